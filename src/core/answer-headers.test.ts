@@ -5,7 +5,7 @@ import { commandsLoading, toHeaderList, whyWithheld, withheldClasses } from './a
 
 test('every header name of the table is in the docs', async () => {
   const docs = (await readFile(new URL('../../docs/reference/routes.md', import.meta.url), 'utf8')).toLowerCase();
-  // Those of one service are written with their beginning once.
+  // Names of one service are listed with their prefix once.
   const written = docs.replaceAll(/`-([a-z-]+)`/g, '`x-envoy-$1`');
   for (const name of withheldClasses.flatMap(({ names }) => names)) assert.ok(written.includes(`\`${name}\``), name);
 });

@@ -1,11 +1,11 @@
 /** Which headers of an upstream's response may reach a client: blocked ones by class with the reason, and those the operator lists. */
 
 interface HeaderClass {
-  /** Goes on after the name: "refresh tells a browser what to do". */
+  /** Follows the name in a sentence: "refresh tells a browser what to do". */
   readonly why: string;
   /** In lower case; a `*` at the end stands for any. */
   readonly names: readonly string[];
-  /** Names that tell by their form. */
+  /** Names that are recognised by their form. */
   readonly form?: RegExp;
 }
 
@@ -101,7 +101,7 @@ for (const { why, names, form } of withheldClasses) {
   if (form !== undefined) forms.push([form, why]);
 }
 
-/** Why a header never passes; undefined where it does. The name is in lower case. */
+/** Why a header never passes to a client; undefined where it does. The name is in lower case. */
 export function whyWithheld(name: string): string | undefined {
   return (
     exact.get(name) ??
@@ -110,13 +110,13 @@ export function whyWithheld(name: string): string | undefined {
   );
 }
 
-/** Links say where more is to be found, and pass; one to be loaded beforehand is a command to proxies and browsers alike. */
+/** A link passes as it only points elsewhere; `preload` is a command to proxies and browsers. */
 export const commandsLoading = (link: string): boolean => /preload/i.test(link.replaceAll(/<[^>]*>/g, ''));
 
-/** Without these nobody could read a body, or would know when to come again. */
+/** Without these a client could not read a body, or know when to retry. */
 const indispensable = ['content-type', 'content-encoding', 'content-length', 'trailer', 'retry-after'];
 
-/** What an operator lets through, and nothing else of an answer's. */
+/** The only headers of an answer that the operator lets through. */
 export interface HeaderList {
   has(name: string): boolean;
 }

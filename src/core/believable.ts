@@ -3,19 +3,19 @@
 import type { Usage } from './accounting/usage.ts';
 import type { Exchange } from './exchange.ts';
 
-/** No text has tokens that are longer on average, as JSON has it. */
+/** No tokenizer's tokens are longer on average, measured as JSON. */
 const mostBytesPerToken = 16;
 const likelyBytesPerToken = 4;
-/** How far the count of one prompt or choice may be above its estimate, and is still taken for the count of one alone. */
+/** How far above its estimate the count of one prompt or choice may be, and still be the count of a single one. */
 const slack = 1.5;
 
-/** Null where it was not counted, or cannot have been. */
+/** Null where it was not counted, or is impossible. */
 interface Believable {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
 }
 
-/** Of an upstream whose service counts them in place of tokens, by its options. */
+/** Whether the upstream's service counts characters in place of tokens, by its options. */
 export const countsCharacters = (options: Readonly<Record<string, string>> | undefined): boolean =>
   options?.usage_unit === 'characters';
 
@@ -31,7 +31,7 @@ export function believableIn({ usage, estimate, target, written, route }: Exchan
   return { inputTokens: isInputWrong ? null : input, outputTokens: isOutputWrong ? null : output };
 }
 
-/** Each prompt has one at least; a list of empty texts has none, and is as short as one. */
+/** Each prompt has at least one token; a list of empty texts may have none. */
 function isTooFewOf(
   { items, images, likelyInputTokens }: NonNullable<Exchange['estimate']>,
   tokens: number,
@@ -51,13 +51,13 @@ function isTooFewFor(
   return tokens < bytes / mostBytesPerToken || (countsOne && tokens <= (bytes / likelyBytesPerToken / choices) * slack);
 }
 
-/** Some say the sum of both alone. */
+/** Some report only the sum of both. */
 function inputTokensIn({ promptTokens, totalTokens, completionTokens }: Usage): number | null {
   if (promptTokens !== null || totalTokens === null) return promptTokens;
   return Math.max(totalTokens - (completionTokens ?? 0), 0);
 }
 
-/** Some count what was thought in the sum alone, and not in what was written; nothing else is in it that is not input. */
+/** Some count reasoning tokens in the sum only, and not in the output; nothing else is in the sum that is not input. */
 function outputTokensIn(
   { promptTokens, totalTokens, completionTokens }: Usage,
   mayHaveThought: boolean,

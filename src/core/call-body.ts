@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { StoredBytes } from '../lib/file-bytes.ts';
 import { replaceSpan } from '../lib/json/json-scan.ts';
 
-/** A longer body is sent in slices, and whoever sends it knows nothing of it any more once it was sent. */
+/** A longer body is sent in slices, and the sender lets go of each one it has sent. */
 export const wholeBodyBytes = 256 * 1024;
 
 type BodyPiece = Buffer | StoredBytes;
@@ -15,7 +15,7 @@ export function lengthOf(body: CallBody): number {
   return Buffer.isBuffer(body) ? body.length : body.reduce((bytes, piece) => bytes + piece.length, 0);
 }
 
-/** For those who need all of it at once, which nobody does of what lies in a file. */
+/** For callers that need all of it at once; a body that lies in a file is never wanted so. */
 export function inOnePiece(body: CallBody): Buffer {
   if (Buffer.isBuffer(body)) return body;
   const inMemory = body.filter((piece) => Buffer.isBuffer(piece));
@@ -23,7 +23,7 @@ export function inOnePiece(body: CallBody): Buffer {
   return Buffer.concat(inMemory);
 }
 
-/** With another text in the place of a span. */
+/** Replaces a span by another text. */
 export function withSpan(body: CallBody, start: number, end: number, text: string): CallBody {
   const patch = Buffer.from(text);
   if (Buffer.isBuffer(body) && body.length <= wholeBodyBytes) return replaceSpan(body, start, end, patch);

@@ -8,7 +8,7 @@ export const rateWindows = ['minute', 'day'] as const;
 export type RateWindow = (typeof rateWindows)[number];
 
 type RateName = `${Measure}_per_${RateWindow}`;
-/** As an operator writes it, and beside the rates how many at a time. */
+/** The names that operators write: the rates, and the number of exchanges at a time. */
 export type LimitName = RateName | 'concurrency';
 
 export const limitNames: readonly LimitName[] = [
@@ -18,7 +18,7 @@ export const limitNames: readonly LimitName[] = [
 
 export const rateWindowMs: Readonly<Record<RateWindow, number>> = Object.freeze({ minute: 60_000, day: 86_400_000 });
 
-/** At most so many within any such span of time. */
+/** At most this many within any such span of time. */
 export interface Rate {
   readonly measure: Measure;
   readonly window: RateWindow;
@@ -33,7 +33,7 @@ export interface Budget {
   readonly period: BudgetPeriod;
   /** In nano-dollars. */
   readonly nanos: number;
-  /** Percentages at which the operator is told, in rising order. */
+  /** Percentages at which the operator is notified, in rising order. */
   readonly alerts: readonly number[];
 }
 
@@ -41,7 +41,7 @@ export interface Caps {
   readonly rates: readonly Rate[];
   /** Exchanges at a time. */
   readonly concurrency: number | undefined;
-  /** One a period at most. */
+  /** At most one for each period. */
   readonly budgets: readonly Budget[];
 }
 
@@ -55,7 +55,7 @@ export const noCaps: Caps = Object.freeze({
 export const holderKinds = ['key', 'project', 'model', 'upstream'] as const;
 export type HolderKind = (typeof holderKinds)[number];
 
-/** Someone with caps. `id` is unique among those of its kind. */
+/** Something that has caps. `id` is unique within its kind. */
 export interface Holder {
   readonly kind: HolderKind;
   readonly id: string;

@@ -10,13 +10,13 @@ import type { Query, QueryGrammar } from './query.ts';
 import type { ModelIndex, ResolvedModel } from './snapshot.ts';
 import type { ApiWords, RerankShape } from './translation.ts';
 
-/** An error as a client API is told of it, ours or an upstream's. */
+/** An error for a client API to write, ours or an upstream's. */
 interface SaidOfError {
   readonly status: number;
   readonly message: string;
   /** The ID of the exchange. */
   readonly id: string;
-  /** Of those that are ours: what it is called here, and the field that is meant. */
+  /** For the gateway's own errors: the error code, and the field that it is about. */
   readonly code?: string;
   readonly param?: string | null;
   /** In seconds. */
@@ -25,14 +25,14 @@ interface SaidOfError {
 
 /** What a good answer is written from. */
 export interface ApiAnswer {
-  /** The operation's own answer; its numbers keep their digits. */
+  /** In the operation's own shape; its numbers keep their digits. */
   readonly body: Json;
-  /** The model by the name that the client has for it. */
+  /** The client's name for it. */
   readonly model: string;
   /** The ID of the exchange. */
   readonly id: string;
   readonly nowMs: number;
-  /** Since the request came. */
+  /** Since the request arrived. */
   readonly tookMs: number;
 }
 
@@ -42,135 +42,135 @@ export interface WrittenAnswer {
   readonly headers?: readonly string[];
 }
 
-/** What the client wants that not every upstream can do; who cannot is not asked. */
+/** A request field that not every upstream supports; those that do not are not asked. */
 export interface Demand {
   /** By the client's name for it. */
   readonly field: string;
-  /** What is wanted, behind "none of its upstreams". */
+  /** Completes the sentence "none of its upstreams ...". */
   readonly what: string;
   isMetBy(offer: Offer): boolean;
 }
 
-/** An answer that comes as events, of which the client reads lines of JSON. */
+/** An answer in events, which the client reads as lines of JSON. */
 export interface ApiStream {
   readonly contentType: string;
-  /** What the client gets for the data of one event. */
+  /** Lines for the client, from the data of one event. */
   event(data: Json): readonly Json[];
-  /** What is still owed when no more events come. Throws `Unfit` where they are not all that there are. */
+  /** The remaining lines, at the end of the events. Throws `Unfit` where the stream is incomplete. */
   end(): readonly Json[];
   error(message: string): Json;
 }
 
-/** A request, read. */
+/** A parsed request. */
 export interface Entrance {
-  /** The operation's own request, with a `model` where the client names one. */
+  /** As the operation's own request, with a `model` where the client names one. */
   readonly body: JsonObject;
   readonly words: ApiWords;
   readonly demands?: readonly Demand[];
-  /** The answer where nobody has to be asked for it. */
+  /** The answer, where no upstream is needed for it. */
   readonly atOnce?: JsonObject;
-  /** Where the client wants its answer as it comes; the request began at `startedMs` of the monotonic clock. */
+  /** Where the client asked for a stream. `startedMs` is the request's start on the monotonic clock. */
   readonly stream?: (startedMs: number) => ApiStream;
-  /** Throws `Unfit` where the answer is none. */
+  /** Throws `Unfit` where the upstream's answer cannot be used. */
   write(answer: ApiAnswer): WrittenAnswer | Promise<WrittenAnswer>;
 }
 
-/** What decides between two operations at one path. */
+/** The facts that decide between two operations at one path. */
 export interface MeantRequest {
-  /** The field is there, and is not null. */
+  /** The field is present and not null. */
   has(field: string): boolean;
-  /** It is neither false nor an empty text either. */
+  /** It is also neither false nor an empty text. */
   isSet(field: string): boolean;
-  /** The model serves the operation, and the key may ask for it. Throws where there is no such model. */
+  /** The model serves the operation, and the key may use it. Throws where there is no such model. */
   serves(operation: Operation): boolean;
 }
 
 /** The model that a request names. */
 export interface AskedModel {
-  /** As the services behind it call it. Throws where there is no such model. */
+  /** The upstreams' names for it. Throws where there is no such model. */
   upstreamNames(): readonly string[];
 }
 
-/** One path of a client API that leads to an operation. Kinds are written as those of a route. */
+/** One path of a client API that maps to an operation. Kinds are written as those of a route. */
 export interface ApiMapping {
   readonly operation: Operation;
-  /** The first is the one that it is known by; one with `{model}` in it may be among the others. */
+  /** The first is its name in the ledger and the metrics; another one may hold `{model}`. */
   readonly paths: readonly [string, ...string[]];
   readonly required?: Readonly<Record<string, string>>;
   readonly optional?: Readonly<Record<string, string>>;
-  /** Read, and judged nowhere but in `enter`. */
+  /** Fields that are read, and validated by `enter` alone. */
   readonly watched?: readonly string[];
-  /** For people: what it is, in the OpenAPI document. */
+  /** Text for the OpenAPI document. */
   readonly summary: string;
-  /** Another operation that some requests at the same path mean; the kinds of their fields are the same. */
+  /** Another operation that some requests at the same path mean; both have fields of the same kinds. */
   readonly instead?: { readonly mapping: ApiMapping; isMeant(request: MeantRequest): boolean };
-  /** Of a body whose fields have the kinds that they must have; what was null is not there. Throws a `GatewayError`. */
+  /** `body` has fields of valid kinds, without those that were null. Throws a `GatewayError`. */
   enter(body: JsonObject, model: AskedModel): Entrance;
-  /** Where upstreams speak the same wire, the bytes pass. */
+  /** Bytes pass unchanged to upstreams that speak the same wire format. */
   readonly passes?: Passage;
 }
 
-/** A request that goes on as it came, and its answer too. */
+/** Request and answer pass unchanged. */
 export interface Passage {
   readonly label: Label;
-  /** The operation by its names on that wire. */
+  /** The operation, with the names of that wire format. */
   readonly row: OperationRow;
-  /** All upstreams of the model have to speak it: else one is enough, and the others are not asked. */
+  /** All upstreams of the model must speak it; else one is enough, and only such are asked. */
   readonly needsAll?: true;
-  /** Only what has one of these fields with such a text in it, for which the operation has no words. */
+  /** Only for requests with one of these texts in its field, which the operation cannot express. */
   readonly holds?: Readonly<Record<string, string>>;
 }
 
 /** A model as the caller may see it. */
 export interface SeenModel {
   readonly id: string;
-  /** Seconds since the epoch; does not move while the model stays. */
+  /** Seconds since the epoch; stable while the model exists. */
   readonly createdAtS: number;
   readonly operations: readonly Operation[];
-  /** How many tokens it can hold, where the operator says it. */
+  /** Context length in tokens, where the operator set it. */
   readonly context: number | undefined;
-  /** As the services behind it call it. */
+  /** The upstreams' names for it. */
   readonly upstreamNames: readonly string[];
 }
 
-/** What a fixed endpoint answers from: it shows nothing that the caller's key may not see. */
+/** The data of a fixed endpoint: only what the caller's key may see. */
 export interface EndpointView {
   readonly models: readonly SeenModel[];
-  /** Throws `model_not_found` where the caller sees none of that name. */
+  /** Throws `model_not_found` where the caller may see no model of that name. */
   find(name: string): SeenModel;
   defaultModel(operation: Operation): string | undefined;
   /** From the path, where it has one. */
   readonly modelInPath: string | undefined;
-  /** What the endpoint knows of the query. */
+  /** Its known parameters. */
   readonly query: Query;
   /** Empty where the method has none. */
   readonly body: JsonObject;
-  /** Of the gateway. */
+  /** The gateway's version. */
   readonly version: string;
 }
 
-/** An address of a client API that no upstream is asked for. */
+/** A path of a client API that the gateway answers itself. */
 interface EndpointAddress {
   readonly method: 'GET' | 'POST';
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
-  /** What it knows of the query; anything else there is read by nobody. */
+  /** Its known parameters; others are ignored. */
   readonly query?: QueryGrammar;
 }
 
 export interface JsonEndpoint extends EndpointAddress {
-  /** What is shown, or a promise of it. */
+  /** Returns the answer's document, or a promise of it. */
   show(view: EndpointView): unknown;
 }
 
-/** A text that needs no key: it tells nothing but that the gateway is there. */
+/** A text that needs no key: it shows only that the gateway is running. */
 interface TextEndpoint extends EndpointAddress {
   readonly text: string;
 }
 
 export type FixedEndpoint = JsonEndpoint | TextEndpoint;
 
-/** Of an operation: its canonical path, and how that is dispatched. */
+/** An operation's canonical path, and the label that it is dispatched by. */
 interface OwnPath {
   readonly path: string;
   readonly label: Label;
@@ -178,40 +178,40 @@ interface OwnPath {
 
 export interface ClientApi {
   readonly id: string;
-  /** For people: whose clients come by it. */
+  /** For people: the clients that use it. */
   readonly title: string;
-  /** Under which everything of it stands as well, such as `/ollama`. */
+  /** A second prefix of all its paths, such as `/ollama`. */
   readonly prefix: string;
-  /** All that is dispatched by these is asked for by its clients, on every path. */
+  /** Every path dispatched by these labels is one of its clients'. */
   readonly labels?: readonly Label[];
-  /** Where nobody else has paths: what is not there is told in its words. */
+  /** Prefixes that only this API has: an unknown path below them is answered in its form. */
   readonly grounds: readonly string[];
   readonly mappings: readonly ApiMapping[];
   readonly fixedEndpoints: readonly FixedEndpoint[];
-  /** Where an operation's own path stands for its clients as well: they ask and read as that operation does. */
+  /** Paths at which its clients call an operation directly, in that operation's own format. */
   standsFor?(route: OwnPath): readonly string[];
-  /** In which shape they read reranked documents on such a path. */
+  /** The shape in which its clients read reranked documents there. */
   readonly shape?: RerankShape;
-  /** Its clients may say that their JSON is something else, or nothing. */
+  /** Its clients may send another content type than JSON's, or none. */
   readonly takesAnyMediaType?: true;
-  /** Throws a `GatewayError` where the query string is none that its clients send. */
+  /** Throws a `GatewayError` for a query string that its clients never send. */
   judgeQuery?(query: string): void;
-  /** Where the list of models stands for its clients, in the form that it has everywhere. */
+  /** Paths of the list of models in the gateway's usual format. */
   readonly modelLists: readonly string[];
-  /** Other names by which the same model may be meant. */
+  /** Other names that may mean the same model. */
   otherNames?(name: string): readonly string[];
-  /** The body of an error; without, it has the shape that all have. */
+  /** The body of an error; the usual one where undefined. */
   error?(said: SaidOfError): JsonObject;
 }
 
-/** What most have none of, and need not say. */
+/** Optional in `defineClientApi`. */
 type Lists = 'grounds' | 'mappings' | 'fixedEndpoints' | 'modelLists';
 
 export function defineClientApi(clientApi: Omit<ClientApi, Lists> & Partial<Pick<ClientApi, Lists>>): ClientApi {
   return Object.freeze({ grounds: [], mappings: [], fixedEndpoints: [], modelLists: [], ...clientApi });
 }
 
-/** As they are written, and behind the client API's prefix. */
+/** The paths as written, and with the client API's prefix. */
 export function pathsUnder({ prefix }: ClientApi, paths: readonly string[]): readonly string[] {
   return [
     ...new Set(
@@ -223,7 +223,7 @@ export function pathsUnder({ prefix }: ClientApi, paths: readonly string[]): rea
   ];
 }
 
-/** By another name that the client API has for it, where no model is declared by this one. */
+/** Looks a model up by its other names, where none is declared by this one. */
 export function resolveAt(
   clientApi: ClientApi | undefined,
   models: ModelIndex,
@@ -238,7 +238,7 @@ export function resolveAt(
   return found;
 }
 
-/** For what no upstream is asked, as none could do it. */
+/** For a field that no upstream could serve. */
 export function refusedField(field: string, model: Json | undefined, why: string): GatewayError {
   const named = typeof model === 'string' ? ` for the model ${JSON.stringify(model.slice(0, 80).toWellFormed())}` : '';
   return new GatewayError('unsupported_parameter', {
@@ -257,6 +257,6 @@ export function wrongField(field: string, wanted: string, came = 'something else
   return new GatewayError('invalid_type', { param: field, message });
 }
 
-/** For a path of another service, where no upstream of the model is that service. */
+/** For a path of another service, where none of the model's upstreams is that service. */
 export const notServed = (message: string): GatewayError =>
   new GatewayError('operation_not_supported', { param: 'model', message });

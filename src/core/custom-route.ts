@@ -4,29 +4,29 @@ import type { Lane } from './lane.ts';
 import type { QueryGrammar } from './query.ts';
 
 export interface CustomRoute {
-  /** That clients call, under the base path; `{model}` stands for the model's name. */
+  /** Clients call it under the base path; `{model}` stands for the model's name. */
   readonly path: string;
   readonly method: 'GET' | 'POST';
-  /** The path at the upstream, whichever family that is of; `{model}` stands for the model's name there. */
+  /** The upstream's path, for any family; `{model}` stands for the upstream's name for the model. */
   readonly offer: { readonly path: string };
-  /** What ledger and log call it. */
+  /** The route's name in ledger and log. */
   readonly label: string;
-  /** The only ones that it may be sent to; any where undefined. */
+  /** The only upstreams it may be sent to; any where undefined. */
   readonly upstreams: ReadonlySet<string> | undefined;
   readonly model: CustomModelSource;
   readonly lane?: Lane | undefined;
   readonly takesForms: boolean;
   readonly query: QueryGrammar | undefined;
-  /** In place of the upstream's. */
+  /** Override the upstream's. */
   readonly timeouts: {
     readonly connectMs?: number;
     readonly firstByteMs?: number;
     readonly idleMs?: number;
     readonly totalMs?: number;
   };
-  /** Where counts stand in a whole answer: names with dots between. Where OpenAI and others have them, where there is none. */
+  /** Where counts are in a whole answer, as dotted names; the usual fields of OpenAI and others where undefined. */
   readonly usage: OwnUsage | undefined;
-  /** What one answer can count, as far as that is known. */
+  /** Upper bounds of one answer's counts, where known. */
   readonly most: { readonly output: number | undefined; readonly units: number | undefined };
 }
 
@@ -37,9 +37,9 @@ export interface OwnUsage {
 }
 
 export type CustomModelSource =
-  /** Of the body, or a part of a form. */
+  /** A field of the body, or a part of a form. */
   | { readonly from: 'field'; readonly name: string }
   | { readonly from: 'header'; readonly name: string }
   | { readonly from: 'path' }
-  /** It is always the same. */
+  /** Always the same model. */
   | { readonly from: 'nowhere'; readonly id: string };

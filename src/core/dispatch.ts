@@ -8,64 +8,64 @@ import type { Lane } from './lane.ts';
 import type { CallEnd, Listening } from './outcome.ts';
 import type { Credential, Model, Target, Upstream } from './snapshot.ts';
 
-/** A target, and how it serves the route that was asked. */
+/** A target, with its offer for the requested route. */
 export interface Candidate {
   readonly target: Target;
   readonly offer: Offer;
-  /** The offer takes the model in the body, where the route has it in the path. */
+  /** The route has the model in the path, and the offer takes it in the body. */
   readonly lifted: boolean;
-  /** Of its calls, where it does not depend on the model's name. */
+  /** The call's path, where it is the same for every model name. */
   readonly path?: string;
 }
 
-/** Everyone who may serve a route of a model. */
+/** The compiled targets that may serve a route of a model. */
 export interface RoutePlan {
   readonly model: Model;
-  /** By priority, the best first; none of them empty. */
+  /** By priority, the best first; no tier is empty. */
   readonly tiers: readonly (readonly Candidate[])[];
-  /** The longest patience with any of them: one deadline for all attempts. */
+  /** The longest total timeout of its targets: one deadline for all attempts. */
   readonly totalMs: number;
-  /** One target with one credential: it is called however it fails, save where it asked for a pause. */
+  /** A single target with one credential: called even in cooldown, unless it asked for a pause. */
   readonly alone: boolean;
-  /** Whether a call may be sent again after a byte of it left. */
+  /** Whether a call may be sent again after its first byte was sent. */
   readonly replayable: boolean;
-  /** Nothing about the model, its targets or the route asks for more than bytes that pass. */
+  /** No setting of the model, its targets or the route needs more than passing bytes on. */
   readonly isPlain?: boolean;
-  /** Of its answers nothing is of interest but what they count. */
+  /** Only usage is read from its answers. */
   readonly isCountAll?: boolean;
 }
 
-/** By what calls that wait for the same upstream are put in order. */
+/** The order of calls that wait for the same upstream depends on these. */
 export interface WaitingCall {
   readonly lane: Lane;
   readonly project: string;
   readonly key: string;
-  /** Estimated, in tokens or items; 1 at least. */
+  /** Estimated, in tokens or items; at least 1. */
   readonly work: number;
 }
 
 /** A call that waits for a rate limit of an upstream. */
 export interface PacedCall extends WaitingCall {
-  /** It may try again now; whoever is told so says `wait` or `done` soon. */
+  /** It may try again now, and calls `wait` or `done` soon. */
   resume(): void;
 }
 
-/** Calls that a rate limit of one upstream keeps waiting. */
+/** Calls that wait for a rate limit of one upstream. */
 export interface Pacing {
-  /** In how long the next call may try, where others wait that go before a new call of the lane; else undefined. */
+  /** How long a new call of the lane must wait, as others go first; undefined where there are none. */
   behindMs(lane: Lane): number | undefined;
-  /** For so long at least; a call that tried and was refused again stays the first. */
+  /** Wait at least so long; a call that is refused again keeps the first position. */
   wait(call: PacedCall, inMs: number): void;
-  /** It passed, or waits no longer. */
+  /** It was sent, or gave up. */
   done(call: PacedCall): void;
 }
 
-/** Whose call it is. */
+/** The facts of an exchange that decide its position. */
 export type Caller = Pick<Exchange, 'lane' | 'key' | 'estimate' | 'queuedMs'>;
 
-/** What is done for a caller, and may have to wait. It keeps no body. */
+/** Work for a caller, which may have to wait. It keeps no body. */
 export class CallerCall implements WaitingCall {
-  /** As it was at first: a slot is given back to the lane that it was taken in. */
+  /** The lane at the beginning: a slot is given back to the lane that it was taken in. */
   readonly lane: Lane;
   readonly caller: Caller;
 
@@ -74,7 +74,7 @@ export class CallerCall implements WaitingCall {
     this.caller = caller;
   }
 
-  /** A key without a project is one of its own. */
+  /** A key without a project counts as a project of its own. */
   get project(): string {
     const { key } = this.caller;
     return key?.project ?? `key ${key?.id ?? ''}`;
@@ -90,7 +90,7 @@ export class CallerCall implements WaitingCall {
   }
 }
 
-/** A longer body is told apart by its two ends: on a body of megabytes nobody waits for more. */
+/** Of a longer body only both ends are compared: hashing megabytes would delay the call. */
 const markedEndBytes = 64 * 1024;
 
 /** What one exchange has tried and will not try again. */
@@ -102,15 +102,15 @@ export class Tried extends CallerCall {
   #targets: Target[] | undefined = undefined;
   #credentials: Credential[] | undefined = undefined;
   #leases: TargetLease[] | undefined = undefined;
-  /** A call is under way there, and the next one is to be somewhere else. */
+  /** A call is under way there, so the next one goes to another target. */
   busy: Target | undefined = undefined;
-  /** The next call may go to this target alone, which was tried before. */
+  /** The next call may go to this target only, which was tried before. */
   only: Target | undefined = undefined;
-  /** The first was chosen though it rests, as all do: so may be the others. */
+  /** The first target was chosen although all are in cooldown: so others may be as well. */
   resorted = false;
-  /** A call has left: the next one that does is a repetition, and has its price. */
+  /** Calls sent: from the second on, each counts against the retry budget. */
   sent = 0;
-  /** Someone was chosen for it, and allowed repetitions on its account. */
+  /** Its first choice was made, and counted for the retry budget. */
   counted = false;
 
   constructor(body: Buffer, caller: Caller) {
@@ -118,7 +118,7 @@ export class Tried extends CallerCall {
     this.#body = body;
   }
 
-  /** A fingerprint of the request body, by which the bodies that a target failed on are told apart without keeping them. */
+  /** A fingerprint of the request body, to distinguish the bodies that a target failed on without keeping them. */
   get bodyMark(): string {
     this.#bodyMark ??= markOf(this.#body);
     return this.#bodyMark;
@@ -130,7 +130,7 @@ export class Tried extends CallerCall {
     this.#upstreams.push(id);
   }
 
-  /** After a pause: those that were passed over for want of slots, or that asked for the pause, may be asked again. */
+  /** After a pause: upstreams that had no free slot, or that asked for the pause, may be tried again. */
   paused(): void {
     this.#upstreams = undefined;
     this.#leases = undefined;
@@ -141,13 +141,13 @@ export class Tried extends CallerCall {
     this.#targets.push(target);
   }
 
-  /** It is refused there, whatever it asks for. */
+  /** The upstream refuses it for every request. */
   credential(credential: Credential): void {
     this.#credentials ??= [];
     this.#credentials.push(credential);
   }
 
-  /** This credential at this target. */
+  /** The lease's credential at its target. */
   lease(lease: TargetLease): void {
     this.#leases ??= [];
     this.#leases.push(lease);
@@ -172,46 +172,46 @@ function markOf(body: Buffer): string {
   return `${body.length} ${hash('sha1', ends, 'base64')}`;
 }
 
-/** An error that answers a whole request: whether the target or the request is to blame is not known yet. */
+/** An error answer to a whole request: the fault may be the target's or the request's. */
 export interface AnsweredFailure {
   readonly bodyMark: string;
-  /** It is 503 or 529, by which a service says that it is unavailable. */
+  /** Status 503 or 529, which say that a service is unavailable. */
   readonly isUnavailable: boolean;
-  /** The pause that it asked for. */
+  /** The pause that the answer asked for. */
   readonly cooldownMs: number | undefined;
 }
 
-/** A target and a credential that were chosen for a call. One of the verdicts is told, once; then, as `CallEnd`, that it is over. */
+/** A target and a credential that were chosen for a call. Exactly one outcome is reported; then, as `CallEnd`, the end of the call. */
 export interface TargetLease extends CallEnd {
   readonly candidate: Candidate;
   readonly credential: Credential;
-  /** Takes a slot of the upstream, and waits for one where none is free. */
+  /** Takes a slot of the upstream; waits where none is free. */
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
-  /** Takes a slot where one is free; else gives up. */
+  /** Takes a slot if one is free; else false, and the lease is over. */
   enterAtOnce(): boolean;
-  /** One more slot of the upstream, where one is free at once: for translations in several calls. Over by itself. */
+  /** Takes a further slot of the upstream if one is free: for translations in several calls. It ends on its own. */
   enterAgain(): CallEnd | undefined;
-  /** Gives up before anything was sent, with its slot if it has one. It may have given up already. */
+  /** Gives up before anything was sent, and releases its slot. Idempotent. */
   withdraw(): void;
-  /** It answered as one that works; what it said may be the client's fault. `usedUpForMs`: its rate limit has nothing left. */
+  /** A working answer, or an error that is the client's. `usedUpForMs`: its rate limit is used up for so long. */
   served(firstByteMs: number, usedUpForMs?: number): void;
-  /** Nobody was there; it costs nothing. */
+  /** The connection failed; the request has not reached it. */
   notSent(why: string): void;
-  /** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot. */
+  /** `wire`: the connection failed, broke off or went silent; `answer`: an error status. */
   failed(why: string, kind: 'wire' | 'answer', answered?: AnsweredFailure): void;
-  /** After `failed`: the request turned out to be to blame. */
+  /** After `failed`: the request turned out to be at fault. */
   excused(): void;
-  /** It is not ready yet, and says so. */
+  /** The upstream reports that it is not ready yet. */
   loading(why: string): void;
   /** Too many calls for this credential at this target. */
   limited(why: string, cooldownMs?: number): void;
-  /** The credential is not good, whatever it asks for. */
+  /** The upstream refuses the credential for every request. */
   rejected(why: string): void;
-  /** Nothing was learned: the client left, another was faster, or an idle connection had just been closed. */
+  /** No outcome: the client left, another call was faster, or an idle connection had just been closed. */
   dropped(): void;
   /** Another call was faster, after so long. */
   outrun(afterMs: number): void;
-  /** What nineteen of twenty first bytes took lately; undefined while too few are known. */
+  /** The 95th percentile of recent times to the first byte; undefined while too few are known. */
   percentile95Ms(): number | undefined;
 }
 
@@ -219,18 +219,18 @@ export interface TargetLease extends CallEnd {
 export interface NoTarget {
   readonly kind: 'resting' | 'full' | 'spent' | 'tried';
   readonly retryAfterMs: number;
-  /** Each is in cooldown because of too many calls (429), and for no other reason. */
+  /** Every target is in cooldown because of too many calls (429), and for no other reason. */
   readonly isLimited: boolean;
   /** Per target, for the log. */
   readonly why: readonly string[];
 }
 
 export interface Dispatcher {
-  /** `matched`: what the model's pattern matched, by which an upstream's name for it is made; empty without one. */
+  /** `matched`: what the model's pattern matched, inserted into upstream names; empty without a pattern. */
   choose(routePlan: RoutePlan, tried: Tried, matched: string): TargetLease | NoTarget;
-  /** Where calls wait for the upstream's rate limits. */
+  /** The calls that wait for the upstream's rate limits. */
   pacing(upstream: Upstream): Pacing;
-  /** Nobody served it. Where two targets were unavailable for this request body and for no other, neither is to blame. */
+  /** No target served it. Where two were unavailable for this request body and for no other, neither is at fault. */
   excuseUnavailable(routePlan: RoutePlan, tried: Tried, matched: string): void;
 }
 

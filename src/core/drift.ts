@@ -6,33 +6,33 @@ import type { Operation } from './operations/index.ts';
 import type { Model, Target } from './snapshot.ts';
 import type { SettingStore } from './store/resources.ts';
 
-/** A model and its shadow, since the start of a process. Means between 0 (or -1 for ranks) and 1; null where nothing tells. */
+/** Agreement of a model with its shadow since the process started. Means between 0 (-1 for ranks) and 1; null without data. */
 export interface ShadowAgreement {
   readonly model: string;
   readonly shadow: string;
   readonly compared: number;
   /** Copies without an answer that could be compared. */
   readonly failed: number;
-  /** Of vectors of one width. */
+  /** Of vectors of the same width. */
   readonly cosine: number | null;
-  /** The share of nearest neighbours that are the same. */
+  /** Share of nearest neighbours that are the same. */
   readonly overlap: number | null;
-  /** Kendall's, of the scores of one query. */
+  /** Kendall's tau of the scores of one query. */
   readonly ranks: number | null;
-  /** The share of texts that are flagged by both or neither. */
+  /** Share of texts that both flag, or neither. */
   readonly verdicts: number | null;
 }
 
-/** Fixed texts at one target, against what it made of them first. */
+/** Fixed texts at one target, compared with its first answers. */
 export interface CanaryState {
   readonly model: string;
   readonly upstream: string;
   readonly upstreamModel: string;
-  /** Seconds since the epoch; null before the first. */
+  /** Seconds since the epoch; null before the first check. */
   readonly checkedAtS: number | null;
-  /** The least cosine of any of the texts; null where it could not be asked. */
+  /** The smallest cosine of any text; null where the target could not be asked. */
   readonly agreement: number | null;
-  /** It is not the model that it was. */
+  /** The target no longer serves the same model. */
   readonly hasChanged: boolean;
   readonly failure: string | null;
 }
@@ -42,33 +42,33 @@ export interface DriftState {
   readonly canaries: readonly CanaryState[];
 }
 
-/** A question that the gateway asks on its own account. */
+/** A request that the gateway makes for itself. */
 export interface OwnInquiry {
   readonly operation: Operation;
   readonly model: string;
-  /** As a client would ask it. */
+  /** As a client would send it. */
   readonly body: Buffer;
-  /** Nobody else is asked. */
+  /** The only target to ask. */
   readonly only?: Target;
   readonly on: 'shadow' | 'canary';
 }
 
-/** The bytes of a good answer; rejects with what went wrong. */
+/** The bytes of a good answer; rejects with the fault. */
 export type AskForOurselves = (inquiry: OwnInquiry) => Promise<Buffer>;
 
 export interface Drift {
-  /** A request was answered well: whether a copy of it goes to the model's shadow. */
+  /** Whether a copy of this answered request goes to the model's shadow. */
   isShadowed(exchange: Exchange): boolean;
-  /** Its answer, whole: the same is asked of the shadow now, and compared. */
+  /** Sends the request to the shadow, and compares both answers. */
   compare(exchange: Exchange, body: Buffer, answer: Buffer): void;
   state(): DriftState;
 }
 
-/** The setting of the store that has what a target made of a canary's texts first. */
+/** The setting of the store that holds a target's first answers to a canary's texts. */
 export const canaryBaseline = (model: string, upstream: string, upstreamModel: string): string =>
   `canary:${JSON.stringify([model, upstream, upstreamModel])}`;
 
-/** What the targets of a model make of its canary's texts the next time is what they are held against. */
+/** The targets' next answers to the canary's texts become the new baseline. */
 export async function acceptAsItIs(
   settings: Pick<SettingStore, 'set'>,
   { id, targets }: Model,

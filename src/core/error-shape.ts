@@ -2,7 +2,7 @@
 
 import type { RerankShape } from './translation.ts';
 
-/** What it is called there. */
+/** The name of the field. */
 export const errorMember: Readonly<Record<RerankShape, 'detail' | 'message'>> = {
   voyage: 'detail',
   jina: 'detail',
@@ -10,10 +10,10 @@ export const errorMember: Readonly<Record<RerankShape, 'detail' | 'message'>> = 
   tei: 'message',
 };
 
-/** By this header Anthropic's clients are known on paths that they share with others. */
+/** Anthropic's clients send it, also on paths shared with others. */
 export const anthropicHeader = 'anthropic-version';
 
-/** What clients read: of another service's shape by their own choice, or Anthropic's on its paths. */
+/** The shape of errors: chosen by the client, or Anthropic's on its paths. */
 export type ErrorShape = RerankShape | 'anthropic';
 
 export function besideError(shape: ErrorShape | undefined, message: string): Readonly<Record<string, string>> {

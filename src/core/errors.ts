@@ -5,7 +5,7 @@ import { withMasks } from '../lib/secrets/secret-shapes.ts';
 interface ErrorRow {
   readonly status: number;
   readonly type: string;
-  /** What happened and what to do next, where the place that throws it has nothing more exact to say. */
+  /** The fact and the next step, where the code that throws it has no more exact text. */
   readonly message: string;
 }
 
@@ -90,7 +90,7 @@ export const upstreamCodes = ['upstream_denied', 'upstream_refused', 'upstream_f
 
 export type UpstreamCode = (typeof upstreamCodes)[number] | 'rate_limit_exceeded' | 'upstream_timeout';
 
-/** The words of ours that go with a status of an upstream's. */
+/** Our type and code for an upstream's status. */
 export function upstreamError(status: number): { readonly type: string; readonly code: UpstreamCode } {
   if (status === 401) return { type: 'authentication_error', code: 'upstream_denied' };
   if (status === 402) return { type: 'invalid_request_error', code: 'upstream_denied' };
@@ -105,14 +105,14 @@ export type ErrorCode = keyof typeof table;
 export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = table;
 
 export interface ErrorDetails {
-  /** Replaces the row's message: the field, what came, what is wanted. Never a secret, never a whole body. */
+  /** Replaces the row's message: the field, the value, what is expected. Never a secret, never a whole body. */
   readonly message?: string;
   readonly param?: string;
   /** Further response headers, names and values in turn. */
   readonly headers?: readonly string[];
   /** For the log only. */
   readonly cause?: unknown;
-  /** What ledger and log call it, where the client is not to know. */
+  /** The code in ledger and log, where the client gets another one. */
   readonly recordedAs?: ErrorCode;
 }
 

@@ -17,93 +17,93 @@ import type { RerankShape } from './translation.ts';
 import type { Upload } from './upload.ts';
 
 export class Exchange {
-  /** Made by Postern: keys the log, and goes upstream as `x-request-id`. */
+  /** Made by Postern: the key of log and ledger, sent upstream as `x-request-id`. */
   readonly id: string;
-  /** The client's own, where it sent a fitting one: echoed, stored beside ours, never sent upstream. */
+  /** The client's own, where valid: echoed, stored beside ours, never sent upstream. */
   readonly clientRequestId: string | undefined;
-  /** The configuration that this exchange began under, and ends under. */
+  /** The exchange keeps its configuration until it ends. */
   readonly snapshot: Snapshot;
   readonly startedAtMs: number;
-  /** On the monotonic clock, as are all durations. */
+  /** On the monotonic clock, as all durations. */
   readonly startedMs: number;
   readonly client: Listening = { gone: false, work: undefined };
 
-  /** The path it was judged by, never the one that came: `/v1/models`, `/v1/engines/{model}/embeddings`. */
+  /** The canonical path, never the one that the client sent: `/v1/models`, `/v1/engines/{model}/embeddings`. */
   path: string | undefined = undefined;
   route: Route | undefined = undefined;
   key: KeyRecord | undefined = undefined;
-  /** Which service's answers and errors the client reads: by its header, else the path, the key or the model. */
+  /** The shape of answers and errors: by the client's header, else the path, the key or the model. */
   shape: RerankShape | undefined = undefined;
-  /** By which it came, where its client speaks as another service's do. */
+  /** The client API that it came by. */
   clientApi: ClientApi | undefined = undefined;
   clientAddress: string | undefined = undefined;
-  /** What its calls carry, so that none comes back here: see loop-mark.ts. */
+  /** The mark that its calls carry, to refuse loops: see loop-mark.ts. */
   loopMark = '';
-  /** Where traces are kept. */
+  /** Undefined where no traces are kept. */
   trace: ExchangeTrace | undefined = undefined;
-  /** The lane that its request asks for. */
+  /** The lane that the request asks for. */
   askedLane: Lane | undefined = undefined;
-  /** Which calls go before it, where it has to wait for an upstream. */
+  /** Decides which calls go first where it waits for an upstream. */
   lane: Lane = 'interactive';
-  /** How long it waited for a slot there. */
+  /** Time spent waiting for a slot. */
   queuedMs = 0;
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
-  /** What its body holds of the memory for bodies, until no attempt can send it again. */
+  /** Its body's share of the body memory, until no attempt can send it again. */
   requestLease: MemoryLease | undefined = undefined;
-  /** The form that it came with, until it is over. */
+  /** The received form, until the exchange is over. */
   upload: Upload | undefined = undefined;
-  /** What answers hold that are read to be translated, until the client has what was made of them. */
+  /** Memory of answers that are being translated, until the client has the result. */
   answerLease: MemoryLease | undefined = undefined;
-  /** What it asks for, once its body was read. */
+  /** Known once its body was read. */
   estimate: RequestEstimate | undefined = undefined;
   target: Target | undefined = undefined;
-  /** Its upstream goes on with it in the background: what it costs is settled by whoever follows that. */
+  /** The upstream continues in the background: polling settles the cost. */
   goesOn = false;
-  /** By which the answer was got that the client gets. */
+  /** The credential of the call whose answer the client gets. */
   credential: Credential | undefined = undefined;
   attempts = 0;
-  /** Empty where the first call was answered well. */
+  /** Empty where the first call succeeded. */
   readonly tries: TryRecord[] = [];
-  /** Of a list that was taken apart: those who asked for its parts, each billed by what it used. */
+  /** Of a list that was split: the exchanges of its parts, each billed for its own usage. */
   parts: readonly Exchange[] | undefined = undefined;
-  /** Calls that were served, or may have been, and of which nothing is in the answer: each is billed by what it used. */
+  /** Calls that were served, or may have been, and whose results are not in the answer: each is billed for its own usage. */
   owed: readonly Exchange[] | undefined = undefined;
-  /** And what nobody was asked for: it is billed by nobody, and this says what it would have been billed by. */
+  /** Items from the cache: not billed, but this has the figures they would have been billed by. */
   saved: Exchange | undefined = undefined;
-  /** The client reads counts of remembered items, and some of these are shares of what was counted together. */
+  /** The usage sent to the client includes remembered items or shares of joint counts. */
   isUsageAbout = false;
-  /** Where a cache is on: different items of a list, and how many of these were remembered. */
+  /** Undefined where no cache is on. */
   cacheUse: CacheUse | undefined = undefined;
-  /** When the call left, and when the first byte of its answer was here; on the monotonic clock, 0 while not. */
+  /** Monotonic times of sending the call and of the answer's first byte; 0 before. */
   sentAtMs = 0;
   firstByteAtMs = 0;
 
-  /** What the client was answered; 0 while it was not. */
+  /** The client's status; 0 before the answer. */
   status = 0;
   requestBytes = 0;
   responseBytes = 0;
-  /** How many they are without their compression, where they have one that is known. */
+  /** Bytes after decompression, where the encoding is known. */
   decodedBytes: number | undefined = undefined;
-  /** Only where the key has bodies kept. */
+  /** Undefined unless the key has capture enabled. */
   captured: Captured | undefined = undefined;
   usage: Usage | null = null;
-  /** Of completions and edits: what was seen of their text. */
+  /** Text of completions and edits, gathered as it passed. */
   written: Written | undefined = undefined;
   /** What was seen of pictures. */
   pictures: Pictures | undefined = undefined;
-  /** What it is billed by; null while that is not known, and where nothing is owed. */
+  /** Null while it is unknown, and where nothing is owed. */
   bill: Bill | null = null;
   /** How it ended, once it did. */
   outcome: RowOutcome | undefined = undefined;
   errorCode: ErrorCode | undefined = undefined;
-  /** The secret of its key, where bodies are kept: it is taken out of them. */
+  /** The key's secret, to remove it from captured bodies. */
   keySecret: string | undefined = undefined;
-  /** For the log: what lay behind an error, without secrets. */
+  /** For the log: the cause of an error, without secrets. */
   errorCause: string | undefined = undefined;
-  /** The answer broke off after its head was sent, so the client's connection was broken too. */
+  /** The answer broke off after its head was sent, so the client's connection was closed too. */
   cut = false;
-  /** The answer repeated a credential of the upstream, and was withheld or cut. */
+  /** The answer contained a credential of the upstream, and was withheld or cut. */
   repeatedCredential = false;
 
   constructor(
@@ -121,7 +121,7 @@ export class Exchange {
   }
 }
 
-/** What a call says of the trace to its upstream. */
+/** The trace headers' values for one call. */
 export interface CallTrace {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -130,10 +130,10 @@ export interface CallTrace {
 export interface ExchangeTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Whether anyone will find it. */
+  /** Whether the trace is recorded. */
   readonly isSampled: boolean;
-  /** A call is about to go to a target; `call` is any object that tells it from the other calls of the exchange. */
+  /** A call is about to go to a target; `call` is any object that identifies it within the exchange. */
   calling(call: object, target: Target): CallTrace;
-  /** What came of it. One that was answered well goes on until the exchange is over. */
+  /** The call's result. The span of a successful call ends with the exchange. */
   called(call: object, outcome: string, detail: number | string | undefined): void;
 }

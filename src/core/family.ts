@@ -11,7 +11,7 @@ import type { ErrorWireFormat, Translation, VectorKind } from './translation.ts'
 
 export type { Options } from './options.ts';
 
-/** How an upstream wants its credential: one header, built once when the configuration is compiled. */
+/** How an upstream takes its credential: one header, built once when the configuration is compiled. */
 export interface Auth {
   readonly header: string;
   readonly prefix: string;
@@ -19,20 +19,20 @@ export interface Auth {
 
 export const bearer = (): Auth => ({ header: 'authorization', prefix: 'Bearer ' });
 
-/** Something of a family's own that an operator may set under `upstreams[].options`. */
+/** A family's own setting under `upstreams[].options`. */
 export interface FamilyOption {
   readonly description: string;
-  /** What it may be; without, any text that fits in a URL's segment. */
+  /** Its valid values; without, any text that fits in a URL's segment. */
   readonly values?: readonly string[];
   readonly pattern?: RegExp;
-  /** For people: what fits the pattern. */
+  /** For people: a description of the pattern. */
   readonly form?: string;
-  /** Without one the option is left out, or has to be set where it is `required`. */
+  /** Without one the option may be left out, or must be set where it is `required`. */
   readonly default?: string;
   readonly required?: true;
 }
 
-/** A call as it is about to leave, for those who sign it. */
+/** A call for the signer, just before it is sent. */
 export interface SignedCall {
   readonly url: string;
   /** Names and values in turn. */
@@ -42,11 +42,11 @@ export interface SignedCall {
 
 export interface SigningTools {
   nowMs(): number;
-  /** A small request of our own, such as for a token. */
+  /** A small request of the gateway's own, such as for a token. */
   post(url: string, headers: readonly string[], body: string): Promise<{ status: number; body: string }>;
 }
 
-/** What those tools are made of: such a request leads nowhere that its upstream may not lead. */
+/** The parts of the signing tools. Their requests obey the upstream's address policy. */
 export interface SigningGround {
   nowMs(): number;
   post(
@@ -54,63 +54,63 @@ export interface SigningGround {
   ): ReturnType<SigningTools['post']>;
 }
 
-/** Makes the headers that prove who calls, from a secret; names and values in turn. Throws where it cannot. */
+/** Makes authentication headers from a secret; names and values in turn. Throws where it cannot. */
 export type Signer = ((call: SignedCall, tools: SigningTools) => readonly string[] | Promise<readonly string[]>) & {
-  /** Parts of the secret, and what was made of it: no answer may repeat them either. The same list until that is more. */
+  /** Parts of the secret and values made of it, which no answer may contain. The same array until it grows. */
   readonly secrets?: () => readonly string[];
 };
 
-/** An answer made in this process; a body in parts is a stream and is sent part by part. */
+/** An answer made in this process; a body in parts is sent as a stream. */
 export interface MadeAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer | AsyncIterable<Buffer>;
-  /** Fields of the question that it went without. */
+  /** Fields of the request that it ignored. */
   readonly ignored?: readonly string[];
 }
 
-/** Makes an answer without a network. `signal` fires when the client is gone. */
+/** Makes an answer without a network. `signal` fires when the client leaves. */
 export type Maker = (body: Buffer, signal: AbortSignal) => MadeAnswer | Promise<MadeAnswer>;
 
 /** One operation as a family serves it. */
 export interface Offer {
   /**
-   * Under the upstream's base URL; `{model}` is replaced by the upstream's name, as one encoded segment, and an option's name in
-   * braces by its value.
+   * Under the upstream's base URL; `{model}` is replaced by the upstream's name for the model, as one encoded segment, and an option's name in braces
+   * by its value.
    */
   readonly path: string;
-  /** Of the model's name: how paths and bodies have it, where that is more than the name. */
+  /** The model's form in paths and bodies, where it is more than the name. */
   readonly resource?: (name: string) => string;
-  /** Those of its operation's methods that it has, where these stand in its path as `{verb}`; all where it does not say. */
+  /** The methods that it supports, where its path has `{verb}`; all where undefined. */
   readonly verbs?: readonly string[];
-  /** A server of one model, whose bodies name none: none is put in. */
+  /** A server of one model, whose bodies have no `model`. */
   readonly namesNoModel?: true;
-  /** It wants the credential as the family's chat does, where that is another way. */
+  /** The credential is sent as for the family's chat, where that differs. */
   readonly asChat?: true;
-  /** Its errors are in the words of those who ask by it. */
+  /** Its errors have the format that clients of the operation expect already. */
   readonly passesErrors?: true;
-  /** Used only by upstreams whose configuration has this switch set, such as `legacy_engines: native`. */
+  /** Used only by upstreams with this switch set, such as `legacy_engines: native`. */
   readonly onlyWhen?: 'legacy_engines';
   readonly make?: Maker;
-  /** Without one, bytes pass. */
+  /** Without one, bytes pass unchanged. */
   readonly translation?: Translation;
-  /** What `x-postern-translated` says, where it is not the family. */
+  /** The value of `x-postern-translated`, where it is not the family. */
   readonly translatedBy?: string;
-  /** What a call for one item can count beyond what the client sent: a task around it, a verdict. */
+  /** Upper bound of tokens per item beyond the client's own: a surrounding task, a verdict. */
   readonly addedTokens?: { readonly input: number; readonly output: number };
-  /** Where the client sets no `max_tokens`, none is set: the answer may be as long as the model likes. */
+  /** Without a client's `max_tokens` none is sent: the answer's length has no bound. */
   readonly isUnlimited?: boolean;
-  /** Of reranking: on which scale its scores are; without, nobody knows. */
+  /** For reranking: the scale of its scores; unknown where undefined. */
   readonly scores?: OfferedScores;
-  /** The client API whose words it understands beside the operation's own. */
+  /** The client API whose fields it also understands. */
   readonly speaks?: string;
-  /** Of embeddings: numbers other than floats that it makes, by the client's `output_dtype`. */
+  /** For embeddings: vector types other than floats, by the client's `output_dtype`. */
   readonly vectorKinds?: readonly VectorKind[];
-  /** Of operations that are maps over a list: what one call holds at the family's own address; of others who speak its wire nothing is known. */
+  /** For lists: the limits of one call at the family's own address; unknown for other services on the same wire format. */
   readonly limitsAtHome?: ListLimits;
-  /** For people: what it can take and what not. A fact that nobody could verify says so. */
+  /** For people: what it supports and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
-  /** For people: what a token ID that is none of its own does to it, where that is worse than an error. */
+  /** For people: what an unknown token ID causes, where it is worse than an error. */
   readonly perilOfTokenIds?: string;
 }
 
@@ -125,15 +125,15 @@ export interface BuiltInModel {
 /** A model as an upstream's own list names it. */
 export interface ListedModel {
   readonly id: string;
-  /** Of those that the family offers; absent where the list does not say, empty where it does none of them. */
+  /** Limited to those of the family; absent where the list has no such field, empty where it supports none. */
   readonly operations?: readonly Operation[];
 }
 
-/** How an upstream says which models it has: one GET with its credential. */
+/** How an upstream lists its models: one GET with its credential. */
 export interface ModelList {
   /** Under the base URL; an option's name in braces stands for its value. */
   readonly path: string;
-  /** A server of one model, which serves it whatever it is called: a name that is not in the list is as good. */
+  /** A server of one model, which accepts every name: a name outside the list is valid. */
   readonly takesAnyName?: true;
   /** Undefined where the answer is no list. */
   read(body: unknown): readonly ListedModel[] | undefined;
@@ -141,68 +141,68 @@ export interface ModelList {
 
 export interface Family {
   readonly id: string;
-  /** For people: how the family is called in lists and documents. */
+  /** For people: the family's name in lists and documents. */
   readonly title: string;
-  /** Where upstreams of the family are when the configuration does not say; none where each has a place of its own, or needs none. */
+  /** The default base URL; undefined where each upstream has its own, or needs none. */
   readonly baseUrl?: string;
-  /** Where they are instead, by their options; undefined where `baseUrl` is right. */
+  /** The base URL by the options; `baseUrl` where undefined. */
   readonly addressFor?: (options: Options) => string | undefined;
   readonly auth?: Auth | ((options: Options) => Auth);
-  /** What every call carries beside it, such as a version, unless the operator's `headers` say otherwise; names in lower case. */
+  /** Sent with every call, such as a version, unless the operator's `headers` override them; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Headers of clients that reach it, beyond those that reach everyone, unless the operator's `headers` say otherwise; names in lower case. */
+  /** Client headers it receives beyond the usual ones, unless the operator's `headers` override them; names in lower case. */
   readonly forwards?: readonly string[];
-  /** For those whose credential is no header: a signer from what `api_key` says, or why it cannot be one. */
+  /** For a credential that is no header: a signer from `api_key`, or why there can be none. */
   readonly signer?: (secret: string, options: Options) => Signer | string;
-  /** What `api_key_file` holds where it is more than one word; the signer judges it. */
+  /** `api_key_file` holds a document; the signer validates it. */
   readonly credential?: 'document';
-  /** Ends of a base URL that are part of the offers' paths: they may stand there or not; `{model}` is any one segment. */
+  /** Ends of a base URL that the offers' paths include already, so that a base URL may have them or not; `{model}` is any one segment. */
   readonly versions?: readonly string[];
   readonly options?: Readonly<Record<string, FamilyOption>>;
-  /** Absent: OpenAI's, which pass as they come. */
+  /** OpenAI's where undefined, which pass unchanged. */
   readonly errors?: ErrorWireFormat;
-  /** The path at which it speaks OpenAI's chat: what bridges go over. */
+  /** The path of its OpenAI chat, which bridges use. */
   readonly chat?: string | ((options: Options) => string);
-  /** The path at which it keeps files in OpenAI's way. */
+  /** The path of its files, as in OpenAI's API. */
   readonly files?: string | ((options: Options) => string);
-  /** And that at which it works off batches of requests that such files hold. */
+  /** The path of its batches over such files. */
   readonly batches?: string | ((options: Options) => string);
-  /** How it wants its credential there, where not as elsewhere. */
+  /** How chat takes the credential, where it differs. */
   readonly chatAuth?: Auth;
-  /** What a model is called there, where not as elsewhere. */
+  /** The model's name in chat, where it differs. */
   readonly chatModel?: (name: string) => string;
-  /** Of its models, by their names: those for which that path is not documented. */
+  /** Models for which that path is not documented. */
   readonly chatLacks?: RegExp;
-  /** For people: which of its models are served there, and what else is to be known of it. */
+  /** For people: which models are served there, and what else matters. */
   readonly chatFacts?: string;
-  /** What a target of it offers in place of the family's own, by the name of the bridge. */
+  /** Offers of its targets in place of the family's own, by the bridge's name. */
   readonly bridges?: (options: Options) => Readonly<Record<string, Offers>>;
-  /** The environment variable that usually holds a key for it, and models to start with (`postern init`). */
+  /** The usual environment variable of its key, and models to start with (`postern init`). */
   readonly starter?: { readonly apiKeyEnv: string; readonly models: readonly BuiltInModel[] };
-  /** Other variables that hold a credential for it, where it takes more than that to start (`postern init`). */
+  /** Other variables of its credential, where one is not enough (`postern init`). */
   readonly environment?: readonly string[];
   readonly builtIn?: readonly BuiltInModel[];
-  /** Where it has a list that is documented; without one, people write a model's name themselves. */
+  /** Its documented list of models; without one, people type a model's name. */
   readonly modelList?: ModelList;
   readonly offers: Offers | ((options: Options) => Offers);
-  /** An event of its streams of completions may hold no token or several; without it, one that holds text is one token. */
+  /** An event of its completion streams may hold no token or several; without it, an event with text is one token. */
   readonly streamEvents?: 'any';
-  /** Of several prompts or choices it counts the tokens of one. */
+  /** For several prompts or choices it reports the tokens of one. */
   readonly countsOneChoice?: true;
-  /** What some of its errors say of the call, whatever their status says. */
+  /** The meaning of some errors, whatever their status. */
   readonly signs?: readonly ErrorSign[];
-  /** How it says with another status than 402 that the account is exhausted. */
+  /** How it reports an exhausted account with another status than 402. */
   readonly exhaustion?: Exhaustion;
-  /** Its parser fails on halves of surrogate pairs, which JSON can write: what has one is not sent there. */
+  /** Its parser fails on unpaired surrogates, which JSON can contain: such a body is not sent there. */
   readonly refusesHalfCharacters?: true;
   /**
-   * Some say 200 and mean an error. Of a short JSON body of that status, by its beginning: the status that is meant, undefined
-   * where it is an answer, and `unclear` where more of it has to be seen (`isWhole` says that there is no more).
+   * For services that answer 200 with an error. From the beginning of a short JSON body: the real status, undefined for an answer, `unclear` where
+   * more bytes are needed (`isWhole`: there are no more).
    */
   readonly failureIn?: (beginning: Buffer, isWhole: boolean) => number | 'unclear' | undefined;
 }
 
-/** What an upstream has whose operator sets nothing. */
+/** The defaults, where the operator sets nothing. */
 export function standardOptions({ options = {} }: Family): Options {
   const set = Object.entries(options).flatMap(([name, { default: value }]) =>
     value === undefined ? [] : [[name, value]],
@@ -228,24 +228,24 @@ export function isMadeHere(offers: Offers): boolean {
   );
 }
 
-/** Whether an error with this status may say by its body that an account is exhausted. 401, 402, 403 and 429 say so themselves. */
+/** Whether an error's body may report an exhausted account. 401, 402, 403 and 429 do so by themselves. */
 export function mayTellExhaustion(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 402 && status !== 403 && status !== 429;
 }
 
-/** Never a piece of a message: upstreams repeat what clients send. */
+/** Never part of a message: upstreams repeat what clients send. */
 interface Exhaustion {
   /** Whole values of `error.code` or `error.type`. */
   readonly codes: readonly string[];
-  /** What `error.message` begins with. */
+  /** Beginnings of `error.message`. */
   readonly messages: readonly string[];
 }
 
-/** A piece of the body of an error, by which it is known what is meant. */
+/** A text in an error's body that identifies its meaning. */
 interface ErrorSign {
   readonly status: number;
   readonly says: string;
-  /** Another status, such as 400 for what the request is to blame for; or `loading`: it is not ready yet, and nothing was done. */
+  /** Another status, such as 400 for the request's fault; or `loading`: it is not ready yet, and nothing was done. */
   readonly means: number | 'loading';
 }
 

@@ -13,21 +13,21 @@ export type ParsedTerms<T> =
   | { readonly terms: T; readonly faults?: undefined }
   | { readonly terms?: undefined; readonly faults: readonly FieldFault[] };
 
-/** By what the terms of a key are judged beside the words themselves. */
+/** What a key's terms are validated against. */
 export interface KeyGround {
   readonly nowMs: number;
-  /** The IDs of those there are; a key of one that is not there would have no cap. Undefined: that is looked at elsewhere. */
+  /** The IDs of existing projects; a key in an unknown project would have no cap. Undefined: checked elsewhere. */
   readonly projects?: ReadonlySet<string> | undefined;
 }
 
 export interface KeyJudge {
   parseNew(document: unknown, ground: KeyGround): ParsedTerms<NewKeyTerms>;
-  /** Only what is in the document, each field as a whole; null takes away what is there. */
+  /** Only the fields of the document, each as a whole; null removes one. */
   parseChange(document: unknown, before: Pick<KeyRecord, 'caps'>, ground: KeyGround): ParsedTerms<KeyChange>;
   parseOverlap(text: string): number | { readonly fault: string };
   describe(key: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument;
   describeCaps(caps: Caps): CapsDocument;
-  /** What is legal, and yet most often a slip. */
+  /** Valid settings that are most often a mistake. */
   warnings(
     key: Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & { readonly name?: string | undefined },
     snapshot: Snapshot,

@@ -6,7 +6,7 @@ import { type Lane, lanes } from './lane.ts';
 import { type Operation, operations } from './operations/index.ts';
 import { type RerankShape, rerankShapes } from './translation.ts';
 
-/** What may be said of a key. */
+/** What a key may do. */
 export interface KeyTerms {
   /** Model IDs, each with at most one `*`. */
   readonly models: readonly string[];
@@ -14,14 +14,14 @@ export interface KeyTerms {
   readonly operations: readonly Operation[] | undefined;
   /** Addresses and CIDR ranges the key may be used from. Undefined: from anywhere. */
   readonly addresses: readonly string[] | undefined;
-  /** The ID of the project whose caps hold as well, and under which it is counted. */
+  /** The project whose caps apply too, and whose usage it counts for. */
   readonly project: string | undefined;
   readonly caps: Caps;
-  /** What operators note about it, by names of their own. */
+  /** Notes of operators, by their own names. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Whether the ledger keeps what was asked and answered, for so long; undefined: never. */
+  /** How long captured bodies are kept; undefined: none are captured. */
   readonly captureMs: number | undefined;
-  /** Which service its clients were written for; undefined: OpenAI's, as far as anyone knows. */
+  /** The service whose API its clients use; undefined: OpenAI's. */
   readonly shape?: RerankShape | undefined;
   /** Undefined: interactive, and no request may rise to it from a bulk model. */
   readonly lane?: Lane | undefined;
@@ -34,7 +34,7 @@ export interface KeyRecord extends KeyTerms {
   readonly revokedAtMs: number | undefined;
 }
 
-/** One that nobody has, or nobody any more: rows stand under it. */
+/** A stand-in for an unknown or deleted key that rows of the ledger name. */
 export const bareKey = (id: string, managedBy: KeyRecord['managedBy']): KeyRecord => ({
   id,
   project: undefined,
@@ -49,7 +49,7 @@ export const bareKey = (id: string, managedBy: KeyRecord['managedBy']): KeyRecor
   captureMs: undefined,
 });
 
-/** Limits and budgets in the words of the file. */
+/** Limits and budgets as in the configuration file. */
 const capsDocument = z.object({
   limits: z
     .record(z.string(), z.number())
@@ -65,7 +65,7 @@ const capsDocument = z.object({
 
 export type CapsDocument = z.output<typeof capsDocument>;
 
-/** The terms in the words of the file, as scripts read them, save when the key ends; what is not said is not there. */
+/** The terms as in the configuration file, except the expiry; absent fields are unset. */
 export const keyTermsDocument = z.object({
   project: z.string().optional(),
   models: z.array(z.string()).describe('Public IDs, each with one `*` at most.'),
@@ -86,6 +86,6 @@ export interface Project {
   readonly managedBy: 'file' | 'store';
   readonly name: string | undefined;
   readonly caps: Caps;
-  /** The ID of the upstream that keeps its files; undefined: nobody does. */
+  /** The ID of the upstream that stores its files; undefined: none. */
   readonly files?: string | undefined;
 }

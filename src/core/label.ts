@@ -27,5 +27,5 @@ export type Label = (typeof labels)[number];
 
 const openaiLabels: ReadonlySet<Label> = new Set(['openai', 'input_tokens', 'compact']);
 
-/** Whether a route of it is one of OpenAI's own, which other services have at their own paths. */
+/** Whether its routes are OpenAI's own, which other services have at their own paths. */
 export const isOpenai = (label: Label): boolean => openaiLabels.has(label);

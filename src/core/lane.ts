@@ -13,7 +13,7 @@ interface HasLane {
   readonly lane?: Lane | undefined;
 }
 
-/** The value of the request header; undefined where it is not sent. */
+/** Undefined where the request has none. */
 export function readLane(value: string | undefined): Lane | undefined {
   if (value === undefined) return undefined;
   const lane = lanes.find((one) => one === value.trim().toLowerCase());

@@ -13,10 +13,10 @@ import type { Answer } from './outcome.ts';
 import type { ResolvedModel, Upstream } from './snapshot.ts';
 import type { SettingStore } from './store/resources.ts';
 
-/** Operations of which a request asks the same of each item. */
+/** Operations that treat each item of a list alike. */
 export const listOperations: ReadonlySet<Operation> = new Set(['embeddings', 'rerank', 'moderations']);
 
-/** What the operator says of the target goes before what is known of the family, save where a call has room for one alone. */
+/** The operator's limits override the family's, except where a call may hold one item only. */
 export function limitsOf({ target, offer }: Candidate, matched = ''): ListLimits {
   const { upstream, model, limits: said } = target;
   const { limits = isAtHome(upstream) ? offer.limitsAtHome : undefined } = offer.translation ?? {};
@@ -28,7 +28,7 @@ function isAtHome({ family, origin }: Upstream): boolean {
   return family.baseUrl !== undefined && new URL(family.baseUrl).origin === origin;
 }
 
-/** The least of each; infinite where nobody says one. */
+/** The smallest of each; infinite where none is set. */
 export function tightest(limits: readonly ListLimits[]): Readonly<Record<keyof ListLimits, number>> {
   const least = (of: (one: ListLimits) => number | undefined): number =>
     Math.min(...limits.map((one) => of(one) ?? Number.POSITIVE_INFINITY));
@@ -39,27 +39,27 @@ export function tightest(limits: readonly ListLimits[]): Readonly<Record<keyof L
   };
 }
 
-/** Some of a request's items, asked on their own. */
+/** Some items of a request, sent as a call of their own. */
 export interface Part {
-  /** As the client would have asked for these alone. */
+  /** A request for these items only. */
   readonly body: Buffer;
   readonly items: number;
-  /** It may stand in line for a place at an upstream; else it is sent only where one is free at once. */
+  /** It may wait for a slot of an upstream; else it is sent only where one is free at once. */
   readonly waits: boolean;
-  /** Whom it may go to. */
+  /** The targets it may go to. */
   fits(candidate: Candidate): boolean;
-  /** Where an item of it stands in the whole list; undefined where it has no such item. Without it, it has all of them. */
+  /** An item's index in the whole list; undefined where the part has no such item. Without the function, the part has all items. */
   readonly indexInWhole?: ((item: number) => number | undefined) | undefined;
-  /** Rejects with `Unfit` where these bytes, all of a good answer, are not what was asked for: somebody else is asked then. */
+  /** Rejects with `Unfit` where an answer's bytes do not match the request: another target is tried. */
   judge(bytes: Buffer): Promise<void>;
 }
 
-/** How a part was answered: well, and then it was read whole, or with an answer that says why not. */
+/** How a part was answered: successfully, and read whole, or by an answer that carries the error. */
 export type PartOutcome =
   | ReadPart
   | { readonly kind: 'refused'; readonly answer: Answer }
   | { readonly kind: 'no place' }
-  /** After `finish`: the call was sent, and its answer was not waited for. It is billed by an estimate. */
+  /** After `finish`: the call was sent, and its answer was not awaited. It is billed by an estimate. */
   | { readonly kind: 'unheard'; readonly exchange: Exchange };
 
 export interface ReadPart {
@@ -73,7 +73,7 @@ export interface ReadPart {
 export interface PartWork {
   /** Rejects with a `GatewayError` where there is no answer. */
   readonly outcome: Promise<PartOutcome>;
-  /** Starts no further call. The answer to a running call is awaited for a moment, so that its cost is known. */
+  /** Starts no further call. The answer to a running call is awaited briefly, so that its cost is known. */
   finish(): void;
 }
 
@@ -82,58 +82,58 @@ export interface ListSought {
   readonly exchange: Exchange;
   readonly resolved: ResolvedModel;
   readonly body: Buffer;
-  /** What holds the items. */
+  /** The body's field with the items. */
   readonly list: JsonField;
-  /** What else changes the answer: whose shape it has, what a client API has said, whom it may come from. */
+  /** What else changes the answer: the shape, fields of a client API, the permitted upstreams. */
   readonly identity: string;
 }
 
-/** What is remembered of a list, looked up before anything is reserved for it. */
+/** What the cache holds of a list, looked up before anything is reserved. */
 export interface Remembered {
-  /** Different items that are not remembered. */
+  /** Distinct items that are not in the cache. */
   readonly missing: number;
-  /** What the others take of the body. */
+  /** Bytes of the other items in the body. */
   readonly knownBytes: number;
-  /** Of the length of all items, the share of those that are missing. */
+  /** The missing items' share of the length of all items. */
   readonly missingShare: number;
 }
 
-/** A request that is to be taken apart. */
+/** A request whose list may be split. */
 export interface ListAsked extends ListSought {
   /** The best first. */
   readonly candidates: readonly Candidate[];
-  /** What `lookUp` found; without it, items are looked up when they are asked for. */
+  /** The result of `lookUp`; without it, items are looked up when they are needed. */
   readonly remembered: Remembered | undefined;
-  /** Whether a list that somebody can take may go as it came. */
+  /** Whether a list that one target can take may be sent unchanged. */
   readonly mayPass: boolean;
-  /** What the client says of what is remembered: it wants it asked for again, and perhaps not even kept. */
+  /** The client's cache control: ask for remembered items again, and perhaps do not store them. */
   readonly freshness: 'no-cache' | 'no-store' | undefined;
   /** On the monotonic clock. */
   readonly deadlineMs: number;
-  /** As the client asked it, of those who can take that; bytes pass. */
+  /** The unchanged request, to targets that can take it; bytes pass. */
   asOne(fits?: (candidate: Candidate) => boolean): Promise<Answer>;
   /** Begins a call of its own, with its own attempts. */
   ask(part: Part): PartWork;
-  /** The same for items of several requests, of which this is one: it goes on when the client of this one leaves. */
+  /** The same for items of several requests, this one among them: it continues when this client leaves. */
   askForSeveral(part: Part): PartWork;
-  /** What each of several owes of a part that was asked for together: by weight, and it adds up. */
+  /** Splits the cost of a joint call by weight; the shares add up to it. */
   share(part: Exchange, among: readonly { readonly items: number; readonly weight: number }[]): readonly Exchange[];
   /** Bills a part that was served, or may have been, to this request: also when the request ends in an error. */
   owes(part: Exchange): void;
 }
 
-/** What came of it: one answer, and the calls that it is made of. */
+/** One answer, and the calls that it was built from. */
 export interface ListAnswered {
   readonly bytes: Buffer;
-  /** The head of the first stands for all; there are none where everything was known. */
+  /** The first one's head becomes the answer's; empty where every item was in the cache. */
   readonly parts: readonly ReadPart[];
-  /** Where a cache is on. */
+  /** Undefined where no cache is on. */
   readonly cacheUse: CacheUse | undefined;
-  /** Of each item that nobody was asked for on its account: what it counted when somebody was, by path. */
+  /** For each item from the cache: its counts when it was computed, by path. */
   readonly saved: readonly ReadonlyMap<string, string>[];
-  /** Some of these counts are shares, by length, of what an answer to several items counted. */
+  /** Some of these counts are shares, by length, of an answer to several items. */
   readonly isAbout: boolean;
-  /** Of what stands first in it. */
+  /** The origin of the first item. */
   readonly origin: {
     readonly contentType: string | undefined;
     readonly translatedBy: string | undefined;
@@ -142,21 +142,21 @@ export interface ListAnswered {
 }
 
 export interface Lists {
-  /** Undefined where nothing is to be looked up. Throws a `GatewayError` for what the client did wrong. */
+  /** Undefined where nothing can be in the cache. Throws a `GatewayError` for the client's faults. */
   lookUp(sought: ListSought): Promise<Remembered | undefined>;
-  /** An `Answer` is one that came as one, or one that is no good: it is for the client. */
+  /** Returns an `Answer` where one passes unchanged, or is an error for the client. */
   answer(asked: ListAsked): Promise<ListAnswered | Answer>;
-  /** How often the cache of each model was cleared, by its ID: what is remembered from before another count is forgotten. */
+  /** How often the cache of each model was cleared, by its ID: items stored under a lower count are dropped. */
   cleared(counts: ReadonlyMap<string, number>): void;
-  /** What is remembered by this process. */
+  /** The size of this process's cache. */
   state(): { readonly items: number; readonly bytes: number };
   close(): void;
 }
 
-/** The setting of the store that says how often the cache of each model was cleared. */
+/** The setting of the store that counts how often the cache of each model was cleared. */
 export const clearedCaches = 'cleared_caches';
 
-/** Has every node forget what it remembers of the items of a model. */
+/** Clears a model's cached items on every node. */
 export async function forgetItemsOf(
   settings: Pick<SettingStore, 'get' | 'set'>,
   model: string,

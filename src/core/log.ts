@@ -6,7 +6,7 @@ export interface Log {
   error(message: string, fields?: Record<string, unknown>): void;
 }
 
-/** Steps of a request, written at `log.level: debug` alone. No body, header or secret is among the fields. */
+/** Steps of a request, written at `log.level: debug` only. No field holds a body, header or secret. */
 export interface DebugLog {
   debug(message: string, fields: Record<string, unknown>): void;
 }

@@ -5,10 +5,10 @@ import { GatewayError } from './errors.ts';
 export const loopHeader = 'x-postern-loop';
 
 const mark = /^[A-Za-z0-9._-]{1,64}$/;
-/** More gateways in a row than anybody builds on purpose. */
+/** More gateways in a row than anyone builds on purpose. */
 const mostMarks = 16;
 
-/** What calls on behalf of a request carry: the marks that it came with, and our own. Throws where our own is one of them. */
+/** The marks that the request came with, and our own. Throws where our own is among them. */
 export function withOwnMark(installation: string, came: string | undefined): string {
   if (came === undefined) return installation;
   const marks = came.split(',').map((text) => text.trim());

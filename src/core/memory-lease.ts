@@ -4,20 +4,20 @@ import type { Buffer } from 'node:buffer';
 import type { GatewayError } from './errors.ts';
 import type { Listening } from './outcome.ts';
 
-/** What one body holds. It is asked for before the memory is, and given back after it. */
+/** Memory for one body. Acquired before the memory is allocated, released after it is freed. */
 export interface MemoryLease {
   readonly bytes: number;
-  /** So many in all, at once; where there is no memory for them, false, and it holds what it held. Never waits. */
+  /** Grows to `bytes` in all, at once; false, and unchanged, where there is no memory. Never waits. */
   growTo(bytes: number): boolean;
-  /** Gives back what is beyond that. */
+  /** Releases what is beyond `bytes`. */
   shrinkTo(bytes: number): void;
-  /** Gives back all of it. Only the first time does anything. */
+  /** Idempotent. */
   release(): void;
 }
 
-/** For whose body memory is requested, and how long the request may wait. */
+/** Whose body the memory is for, and how long the request may wait. */
 export interface LeaseRequest {
-  /** The ID of the key whose share it is. */
+  /** The ID of the key whose share it counts for. */
   readonly key: string;
   readonly client: Listening;
   readonly waitMs: number;
@@ -25,13 +25,13 @@ export interface LeaseRequest {
 
 export interface MemoryPool {
   /**
-   * Memory to begin with. Without a promise where it can be had at once; else it waits, holding nothing. Throws `overloaded` where
-   * too many wait or its time is up, and `client_closed` where the client leaves meanwhile.
+   * Initial memory. Returns no promise where it is available at once; else waits, holding nothing. Throws `overloaded` where too many wait or the
+   * time is up, and `client_closed` where the client leaves.
    */
   enter(leaseRequest: LeaseRequest, bytes: number): MemoryLease | Promise<MemoryLease>;
 }
 
-/** Is told what came of reading a body: one of these, once. */
+/** Receives the result of reading a body: one of these calls, once. */
 export interface BodyWaiter {
   onWhole(body: Buffer | Promise<Buffer>): void;
   onFailed(error: GatewayError): void;

@@ -1,12 +1,12 @@
 /** Fields and headers, besides the model field, that can name a model to an upstream. Checked for every family. */
 
 interface ModelField {
-  /** At the top of the body; or, where it is a `container`, anything in it that is called like a model. */
+  /** A top-level field; where it is a `container`, any name in it that looks like a model's. */
   readonly name: string;
   readonly isContainer?: true;
-  /** It is for a part of the work, such as a tool, and not in place of the model that is asked. */
+  /** It names a model for a part of the work, such as a tool, and not the requested model. */
   readonly isBeside?: true;
-  /** Which services read it, and what for. */
+  /** The services that read it, and for what. */
   readonly readBy: string;
 }
 
@@ -48,7 +48,7 @@ export const modelFields: readonly ModelField[] = [
   { name: 'options', isContainer: true, readBy: 'services whose settings are in an object of their own (unverified)' },
 ];
 
-/** Headers that name a model, or choose what serves it, beside those that are called like models. Such a header of a client is never forwarded. */
+/** Headers that name a model, or choose what serves it, beside those whose name has `model` in it. They are never forwarded from clients. */
 export const modelHeaders: readonly { readonly name: string; readonly readBy: string }[] = [
   { name: 'x-portkey-config', readBy: 'Portkey: targets and their models' },
   { name: 'x-portkey-provider', readBy: 'Portkey: whose model it is' },
@@ -67,10 +67,10 @@ export const modelHeaders: readonly { readonly name: string; readonly readBy: st
 
 const beside = new Set(modelFields.flatMap(({ name, isBeside }) => (isBeside ? [name] : [])));
 
-/** Of a field, or a place in one: it names a model for a part of the work alone. */
+/** Whether a field names a model for a part of the work only. */
 export const isForPart = (param: string): boolean => beside.has(param.split(/[.[]/, 1)[0] ?? '');
 
-/** In whatever case and spelling a lenient reader knows it: `modelName`, `Model_Name`. */
+/** Normalises spellings that a lenient reader accepts: `modelName`, `Model_Name`. */
 const plain = (name: string): string =>
   name
     .toUpperCase()
@@ -80,15 +80,15 @@ const plain = (name: string): string =>
 const calledLikeModels =
   /(?:models?|models?(?:id|name)s?|modellist|fallbacks?|deployment(?:id|name)?|adapterid|lorapath|routingconfig)$/;
 
-/** Of a name inside of a container, or of a parameter of a query. */
+/** For names inside a container, and of query parameters. */
 export const isCalledLikeModel = (name: string): boolean => calledLikeModels.test(plain(name));
 
 const headersForModels = new Set(modelHeaders.map(({ name }) => name));
 
-/** Of a header, in lower case. */
+/** For headers, in lower case. */
 export const isHeaderForModel = (name: string): boolean => headersForModels.has(name) || isCalledLikeModel(name);
 
-/** What a client's own data are called in a container: schemas, examples, and contents, which no service reads for a model. */
+/** Names of the client's own data in a container: schemas, examples and contents, which no service searches for a model. */
 const dataNames = new Set([
   ...['parameters', 'parametersjsonschema', 'inputschema', 'outputschema', 'schema', 'jsonschema', 'responseschema'],
   ...['responsejsonschema', 'response', 'args', 'arguments', 'inputexamples', 'filters', 'headers', 'metadata'],
@@ -100,7 +100,7 @@ export const isDataName = (name: string): boolean => dataNames.has(plain(name));
 const atTop = new Set(modelFields.flatMap(({ name, isContainer }) => (isContainer ? [] : [plain(name)])));
 const containers = new Set(modelFields.flatMap(({ name, isContainer }) => (isContainer ? [plain(name)] : [])));
 
-/** Of a part of a form, whose name has what lies in what with brackets or dots between: `extra_body[model]`. */
+/** For parts of a form, whose names nest with brackets or dots: `extra_body[model]`. */
 export function isPartForModel(name: string): boolean {
   const [first = '', ...rest] = name.split(/[[\].]+/).filter((step) => step !== '');
   if (atTop.has(plain(first))) return true;

@@ -14,14 +14,14 @@ const bitsPerNumber: ReadonlyMap<string, number> = new Map([
   ['ubinary', 1],
 ]);
 
-/** Of a list. Bits come packed, eight to a whole number; who does not know the kind answers with fractions. Undefined where the kind is not known. */
+/** For lists. Packed bits come eight to an integer; a server that does not know the kind answers with fractions. Undefined for unknown kinds. */
 export function numbersInList(kind: string, elements: number, hasFractions: boolean): number | undefined {
   const bits = bitsPerNumber.get(kind);
   if (bits === undefined) return undefined;
   return bits === 1 && !hasFractions ? elements * 8 : elements;
 }
 
-/** Of base64. Undefined where the kind is not known, or the bytes are no whole numbers of it. */
+/** For base64. Undefined for unknown kinds, or where the bytes are no whole number of elements. */
 export function numbersInBytes(kind: string, bytes: number): number | undefined {
   const bits = bitsPerNumber.get(kind);
   if (bits === undefined || bytes === 0 || (bytes * 8) % bits !== 0) return undefined;

@@ -6,25 +6,25 @@ import type { Route } from './route.ts';
 import type { StoredKind } from './store/stored-objects.ts';
 
 export interface ObjectRoute {
-  /** Whether it makes one, lists them, or is about the one whose ID is in the path. */
+  /** Whether it creates an object, lists objects, or is about the one whose ID is in the path. */
   readonly action: 'make' | 'list' | 'about';
-  /** HEAD goes with GET. */
+  /** HEAD is served as GET. */
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly kind: StoredKind;
-  /** By which such objects are made, where the path of the operation is the upstream's for them as well. */
+  /** The route that creates such objects, where its path is also the upstream's. */
   readonly of: Route;
-  /** Its paths, in which `{id}` stands for one segment; and what ledger and metrics know of it. */
+  /** Its paths, in which `{id}` stands for one segment; and its names in ledger and metrics. */
   readonly route: Route;
-  /** What stands behind the ID at the upstream. */
+  /** The path after the ID at the upstream. */
   readonly tail: string;
   readonly query: QueryGrammar;
-  /** Those of its parameters that name something themselves. */
+  /** Query parameters that name stored objects. */
   readonly named: Readonly<Record<string, StoredKind>>;
-  /** Where more of what is kept stands in its answer. */
+  /** Where its answer has the IDs of further objects. */
   readonly records: ObjectRecords;
-  /** Where it went well, the object is there no more. */
+  /** A success deletes the object. */
   readonly forgets: boolean;
-  /** For people: what it does, in the OpenAPI document. */
+  /** Text for the OpenAPI document. */
   readonly summary: string;
 }
 
@@ -33,7 +33,7 @@ type Said = Pick<ObjectRoute, 'method' | 'kind' | 'of' | 'route' | 'summary'> &
 
 export const recordsNothing: ObjectRecords = Object.freeze({ whole: {}, events: {}, unless: '' });
 
-/** What lies behind the paths of the route by which such objects are made; whatever the method, it is one route to those who count. */
+/** The route for metrics of all paths below the route that creates such objects, whatever the method. */
 export function routeBehind(of: Route, tail: string): Route {
   const at = (path: string): string => `${path}/{id}${tail}`;
   const clientApiPaths = Object.entries(of.clientApiPaths ?? {}).filter(([path]) => !path.includes('{'));

@@ -8,88 +8,88 @@ import type { Offer } from './family.ts';
 import type { Timeouts, Upstream } from './snapshot.ts';
 import type { Translated } from './translation.ts';
 
-/** Something that is done for a client, and is stopped when that one leaves. */
+/** Work for a client, stopped when the client leaves. */
 export interface ClientWork {
   clientLeft(): void;
 }
 
 /**
- * Whether the client still listens, and what is being done for it. The work is an object and not a callback: V8 keeps a closure
- * that nobody ever calls, with all it refers to, until a full collection, which halved the throughput.
+ * Whether the client is connected, and the work done for it. The work is an object and not a callback: V8 keeps a closure that is never called, with
+ * all it refers to, until a full collection, which halved the throughput.
  */
 export interface Listening {
   gone: boolean;
   work: ClientWork | undefined;
 }
 
-/** Is told when nothing more comes of a call, so that its place can be given to the next. */
+/** Notified when a call is over, so that its slot can be given to the next. */
 export interface CallEnd {
-  /** The first time counts. `broken` says that the upstream broke off an answer that had begun. */
+  /** Only the first call counts. `broken`: the upstream broke off an answer that had begun. */
   over(broken: Failure | undefined): void;
 }
 
-/** What a good answer has to be: JSON, or beside that what its head declares or the request asked for. */
+/** The form of a good answer: JSON, or also what its head declares or the request asked for. */
 export type AnswerForm = 'json' | 'json or events' | 'json or text';
 
 /** A call, ready to send. */
 export interface Call {
-  /** POST where it does not say; others have no body. */
+  /** POST where undefined; the others have no body. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly upstream: Upstream;
   readonly offer: Offer;
   /** Path under the origin, upstream prefix included. */
   readonly path: string;
-  /** Names and values in turn; no framing among them. */
+  /** Names and values in turn, without those of framing. */
   readonly headers: readonly string[];
-  /** In place of them, where they are written and judged already: a line each. */
+  /** In place of `headers`, already written and validated: a line each. */
   readonly lines?: string | undefined;
   readonly body: CallBody;
   readonly timeouts: Timeouts;
-  /** On the monotonic clock: when the client's patience ends, however many calls were made before this one. */
+  /** Monotonic: the end of the client's total timeout, over all calls. */
   readonly deadlineMs: number;
   readonly client: Listening;
   readonly end: CallEnd;
-  /** It may not be sent again once a byte of it has left. */
+  /** It must not be sent again once its first byte was sent. */
   readonly isOnce?: boolean;
-  /** A good answer that begins otherwise is a failure. Undefined: it may be anything. */
+  /** A good answer of another form is a failure. Undefined: any form. */
   readonly form?: AnswerForm | undefined;
 }
 
-/** Takes an answer's body; `onChunk` says false when it wants a pause, and `Answer.resume` ends it. */
+/** Receives an answer's body; `onChunk` returns false to pause it, and `Answer.resume` continues. */
 export interface AnswerSink {
   onChunk(chunk: Buffer): boolean;
   /** Trailers: names and values in turn. */
   onEnd(trailers: readonly string[]): void;
-  /** The upstream broke off: what came so far is all there is. */
+  /** The upstream broke off: nothing more follows. */
   onBroken(failure: Failure): void;
 }
 
 export interface Answer {
   readonly status: number;
   readonly statusText: string;
-  /** Names and values in turn, in the order and the letter case in which they came. */
+  /** Names and values in turn, in the received order and letter case. */
   readonly headers: readonly string[];
-  /** On the monotonic clock: when the call was sent, and when the first byte of the answer was here. */
+  /** Monotonic times of sending the call and of the answer's first byte. */
   readonly sentAtMs: number;
   readonly firstByteAtMs: number;
-  /** Chunks that came before anyone took them; complete when `ended` is true. */
+  /** Chunks received before `take`; complete where `ended` is true. */
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
-  /** A short body that waits here whole, each byte a character: made once, for all that read it. */
+  /** A short body received whole, each byte a character: made once for all readers. */
   text?: string | undefined;
-  /** The upstream has broken off; what waits is all there is. */
+  /** The upstream broke off; `waiting` holds all there is. */
   readonly broken: Failure | undefined;
-  /** Where its first bytes show that another status is meant: see `Family.failureIn` and `Family.signs`. */
+  /** The real status by its first bytes: see `Family.failureIn` and `Family.signs`. */
   readonly meantStatus?: number | undefined;
-  /** It says that the model is being loaded: nothing was done. */
+  /** The upstream is loading the model, and did nothing. */
   readonly isLoading?: boolean;
-  /** Where its bytes are not the upstream's own. Read when it is over. */
+  /** Set where its bytes are not the upstream's own. Read at the end. */
   readonly translated?: Translated | undefined;
-  /** Where it was made in this process: fields of the question that it went without. */
+  /** Fields that an answer made in this process ignored. */
   readonly ignored?: readonly string[] | undefined;
-  /** What was counted in a part of it that is left out. Read when it is over. */
+  /** Usage in a part of it that is left out. Read at the end. */
   readonly countedApart?: Usage | undefined;
-  /** Hands over what waits, and everything that follows. Called once. */
+  /** Hands over `waiting` and all that follows. Called once. */
   take(sink: AnswerSink): void;
   resume(): void;
   cancel(): void;
@@ -100,25 +100,25 @@ export interface Failure {
   readonly message: string;
   /** For the log only. */
   readonly cause: string;
-  /** The connection had been kept open and was closed before a byte of an answer came: this may be nobody's failure. */
+  /** A kept-alive connection was closed before any byte of an answer: this may be no fault at all. */
   readonly stale?: true;
-  /** It broke off at one of several endpoints of the upstream: another one may be asked at once, and the target is not to blame. */
+  /** It broke off at one of several endpoints of the upstream: another may be called at once, and the target is not at fault. */
   readonly elsewhere?: true;
-  /** The time for all attempts was up, or for an answer that was coming, or a fault of ours: it says nothing of the upstream. */
+  /** A timeout for all attempts or for an answer in progress, or a fault of ours: it says nothing of the upstream. */
   readonly ours?: true;
-  /** It answered in time, and nothing could be made of it. */
+  /** It answered in time, with an unusable answer. */
   readonly unfit?: true;
-  /** The same call to the same target would fail in the same way. */
+  /** The same call to the same target would fail again. */
   readonly isLasting?: true;
-  /** Nobody else is asked after it. */
+  /** No other target is tried after it. */
   readonly isFinal?: true;
-  /** It was served all the same and is owed: what its upstream counted. */
+  /** It was served and is billed: the upstream's usage. */
   readonly served?: Usage | null;
-  /** What the client is told where it becomes the answer. */
+  /** `Retry-After` for the client, where this becomes the answer. */
   readonly retryAfterS?: number;
 }
 
-/** The upstream answered in time, and not as it was asked. */
+/** The upstream answered in time, but not as asked. */
 export function misfit(fact: string): Failure {
   return {
     code: 'upstream_protocol_error',
@@ -132,20 +132,20 @@ export type Outcome =
   | {
       readonly kind: 'answered';
       readonly answer: Answer;
-      /** An error to one of several calls of a request; the others may have been served. */
+      /** An error of one of several calls of a request; the others may have been served. */
       readonly isPartial?: true;
     }
-  /** No byte of the call left this machine. */
+  /** No byte of the call was sent. */
   | { readonly kind: 'not-sent'; readonly failure: Failure }
-  /** It was sent, and nobody knows what became of it. */
+  /** It was sent, and its result is unknown. */
   | { readonly kind: 'unknown'; readonly failure: Failure }
   | {
       readonly kind: 'client-gone';
-      /** No byte of the call had left. */
+      /** No byte of the call was sent. */
       readonly unsent?: true;
     };
 
-/** Is told once how a call ended. */
+/** Receives a call's outcome once. */
 export interface OutcomeWaiter {
   onOutcome(outcome: Outcome): void;
 }

@@ -1,15 +1,15 @@
 /** Path templates of routes, with a model name or ID inside; and paths that are no routes. */
 
-/** `{model}`; or with what belongs to the name already, `{model=tunedModels/*}`. */
+/** `{model}`; or with a prefix that is part of the name, `{model=tunedModels/*}`. */
 const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;
 
 interface PathParts {
   readonly before: string;
-  /** What the name is of. */
+  /** Whether it names a model or an object. */
   readonly what: string | undefined;
-  /** Of the name. */
+  /** Prefix of the name. */
   readonly beginning: string;
-  /** Undefined where there is no name in it. */
+  /** Undefined where the template has no name. */
   readonly suffix: string | undefined;
 }
 
@@ -18,14 +18,14 @@ export function readPath(path: string): PathParts {
   return { before, what, beginning, suffix };
 }
 
-/** A path that means something already. */
+/** A path that is in use already. */
 export interface TakenPath {
   readonly path: string;
-  /** Where what it means stands as well: a custom route may take its place then. */
+  /** Another path of the same function: a custom route may then replace this one. */
   readonly elsewhere?: string;
 }
 
-/** Whether there is a path of a request that both could mean. */
+/** Whether one request path could match both. */
 export function mayMeanTheSame(one: string, other: string): boolean {
   const [a, b] = [readPath(one), readPath(other)];
   if (a.suffix === undefined && b.suffix === undefined) return a.before === b.before;
@@ -41,10 +41,10 @@ function fits(path: string, { before, beginning, suffix = '' }: PathParts): bool
   return path.length > prefix.length + suffix.length && path.startsWith(prefix) && path.endsWith(suffix);
 }
 
-/** What `openai` before version 1 calls the list of models. */
+/** Paths of the list of models in `openai` before version 1. */
 export const engineListPaths = ['/v1/engines', '/engines', '/v1/v1/engines'];
 
-/** A session over a WebSocket, and what leads to one around the gateway: keys for clients, and calls. */
+/** WebSocket sessions, and calls that create sessions which bypass the gateway: client keys, and telephone calls. */
 export const realtimePaths = ['', '/sessions', '/transcription_sessions', '/client_secrets', '/calls'].flatMap((tail) =>
   [
     ...['/v1/realtime', '/realtime', '/v1/v1/realtime'],
@@ -53,8 +53,8 @@ export const realtimePaths = ['', '/sessions', '/transcription_sessions', '/clie
 );
 export const modelListPaths = ['/v1/models', '/models', '/v1/v1/models', '/anthropic/v1/models'];
 
-/** Of Anthropic's files, where no other service has its own. */
+/** Anthropic's files, at paths that no other service has. */
 export const anthropicFilePaths = ['', '/{id}', '/{id}/content'].map((tail) => `/anthropic/v1/files${tail}`);
 
-/** Of who looks whether the process is there. */
+/** Liveness and readiness probes. */
 export const probePaths = { healthz: '/healthz', readyz: '/readyz' } as const;

@@ -4,17 +4,17 @@ import { GatewayError } from './errors.ts';
 
 interface QueryParameter {
   readonly pattern: RegExp;
-  /** For people: what fits it. */
+  /** For people: a description of valid values. */
   readonly form: string;
-  /** It may stand there several times. */
+  /** May be repeated. */
   readonly isList?: true;
 }
 
-/** By name, as it stands in the query. */
+/** By name, as in the query string. */
 export type QueryGrammar = Readonly<Record<string, QueryParameter>>;
 
 export interface Query {
-  /** To go behind a path: empty, or the parameters without the question mark. */
+  /** Appended to a path: empty, or the parameters without the question mark. */
   readonly text: string;
   /** The first value of a parameter. */
   get(name: string): string | undefined;
@@ -22,16 +22,16 @@ export interface Query {
 
 export const noQuery: Query = Object.freeze({ text: '', get: () => undefined });
 
-/** Whoever asks for more than this asks for nothing that a row knows. */
+/** A longer value matches nothing that a row has. */
 const longestValue = 512;
 
-/** What stands behind the question mark of a request target; empty where it has none. */
+/** The text after the question mark; empty where there is none. */
 export function queryOf(target: string): string {
   const at = target.indexOf('?');
   return at === -1 ? '' : target.slice(at + 1);
 }
 
-/** `query` is what stands behind the question mark. Throws where a parameter that is known does not fit, or stands there twice. */
+/** `query` is the text after the question mark. Throws where a known parameter is invalid or repeated. */
 export function readQuery(query: string, grammar: QueryGrammar): Query {
   if (query === '') return noQuery;
   const values = new Map<string, string>();
@@ -61,7 +61,7 @@ function doubled(name: string): GatewayError {
   });
 }
 
-/** `path` may have a query of its own. */
+/** `path` may already have a query. */
 export function withQuery(path: string, { text }: Query): string {
   if (text === '') return path;
   return `${path}${path.includes('?') ? '&' : '?'}${text}`;

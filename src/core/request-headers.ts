@@ -1,8 +1,8 @@
 /** Read access to a client request's headers. */
 export interface RequestHeaders {
-  /** Of one that stands several times all values, as in a list. `name` in lower case. */
+  /** All values of a repeated header, joined as a list. `name` in lower case. */
   get(name: string): string | undefined;
   has(name: string): boolean;
-  /** Those that every upstream gets, as lines of a head: kept here for the next request with the same head. */
+  /** Headers for every upstream, as lines of a head: kept for the next request with the same head. */
   passedOn?: string | undefined;
 }

@@ -5,13 +5,13 @@ import type { Snapshot } from './snapshot.ts';
 import type { ResourceKind } from './store/resources.ts';
 
 /**
- * `file`: the configuration file declares it; `store`: it is edited here; `embedded`: it is part of the configuration that holds
- * where there is no file; `built-in`: an upstream's family brings the model along, and one of the same ID takes its place.
+ * `file`: the configuration file declares it; `store`: it is edited here; `embedded`: part of the configuration used without a file; `built-in`: a
+ * model of the upstream's family, which one of the same ID replaces.
  */
 export const managers = ['file', 'store', 'embedded', 'built-in'] as const;
 type ManagedBy = (typeof managers)[number];
 
-/** In the words of the configuration file. */
+/** As in the configuration file. */
 export type ElementDocument = Readonly<Record<string, unknown>>;
 
 export interface FilePosition {
@@ -27,16 +27,16 @@ export interface ConfiguredElement {
   readonly managedBy: ManagedBy;
   /** Where the file declares it. */
   readonly place: FilePosition | undefined;
-  /** Of what is in the store. */
+  /** Of the stored element. */
   readonly version: number | undefined;
   readonly updatedAtMs: number | undefined;
-  /** Whether this gateway goes by it as it stands here; what was just written takes a moment. */
+  /** Whether the running configuration has it in this form; a write takes a moment. */
   readonly inForce: boolean;
-  /** Secrets say `(sealed)`; what the file takes from the environment stands as it is written there. */
+  /** Secrets are `(sealed)`; references to the environment stay as in the file. */
   readonly document: ElementDocument;
 }
 
-/** What is written down at once, and what the writer may want to know of it. */
+/** The result of a write, with warnings for the writer. */
 export interface Written {
   readonly outcome: 'created' | 'changed' | 'unchanged';
   readonly version: number;
@@ -47,29 +47,29 @@ export type PutOutcome =
   | Written
   | Faulty
   | Conflict
-  /** The file has it, or what holds in its stead. */
+  /** The file declares it, or the configuration used without a file. */
   | { readonly outcome: 'managed-elsewhere'; readonly element: ConfiguredElement };
 
 export type RemoveOutcome =
   | { readonly outcome: 'removed' }
   | { readonly outcome: 'absent' }
   | Conflict
-  /** Others still refer to it: a sentence for each. */
+  /** Others refer to it: a sentence for each. */
   | { readonly outcome: 'needed'; readonly reasons: readonly string[] }
   | { readonly outcome: 'managed-elsewhere'; readonly element: ConfiguredElement };
 
-/** By the place within the document; an empty one is about the whole, or about another element that it does not fit with. */
+/** Faults by position in the document; an empty one concerns the whole, or a conflict with another element. */
 interface Faulty {
   readonly outcome: 'faulty';
   readonly faults: readonly FieldFault[];
 }
 
-/** Someone else wrote since: theirs is there. */
+/** Another writer was first: the stored element is theirs. */
 export interface Conflict {
   readonly outcome: 'conflict';
-  /** 0 where it is gone. */
+  /** 0 where it was deleted. */
   readonly version: number;
-  /** As the audit log has it. */
+  /** The last writer, from the audit log. */
   readonly by: { readonly actor: string; readonly atMs: number } | undefined;
 }
 
@@ -78,24 +78,24 @@ export type Preview =
   | {
       readonly outcome: 'fine';
       readonly warnings: readonly string[];
-      /** The configuration as it would be; undefined where other faults keep it from being in force. */
+      /** The resulting configuration; undefined where other faults keep it from being applied. */
       readonly snapshot: Snapshot | undefined;
     };
 
 interface ChangeOptions {
-  /** The version that the writer saw, 0 where it saw none; undefined where it does not care. */
+  /** The version that the writer saw, 0 where it saw none; undefined: overwrite any. */
   readonly expected?: number | undefined;
-  /** As the audit log names the writer. */
+  /** The writer's name in the audit log. */
   readonly actor: string;
 }
 
 export interface ResourceEditor {
-  /** Those of the file first, in its order. */
+  /** The file's first, in its order. */
   list(kind: ResourceKind): Promise<readonly ConfiguredElement[]>;
   get(kind: ResourceKind, id: string): Promise<ConfiguredElement | undefined>;
-  /** What says `(sealed)` stays what it is. The document needs no `id`; where it has one, it must be this. */
+  /** A value `(sealed)` leaves the stored secret. `id` is optional, and must match where it is present. */
   put(kind: ResourceKind, id: string, document: ElementDocument, options: ChangeOptions): Promise<PutOutcome>;
   remove(kind: ResourceKind, id: string, options: ChangeOptions): Promise<RemoveOutcome>;
-  /** What `put` would say, and nothing is written. */
+  /** The result that `put` would have, without writing. */
   preview(kind: ResourceKind, id: string, document: ElementDocument): Promise<Preview>;
 }

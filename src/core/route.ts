@@ -11,64 +11,64 @@ import type { RerankShape } from './translation.ts';
 export interface Route {
   /** The canonical path, under the base path; `{model}` stands for the model's name, slashes included. */
   readonly path: string;
-  /** Further spellings of the same path that clients are known to use. */
+  /** Other spellings of the path that clients use. */
   readonly aliases: readonly string[];
-  /** The same for clients that were written for another service, whose shape they ask for by it. */
+  /** Paths of clients of another service, which imply its shape. */
   readonly shapedPaths?: Readonly<Record<string, RerankShape>>;
-  /** The same for clients of an API that speaks as the operation does. */
+  /** Paths of clients of a client API that has the operation's own format. */
   readonly clientApiPaths?: Readonly<Record<string, ClientApi>>;
-  /** Where the client speaks another wire: fields and kinds are those of that one. */
+  /** Where the client speaks another wire format: fields and kinds are of that one. */
   readonly entry?: ApiEntry;
   readonly operation: Operation;
   /** What the operation is. */
   readonly row: OperationRow;
   readonly label: Label;
-  /** Served through this label where an upstream's family has no offer for the route's own. */
+  /** The label used where an upstream's family has no offer for the route's own. */
   readonly fallbackLabel?: Label;
   readonly model: ModelField;
-  /** What stands behind the model in the upstream's path, where the operation has several methods there. */
+  /** The method after the model in the upstream's path, where the operation has several. */
   readonly verb?: string;
-  /** It is answered by a stream, whatever the body says: its events as they are where the query has this, else as the elements of a list. */
+  /** Always answered by a stream: as events where the query has this parameter, else as elements of a list. */
   readonly streams?: { readonly asEvents: readonly [parameter: string, value: string] };
-  /** In whose words errors are, on every path. */
+  /** The format of errors, on every path. */
   readonly clientApi?: ClientApi;
-  /** Field name to the kinds it may have, such as `string | string[]`; judged by the first element, or by all. */
+  /** Field name to its kinds, such as `string | string[]`; decided by the first element, or by all. */
   readonly required: Readonly<Record<string, string>>;
   readonly elements: 'first' | 'all';
   /** Checked when present and not null. */
   readonly optional: Readonly<Record<string, string>>;
-  /** Read for some upstreams only: not checked, but may not stand twice. */
+  /** Read for some upstreams only: not checked, but may not be repeated. */
   readonly watched: readonly string[];
-  /** Required fields that another one may stand in for. */
-  /** Where it takes a form (multipart/form-data): the parts that must be there, a file as an object; and whether it takes nothing else. */
+  /** Fields that may replace a required one. */
+  /** Where it takes a form (multipart/form-data): the required parts, a file as an object; and whether it takes only forms. */
   readonly form?: { readonly required: Readonly<Record<string, string>>; readonly only: boolean };
   readonly standIns?: Readonly<Record<string, StandIn>>;
-  /** What goes on behind the upstream's path; without, the query string is read by nobody. */
+  /** Parameters sent to the upstream; without it the query string is ignored. */
   readonly query?: QueryGrammar;
-  /** Where the operator has written it. */
+  /** Set where the operator configured the route. */
   readonly own?: CustomRoute;
-  /** Whoever may ask for any of these may call it; for its own alone where it does not say. */
+  /** Permitted with any of these operations; undefined: with its own only. */
   readonly isFor?: readonly Operation[];
-  /** It asks for no work: whatever its answer counts was billed to somebody before. */
+  /** It creates no work: the usage in its answer was billed earlier. */
   readonly isFree?: true;
 }
 
 export interface ModelField {
   readonly from: 'body' | 'path';
-  /** Where the body may name it again: fields with dots between, `[]` behind those of lists. */
+  /** Body fields that may name the model again: dotted names, `[]` after lists. */
   readonly again?: readonly string[];
-  /** What may stand before its name there. */
+  /** A prefix that its name may have there. */
   readonly prefix?: string;
 }
 
 export interface ApiEntry {
   readonly clientApi: ClientApi;
   readonly mapping: ApiMapping;
-  /** By which the operation's own request is judged. */
+  /** Validates the operation's own request. */
   readonly canonical: Route;
-  /** Where the way lets bytes pass: what they are taken for then, and whether all upstreams of the model have to speak it. */
+  /** Where the mapping lets bytes pass: the route they pass as, and whether all upstreams of the model must speak it. */
   readonly passing?: Pick<Passage, 'needsAll'> & { readonly route: Route };
-  /** What some requests at this path mean. */
+  /** Another operation of some requests at this path. */
   readonly instead?: { readonly route: Route; isMeant(request: MeantRequest): boolean };
 }
 
@@ -76,11 +76,11 @@ interface StandIn {
   readonly name: string;
   /** As those of required fields. */
   readonly kinds: string;
-  /** For models that accept it, or for clients that want this shape. */
+  /** For models that accept it, or for clients of this shape. */
   readonly allowed: 'accepts_messages' | RerankShape;
 }
 
-/** What of an operation is otherwise on a route, whose clients speak another wire. */
+/** Facts of an operation that differ on a route of another wire format. */
 type OnThisRoute = Partial<
   Pick<
     OperationRow,
@@ -112,15 +112,15 @@ type Usual = keyof typeof usual;
 type SaidOfRoute = Omit<Route, 'row' | 'path' | Usual> &
   Partial<Pick<Route, 'path' | Usual>> & { readonly wire?: OnThisRoute };
 
-/** What is left out is as most routes have it; without a path of its own, it is at that of its operation. */
+/** Fills absent fields with the usual values; the default path is the operation's. */
 export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   const row = operationRows[route.operation];
   return Object.freeze({ ...usual, path: row.path, ...route, row: Object.freeze({ ...row, ...wire }) });
 }
 
 /**
- * A mapping of a client API as a route like any other, which leads to its operation's own. Where the client API has a route of its own at that
- * path, bytes pass by it to whoever speaks the same wire.
+ * A mapping of a client API as a route that converts to its operation's own. Where the client API has a route of its own at that path, bytes pass
+ * through it to upstreams of the same wire format.
  */
 export function routeOfMapping(
   clientApi: ClientApi,
@@ -158,7 +158,7 @@ export function routeOfMapping(
 
 const customRoutes = new WeakMap<CustomRoute, Route>();
 
-/** What the operator has written, as a route like any other; the same each time. */
+/** A custom route as a route; cached, so always the same object. */
 export function routeOfCustom(own: CustomRoute): Route {
   const known = customRoutes.get(own);
   if (known !== undefined) return known;

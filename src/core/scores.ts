@@ -1,41 +1,41 @@
 /** The scales of rerank scores: one model never answers with two of them. */
 
-/** Numbers without bounds, as a reranker computes them, or the same between 0 and 1: `1 / (1 + e^-x)`. */
+/** Unbounded numbers, as a reranker computes them, or the same between 0 and 1: `1 / (1 + e^-x)`. */
 export const scoreScales = ['raw', 'sigmoid'] as const;
 export type ScoreScale = (typeof scoreScales)[number];
 
-/** What a family says of the scores that it reranks with. */
+/** A family's rerank scores. */
 export interface OfferedScores {
-  /** Undefined where that is the model's own affair, or nobody knows. */
+  /** Undefined where it depends on the model, or is unknown. */
   readonly scale: ScoreScale | ((upstreamName: string) => ScoreScale | undefined);
-  /** `raw_scores` in a request says which of the two come back. */
+  /** The request field `raw_scores` chooses the scale. */
   readonly isSwitched?: true;
 }
 
 /** The scores of one target. */
 export interface TargetScores {
-  /** Of an answer to a request that does not say; undefined where nobody knows. */
+  /** The scale of an answer to a request without `raw_scores`; undefined where unknown. */
   readonly scale: ScoreScale | undefined;
-  /** A request may say `raw_scores`, and is heard. */
+  /** A request may choose by `raw_scores`. */
   readonly isSwitched: boolean;
-  /** What the operator wants them brought to; undefined: they stay as they come. */
+  /** The scale that the operator wants; undefined: the upstream's. */
   readonly wanted: ScoreScale | undefined;
 }
 
-/** What a request says of `raw_scores`. */
+/** The request's `raw_scores`. */
 export type RawAsked = boolean | 'unclear' | undefined;
 
-/** The scores of one answer. */
+/** Conversion of one answer's scores. */
 export interface Scoring {
-  /** As the upstream says them. */
+  /** The upstream's scale. */
   readonly from: ScoreScale | undefined;
-  /** As the client gets them. */
+  /** The client's scale. */
   readonly to: ScoreScale | undefined;
-  /** What the upstream is told as `raw_scores`; undefined: what the client says. */
+  /** `raw_scores` sent to the upstream; undefined: the client's. */
   readonly raw: boolean | undefined;
 }
 
-/** Who asks for raw scores gets them; `false` is what many clients send always, and asks for nothing. */
+/** `raw_scores: true` is honoured; `false`, which many clients always send, is no choice. */
 export function scoringOf({ scale, isSwitched, wanted }: TargetScores, asked: RawAsked): Scoring {
   if (wanted === undefined) {
     const is = isSwitched && asked !== undefined ? scaleAsked(asked) : scale;
@@ -50,7 +50,7 @@ function scaleAsked(asked: boolean | 'unclear'): ScoreScale | undefined {
   return asked ? 'raw' : 'sigmoid';
 }
 
-/** Whether a request must be changed, or its answer, for the scores to be what they have to be. */
+/** Whether the request or its answer must be changed for the scale. */
 export function needsScoring(scores: TargetScores, asked: RawAsked): boolean {
   if (scores.wanted === undefined) return false;
   const { from, to, raw } = scoringOf(scores, asked);

@@ -1,23 +1,23 @@
 /** Messages between processes that share an upstream's slots and the process that assigns them. */
 
-/** `held` never grows by itself: what a process holds beyond what it uses it lowers first, and then says so. */
+/** `held` never grows by itself: a process first lowers its use, and then claims less. */
 export interface SlotClaim {
   readonly upstream: string;
   /** The limit, for all. */
   readonly most: number;
   readonly held: number;
-  /** Calls under way, and those that wait. */
+  /** Calls in progress and waiting. */
   readonly wants: number;
 }
 
 export interface SlotGrant {
   readonly held: number;
-  /** What may be kept: less than is held where others wait, so that what becomes free is theirs. */
+  /** What it may keep: less than it holds where others wait, so that freed slots go to them. */
   readonly keep: number;
 }
 
 export interface SlotArbiter {
-  /** False while nobody can be asked: then each has its share. */
+  /** False while the assigning process is unreachable: then each has its share. */
   readonly isThere: boolean;
   /** Processes that share. */
   readonly nodes: number;
@@ -25,5 +25,5 @@ export interface SlotArbiter {
   claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]>;
 }
 
-/** Whoever has not claimed for so long does not wait any more. */
+/** A process that has not claimed for so long no longer counts as waiting. */
 export const waitsForMs = 1_000;

@@ -20,7 +20,7 @@ export interface EndpointState {
   readonly endpoint: string;
   readonly inFlight: number;
   readonly isUp: boolean;
-  /** For how long its cooldown lasts. */
+  /** Remaining cooldown. */
   readonly restsForMs: number;
   readonly why: string | undefined;
 }
@@ -29,45 +29,45 @@ export interface TargetState {
   readonly upstream: string;
   readonly model: string;
   /**
-   * `failing`: it would rest, and is called all the same, as it has no alternative. `loading`: it said that it is not ready yet, and is probed
-   * until it is.
+   * `failing`: its cooldown is ignored, as there is no alternative. `resting`: in cooldown. `loading`: it reported that it is not ready, and is
+   * probed until it is.
    */
   readonly state: (typeof targetStates)[number];
-  /** For how long it still rests. */
+  /** Remaining cooldown. */
   readonly restsForMs: number;
-  /** What it rests for. */
+  /** The cause of the cooldown. */
   readonly why: string | undefined;
   readonly inFlight: number;
-  /** Calls that wait for their turn at the upstream. */
+  /** Calls that wait at the upstream. */
   readonly waiting: number;
-  /** Of the upstream, by lane; a node of a former version says nothing. */
+  /** Of the upstream, by lane; undefined in reports of older versions. */
   readonly lanes?: Readonly<Record<Lane, LaneState>> | undefined;
-  /** The most bulk calls, where interactive calls are promised a latency and bulk has to make room for it. */
+  /** The limit of bulk calls, where interactive calls have a latency target and bulk makes room for it. */
   readonly bulkLimit?: number | undefined;
-  /** Interactive calls take longer than is promised, though bulk makes all the room that it can; undefined without a promise. */
+  /** Interactive calls miss their latency target, although bulk is at its minimum; undefined without a target. */
   readonly isSloMissed?: boolean | undefined;
-  /** How many calls the upstream bears at a time, where that is learned. */
+  /** The learned limit of concurrent calls. */
   readonly learnedLimit?: number | undefined;
-  /** Of the upstream, where it has several. */
+  /** Of an upstream with several. */
   readonly endpoints?: readonly EndpointState[] | undefined;
-  /** The moving time to the first byte, as it was measured; 0 where nothing was called in the last five minutes. */
+  /** Moving average of the time to the first byte; 0 without calls in the last five minutes. */
   readonly latencyMs: number;
-  /** Of the last five minutes. A node of a former version says none of these. */
+  /** In the last five minutes. Undefined, as the next ones, in reports of older versions. */
   readonly calls?: number | undefined;
   readonly failedCalls?: number | undefined;
-  /** Whether it was called, or looked at, since the start. */
+  /** Whether it was called or probed since the start. */
   readonly isKnown?: boolean | undefined;
-  /** False where the upstream's own list of models was read and does not have it. */
+  /** False where the upstream's list of models was read and does not have it. */
   readonly isListed?: boolean | undefined;
   readonly restingCredentials: readonly string[];
 }
 
-/** What a node said last of its targets. */
+/** A node's latest report on its targets. */
 export interface HealthReport {
   /** One process on one machine. */
   readonly node: string;
   readonly reportedAtMs: number;
   readonly targets: readonly TargetState[];
-  /** Undefined where it is of a version that knows none. */
+  /** Undefined in reports of older versions. */
   readonly drift?: DriftState | undefined;
 }

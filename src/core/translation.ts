@@ -9,27 +9,27 @@ import type { KnownLimits } from './list-limits.ts';
 import type { Options } from './options.ts';
 import type { TargetScores } from './scores.ts';
 
-/** The shapes in which a client may have its reranked documents (`x-postern-shape`). */
+/** The shapes of reranked documents (`x-postern-shape`). */
 export const rerankShapes = ['cohere', 'jina', 'voyage', 'tei'] as const;
 export type RerankShape = (typeof rerankShapes)[number];
 
-/** What texts are embedded for, where the client says it in words that one service has and another has not. */
+/** The purpose of embedded texts, by all words that some service has for it. */
 export type Purpose = 'document' | 'query' | 'classification' | 'clustering';
 
-/** What a client of another API said that the operation's own request has no place for. */
+/** Parts of a client API's request that the operation's own request cannot express. */
 export interface ApiWords {
-  /** The wire that it was said in. */
+  /** The ID of the client API. */
   readonly clientApi: string;
   readonly purpose?: Purpose | undefined;
-  /** By its names there; an upstream that speaks the same wire understands them. */
+  /** By its own field names; an upstream with the same wire format understands them. */
   readonly more: JsonObject;
 }
 
-/** Numbers other than floats in which some upstreams give vectors. */
+/** Vector elements other than floats that some upstreams support. */
 export const vectorKinds = ['int8', 'uint8', 'binary', 'ubinary'] as const;
 export type VectorKind = (typeof vectorKinds)[number];
 
-/** What shows of a request before it is read: the kinds and places of its watched fields. */
+/** A request before it is parsed: kinds and positions of its watched fields. */
 export interface Glance {
   readonly body: Buffer;
   readonly fields: JsonFields;
@@ -37,32 +37,32 @@ export interface Glance {
   readonly tokenIds: TokenIds;
 }
 
-/** What lists of token IDs are taken for: those of a vocabulary, of the one that goes with the model's name, or the upstream's own. */
+/** How lists of token IDs are decoded: by a vocabulary, by the one of the model's name, or not at all. */
 export const tokenIdKinds = ['decode', 'cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base', 'pass'] as const;
 export type TokenIds = (typeof tokenIdKinds)[number];
 
-/** What the operator wants done with a parameter that the upstream has no name for. Undefined: refused, save the harmless ones. */
+/** The operator's choice for parameters that the upstream lacks. Undefined: refused, except harmless ones. */
 export type Unsupported = 'refuse' | 'drop' | undefined;
 
-/** Of what a client calls a parameter, as much is repeated. */
+/** How much of a client's parameter name is repeated in a message. */
 const longestName = 200;
 
 const orElse = 'or ask the operator for a target that can';
 const withoutIt = `leave it out, ${orElse}`;
 
-/** A client's request, and what the operator says of the target. */
+/** A client's request, with the target's settings. */
 export class Asked {
-  /** As the client sent it, completed by the target's `defaults`; what was null is not there. */
+  /** The client's, completed by the target's `defaults`, without null fields. */
   readonly body: JsonObject;
-  /** What the operator set for the target, as `body` has it where the client sent none. */
+  /** The operator's defaults for the target, also present in `body` where the client sent none. */
   readonly defaults: JsonObject;
   /** The upstream's name for the model. */
   readonly model: string;
-  /** The name by which the client asked for it: what it took its tokens for. */
+  /** The client's name for the model, which decides the vocabulary of its tokens. */
   readonly publicModel: string;
   readonly shape: RerankShape | undefined;
   readonly tokenIds: TokenIds;
-  /** Undefined where nothing is ranked. */
+  /** Undefined unless it reranks. */
   readonly scores: TargetScores | undefined;
   readonly options: Options;
   /** The ID of the exchange. */
@@ -70,7 +70,7 @@ export class Asked {
   readonly nowS: number;
   /** Where it came by a client API. */
   readonly words: ApiWords | undefined;
-  /** What was left out of the call, in the order of its discovery. */
+  /** Parameters left out of the call, in the order they were found. */
   readonly ignored = new Set<string>();
   readonly #unsupported: Unsupported;
   readonly #upstreamId: string;
@@ -91,19 +91,19 @@ export class Asked {
     this.#upstreamId = parts.upstreamId;
   }
 
-  /** The upstream cannot serve it: refused by name, or left out where the operator says so. */
+  /** The upstream cannot serve it: refused by name, or left out where the operator allows it. */
   cannot(parameter: string, why = 'has no such parameter'): void {
     if (this.#unsupported !== 'drop') throw this.refusal(parameter, why, withoutIt);
     this.ignored.add(parameter);
   }
 
-  /** The upstream has no name for it, and the answer is good without: left out unless the operator wants it refused. */
+  /** The upstream lacks it, and the answer is good without: left out unless the operator wants it refused. */
   canDoWithout(parameter: string, why = 'has no such parameter'): void {
     if (this.#unsupported === 'refuse') throw this.refusal(parameter, why, withoutIt);
     this.ignored.add(parameter);
   }
 
-  /** For what cannot be left out, whatever the operator says. */
+  /** For what must not be left out, whatever the operator allows. */
   refusal(parameter: string, why: string, next = `change it, ${orElse}`): GatewayError {
     const name = parameter.length > longestName ? `${parameter.slice(0, longestName)}...`.toWellFormed() : parameter;
     return new GatewayError('unsupported_parameter', {
@@ -131,7 +131,7 @@ interface AskedParts {
 
 export interface WireRequest {
   readonly body: JsonObject;
-  /** Instead of the offer's own, where there are several; may hold `{model}` and names of options. */
+  /** One of several paths, in place of the offer's own; may hold `{model}` and names of options. */
   readonly path?: string;
 }
 
@@ -142,25 +142,25 @@ export interface WireAnswer {
   readonly headers: readonly string[];
 }
 
-/** What the client gets. */
+/** The client's answer. */
 export interface Reply {
   readonly body: Json;
-  /** What the upstream counted; null where it said nothing and the answer holds an estimate, or none. */
+  /** The upstream's usage; null where it reported none and the answer holds an estimate, or none. */
   readonly usage: Usage | null;
   readonly isEstimated?: boolean;
-  /** Of embeddings: how many numbers the first vector has, and how many the client asked the upstream for; undefined where that is not known. */
+  /** Embeddings: the length of the first vector, and the length requested; undefined where unknown. */
   readonly width?: { readonly came: number | undefined; readonly asked: number | undefined };
-  /** There was one answer, and the client can have it: its own bytes pass, and the body here is none of it. */
+  /** There was one answer, which already has the client's format: its bytes pass, and `body` is unused. */
   readonly isAsItCame?: boolean;
 }
 
-/** A stream in the client's shape, made of the events of another. */
+/** Converts an upstream's event stream to the client's shape. */
 export interface StreamReader {
-  /** The data of one event; what the client gets for it, event by event. Throws `Unfit` where it is none. */
+  /** Events for the client, from the data of one event. Throws `Unfit` where it is none. */
   event(data: Json): readonly Json[];
-  /** The upstream is done: what is still owed to the client before `[DONE]`. */
+  /** The remaining events before `[DONE]`. */
   end(): readonly Json[];
-  /** Whether all has come that was to come: some upstreams end without saying so. */
+  /** Whether the stream is complete: some upstreams end without a final event. */
   readonly isComplete: boolean;
   readonly usage: Usage | null;
 }
@@ -168,26 +168,26 @@ export interface StreamReader {
 export interface Conversation {
   /** At least one. */
   readonly requests: readonly WireRequest[];
-  /** From one answer for each request, in their order. Throws `Unfit`. */
+  /** One answer for each request, in their order. Throws `Unfit`. */
   read(answers: readonly WireAnswer[]): Reply | Promise<Reply>;
-  /** What one of several answers counted; null where it does not say. Throws `Unfit`. */
+  /** The usage of one of several answers; null where it has none. Throws `Unfit`. */
   counted?(answer: WireAnswer, index: number): Usage | null;
-  /** Where the client wants a stream: there is one request then. */
+  /** Where the client wants a stream: there is exactly one request then. */
   readonly stream?: StreamReader;
 }
 
 export interface Translation {
-  /** Whether a request needs it; without this, every one does, as the upstream's wire format is another. */
+  /** Whether a request needs translation; undefined: all do, as the wire format differs. */
   isNeeded?(glance: Glance): boolean;
-  /** Of operations that are maps over a list: what one call holds. A longer list is taken apart before anyone is asked. */
+  /** For lists: the limits of one call. A longer list is split before any call. */
   readonly limits?: KnownLimits;
-  /** Of embeddings: the upstream is told in its own words whether a text is a query or a document. */
+  /** Embeddings: the upstream has its own field for queries and documents. */
   readonly hasRoles?: true;
   /** Throws a `GatewayError` for what the upstream cannot serve. */
   ask(asked: Asked): Conversation | Promise<Conversation>;
 }
 
-/** An answer that is not what was asked for. It is never passed on as good. */
+/** An answer that does not match the request. It is never passed on as good. */
 export class Unfit extends Error {
   constructor(fact: string) {
     super(fact);
@@ -195,30 +195,30 @@ export class Unfit extends Error {
   }
 }
 
-/** What an upstream says of an error, in whatever words. What kind of error it is, its status says. */
+/** An upstream's error text. Its kind follows from the status. */
 export interface SaidError {
   readonly message?: string | undefined;
-  /** Where it lies in the call, as a path. */
+  /** The faulty field, as a path. */
   readonly param?: string | undefined;
-  /** It is about the operator's credential, whatever its status is. */
+  /** It is about the operator's credential, whatever its status. */
   readonly isOurKey?: true;
 }
 
-/** How a family speaks of errors, where it is not OpenAI's way. Every known spelling is read without being named here. */
+/** A family's error format, where it is not OpenAI's. Common spellings are read without it. */
 export interface ErrorWireFormat {
-  /** Statuses that no client knows, and what to answer instead. */
+  /** Statuses that clients do not know, and their replacements. */
   readonly statuses?: Readonly<Record<number, number>>;
-  /** The status that is meant by an answer that says 200. */
+  /** The real status of an error answered with 200. */
   hiddenIn?(body: Json): number | undefined;
-  /** What it says in its own way, such as in a header; what it leaves out is looked for where others have it. */
+  /** Reads unusual fields, such as a header; what it leaves out is read from the usual ones. */
   read?(body: Json | undefined, headers: readonly string[]): SaidError | undefined;
-  /** When it may be asked again, where its body says so, in seconds. */
+  /** The seconds until a retry, where the body has them. */
   retryAfterS?(body: Json): number | undefined;
-  /** Its words speak of the operator's account: they are withheld for these statuses. */
+  /** Statuses whose text is about the operator's account, and is withheld. */
   readonly withheld?: readonly number[];
 }
 
-/** Shown on the answer's head and kept with the exchange. */
+/** Set in the answer's headers and kept in the exchange. */
 export interface Translated {
   /** `x-postern-translated`: the family, or the bridge. */
   readonly by: string;

@@ -4,17 +4,17 @@ import type { Buffer } from 'node:buffer';
 import type { CallBody } from './call-body.ts';
 
 export interface FormPart {
-  /** As its head says it, each byte a character; the same goes for what follows. */
+  /** From its head, each byte a character; so are the following fields. */
   readonly name: string;
-  /** Undefined where it is no file. */
+  /** Undefined unless it is a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
-  /** It names a transfer encoding, be it one that changes nothing. */
+  /** It declares a transfer encoding, even one that changes nothing. */
   readonly namesEncoding: boolean;
-  /** Where in the whole its content stands. */
+  /** Offset of its content in the form. */
   readonly start: number;
   readonly end: number;
-  /** Of one that is no file, and is not long. */
+  /** The content of a short part that is no file. */
   readonly text: Buffer | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface Upload {
   readonly bytes: number;
   readonly parts: readonly FormPart[];
   readonly boundary: string;
-  /** Where its first boundary stands: a line end may come before it. */
+  /** Offset of its first boundary, which may follow a line end. */
   readonly beginsAt: number;
-  /** Nobody sends it any more; only the first time does anything. */
+  /** Releases its memory or its file. Idempotent. */
   release(): void;
 }
