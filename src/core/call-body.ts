@@ -31,7 +31,6 @@ export function withSpan(body: CallBody, start: number, end: number, text: strin
   return [...between(pieces, 0, start), patch, ...between(pieces, end, Number.POSITIVE_INFINITY)];
 }
 
-/** What lies in a span of them all. */
 function between(pieces: readonly BodyPiece[], start: number, end: number): BodyPiece[] {
   const found: BodyPiece[] = [];
   let at = 0;

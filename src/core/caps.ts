@@ -31,7 +31,6 @@ export type BudgetPeriod = (typeof budgetPeriods)[number];
 
 export interface Budget {
   readonly period: BudgetPeriod;
-  /** In nano-dollars. */
   readonly nanos: number;
   /** Percentages at which the operator is notified, in rising order. */
   readonly alerts: readonly number[];
@@ -51,7 +50,6 @@ export const noCaps: Caps = Object.freeze({
   budgets: Object.freeze([]),
 });
 
-/** Who can have caps. */
 export const holderKinds = ['key', 'project', 'model', 'upstream'] as const;
 export type HolderKind = (typeof holderKinds)[number];
 

@@ -14,22 +14,18 @@ import type { ApiWords, RerankShape } from './translation.ts';
 interface SaidOfError {
   readonly status: number;
   readonly message: string;
-  /** The ID of the exchange. */
   readonly id: string;
   /** For the gateway's own errors: the error code, and the field that it is about. */
   readonly code?: string;
   readonly param?: string | null;
-  /** In seconds. */
   readonly retryAfter?: string | undefined;
 }
 
-/** What a good answer is written from. */
 export interface ApiAnswer {
   /** In the operation's own shape; its numbers keep their digits. */
   readonly body: Json;
   /** The client's name for it. */
   readonly model: string;
-  /** The ID of the exchange. */
   readonly id: string;
   readonly nowMs: number;
   /** Since the request arrived. */
@@ -85,7 +81,6 @@ export interface MeantRequest {
   serves(operation: Operation): boolean;
 }
 
-/** The model that a request names. */
 export interface AskedModel {
   /** The upstreams' names for it. Throws where there is no such model. */
   upstreamNames(): readonly string[];
@@ -139,7 +134,6 @@ export interface EndpointView {
   /** Throws `model_not_found` where the caller may see no model of that name. */
   find(name: string): SeenModel;
   defaultModel(operation: Operation): string | undefined;
-  /** From the path, where it has one. */
   readonly modelInPath: string | undefined;
   /** Its known parameters. */
   readonly query: Query;

@@ -82,10 +82,7 @@ const table = {
   upstream_timeout: upstream(504, 'The upstream took too long; try again later.'),
 } satisfies Record<string, ErrorRow>;
 
-/**
- * What an upstream's error is called where it is put into our words, beside codes that we have anyway. Denied is the operator's
- * credential or account, refused the request; its status stays.
- */
+/** Codes of upstream errors that are written in our words. Denied: the operator's credential or account, refused: the request; its status stays. */
 export const upstreamCodes = ['upstream_denied', 'upstream_refused', 'upstream_failed'] as const;
 
 export type UpstreamCode = (typeof upstreamCodes)[number] | 'rate_limit_exceeded' | 'upstream_timeout';

@@ -90,11 +90,9 @@ export class Exchange {
   usage: Usage | null = null;
   /** Text of completions and edits, gathered as it passed. */
   written: Written | undefined = undefined;
-  /** What was seen of pictures. */
   pictures: Pictures | undefined = undefined;
   /** Null while it is unknown, and where nothing is owed. */
   bill: Bill | null = null;
-  /** How it ended, once it did. */
   outcome: RowOutcome | undefined = undefined;
   errorCode: ErrorCode | undefined = undefined;
   /** The key's secret, to remove it from captured bodies. */

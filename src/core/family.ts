@@ -122,7 +122,6 @@ export interface BuiltInModel {
   readonly operations: readonly Operation[];
 }
 
-/** A model as an upstream's own list names it. */
 export interface ListedModel {
   readonly id: string;
   /** Limited to those of the family; absent where the list has no such field, empty where it supports none. */
@@ -214,14 +213,12 @@ export function offersOf({ offers }: Family, options: Options): Offers {
   return typeof offers === 'function' ? offers(options) : offers;
 }
 
-/** Each option's name in braces, replaced by its value. */
 export function withOptions(text: string, options: Options): string {
   return text.replaceAll(/\{(\w+)\}/g, (written, name: string) =>
     Object.hasOwn(options, name) ? (options[name] ?? written) : written,
   );
 }
 
-/** Whether answers are made in this process, without a network. */
 export function isMadeHere(offers: Offers): boolean {
   return Object.values(offers).some((byOperation) =>
     Object.values(byOperation).some((offer) => offer.make !== undefined),

@@ -80,7 +80,6 @@ export const keyTermsDocument = z.object({
 
 export type KeyTermsDocument = z.output<typeof keyTermsDocument>;
 
-/** What several keys have in common. */
 export interface Project {
   readonly id: string;
   readonly managedBy: 'file' | 'store';

@@ -66,7 +66,6 @@ export interface ReadPart {
   readonly kind: 'read';
   readonly bytes: Buffer;
   readonly answer: Answer;
-  /** What it is billed by. */
   readonly exchange: Exchange;
 }
 
@@ -77,7 +76,6 @@ export interface PartWork {
   finish(): void;
 }
 
-/** A request for a list. */
 export interface ListSought {
   readonly exchange: Exchange;
   readonly resolved: ResolvedModel;

@@ -1,6 +1,5 @@
 /** The number of elements of a vector in packed formats, with less than one element or four bytes per number. */
 
-/** Bits of one number, by what clients call the kind. */
 const bitsPerNumber: ReadonlyMap<string, number> = new Map([
   ['float', 32],
   ['float32', 32],

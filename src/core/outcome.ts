@@ -31,7 +31,6 @@ export interface CallEnd {
 /** The form of a good answer: JSON, or also what its head declares or the request asked for. */
 export type AnswerForm = 'json' | 'json or events' | 'json or text';
 
-/** A call, ready to send. */
 export interface Call {
   /** POST where undefined; the others have no body. */
   readonly method?: 'GET' | 'POST' | 'DELETE';

@@ -16,7 +16,6 @@ export type QueryGrammar = Readonly<Record<string, QueryParameter>>;
 export interface Query {
   /** Appended to a path: empty, or the parameters without the question mark. */
   readonly text: string;
-  /** The first value of a parameter. */
   get(name: string): string | undefined;
 }
 

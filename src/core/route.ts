@@ -20,7 +20,6 @@ export interface Route {
   /** Where the client speaks another wire format: fields and kinds are of that one. */
   readonly entry?: ApiEntry;
   readonly operation: Operation;
-  /** What the operation is. */
   readonly row: OperationRow;
   readonly label: Label;
   /** The label used where an upstream's family has no offer for the route's own. */
@@ -99,7 +98,6 @@ type OnThisRoute = Partial<
   >
 >;
 
-/** As most routes have it. */
 const usual = {
   model: { from: 'body' },
   required: {},

@@ -65,7 +65,6 @@ export class Asked {
   /** Undefined unless it reranks. */
   readonly scores: TargetScores | undefined;
   readonly options: Options;
-  /** The ID of the exchange. */
   readonly id: string;
   readonly nowS: number;
   /** Where it came by a client API. */

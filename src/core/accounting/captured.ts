@@ -12,7 +12,6 @@ export class Captured {
   /** With its content encoding removed. */
   readonly request: Buffer;
   readonly requestBytes: number;
-  /** Of the answer, once there is one. */
   contentType: string | undefined = undefined;
   contentEncoding: string | undefined = undefined;
   responseBytes = 0;

@@ -21,7 +21,6 @@ export interface TryRecord {
   readonly durationMs: number;
 }
 
-/** What a row says of how an exchange ended. */
 export const rowOutcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] as const;
 /**
  * `ok`: answered below 400. `error`: an upstream's error, or ours after a call was sent. `refused`: nothing was sent. `aborted`: the client left.

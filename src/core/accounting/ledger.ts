@@ -3,7 +3,6 @@
 import type { Exchange } from '../exchange.ts';
 import type { Reservation } from './spending.ts';
 
-/** Waits for the journal without a promise. */
 export interface LedgerWaiter {
   onWritten(): void;
   /** `error` is a `store_unavailable`. */

@@ -19,7 +19,6 @@ export interface Price {
   readonly item: number | undefined;
   /** Per image made; the price of the dearest row of `pictures`, if there are any. */
   readonly image: number | undefined;
-  /** By what a picture is. */
   readonly pictures?: readonly PictureRate[] | undefined;
   /** Per minute of a recording; billed by the second. */
   readonly minute?: number | undefined;
@@ -63,7 +62,6 @@ export type Factors = Readonly<Partial<Record<keyof Terms, Readonly<Record<strin
 export const inputUnits = ['input', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'audioInput', 'imageInput'] as const;
 export const outputUnits = ['output', 'audioOutput', 'imageOutput'] as const;
 
-/** What a price can be of. */
 export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent' | 'factors' | 'tools'>;
 
 export interface HostedTools {
@@ -87,11 +85,9 @@ export interface RequestEstimate {
   readonly images: number;
   /** Of the pictures to be made; a field is undefined where the request leaves it to the service. */
   readonly picture?: Pick<PictureRate, 'size' | 'quality'>;
-  /** What the input will likely count. */
   readonly likelyInputTokens: number;
   /** Upper bound for any tokenizer. */
   readonly mostInputTokens: number;
-  /** What the answer can count at most. */
   readonly mostOutputTokens: number;
   readonly mostSearchUnits: number;
   /** All items are in the cache: no call is made, and nothing is charged. */
@@ -115,13 +111,11 @@ export interface RequestEstimate {
   readonly likelyOutputTokens?: number;
   /** Completions: how many texts are asked for, where more than one. */
   readonly choices?: number;
-  /** Completions: the answer is wanted as a stream of events. */
   readonly isStream?: boolean;
   /** It covers all lines of a batch, or an answered one: all other figures are sums of its lines. */
   readonly batch?: BatchSize;
 }
 
-/** Those of its figures that a batch adds up. */
 const summedFigures = [
   'items',
   'images',
@@ -131,7 +125,6 @@ const summedFigures = [
   'mostSearchUnits',
 ] as const;
 
-/** Figures of an estimate, each made by its name. */
 export const estimateOfEach = (of: (name: (typeof summedFigures)[number]) => number) => recordOf(summedFigures, of);
 
 export const forNothing: RequestEstimate = Object.freeze({ ...estimateOfEach(() => 0), isStream: false });
@@ -142,7 +135,6 @@ export interface BatchSize {
   readonly lines: number;
 }
 
-/** What an exchange is billed by. */
 export interface Bill {
   readonly inputTokens: number;
   readonly cachedTokens: number;
@@ -150,7 +142,6 @@ export interface Bill {
   readonly searchUnits: number;
   readonly items: number;
   readonly images: number;
-  /** What else it is billed by; undefined where there is nothing. */
   readonly units?: Units | undefined;
   /** Some figures are estimates, as the upstream did not report all. */
   readonly isEstimated: boolean;
@@ -158,5 +149,4 @@ export interface Bill {
   readonly costNanos: number | null;
 }
 
-/** Those of its fields that are whole numbers. */
 export const billCounts = ['inputTokens', 'cachedTokens', 'outputTokens', 'searchUnits', 'items', 'images'] as const;

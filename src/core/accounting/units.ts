@@ -96,7 +96,6 @@ export function addUnits(one: UnitSums, other: UnitSums): UnitSums {
   return Object.keys(toolCalls).length === 0 ? sum : { ...sum, toolCalls };
 }
 
-/** Of all kinds together. */
 export const countToolCalls = ({ toolCalls = {} }: Pick<Units, 'toolCalls'>): number =>
   Object.values(toolCalls).reduce((sum, count) => sum + count, 0);
 

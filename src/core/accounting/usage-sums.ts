@@ -69,7 +69,6 @@ function* joining(
   return whole;
 }
 
-/** All lines together. */
 export const toTotal = (lines: readonly WholeLine[]): Pick<WholeLine, 'sums' | 'units'> => atOnce(totaling(lines));
 
 /** The same as steps: it may pause at every `yield`. */

@@ -21,7 +21,6 @@ export interface Usage {
   readonly units?: Units | undefined;
 }
 
-/** Those of its fields that are whole numbers. */
 export const usageCounts = [
   'promptTokens',
   'completionTokens',

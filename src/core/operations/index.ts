@@ -74,7 +74,6 @@ export function bodyOf(
   return hasModelInPath(operationRows[operation]) ? fields : { model, ...fields };
 }
 
-/** The same of each operation, by its name. */
 export function byOperation<T>(make: (operation: Operation) => T): Readonly<Record<Operation, T>> {
   const made = operations.map((operation) => [operation, make(operation)] as const);
   return Object.freeze(Object.fromEntries(made)) as Record<Operation, T>;

@@ -140,7 +140,6 @@ export interface ObjectNames {
 /** A body without its model. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** As most operations have it. */
 const usual = {
   replayable: false,
   visibleModelsOnly: false,

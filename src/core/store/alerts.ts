@@ -1,5 +1,3 @@
-/** Alerts in the store, the lease of the evaluating node, and the store interface. */
-
 export const alertRules = [
   'error_rate',
   'latency',
@@ -17,7 +15,6 @@ export type AlertRule = (typeof alertRules)[number];
 export const alertSubjects = ['gateway', 'upstream', 'model', 'key', 'project', 'configuration'] as const;
 type AlertSubject = (typeof alertSubjects)[number];
 
-/** What an alert is about. */
 export interface AlertFacts {
   readonly rule: AlertRule;
   readonly kind: AlertSubject;

@@ -41,7 +41,6 @@ export interface BackgroundStore {
   reportEnd(answer: BackgroundAnswer, end: BackgroundEnd): Promise<void>;
   /** Assigns to this node those that are due: its own, and those of nodes that stopped reporting. */
   claim(node: string, options: { readonly handsMs: number; readonly most: number }): Promise<BackgroundAnswer[]>;
-  /** It is looked at again then. */
   postpone(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
   remove(answer: BackgroundAnswer): Promise<void>;
   /** Those of a project, on any node. */

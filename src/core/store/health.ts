@@ -19,7 +19,6 @@ export interface HealthStore {
   withdraw(node: string): Promise<void>;
   /** Reports within this time, the newest first; an unchanged report is the same object as before. */
   latest(maxAgeMs: number): Promise<HealthReport[]>;
-  /** The nodes that reported within this time. */
   nodes(maxAgeMs: number): Promise<ReportingNode[]>;
 }
 

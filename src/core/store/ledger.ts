@@ -78,16 +78,12 @@ export interface UsageLine {
 }
 
 export interface UnitLine {
-  /** As those of a line of usage. */
   readonly by: UsageLine['by'];
   readonly units: UnitSums;
 }
 
 export interface LedgerStore {
-  /**
-   * In one transaction: the rows that are not there yet, their sums, what they cost the budgets, and the position. Rows that
-   * are there already change nothing. Gives back how many were new.
-   */
+  /** In one transaction: new rows, their sums, their cost to the budgets, and the position. Known rows change nothing. Returns how many were new. */
   import(journal: string, rows: readonly ImportedRow[], position: JournalPosition): Promise<number>;
   position(journal: string): Promise<JournalPosition | undefined>;
   /**
@@ -115,7 +111,6 @@ export interface LedgerStore {
   readMark(): Promise<number | undefined>;
   /** An operator confirms the clock. */
   setMark(nowMs: number): Promise<void>;
-  /** How many rows began before. */
   countBefore(beforeMs: number): Promise<number>;
   /** Moves a few rows of older versions into the present tables; returns whether there may be more. */
   moveFormer(): Promise<boolean>;

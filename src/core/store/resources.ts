@@ -19,10 +19,7 @@ export interface ResourceStore {
   /** Known elements that have not changed are returned as the same objects, without reading their documents. */
   list(known?: readonly Resource[]): Promise<Resource[]>;
   get(kind: ResourceKind, id: string): Promise<Resource | undefined>;
-  /**
-   * `expected` is the version that the writer saw, 0 where it saw none, undefined where it does not care. `conflict` where
-   * someone else was quicker.
-   */
+  /** `expected` is the version that the writer saw, 0 where it saw none, undefined: overwrite any. `conflict` where another writer was first. */
   put(
     kind: ResourceKind,
     id: string,

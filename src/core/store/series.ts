@@ -2,7 +2,6 @@
 
 import type { RowOutcome } from '../accounting/ledger-row.ts';
 
-/** What requests are told apart by. */
 export const seriesDimensions = [
   'model',
   'upstream',
@@ -34,7 +33,6 @@ type LatencyKind = (typeof latencyKinds)[number];
 export const seriesOrders = ['requests', 'failed', 'refused', 'cost', 'p95'] as const;
 type SeriesOrder = (typeof seriesOrders)[number];
 
-/** What is asked of a stretch of time. */
 export interface SeriesQuery {
   readonly fromMs: number;
   readonly toMs: number;
