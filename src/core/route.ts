@@ -107,13 +107,17 @@ const usual = {
 } as const satisfies Partial<Route>;
 type Usual = keyof typeof usual;
 
-type SaidOfRoute = Omit<Route, 'row' | 'path' | Usual> &
-  Partial<Pick<Route, 'path' | Usual>> & { readonly wire?: OnThisRoute };
+type SaidOfRoute = Omit<Route, 'row' | 'path' | 'aliases' | Usual> &
+  Partial<Pick<Route, 'path' | 'aliases' | Usual>> & { readonly wire?: OnThisRoute };
 
-/** Fills absent fields with the usual values; the default path is the operation's. */
+/**
+ * Fills absent fields with the usual values. The default path is the operation's. The default aliases leave the version out, or
+ * repeat it, because clients append the path to base URLs with and without a version.
+ */
 export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   const row = operationRows[route.operation];
-  return Object.freeze({ ...usual, path: row.path, ...route, row: Object.freeze({ ...row, ...wire }) });
+  const { path = row.path, aliases = [path.slice('/v1'.length), `/v1${path}`] } = route;
+  return Object.freeze({ ...usual, ...route, path, aliases, row: Object.freeze({ ...row, ...wire }) });
 }
 
 /**

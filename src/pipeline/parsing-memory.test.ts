@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../core/errors.ts';
 import type { MemoryLease } from '../core/memory-lease.ts';
-import chat from '../routes/chat.ts';
+
 import { routes } from '../routes/index.ts';
+import { chat } from '../routes/openai.ts';
 import { enter } from './client-api.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { ParsingMemory } from './parsing-memory.ts';

@@ -5,65 +5,14 @@ import { pathsUnder } from '../core/client-api.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { engineListPaths, modelListPaths, probePaths, realtimePaths, type TakenPath } from '../core/paths.ts';
-
 import { type Route, routeOfMapping } from '../core/route.ts';
-import chat from './chat.ts';
-import completions from './completions.ts';
-import countTokens from './count-tokens.ts';
-import edits from './edits.ts';
-import embeddings from './embeddings.ts';
-import enginesCompletions from './engines-completions.ts';
-import enginesEdits from './engines-edits.ts';
-import enginesEmbeddings from './engines-embeddings.ts';
-import geminiBatchEmbed from './gemini-batch-embed.ts';
-import geminiCountTokens from './gemini-count-tokens.ts';
-import geminiEmbed from './gemini-embed.ts';
-import geminiGenerate from './gemini-generate.ts';
-import geminiInteractions from './gemini-interactions.ts';
-import geminiStream from './gemini-stream.ts';
-import imageEdits from './image-edits.ts';
-import imageVariations from './image-variations.ts';
-import images from './images.ts';
-import messages from './messages.ts';
-import moderations from './moderations.ts';
+import { anthropicRoutes } from './anthropic.ts';
+import { geminiRoutes, interactions } from './gemini.ts';
 import { batchRoutesOf, fileRoutesOf, interactionRoutesOf, objectRoutesOf } from './objects.ts';
-import rerank from './rerank.ts';
-import responsesRoute from './responses.ts';
-import responsesCompact from './responses-compact.ts';
-import responsesInputTokens from './responses-input-tokens.ts';
-import speech from './speech.ts';
-import transcriptions from './transcriptions.ts';
-import translations from './translations.ts';
+import { engineRoutes, openaiRoutes } from './openai.ts';
 
-/** Whose form each operation has; the others are further ways to the same. */
-const own: readonly Route[] = [
-  completions,
-  edits,
-  rerank,
-  moderations,
-  embeddings,
-  chat,
-  images,
-  speech,
-  messages,
-  countTokens,
-  responsesRoute,
-  responsesInputTokens,
-  responsesCompact,
-  imageEdits,
-  imageVariations,
-  transcriptions,
-  translations,
-  geminiGenerate,
-  geminiStream,
-  geminiCountTokens,
-  geminiInteractions,
-  enginesEmbeddings,
-  geminiEmbed,
-  geminiBatchEmbed,
-  enginesCompletions,
-  enginesEdits,
-];
+/** Of those of one operation, the first has its form; the others are further ways to the same. */
+const own: readonly Route[] = [...openaiRoutes, ...anthropicRoutes, ...geminiRoutes, ...engineRoutes];
 
 /** With the paths on which it stands for clients of other APIs. */
 function withClientApiPaths(route: Route): Route {
@@ -124,7 +73,7 @@ const clientApiPathsOf = (route: Route): Route['clientApiPaths'] => withClientAp
 
 export const objectRoutes: readonly ObjectRoute[] = [
   ...objectRoutesOf(responses),
-  ...interactionRoutesOf(withClientApiPaths(geminiInteractions)),
+  ...interactionRoutesOf(withClientApiPaths(interactions)),
   ...fileRoutesOf(responses, inBatches, clientApiPathsOf),
   ...batchRoutesOf(inBatches, clientApiPathsOf),
 ];

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as nextSlice } from 'node:timers/promises';
 import { slowClock } from '../../../test/support/time/slow-clock.ts';
 import { GatewayError } from '../../core/errors.ts';
-import responses from '../../routes/responses.ts';
+import { responses } from '../../routes/openai.ts';
 import { ParsingMemory } from '../parsing-memory.ts';
 import { compileQuestionReader } from '../question.ts';
 import { type NamedObjects, namedObjectsIn } from './named-objects.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RerankShape } from '../../../core/translation.ts';
 import { compileWatchedKeys, scanJson } from '../../../lib/json/json-scan.ts';
-import route from '../../../routes/rerank.ts';
+import { rerank as route } from '../../../routes/openai.ts';
 import { rerankOfAnyone, type StandardRerankFacts, standardRerank } from './standard-rerank.ts';
 
 const watched = compileWatchedKeys([...Object.keys(route.required), ...route.watched]);

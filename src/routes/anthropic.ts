@@ -1,0 +1,32 @@
+/** Routes in Anthropic's format, a row each. */
+
+import { defineRoute, type Route } from '../core/route.ts';
+
+/** Its libraries ask so for what is not settled yet. */
+const query = { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } };
+
+export const anthropicRoutes: readonly Route[] = [
+  // The next message of a chat, plain or streamed.
+  defineRoute({
+    aliases: ['/messages', '/v1/v1/messages', '/anthropic/v1/messages'],
+    operation: 'messages',
+    label: 'anthropic',
+    required: { messages: 'array', max_tokens: 'number' },
+    query,
+    watched: [
+      ...['stream', 'tools', 'mcp_servers', 'container'],
+      ...['service_tier', 'speed', 'inference_geo', 'thinking', 'context_management'],
+    ],
+  }),
+  // The tokens of a chat.
+  defineRoute({
+    aliases: ['/messages/count_tokens', '/v1/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'],
+    operation: 'count_tokens',
+    // It is a part of asking for messages.
+    isFor: ['count_tokens', 'messages'],
+    label: 'anthropic',
+    required: { messages: 'array' },
+    query,
+    watched: ['container'],
+  }),
+];
