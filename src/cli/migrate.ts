@@ -7,7 +7,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { firstSlot, lockName } from '../journal/journal-slot.ts';
 import { readWaiting } from '../journal/waiting.ts';
-import { passedOver } from '../store/migrations/index.ts';
+import { passedOver } from '../store/migrations.ts';
 import { migrateStore, openStore, readMissingMigrations, storeExists } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import { type Command, type CommandContext, configOptions } from './command.ts';

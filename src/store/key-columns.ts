@@ -1,7 +1,5 @@
-/** Database columns of key settings: how each is written and read, and its migration. */
+/** Database columns of key settings: how each is written and read. */
 
-import type { Kysely } from 'kysely';
-import type { Migration } from 'kysely/migration';
 import type { KeyTerms } from '../core/key.ts';
 import { lanes } from '../core/lane.ts';
 import { type Operation, operations } from '../core/operations/index.ts';
@@ -43,12 +41,6 @@ export const keyTermTypes = {
   lane: 'text',
   expires_at: 'bigint',
 } as const satisfies Record<keyof KeyTermColumns, 'text' | 'bigint'>;
-
-/** Those that came one at a time, by the name of the migration. */
-export const addedKeyColumns: Readonly<Record<string, Migration>> = {
-  '0012-key-shapes': addColumn('shape'),
-  '0025-key-lanes': addColumn('lane'),
-};
 
 export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColumns {
   return {
@@ -97,14 +89,6 @@ export function toTerms(row: KeyTermColumns & { readonly id: string }): KeyTerms
     shape: row.shape === null ? undefined : oneOf(rerankShapes, row.shape),
     lane: row.lane === null ? undefined : oneOf(lanes, row.lane),
     expiresAtMs: row.expires_at ?? undefined,
-  };
-}
-
-function addColumn(column: keyof KeyTermColumns): Migration {
-  return {
-    async up(db: Kysely<unknown>) {
-      await db.schema.alterTable('keys').addColumn(column, keyTermTypes[column]).execute();
-    },
   };
 }
 

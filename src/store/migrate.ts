@@ -7,7 +7,7 @@ import { moveCompactBack } from './ledger/ledger-compact.ts';
 import { forgetFormerMark } from './ledger/ledger-former.ts';
 import { isSqlite } from './ledger/ledger-insert.ts';
 import { resumeRollup, rollUpForGood } from './ledger/ledger-rollup.ts';
-import { compactStep, lastStepOf, migrations, passedOver, seriesStep, usageRollupStep } from './migrations/index.ts';
+import { compactStep, lastStepOf, migrations, passedOver, seriesStep, usageRollupStep } from './migrations.ts';
 import type { Schema } from './schema.ts';
 import { nextMinute } from './series/series-cells.ts';
 import { StoreError } from './store-error.ts';

@@ -1,4 +1,4 @@
-/** The current tables for queries; `migrations/` creates them. */
+/** The current tables for queries; `migrations.ts` creates them. */
 
 import type { Generated } from 'kysely';
 import type { StoredKind } from '../core/store/stored-objects.ts';

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Store } from '../../src/core/store/store.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import { migrations } from '../../src/store/migrations/index.ts';
+import { migrations } from '../../src/store/migrations.ts';
 import { migrateStore, openStore, readMissingMigrations } from '../../src/store/open-store.ts';
 import { newKey } from '../support/gateways/keys.ts';
 import { startPostgres, usePostgres, whyNoOwnPostgres, whyNoPostgres } from '../support/servers/postgres.ts';

@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { lastStepOf } from '../../src/store/migrations/index.ts';
+import { lastStepOf } from '../../src/store/migrations.ts';
 import { askConstantly } from '../support/clients/constant-load.ts';
 import { type GatewayProcess, launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';

@@ -1,0 +1,350 @@
+/** All migrations by name, in the order in which they run. Released ones keep their names and what they make. */
+
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+import { isSqlite } from './ledger/ledger-insert.ts';
+import { unitLeaves } from './ledger/ledger-sums.ts';
+import type { Schema } from './schema.ts';
+import { nextMinute } from './series/series-cells.ts';
+
+/** `byKey` ends a table of which the rows stand in the order of the key itself, where the database has such. */
+const run = (toStatements: (db: Kysely<Schema>, byKey: string) => readonly string[]): Migration => ({
+  async up(db: Kysely<Schema>) {
+    const statements = toStatements(db, isSqlite(db) ? 'without rowid' : '');
+    for (const statement of statements) await sql.raw(statement).execute(db);
+  },
+});
+
+/** A secret that is put there by mistake has another length than its digest. */
+const digestOf = (table: string): string => `constraint ${table}_digest_is_sha256 check (length(digest) = 64)`;
+
+const places = 'key, project, route, operation, model, upstream, outcome';
+const placeColumns = `span bigint not null, ${places.replaceAll(',', ' text not null,')} text not null`;
+const placeKey = 'span, key, project, route, model, upstream, outcome';
+const counts = [
+  ...['requests', 'input_tokens', 'output_tokens', 'search_units', 'items', 'cost_nanos', 'unpriced', 'estimated'],
+  ...['request_bytes', 'response_bytes'],
+];
+const sumColumns = [
+  ...counts.map((count) => `${count} bigint not null`),
+  'duration_ms double precision not null',
+].join();
+const sums = [...counts, 'duration_ms'].join(', ');
+
+/** What nearly every row has is in no index, and in no slice. */
+const common: Readonly<Record<string, string>> = { outcome: "outcome <> 'ok'", status: 'status <> 200' };
+const sliced = ['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status'];
+const sliceMs = 1_024;
+const digitsOfTime = 12;
+/** In milliseconds, of the hex digits that an ID begins with: it is in each index. */
+const startedAt = Array.from({ length: digitsOfTime }, (_, n) => {
+  const digit = `(instr('0123456789abcdef', substr(id, ${n + 1}, 1)) - 1)`;
+  return `(${digit} << ${4 * (digitsOfTime - 1 - n)})`;
+}).join(' + ');
+
+/** Of answers and of batches, until what they cost is known. `asking` and `ended` are JSON. */
+const pollingColumns = `
+  id text not null, upstream text not null, credential text not null, key text not null, project text,
+  model text not null, row_id text not null, asking text not null, ended text, created_at bigint not null,
+  due_at bigint not null, node text not null, node_until bigint not null`;
+
+/** Of each table of sums by day: its columns after the first, and the same of a line of sums by hour. */
+const dayViews = {
+  usage_all_days: ['usage_days', `${places}, ${sums}`, 'usage_hours', `${places}, ${sums}`],
+  usage_all_key_days: [
+    'usage_key_days',
+    `key, project, errors, ${sums}`,
+    'usage_hours',
+    `key, project, case when outcome = 'ok' then 0 else requests end, ${sums}`,
+  ],
+  usage_all_unit_days: ['usage_unit_days', `${places}, unit, amount`, 'usage_unit_hours', `${places}, unit, amount`],
+} as const;
+
+export const usageRollupStep = '0023-usage-rollup';
+export const compactStep = '0024-ledger-compact';
+export const seriesStep = '0026-series';
+
+const released: Readonly<Record<string, Migration>> = {
+  '0001-keys': run(() => [
+    `create table "keys" (
+      id text primary key not null, name text not null, digest text not null unique, hint text not null, models text
+      not null, operations text, addresses text, created_at bigint not null, expires_at bigint, revoked_at bigint,
+      ${digestOf('keys')})`,
+  ]),
+  /** What each node said last of its targets. */
+  '0002-node-reports': run(() => [
+    'create table node_reports (node text primary key not null, reported_at bigint not null, targets text not null)',
+  ]),
+  /** What a key is capped by, whom it belongs to, and the secret that it had before. */
+  '0003-key-caps': run(() => [
+    // SQLite adds one column at a time.
+    ...[
+      'project text',
+      'caps text',
+      'metadata text',
+      'capture_ms bigint',
+      'old_digest text',
+      'old_digest_until bigint',
+    ].map((column) => `alter table keys add column ${column}`),
+    'create unique index keys_old_digest on keys (old_digest)',
+  ]),
+  /** What is configured in the store, what changed and who changed it. */
+  '0004-resources': run(() => [
+    `create table resources (
+      kind text not null, id text not null, document text not null, version bigint not null, created_at bigint not
+      null, updated_at bigint not null, constraint resources_pk primary key (kind, id))`,
+    // One row: whoever changes something locks it, so that changes become visible in the order of their numbers.
+    'create table change_counter (id bigint primary key not null, latest bigint not null)',
+    'insert into change_counter (id, latest) values (1, 0)',
+    `create table changes (
+      sequence bigint primary key not null, kind text not null, subject text not null, changed_at bigint not null)`,
+    `create table audit (
+      id text primary key not null, at bigint not null, actor text not null, action text not null, subject text not
+      null, before text, after text)`,
+    'create table settings (name text primary key not null, value text not null)',
+  ]),
+  '0005-ledger': run((_, byKey) => [
+    // `tries` is a JSON list; null where there is nothing in it.
+    `create table ledger (
+      id text primary key not null, client_request_id text, started_at bigint not null, node text not null, key text
+      not null, project text, route text not null, operation text not null, label text not null, model text, upstream
+      text, upstream_model text, attempts bigint not null, tries text, outcome text not null, status bigint not null,
+      error text, prompt_tokens bigint, completion_tokens bigint, total_tokens bigint, search_units bigint,
+      cached_tokens bigint, billed_input_tokens bigint, billed_output_tokens bigint, billed_search_units bigint,
+      is_estimated bigint not null, items bigint not null, cost_nanos bigint, request_bytes bigint not null,
+      response_bytes bigint not null, duration_ms double precision not null, first_byte_ms double precision,
+      upstream_ms double precision, cache text, client_address text)`,
+    // IDs sort by time: each of these gives the newest of one kind without a sort.
+    ...sliced.map((column) => {
+      const rare = common[column];
+      return `create index ledger_${column} on ledger (${column}, id) ${rare === undefined ? '' : `where ${rare}`}`;
+    }),
+    `create index ledger_client_request_id on ledger (client_request_id, id) where client_request_id is not null`,
+    // By their key rows are added up in half the time. What is null in a row is empty text here.
+    ...['usage_hours', 'usage_days'].map(
+      (name) =>
+        `create table ${name} (${placeColumns}, ${sumColumns}, constraint ${name}_pk primary key (${placeKey})) ${byKey}`,
+    ),
+    `create table captures (
+      id text primary key not null, request text not null, response text not null, expires_at bigint not null)`,
+    'create index captures_expires_at on captures (expires_at)',
+    `create table journals (
+      id text primary key not null, segment bigint not null, position bigint not null, imported_at bigint not null)`,
+    // One row: what began before is gone, or going.
+    'create table pruning (id bigint primary key not null, before bigint not null)',
+  ]),
+  /** The money of budgets: what each account has spent, what each node has drawn from it, and what was told of it. */
+  '0006-budgets': run(() => [
+    `create table budget_accounts (
+      id text primary key not null, holder_kind text not null, holder_id text not null, starts_at bigint not null,
+      ends_at bigint, spent_nanos bigint not null)`,
+    // `spent_nanos`: what rows of the node that are in the ledger have cost; also a part of what the account has spent.
+    `create table budget_leases (
+      account text not null, node text not null, drawn_nanos bigint not null, spent_nanos bigint not null, constraint
+      budget_leases_pk primary key (account, node))`,
+    // What is told once over all nodes, such as that a budget runs out.
+    'create table claims (name text primary key not null, claimed_at bigint not null)',
+    'create index budget_leases_node on budget_leases (node)',
+  ]),
+  /** Members of the console, and what proves who they are: sessions, tokens, passkeys, links. */
+  '0007-access': run(() => [
+    `create table members (
+      id text primary key not null, email text not null unique, name text not null, role text not null, password_hash
+      text, oidc_subject text unique, created_at bigint not null, last_seen_at bigint, disabled_at bigint)`,
+    `create table sessions (
+      digest text primary key not null, id text not null unique, member text not null, method text not null, address
+      text not null, user_agent text not null, created_at bigint not null, seen_at bigint not null, expires_at bigint
+      not null, ${digestOf('sessions')})`,
+    'create index sessions_member on sessions (member)',
+    `create table tokens (
+      id text primary key not null, digest text not null unique, member text not null, name text not null, hint text
+      not null, role text not null, created_at bigint not null, expires_at bigint, last_used_at bigint, revoked_at
+      bigint, ${digestOf('tokens')})`,
+    // `public_key` is base64url.
+    `create table passkeys (
+      id text primary key not null, member text not null, public_key text not null, counter bigint not null,
+      transports text not null, name text not null, created_at bigint not null, last_used_at bigint)`,
+    'create index passkeys_member on passkeys (member)',
+    `create table invitations (
+      id text primary key not null, digest text not null unique, kind text not null, email text, role text not null,
+      member text, invited_by text not null, created_at bigint not null, expires_at bigint not null,
+      ${digestOf('invitations')})`,
+    `create table attempts (
+      subject text primary key not null, failures bigint not null, failed_at bigint not null, blocked_until bigint not
+      null)`,
+    // One row: whoever changes who may what locks it, so that the last owner is seen to be the last.
+    'create table access_turn (id bigint primary key not null, turns bigint not null)',
+    'insert into access_turn (id, turns) values (1, 0)',
+  ]),
+  /** How often a key was changed, so that of two who change it at the same time, one is told. */
+  '0008-key-versions': run(() => ['alter table keys add column version bigint default 1 not null']),
+  '0009-key-days': run((_, byKey) => [
+    `create table usage_key_days (
+      span bigint not null, key text not null, project text not null, errors bigint not null, ${sumColumns},
+      constraint usage_key_days_pk primary key (span, key, project)) ${byKey}`,
+    `insert into usage_key_days (span, key, project, errors, ${sums})
+      select span, key, project, sum(case when outcome = 'ok' then 0 else requests end),
+        ${[...counts, 'duration_ms'].map((name) => `sum(${name})`)}
+      from usage_days group by span, key, project`,
+  ]),
+  '0010-proofs': run(() => [
+    'alter table sessions add column proved_at bigint',
+    'alter table invitations add column kept text',
+    // No token may hand out a link any more: what one handed out before would be good for up to a week.
+    "delete from invitations where invited_by like 'token: %'",
+  ]),
+  /** When each node that draws from budgets was heard of last: what one drew that is lost for good comes back. */
+  '0011-budget-nodes': run(() => [
+    'create table budget_nodes (node text primary key not null, heard_at bigint not null)',
+  ]),
+  '0012-key-shapes': run(() => ['alter table keys add column shape text']),
+  /** In SQLite the slices of time in which the ledger has rows of a thing, in place of an index for each kind of thing. */
+  '0013-ledger-slices': run((db, byKey) =>
+    isSqlite(db)
+      ? [
+          // `slice`: milliseconds since the epoch, divided by the length of one. What is null in a row is empty text here.
+          `create table ledger_slices (
+            kind text not null, name text not null, slice bigint not null, constraint ledger_slices_pk primary key
+            (kind, name, slice)) ${byKey}`,
+          // In the order of the index that goes: nothing is sorted, nothing is read but the index, and little memory is needed.
+          ...sliced.flatMap((column) => [
+            `insert or ignore into ledger_slices (kind, name, slice)
+              select '${column}', cast(coalesce(${column}, '') as text), (${startedAt}) / ${sliceMs}
+              from ledger indexed by ledger_${column} where ${common[column] ?? 'true'} order by ${column}, id`,
+            `drop index ledger_${column}`,
+          ]),
+        ]
+      : [],
+  ),
+};
+
+/**
+ * Steps that add tables, or columns that may be empty, or that can be undone as they are set aside: a version that does not know them
+ * runs on beside them. Others belong elsewhere.
+ */
+const runBeside: Readonly<Record<string, Migration>> = {
+  /** What upstreams keep for clients: whose it is, and which upstream and credential hold it. */
+  '0014-kept-objects': run((_, byKey) => [
+    `create table kept_objects (
+      id text not null, kind text not null, upstream text not null, owner text not null, credential text not null,
+      model text not null, created_at bigint not null, constraint kept_objects_pk primary key (id, kind, upstream))
+      ${byKey}`,
+    'create index kept_objects_created on kept_objects (created_at)',
+  ]),
+  /** Answers that upstreams make in the background, until what they cost is known. */
+  '0015-background-answers': run(() => [
+    `create table background_answers (${pollingColumns}, constraint background_answers_pk primary key (id, upstream))`,
+    'create index background_answers_due on background_answers (due_at)',
+  ]),
+  /** What is said of the files that upstreams keep for clients, for lists of them. */
+  '0016-files': run(() => [
+    'alter table kept_objects add column document text',
+    "create index kept_files on kept_objects (owner, created_at, id) where kind = 'file'",
+  ]),
+  /** Batches of requests, and what the files ask for that they are made of. */
+  '0017-batches': run(() => [
+    // As answers that are made in the background; an earlier version would take them for these.
+    `create table batches (${pollingColumns}, constraint batches_pk primary key (id, upstream))`,
+    'create index batches_due on batches (due_at)',
+    'create index batches_project on batches (project)',
+    // JSON: what the lines of a file ask for, as they were judged.
+    'alter table kept_objects add column input text',
+    "create index kept_batches on kept_objects (owner, created_at, id) where kind = 'batch'",
+  ]),
+  /** What a request counted beside tokens, in its row. */
+  '0018-ledger-units': run(() => ['alter table ledger add column units text']),
+  /** The trace that a request was part of, in its row. */
+  '0019-ledger-traces': run(() => ['alter table ledger add column trace_id text']),
+  /** What a node knows of models that change, beside what it says of its targets. */
+  '0020-node-drift': run(() => ['alter table node_reports add column drift text']),
+  /** Sums of what requests counted beside tokens: images, seconds, characters, calls of tools, what was saved. */
+  '0021-usage-units': run((db, byKey) => [
+    ...['usage_unit_hours', 'usage_unit_days'].map(
+      (name) =>
+        `create table ${name} (${placeColumns}, unit text not null, amount double precision not null,
+          constraint ${name}_pk primary key (${placeKey}, unit)) ${byKey}`,
+    ),
+    `insert into usage_unit_hours
+      select started_at - started_at % 3600000, key, coalesce(project, ''), route, min(operation), coalesce(model, ''),
+        coalesce(upstream, ''), outcome, unit, sum(amount)
+      from (${unitLeaves(isSqlite(db)).compile(db).sql}) as leaves
+      group by 1, 2, 3, 4, 6, 7, 8, 9`,
+    `insert into usage_unit_days
+      select span - span % 86400000, key, project, route, min(operation), model, upstream, outcome, unit, sum(amount)
+      from usage_unit_hours group by 1, 2, 3, 4, 6, 7, 8, 9`,
+  ]),
+  /** Which keys for the secrets in the store a node holds, by their IDs. */
+  '0022-node-secret-keys': run(() => ['alter table node_reports add column secret_keys text']),
+  /**
+   * In SQLite the sums by day lack the latest hours, until these are rolled up; views have both. In PostgreSQL the
+   * views are the tables.
+   */
+  [usageRollupStep]: run((db) => [
+    ...(isSqlite(db)
+      ? [
+          'create table usage_rollup (id bigint primary key not null, before bigint not null)',
+          // Former versions added each row to both.
+          'insert into usage_rollup select 1, coalesce(max(span), 0) + 3600000 from usage_hours',
+        ]
+      : []),
+    ...Object.entries(dayViews).map(([view, [days, columns, hours, ofHour]]) => {
+      const later = `union all select span - span % 86400000, ${ofHour} from ${hours}
+        where span >= (select before from usage_rollup)`;
+      return `create view ${view} as select span, ${columns} from ${days} ${isSqlite(db) ? later : ''}`;
+    }),
+  ]),
+  /** In SQLite new rows of the ledger go into a table of numbers; what most rows have in common is a line of another. */
+  [compactStep]: run((db) =>
+    isSqlite(db)
+      ? [
+          `create table ledger_places (
+            id integer primary key, used_at integer not null, node text not null, key text not null, project text,
+            route text not null, operation text not null, label text not null, model text, upstream text,
+            upstream_model text, outcome text not null, status integer not null, error text, is_estimated integer not
+            null, cache text)`,
+          'create index ledger_places_used_at on ledger_places (used_at)',
+          `create table ledger_rows (
+            seq integer primary key, rest text not null, place integer not null, attempts integer not null,
+            prompt_tokens integer, completion_tokens integer, total_tokens integer, cached_tokens integer,
+            billed_input_tokens integer, billed_output_tokens integer, billed_search_units integer, items integer not
+            null, cost_nanos integer, request_bytes integer not null, response_bytes integer not null, duration_ms
+            real not null, first_byte_ms real, upstream_ms real, client_request_id text, more text)`,
+          `create index ledger_rows_client_request_id on ledger_rows (client_request_id, seq)
+            where client_request_id is not null`,
+        ]
+      : [],
+  ),
+  '0025-key-lanes': run(() => ['alter table keys add column lane text']),
+  /** Counts and sketches of what happened, by minute, hour and day, in blocks. Rows from before are in none of them. */
+  [seriesStep]: run((db) => [
+    `create table series_blocks (
+      id ${isSqlite(db) ? 'integer' : 'bigserial'} primary key, level integer not null, section integer not null, at
+      bigint not null, rolled integer not null, data ${isSqlite(db) ? 'blob' : 'bytea'} not null)`,
+    'create index series_blocks_at on series_blocks (level, section, at)',
+    'create index series_blocks_loose on series_blocks (level, at) where rolled = 0',
+    'create table series_since (id bigint primary key not null, at bigint not null)',
+    `insert into series_since
+      select 1, case when exists (select 1 from usage_hours) then ${nextMinute(Date.now())} else 0 end`,
+  ]),
+  /** How long a request waited for an upstream, in its row. */
+  '0027-ledger-queue': run(() => ['alter table ledger add column queue_ms double precision']),
+  /** Alerts that are open or were, and the lease of the node that watches for all. */
+  '0028-alerts': run(() => [
+    `create table alerts (
+      id text primary key not null, rule text not null, kind text not null, subject text not null, severity text not
+      null, cause text not null, explore text, opened_at bigint not null, closed_at bigint, silenced_until bigint,
+      untold text)`,
+    'create index alerts_untold on alerts (id) where untold is not null',
+    'create index alerts_open on alerts (id) where closed_at is null',
+    'create table alert_lease (id bigint primary key not null, holder text not null, until bigint not null)',
+  ]),
+};
+
+export const migrations: Readonly<Record<string, Migration>> = { ...released, ...runBeside };
+
+export const passedOver: ReadonlySet<string> = new Set(Object.keys(runBeside));
+
+/** The last step of each. */
+export const lastStepOf: Readonly<Record<string, string>> = {
+  '0.1.0': '0013-ledger-slices',
+};
