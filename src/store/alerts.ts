@@ -77,7 +77,7 @@ const toRow = (alert: StoredAlert): Selectable<Schema['alerts']> => ({
   untold: alert.untold.length === 0 ? null : JSON.stringify(alert.untold),
 });
 
-/** None where it is of a rule that this version does not know. */
+/** Empty for a rule that this version does not know. */
 function toAlert(row: Selectable<Schema['alerts']>): StoredAlert[] {
   const rule = oneOf(alertRules, row.rule);
   const kind = oneOf(alertSubjects, row.kind);

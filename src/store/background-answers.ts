@@ -15,7 +15,7 @@ import { recordOf } from '../lib/record-of.ts';
 import type { Schema } from './schema.ts';
 import { readJson, toStorableText } from './stored-json.ts';
 
-/** A node looks again well within this, while it is there. */
+/** A live node polls again well within this time. */
 const handsMs = 60_000;
 
 export function createBackgroundStore(
@@ -67,7 +67,7 @@ export function createBackgroundStore(
         .updateTable(table)
         .set({ node, node_until: nowMs + forMs })
         .where(({ eb, refTuple }) => eb(refTuple('id', 'upstream'), 'in', due.$asTuple('id', 'upstream')))
-        // Who was quicker has changed it meanwhile.
+        // Another node may have changed it meanwhile.
         .where(({ or, eb }) => or([eb('node', '=', node), eb('node_until', '<', nowMs)]))
         .returningAll()
         .execute();
@@ -115,7 +115,7 @@ function toAnswer(row: Row): BackgroundAnswer {
   return { ...its, rowId, estimate: toRequestEstimate(readJson(asking)), createdAtMs, end };
 }
 
-/** What another version wrote otherwise is looked for again. */
+/** Undefined for what another version wrote differently: the end is then polled again. */
 function toEnd(value: unknown): BackgroundEnd | undefined {
   if (!isMapping(value)) return undefined;
   const status = backgroundStatuses.find((one) => one === value.status);
@@ -144,7 +144,7 @@ function toWritten(said: Readonly<Record<string, unknown>>): Written {
   return { texts: numberOf(texts) ?? 0, bytes: numberOf(bytes) ?? 0, sample: '', choices: numberOf(choices) ?? 1 };
 }
 
-/** What this version does not find is nothing. */
+/** An absent figure is zero. */
 export function toRequestEstimate(value: unknown): RequestEstimate {
   const number = (name: string): number => {
     const found = isMapping(value) ? value[name] : undefined;
@@ -163,7 +163,7 @@ function toBatch(value: unknown): Pick<RequestEstimate, 'batch'> {
   return { batch: { path: batch.path, lines: batch.lines } };
 }
 
-/** What its price hangs on beside counts. */
+/** What its price depends on beside counts. */
 function toPriced(value: unknown): Pick<RequestEstimate, 'terms' | 'tools'> {
   if (!isMapping(value)) return {};
   const { terms, tools } = value;

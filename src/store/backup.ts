@@ -14,7 +14,7 @@ export interface Backup {
   readonly bytes: number;
 }
 
-/** Never over a file that is there. Throws a StoreError. */
+/** Never overwrites a file. Throws a StoreError. */
 export function backupStore(url: string, target: string, { cwd }: StoreLocation): Backup {
   const place = parseStoreUrl(url, cwd);
   const file = resolve(cwd, target);
@@ -46,7 +46,7 @@ function copyFile(path: string, file: string): Backup {
   }
 }
 
-/** For its owner alone: whoever has the file has what is in the store. */
+/** Readable by its owner only: the file holds all of the store. */
 function makeNew(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
@@ -58,7 +58,7 @@ function makeNew(file: string): void {
   }
 }
 
-/** A copy that cannot be read is none. */
+/** Throws where the copy cannot be read. */
 function check(file: string): void {
   const copy = open(file, { readOnly: true });
   try {
@@ -99,7 +99,7 @@ function decode(text: string): string {
   }
 }
 
-/** As a shell takes it for one word. */
+/** Quotes a text for a shell. */
 function toArgument(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -14,17 +14,17 @@ import { inParts } from './ledger/ledger-insert.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
-/** Of which the state is asked in one statement. */
+/** How many accounts one statement reads. */
 const accountsAtOnce = 500;
 
 export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 'nowMs'>): BudgetAccountStore {
   return {
     draw(account, node, leastNanos, wantNanos, unitNanos = 0) {
-      // Whoever draws holds the account's row until the end: of several nodes at once, each sees what the others were granted.
+      // The account's row stays locked until the end: nodes that draw at once each see what the others were granted.
       return db.transaction().execute(async (trx) => {
         const spentNanos = await lockAccount(trx, account);
         const { outstandingNanos, owedNanos, ownNanos, holders } = await readLeases(trx, account.id, node);
-        // What the node spent beyond what it drew is among the spent already: to draw it takes nothing from anyone.
+        // What the node overspent counts as spent already: covering it by a draw takes nothing from other nodes.
         const freeNanos = account.nanos - spentNanos - outstandingNanos + owedNanos;
         if (freeNanos < Math.max(1, leastNanos)) return { spentNanos, outstandingNanos, holders, grantedNanos: 0 };
         const neededNanos = Math.min(freeNanos, wantNanos);
@@ -103,13 +103,13 @@ export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 
   };
 }
 
-/** What they drew and did not spend is free again. */
+/** Returns what the nodes drew and did not spend. */
 async function releaseAll(trx: Transaction<Schema>, nodes: readonly string[]): Promise<void> {
   await trx.deleteFrom('budget_leases').where('node', 'in', nodes).execute();
   await trx.deleteFrom('budget_nodes').where('node', 'in', nodes).execute();
 }
 
-/** In one statement, as else an import could come between what is spent and what is outstanding. */
+/** One statement: between two an import could move money from outstanding to spent. */
 async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Promise<Map<string, AccountState>> {
   const rows = await db
     .selectFrom('budget_accounts')
@@ -125,7 +125,7 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
     .execute();
   const stored = new Map(rows.map((row) => [row.id, row]));
   const states = new Map<string, AccountState>();
-  // By the IDs that were asked for: the database may keep them in other characters.
+  // By the requested IDs: the database may store other characters.
   for (const id of accountIds) {
     const row = stored.get(toStorable(id));
     if (row === undefined) continue;
@@ -138,7 +138,7 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
   return states;
 }
 
-/** Gives back what the account has spent. The first statement writes, which takes SQLite's lock before anything is read. */
+/** Returns what the account has spent. The first statement writes, which takes SQLite's lock before anything is read. */
 async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
   const endsAt = Number.isFinite(account.endsAtMs) ? account.endsAtMs : null;
   const { numInsertedOrUpdatedRows } = await trx
@@ -155,7 +155,7 @@ async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Pr
     .executeTakeFirstOrThrow();
   const isNew = numInsertedOrUpdatedRows === 1n;
   const spentBeforeNanos = isNew ? await readSpent(trx, account) : 0;
-  // It changes nothing where the account was there: it is the lock, in words that both databases know.
+  // It changes nothing in an existing account: it is the lock, in SQL that both databases know.
   const { spent_nanos } = await trx
     .updateTable('budget_accounts')
     .set(({ ref, eb }) => ({ spent_nanos: eb(ref('spent_nanos'), '+', spentBeforeNanos) }))
@@ -165,7 +165,7 @@ async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Pr
   return Number(spent_nanos);
 }
 
-/** From the sums by day: every period begins with one, and what began before its end may ask for it a moment later. */
+/** From the daily sums: every period begins with a day, and a row that began before its end may arrive a moment later. */
 async function readSpent(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
   const { cost } = await trx
     .selectFrom('usage_all_days')
@@ -174,7 +174,7 @@ async function readSpent(trx: Transaction<Schema>, account: BudgetAccount): Prom
     .where('span', '<', Math.min(account.endsAtMs, Number.MAX_SAFE_INTEGER))
     .where(account.holderKind, '=', toStorable(account.holderId))
     .executeTakeFirstOrThrow();
-  // Of no rows it is null.
+  // Null without rows.
   return Number(cost ?? 0);
 }
 
@@ -184,7 +184,7 @@ async function readLeases(trx: Transaction<Schema>, accountId: string, node: str
     .select([
       outstandingNanos.as('outstanding_nanos'),
       holders.as('holders'),
-      // Less than nothing is what it spent beyond what it drew.
+      // Negative where it spent more than it drew.
       sql<SumNanos>`sum(case when node = ${node} then drawn_nanos - spent_nanos else 0 end)`.as('own_nanos'),
     ])
     .where('account', '=', accountId)
@@ -198,10 +198,10 @@ async function readLeases(trx: Transaction<Schema>, accountId: string, node: str
   };
 }
 
-/** Sums come as text from some databases, and of no rows as null. */
+/** Some databases return sums as text, and null without rows. */
 type SumNanos = number | bigint | string | null;
 
-/** Over some leases; an account has a column of the same name. */
+/** Sum over leases; the account has a column of the same name. */
 const outstandingNanos = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then budget_leases.drawn_nanos - budget_leases.spent_nanos else 0 end)`;
 const holders = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then 1 else 0 end)`;
 

@@ -8,13 +8,13 @@ import { StoreError } from './store-error.ts';
 export type ForeignRow = Readonly<Record<string, unknown>>;
 
 export interface ForeignTables {
-  /** In the order of their first column; undefined where there is no such table. */
+  /** Ordered by the first column; undefined where there is no such table. */
   rows(table: string): Promise<readonly ForeignRow[] | undefined>;
   close(): Promise<void>;
 }
 
 const patienceMs = 30_000;
-/** Without a zone, which would be taken for that of this machine. */
+/** Without a zone: the client would read it in this machine's. */
 const timestamp = 1114;
 const toInstant = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 
@@ -55,7 +55,7 @@ function openSqlite(path: string): ForeignTables {
   };
 }
 
-/** All tables as they are at one moment. */
+/** All tables as of one moment. */
 async function openPostgres(url: string): Promise<ForeignTables> {
   const [{ Client }, { toClientConfig }] = await Promise.all([import('pg'), import('./postgres/postgres-pool.ts')]);
   const config = toClientConfig(url, { connectMs: patienceMs, statementMs: patienceMs });
@@ -66,7 +66,7 @@ async function openPostgres(url: string): Promise<ForeignTables> {
         type === timestamp && format !== 'binary' ? toInstant : config.types?.getTypeParser(type, format),
     },
   });
-  // Whoever waits for an answer is told by that.
+  // The waiting query receives the error.
   client.on('error', () => undefined);
   try {
     await client.connect();

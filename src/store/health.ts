@@ -10,14 +10,14 @@ import { timeSliced } from '../lib/time-slices.ts';
 import type { Schema } from './schema.ts';
 import { readJson, readTexts } from './stored-json.ts';
 
-/** A node that was killed did not withdraw. */
+/** A killed node could not withdraw its report. */
 const forgottenAfterMs = 3_600_000;
 
-/** What separates the targets of a report: a line each, so that a long one can be read and written in slices. */
+/** Between the targets of a report: a line each, so that a long one can be read and written in slices. */
 const separator = ',\n';
 
 export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore {
-  /** The newest report of each node, as it was read. */
+  /** The newest parsed report of each node. */
   const read = new Map<string, HealthReport>();
 
   async function readAgain(nodes: readonly string[]): Promise<void> {
@@ -94,7 +94,7 @@ function* toText(targets: readonly TargetState[]): Generator<undefined, string, 
   return `[${lines.join(separator)}]`;
 }
 
-/** The rows are our own, of this version or another: what is no list of states is none. A former version wrote all of them in one line. */
+/** Rows may be of another version: what is no list of states is empty. A former version wrote all states in one line. */
 function* toTargetStates(text: string): Generator<undefined, TargetState[], undefined> {
   const states: TargetState[] = [];
   for (const line of text.slice(1, -1).split(separator)) {

@@ -23,7 +23,7 @@ export interface KeyTermColumns {
   readonly capture_ms: number | null;
   /** Which service its clients were written for. */
   readonly shape: string | null;
-  /** Its lane at upstreams; null where nothing is said. */
+  /** Its lane at upstreams; null where unset. */
   readonly lane: string | null;
   /** Milliseconds since the epoch. */
   readonly expires_at: number | null;
@@ -77,7 +77,7 @@ export function toTerms(row: KeyTermColumns & { readonly id: string }): KeyTerms
   const { id } = row;
   return {
     models: wanted(readTexts(row.models), id, 'models'),
-    // What another version of Postern knows beyond these, this one cannot serve.
+    // This version cannot serve what another version knows beyond these.
     operations:
       row.operations === null ? undefined : wanted(readTexts(row.operations), id, 'operations').filter(isOperation),
     addresses: row.addresses === null ? undefined : wanted(readTexts(row.addresses), id, 'addresses'),
@@ -85,14 +85,14 @@ export function toTerms(row: KeyTermColumns & { readonly id: string }): KeyTerms
     caps: wanted(readCaps(row.caps), id, 'caps'),
     metadata: readTextMap(row.metadata),
     captureMs: row.capture_ms ?? undefined,
-    // One that another version knows is none here.
+    // A shape that only another version knows counts as none.
     shape: row.shape === null ? undefined : oneOf(rerankShapes, row.shape),
     lane: row.lane === null ? undefined : oneOf(lanes, row.lane),
     expiresAtMs: row.expires_at ?? undefined,
   };
 }
 
-/** Without its limits a key may not be used: it is better that it does not work. */
+/** Throws where a limit cannot be read: without it the key must not work. */
 function wanted<T>(value: T | undefined, id: string, field: string): T {
   if (value === undefined) {
     throw new StoreError(`The ${field} of the key ${id} cannot be read; revoke it and create another.`);

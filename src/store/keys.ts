@@ -19,10 +19,10 @@ interface KeyStoreDeps {
   readonly recorder: Recorder;
 }
 
-/** One ID for every first key, so that of two processes that each make one, only one can. */
+/** Every first key has this ID, so that of two processes that create one, only one succeeds. */
 const firstKeyId = 'key_first';
 
-/** Where nobody says who: nobody else gets here without. */
+/** The default actor: all other callers name theirs. */
 const someone = 'command line';
 
 const columnTypes = {
@@ -55,7 +55,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
       if (row === undefined) return undefined;
       const record = toKeyRecord(row);
       if (row.digest === digest || row.old_digest_until === null) return record;
-      // A former secret ends when its overlap does, if the key does not end before.
+      // A former secret ends with its overlap, or earlier with the key.
       return { ...record, expiresAtMs: Math.min(row.old_digest_until, record.expiresAtMs ?? row.old_digest_until) };
     },
 
@@ -91,7 +91,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
     createFirst: (key: NewKey) =>
       recorder.write('first start', async (transaction, trace) => {
         const row = toRow(firstKeyId, key, clock.nowMs());
-        // One statement, so that no other process can come between the look and the insertion.
+        // One statement, so that no other process can insert between the check and the insertion.
         const made = await transaction
           .insertInto('keys')
           .columns(columns)
@@ -162,7 +162,7 @@ function* toStoredKeys(rows: readonly KeyRow[]): Generator<undefined, StoredKey[
   return keys;
 }
 
-/** As it is, and nobody else's to change until the transaction ends. An update that changes nothing does so on every database. */
+/** Reads the row and locks it until the transaction ends. An update that changes nothing does so in every database. */
 function take(transaction: Transaction<Schema>, id: string): Promise<KeyRow | undefined> {
   return transaction
     .updateTable('keys')
@@ -172,7 +172,7 @@ function take(transaction: Transaction<Schema>, id: string): Promise<KeyRow | un
     .executeTakeFirst();
 }
 
-/** What changes nothing is no new version, and leaves no trace. */
+/** An update without a change makes no new version and no audit entry. */
 async function apply(
   change: KeyChange,
   before: KeyRow,
@@ -187,7 +187,7 @@ async function apply(
   return toStoredKey(after);
 }
 
-/** A secret belongs to one key, also one that was rotated out. */
+/** A secret belongs to one key, even after its rotation. */
 async function refuseKnown(transaction: Transaction<Schema>, digest: string): Promise<void> {
   const known = await findHolder(transaction, digest);
   if (known !== undefined) throw knownSecret();
@@ -225,7 +225,7 @@ function isSame(one: KeyRow, other: KeyRow): boolean {
 
 type KeyRow = Selectable<KeyTable>;
 
-/** 80 bits in letters and digits that nobody mixes up. */
+/** 80 random bits in letters and digits that are not easily confused. */
 function createKeyId(): string {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
   return `key_${Array.from(randomBytes(16), (byte) => alphabet.charAt(byte % alphabet.length)).join('')}`;
@@ -266,7 +266,7 @@ function toKeyRecord(row: KeyRow): KeyRecord {
   return { id: row.id, managedBy: 'store', ...toTerms(row), revokedAtMs: row.revoked_at ?? undefined };
 }
 
-/** A key as the audit log shows it: of the secret, no more than the hint. */
+/** A key for the audit log: of the secret only the hint. */
 function toAudited(row: KeyRow): unknown {
   const { id, managedBy, version, ...shown } = toStoredKey(row);
   return shown;

@@ -12,7 +12,7 @@ import type { Schema } from './schema.ts';
 import { nextMinute } from './series/series-cells.ts';
 import { StoreError } from './store-error.ts';
 
-/** Gives back the names of those that ran. `place` names the database in errors. */
+/** Returns the names of the migrations that ran. `place` names the database in errors. */
 export async function migrate(db: Kysely<Schema>, place: string): Promise<string[]> {
   const missing = await readMissing(db, place);
   if (missing.length === 0) return [];
@@ -27,7 +27,7 @@ export async function migrate(db: Kysely<Schema>, place: string): Promise<string
   return missing;
 }
 
-/** The names of the migrations that did not run yet. A database that is ahead of this version is refused. */
+/** The names of the pending migrations. Refuses a database that is ahead of this version. */
 export async function readMissing(db: Kysely<Schema>, place: string): Promise<string[]> {
   const applied = await readApplied(db);
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name));
@@ -41,7 +41,7 @@ export async function readMissing(db: Kysely<Schema>, place: string): Promise<st
     .toSorted();
 }
 
-/** Gives back the names of the steps that `version` would not know, and that are set aside for it now. */
+/** Returns the names of the migrations that `version` does not know, now set aside for it. */
 export async function goBackTo(db: Kysely<Schema>, version: string, place: string): Promise<string[]> {
   const missing = await readMissing(db, place);
   const [first] = missing;
@@ -51,7 +51,7 @@ export async function goBackTo(db: Kysely<Schema>, version: string, place: strin
   return setAside(db, await readApplied(db), version, place);
 }
 
-/** The names of the migrations that ran, whether this version knows them or not. */
+/** The names of all applied migrations, known to this version or not. */
 async function readApplied(db: Kysely<Schema>): Promise<string[]> {
   if (!(await readTables(db)).has(DEFAULT_MIGRATION_TABLE)) return [];
   const { rows } = await sql<{
@@ -67,7 +67,7 @@ async function readTables(db: Kysely<Schema>): Promise<ReadonlySet<string>> {
 
 const table = 'migrations_set_aside';
 
-/** Gives back the names of those that are set aside now. The caller makes sure that nobody else migrates meanwhile. */
+/** Returns the names of those now set aside. The caller excludes parallel migrations. */
 export async function setAside(
   db: Kysely<Schema>,
   applied: readonly string[],
@@ -97,14 +97,14 @@ export async function setAside(
   return later;
 }
 
-/** What was set aside is done already: it counts again. `tables` are those that are there. */
+/** Migrations that were set aside are applied already: they count again. `tables` are the existing tables. */
 async function takeUp(db: Kysely<Schema>, tables: ReadonlySet<string>): Promise<void> {
   if (!tables.has(table)) return;
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db);
   const names = rows.map(({ name }) => name);
   if (names.length > 0) await move(db, names, table, DEFAULT_MIGRATION_TABLE);
   if (names.includes(usageRollupStep) && isSqlite(db)) await resumeRollup(db);
-  // The rows that came meanwhile are in no block.
+  // Rows written meanwhile are in no block.
   if (names.includes(seriesStep)) await sql`update series_since set at = ${nextMinute(Date.now())}`.execute(db);
 }
 

@@ -28,7 +28,7 @@ async function open(t: TestContext, cwd: string, clock = createFakeClock()) {
   return store;
 }
 
-/** The file that `url` names, made by hand. */
+/** The file of `url`, written by hand. */
 async function writeDatabase(cwd: string, content: string | Uint8Array): Promise<string> {
   const file = join(cwd, 'data', 'postern.db');
   await mkdir(join(cwd, 'data'), { recursive: true });
@@ -80,9 +80,9 @@ test('writes are durable: write-ahead log with full sync', async (t) => {
   });
   await open(t, cwd);
   const [main, quick] = [...seen.values()];
-  // What is put away for a moment stays in memory: there may be no place on the disk that can be written.
+  // Temporary data stay in memory: no directory on the disk may be writable.
   assert.deepEqual(main, { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, busy_timeout: 5000, temp_store: 2 });
-  // For what may be lost: it waits for nothing.
+  // For data that may be lost: it waits for nothing.
   assert.deepEqual(quick, { journal_mode: 'wal', synchronous: 0, foreign_keys: 1, busy_timeout: 0, temp_store: 2 });
 });
 
@@ -143,7 +143,7 @@ test('no file of the store contains a secret', async (t) => {
   for (const file of await readdir(join(cwd, 'data'))) {
     const content = await readFile(join(cwd, 'data', file), 'latin1');
     bytes += content.length;
-    // What follows the hint is what a thief would need.
+    // The text after the hint is what a thief would need.
     for (const secret of secrets) assert.equal(content.includes(secret.slice(8, 24)), false, file);
   }
   assert.ok(bytes > 10_000);
@@ -218,7 +218,7 @@ test('damage found after opening ends a command with its message too', async (t)
   assert.equal(await store.ledger.secure(), true);
   await store.keys.create(newKey(), 'somebody');
 
-  // The end of the file is lost, of which nothing reads but the checkpoint.
+  // Cuts the end of the file, which only the checkpoint reads.
   const copy = join(cwd, 'copy', 'data');
   await cp(join(cwd, 'data'), copy, { recursive: true });
   await truncate(join(copy, 'postern.db'), (await stat(file)).size - 500_000);
@@ -279,7 +279,7 @@ function edit(file: string, sql: string): void {
   database.close();
 }
 
-/** Opens the store and makes sure of a first key, in a process of its own; prints what came of it. */
+/** Opens the store and ensures a first key, in a process of its own; prints the result. */
 const firstKeyProgram = `
   import { ensureFirstKey } from '${import.meta.resolve('../keys/first-key.ts')}';
   import { openStore } from '${import.meta.resolve('./open-store.ts')}';
@@ -290,7 +290,7 @@ const firstKeyProgram = `
   process.stdout.write(JSON.stringify(firstKey));
 `;
 
-/** A powerless process is held to file modes even where the tests run as root. */
+/** An unprivileged process, so that file modes apply even where the tests run as root. */
 async function runFirstKey(cwd: string, env: Record<string, string> = {}, power: 'same' | 'powerless' = 'same') {
   const asNobody = power === 'powerless' && process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const args = ['--input-type=module', '--eval', firstKeyProgram];

@@ -16,13 +16,13 @@ export interface StoreLocation {
 
 export interface OpenStoreOptions extends StoreLocation {
   readonly clock?: Clock;
-  /** A SQLite file is read and written in a thread of its own, so that the process never waits for the disk. */
+  /** Reads and writes a SQLite file in a thread, so that the process never waits for the disk. */
   readonly inThread?: boolean;
-  /** A server that is away is tried again for so long; it is an error at once where this is left out. */
+  /** How long an unreachable server is retried; undefined: it is an error at once. */
   readonly patienceMs?: number;
-  /** Has the files of a SQLite store watched while it is open, where it is in no thread of its own. */
+  /** Watches the files of a SQLite store while it is open, unless it has its own thread. */
   readonly onLoss?: (loss: StoreLoss) => void;
-  /** Told, in a sentence, each time it is tried again. */
+  /** Called with a sentence before each retry. */
   readonly onRetry?: (sentence: string) => void;
 }
 
@@ -31,13 +31,13 @@ export type StoreUrl =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
-/** Whether a store was made there already, as far as a look at the disk tells; to open it would make one. */
+/** Whether a store seems to exist, by the files on the disk; opening it would create one. */
 export function storeExists(url: string, { cwd }: StoreLocation): boolean {
   const place = parseStoreUrl(url, cwd);
   return place.kind === 'postgres' || (place.kind === 'file' && existsSync(place.path));
 }
 
-/** What it takes of this machine's disk; undefined where it is elsewhere. */
+/** Disk space used on this machine; undefined for a server. */
 export async function storeBytes(url: string, { cwd }: StoreLocation): Promise<number | undefined> {
   const place = parseStoreUrl(url, cwd);
   if (place.kind !== 'file') return undefined;
@@ -49,13 +49,13 @@ async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;
   } catch {
-    return 0; // the log beside the file is there only now and then
+    return 0; // the log exists beside the file only at times
   }
 }
 
 /**
- * `sqlite:path/to/file.db`, `sqlite::memory:` for one that is gone when it is closed, or `postgres://user:password@host/database`.
- * Brings its schema up to date. Throws a StoreError.
+ * `sqlite:path/to/file.db`, `sqlite::memory:` for a temporary one, or `postgres://user:password@host/database`. Migrates its schema. Throws a
+ * StoreError.
  */
 export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
   const { cwd, clock = systemClock, inThread = false, onLoss } = options;
@@ -72,7 +72,7 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
   }
 }
 
-/** Runs the migrations that are missing, and gives back their names; or those that are set aside for the version to go back to. */
+/** Runs the pending migrations and returns their names; or the names of those set aside for the version to go back to. */
 export async function migrateStore(url: string, { cwd }: StoreLocation, backTo?: string): Promise<string[]> {
   const place = parseStoreUrl(url, cwd);
   switch (place.kind) {
@@ -85,7 +85,7 @@ export async function migrateStore(url: string, { cwd }: StoreLocation, backTo?:
   }
 }
 
-/** The names of the migrations that are missing; changes nothing. */
+/** The names of the pending migrations; changes nothing. */
 export async function readMissingMigrations(url: string, { cwd }: StoreLocation): Promise<string[]> {
   const place = parseStoreUrl(url, cwd);
   switch (place.kind) {
@@ -98,12 +98,12 @@ export async function readMissingMigrations(url: string, { cwd }: StoreLocation)
   }
 }
 
-/** Only who has a PostgreSQL waits for its client to be loaded. */
+/** Loaded on demand, to spare the time without PostgreSQL. */
 function loadPostgres() {
   return import('./postgres/postgres-store.ts');
 }
 
-/** Never the URL itself in a message: those of servers hold passwords. */
+/** Messages never contain the URL: servers' URLs hold passwords. */
 export function parseStoreUrl(url: string, cwd: string): StoreUrl {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
   if (scheme === 'postgres' || scheme === 'postgresql') return { kind: 'postgres', url };

@@ -10,33 +10,33 @@ import { firstIdOf, toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 import { oneOf, readJson } from './stored-json.ts';
 
-/** How a database tells others at once that something changed. */
+/** How a database notifies other nodes of a change at once. */
 export interface Signal {
-  /** Reaches them when the transaction ends well. */
+  /** Delivered when the transaction commits. */
   raise(transaction: Transaction<Schema>): Promise<void>;
   listen(onChange: () => void): { close(): Promise<void> };
 }
 
-/** Where nobody is told, everybody looks. */
+/** Without notifications all nodes poll. */
 export const noSignal: Signal = {
   raise: async () => undefined,
   listen: () => ({ close: async () => undefined }),
 };
 
-/** What was done, and to which thing other nodes have to look: none where they keep nothing of it. */
+/** The action, and the element that other nodes must read again: undefined where they cache nothing of it. */
 export interface Trace extends Pick<AuditEntry, 'action' | 'subject' | 'before' | 'after'> {
   readonly changed?: Pick<Change, 'kind' | 'id'>;
 }
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
-/** Who reads less often than this many changes are made reads everything anew. */
+/** A reader that is more changes behind reads everything anew. */
 const keptChanges = 10_000;
 const pruneEvery = 1_000;
 
 export function createRecorder(db: Kysely<Schema>, clock: Clock, signal: Signal) {
   return {
-    /** The work leaves a trace last of all, and none where it changed nothing. */
+    /** The entry is written last, and not at all where the work changed nothing. */
     write: <T>(
       actor: string,
       work: (transaction: Transaction<Schema>, trace: (trace: Trace) => Promise<void>) => Promise<T>,
@@ -76,8 +76,8 @@ async function addChange(
   nowMs: number,
   { kind, id }: Pick<Change, 'kind' | 'id'>,
 ): Promise<void> {
-  // The row is ours until the transaction ends, so numbers become visible in their order. It is taken after everything else,
-  // so that no two writers wait for each other.
+  // The row stays locked until the transaction ends, so numbers become visible in their order. It is locked last, so that writers do not
+  // wait for each other.
   const { latest } = await transaction
     .updateTable('change_counter')
     .set((column) => ({ latest: column('latest', '+', 1) }))
@@ -99,12 +99,12 @@ function toText(value: unknown): string | null {
 
 const sealed = '(sealed)';
 
-/** Fields that hold a credential by their name, whatever is in them. */
+/** Names of fields that hold credentials. */
 const secretNames = /(^|_)(key|secret|token|password|passphrase)$/i;
-/** A reference to the environment is no secret, and says where one comes from. */
+/** A reference to the environment is no secret, and shows where one is read from. */
 const reference = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 
-/** What of a document may stand in the audit log: everything but secrets, sealed ones too. */
+/** The part of a document for the audit log: everything but secrets, encrypted ones too. */
 function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith('sealed:') ? sealed : value;
   if (Array.isArray(value)) return value.map(withoutSecrets);
@@ -136,7 +136,7 @@ export function createAuditStore(db: Kysely<Schema>, clock: Clock): AuditStore {
       if (toMs !== undefined) query = query.where('id', '<', firstIdOf(toMs));
       if (actor !== undefined) query = query.where('actor', '=', toStorable(actor));
       if (subject !== undefined) query = query.where('subject', '=', toStorable(subject));
-      // No LIKE: an underscore in a name is no wild card.
+      // Not LIKE: an underscore in a name would match any character.
       if (action !== undefined) {
         const beginning = toStorable(action);
         const length = [...beginning].length;
@@ -152,7 +152,7 @@ function toEntry(row: Selectable<Schema['audit']>): AuditEntry {
   return { id, atMs: at, actor, action, subject, before: toValue(before), after: toValue(after) };
 }
 
-/** A look at the log is worth more than an error about one entry. */
+/** A damaged entry must not make the log unreadable. */
 function toValue(text: string | null): unknown {
   return text === null ? null : (readJson(text) ?? null);
 }
@@ -177,7 +177,7 @@ export function createChangeFeed(db: Kysely<Schema>, signal: Signal): ChangeFeed
         .limit(mostAtOnce)
         .execute();
       return rows.map(({ sequence: number, kind, subject }): Change => {
-        // What a newer version tells of is for us at least a reason to look at the configuration again.
+        // A kind that only a newer version knows is at least a reason to read the configuration again.
         return { sequence: number, kind: oneOf(kinds, kind) ?? 'resource', id: subject };
       });
     },

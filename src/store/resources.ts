@@ -10,10 +10,10 @@ import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
 import { oneOf, readJson } from './stored-json.ts';
 
-/** An index takes no more than about 2,700 bytes. */
+/** An index holds at most about 2,700 bytes. */
 const longestIdBytes = 512;
 
-/** Where more have changed, all are read at once. */
+/** Above this number of changes, all elements are read in one statement. */
 const mostByName = 500;
 
 export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: Recorder): ResourceStore {
@@ -61,7 +61,7 @@ export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: 
             .values(made)
             .onConflict((conflict) => conflict.columns(['kind', 'id']).doNothing())
             .executeTakeFirst();
-          // Someone else was quicker: theirs is there now.
+          // Another writer was first: the row is theirs.
           if (inserted.numInsertedOrUpdatedRows === 0n) {
             before = await take(transaction, kind, id);
             if (before === undefined || !isExpected(before, expected)) return 'conflict';
@@ -111,7 +111,7 @@ type ResourceHead = Omit<ResourceRow, 'document'>;
 
 const nameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => `${kind} ${id}`;
 
-/** Each with what is known of it already; one that was removed and made anew has another time beside the same version. */
+/** Each with its known state; one that was deleted and created again has the same version and another time. */
 function* matching(
   heads: readonly ResourceHead[],
   known: readonly Resource[],
@@ -138,7 +138,7 @@ function* toResources(rows: readonly ResourceRow[]): Generator<undefined, Resour
   return resources;
 }
 
-/** As it is, and nobody else's to change until the transaction ends. An update that changes nothing does so on every database. */
+/** Reads the row and locks it until the transaction ends. An update that changes nothing does so in every database. */
 function take(transaction: Transaction<Schema>, kind: ResourceKind, id: string): Promise<ResourceRow | undefined> {
   return transaction
     .updateTable('resources')
@@ -153,7 +153,7 @@ function isExpected(row: ResourceRow | undefined, expected: number | undefined):
   return expected === undefined || expected === (row?.version ?? 0);
 }
 
-/** Undefined for a kind that another version of Postern knows. */
+/** Undefined for a kind that only another version knows. */
 function toResource(row: ResourceRow): Resource | undefined {
   const kind = oneOf(resourceKinds, row.kind);
   if (kind === undefined) return undefined;

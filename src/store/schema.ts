@@ -13,7 +13,7 @@ export interface Schema {
   readonly audit: AuditTable;
   readonly settings: SettingTable;
   readonly ledger: LedgerTable;
-  /** In SQLite alone, as are the next two. */
+  /** SQLite only, as are the next two. */
   readonly ledger_slices: LedgerSliceTable;
   readonly ledger_places: LedgerSharedTable;
   readonly ledger_rows: CompactRowTable;
@@ -22,7 +22,7 @@ export interface Schema {
   readonly usage_key_days: KeyUsageTable;
   readonly usage_unit_hours: UnitUsageTable;
   readonly usage_unit_days: UnitUsageTable;
-  /** In SQLite alone; the views below have all sums by day, whether they are rolled up or not. */
+  /** SQLite only; the views below have all daily sums, rolled up or not. */
   readonly usage_rollup: RollupTable;
   readonly usage_all_days: UsageTable;
   readonly usage_all_key_days: KeyUsageTable;
@@ -62,7 +62,7 @@ export interface KeyTable extends KeyTermColumns {
   /** The digest of the secret before the last rotation. */
   readonly old_digest: string | null;
   readonly old_digest_until: number | null;
-  /** Goes up by one with each change. */
+  /** Incremented by each change. */
   readonly version: number;
 }
 
@@ -72,16 +72,16 @@ interface NodeReportTable {
   readonly reported_at: number;
   /** A JSON list of target states. */
   readonly targets: string;
-  /** What it knows of models that change, and of their shadows, as JSON; null where a former version wrote it. */
+  /** Its drift states, as JSON; null in rows of a former version. */
   readonly drift: string | null;
-  /** The IDs of the keys by which it opens secrets in the store, as a JSON list; null where it did not say. */
+  /** The IDs of the keys that it can decrypt stored secrets with, as a JSON list; null where it did not report them. */
   readonly secret_keys: string | null;
 }
 
 interface ResourceTable {
   readonly kind: string;
   readonly id: string;
-  /** JSON; secrets in it are sealed. */
+  /** JSON; its secrets are encrypted. */
   readonly document: string;
   readonly version: number;
   readonly created_at: number;
@@ -132,7 +132,7 @@ export interface LedgerTable {
   readonly upstream: string | null;
   readonly upstream_model: string | null;
   readonly attempts: number;
-  /** A JSON list; null where there is nothing in it. */
+  /** A JSON list; null where it is empty. */
   readonly tries: string | null;
   readonly outcome: string;
   readonly status: number;
@@ -163,7 +163,7 @@ export interface LedgerTable {
   readonly queue_ms: number | null;
 }
 
-/** What many rows have in common. */
+/** Columns shared by many rows. */
 export interface LedgerSharedTable
   extends Pick<
     LedgerTable,
@@ -171,30 +171,30 @@ export interface LedgerSharedTable
     | ('outcome' | 'status' | 'error' | 'is_estimated' | 'cache')
   > {
   readonly id: number;
-  /** No row with it began more than a day later. */
+  /** No row that uses it began more than a day later. */
   readonly used_at: number;
 }
 
-/** Of its further columns `ledger-compact.ts` knows. */
+/** Further columns are in `ledger-compact.ts`. */
 interface CompactRowTable {
-  /** The time, and some of what an ID has after that. */
+  /** The time, and some bits of the ID after it. */
   readonly seq: number;
-  /** What the ID has after the time. */
+  /** The remaining characters of the ID. */
   readonly rest: string;
   readonly place: number;
 }
 
-/** One where rows of this name began within this slice of time. */
+/** Present where rows of this name began within this time slice. */
 export interface LedgerSliceTable {
   /** A column of the ledger. */
   readonly kind: string;
-  /** Empty where there is none. */
+  /** Empty where the row has none. */
   readonly name: string;
   /** Milliseconds since the epoch, divided by the length of a slice. */
   readonly slice: number;
 }
 
-/** A whole number that may be more than a JavaScript number holds exactly. */
+/** An integer that may exceed JavaScript's exact numbers. */
 type Count = number | bigint;
 
 /** What is added up. */
@@ -212,12 +212,12 @@ interface SumColumns {
   readonly duration_ms: number;
 }
 
-/** What one sum is told from another by. */
+/** The key of a sum. */
 export interface UsageGroup {
   /** Milliseconds since the epoch, at the beginning of the hour or day. */
   readonly span: number;
   readonly key: string;
-  /** Empty where there is none, as are model and upstream. */
+  /** Empty where there is none, like model and upstream. */
   readonly project: string;
   readonly route: string;
   readonly operation: string;
@@ -228,9 +228,9 @@ export interface UsageGroup {
 
 export interface UsageTable extends UsageGroup, SumColumns {}
 
-/** What was counted beside tokens, search units and items: a line for each, where there is any. */
+/** Units beside tokens, search units and items: one line for each. */
 export interface UnitUsageTable extends UsageGroup {
-  /** As in `units` of the ledger; calls of tools each by their kind. */
+  /** As in `units` of the ledger; each kind of tool by itself. */
   readonly unit: string;
   readonly amount: number;
 }
@@ -249,19 +249,19 @@ export interface KeyUsageTable extends SumColumns {
 /** One row, with the ID 1. */
 interface RollupTable {
   readonly id: number;
-  /** Sums by day hold the hours before, and none of those from there on. */
+  /** Daily sums hold all hours before, and none later. */
   readonly before: number;
 }
 
 interface SeriesBlockTable {
   readonly id: Generated<number>;
-  /** Of rows of one import, a minute, an hour or a day: see `levels`. */
+  /** Rows of one import, a minute, an hour or a day: see `levels`. */
   readonly level: number;
-  /** With which names: see `sections`. */
+  /** The included names: see `sections`. */
   readonly section: number;
   /** When it begins. */
   readonly at: number;
-  /** 1 where it is in one of a longer time as well. */
+  /** 1 where a longer block includes it. */
   rolled: number;
   readonly data: Uint8Array;
 }
@@ -269,7 +269,7 @@ interface SeriesBlockTable {
 /** One row, with the ID 1. */
 interface SeriesSinceTable {
   readonly id: number;
-  /** There are blocks of all rows that began at this time or later. */
+  /** All rows that began at this time or later are in blocks. */
   readonly at: number;
 }
 
@@ -285,7 +285,7 @@ interface AlertTable {
   readonly opened_at: number;
   readonly closed_at: number | null;
   readonly silenced_until: number | null;
-  /** A JSON list; null where everybody was told. */
+  /** A JSON list; null where all were notified. */
   readonly untold: string | null;
 }
 
@@ -313,7 +313,7 @@ interface JournalTable {
 /** One row, with the ID 1, once anything was pruned. */
 interface PruningTable {
   readonly id: number;
-  /** Rows that began before are gone, or going. */
+  /** Rows that began before are deleted, or being deleted. */
   readonly before: number;
 }
 
@@ -367,7 +367,7 @@ export interface SessionTable {
   readonly created_at: number;
   readonly seen_at: number;
   readonly expires_at: number;
-  /** Null where nobody proved anything yet. */
+  /** Null before any re-authentication. */
   readonly proved_at: number | null;
 }
 
@@ -407,7 +407,7 @@ export interface InvitationTable {
   readonly invited_by: string;
   readonly created_at: number;
   readonly expires_at: number;
-  /** A JSON list of text, for a reset; null for nothing. */
+  /** A JSON list of text, for a reset; null where it is empty. */
   readonly kept: string | null;
 }
 
@@ -432,7 +432,7 @@ interface StoredObjectTable {
   readonly credential: string;
   readonly model: string;
   readonly created_at: number;
-  /** JSON, of files and batches alone. */
+  /** JSON, of files and batches only. */
   readonly document: string | null;
   /** JSON, of a file that may become a batch. */
   readonly input: string | null;

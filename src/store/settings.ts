@@ -33,7 +33,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
 
     set: (name, value, actor) =>
       recorder.write(actor, async (transaction, trace) => {
-        // Taken first, so that what the log calls "before" is what stood there.
+        // Locked first, so that `before` in the audit log is the replaced value.
         const before = await transaction
           .updateTable('settings')
           .set((column) => ({ value: column.ref('value') }))
@@ -51,7 +51,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
           changed: { kind: 'setting', id: name },
           action: 'setting.set',
           subject: name,
-          // By its own name, as a setting may be a secret itself.
+          // Under its own name, as a setting may be a secret itself.
           before: before === undefined ? null : { [name]: readJson(before.value) },
           after: { [name]: value ?? null },
         });
@@ -65,7 +65,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
         .values({ name: installationName, value: JSON.stringify(randomBytes(16).toString('hex')) })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
-      // Someone else may have been quicker: theirs is there now.
+      // Another writer may have been first: the value is theirs.
       const { value } = await db
         .selectFrom('settings')
         .select('value')

@@ -18,18 +18,18 @@ import {
 } from './ledger-rows.ts';
 import { SharedValues } from './ledger-shared.ts';
 
-/** `seq` is the milliseconds since then, and 13 bits of what an ID has after its time; all of it a number holds exactly. */
+/** `seq` holds the milliseconds since then, and 13 bits of the ID after its time, which a number represents exactly. */
 export const epochMs = Date.UTC(2020, 0, 1);
 export const perMs = 2 ** 13;
 const endMs = epochMs + 2 ** 40;
-/** Hex digits of which `seq` has the upper 13 bits. */
+/** Hex digits whose upper 13 bits are in `seq`. */
 const digits = 4;
 const spareBits = 3;
 
-/** Every row that began at this time or later has at least this; whole milliseconds. */
+/** The smallest `seq` of rows that began at this time or later; whole milliseconds. */
 export const firstSeqOf = (ms: number): number => (Math.ceil(Math.min(Math.max(ms, epochMs), endMs)) - epochMs) * perMs;
 
-/** Undefined where there is none for such an ID. */
+/** Undefined where the ID cannot be represented. */
 export function toSeq(id: string): number | undefined {
   return isId(id) ? seqAt(toTimeOf(id), id) : undefined;
 }
@@ -55,10 +55,10 @@ export const compactColumns: RawBuilder<LedgerTable> = sql`
   ${rare('client_address')} as client_address, ${rare('units')} as units, ${rare('trace_id')} as trace_id,
   ${rare('queue_ms')} as queue_ms`;
 
-/** SQLite goes from the left to the right of a cross join. */
+/** SQLite joins a cross join from left to right. */
 export const fromCompact = sql`ledger_rows cross join ledger_places on ledger_places.id = ledger_rows.place`;
 
-/** Of all rows that began then, whichever table they are in, as `ledger` has them. */
+/** All rows of the time span in both tables, in the form of `ledger`. */
 export function rowsOfTime(isSqlite: boolean, fromMs: number, toMs: number): RawBuilder<unknown> {
   const others = sql`select * from ledger where id >= ${firstIdOf(fromMs)} and id < ${firstIdOf(toMs)}`;
   if (!isSqlite) return others;
@@ -74,7 +74,7 @@ export async function getCompact(db: Kysely<Schema>, rowId: string): Promise<Led
   return rows[0];
 }
 
-/** When the first and the last of them began; undefined where there are none. */
+/** The start times of the first and the last row; undefined where there are none. */
 export async function readCompactExtent(
   db: Kysely<Schema>,
 ): Promise<{ readonly firstMs: number; readonly lastMs: number } | undefined> {
@@ -85,7 +85,7 @@ export async function readCompactExtent(
   return { firstMs: Math.floor(first / perMs) + epochMs, lastMs: Math.floor(last / perMs) + epochMs };
 }
 
-/** When the row at this place from the oldest on began, of those that began before; undefined where there are fewer. */
+/** The start time of the row at this position, counted from the oldest that began before; undefined where there are fewer. */
 export async function readCompactTime(
   db: Kysely<Schema>,
   beforeMs: number,
@@ -97,7 +97,7 @@ export async function readCompactTime(
   return rows[0]?.at;
 }
 
-/** When the newest of those began that began before; undefined where there is none. */
+/** The latest start time before this one; undefined where there is none. */
 export async function newestCompactBefore(db: Kysely<Schema>, beforeMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ at: number }>`
     select ${startedAt} as at from ledger_rows where seq < ${firstSeqOf(beforeMs)} order by seq desc limit 1`.execute(
@@ -112,7 +112,7 @@ export async function countCompactBefore(db: Kysely<Schema>, beforeMs: number): 
   return Number(rows[0]?.count ?? 0);
 }
 
-/** Gives back what they were. */
+/** Returns the deleted rows. */
 export async function deleteCompact(trx: Kysely<Schema>, beforeMs: number): Promise<readonly LedgerTable[]> {
   const { rows } = await sql<LedgerTable>`
     select ${compactColumns} from ${fromCompact} where seq < ${firstSeqOf(beforeMs)}`.execute(trx);
@@ -120,23 +120,23 @@ export async function deleteCompact(trx: Kysely<Schema>, beforeMs: number): Prom
   return rows;
 }
 
-/** Those of which no row is left, where none is left that began before. */
+/** Deletes shared values that no row has any more. */
 export async function deleteSharedValues(trx: Kysely<Schema>, beforeMs: number): Promise<void> {
   await trx
     .deleteFrom('ledger_places')
     .where('used_at', '<', beforeMs - dayMs)
-    // The last number stays: given anew, it would stand for others, and a process may remember what it stood for.
+    // The highest number stays: reused, it would mean other values, and processes cache the old ones.
     .where('id', '<', sql<number>`(select max(id) from ledger_places)`)
     .execute();
 }
 
-/** For a version that knows nothing of them; lines of places stay. */
+/** For a version without this table; the shared values stay. */
 export async function moveCompactBack(trx: Kysely<Schema>): Promise<void> {
   await sql`insert into ledger select ${compactColumns} from ${fromCompact}`.execute(trx);
   await sql`delete from ledger_rows`.execute(trx);
 }
 
-/** For rows in the order of their time: many have one prefix. */
+/** For rows in the order of their time: many have the same prefix. */
 function createSeqs(): (row: Pick<LedgerTable, 'id' | 'started_at'>) => number | undefined {
   let latestMs = Number.NaN;
   let prefix = '';
@@ -149,7 +149,7 @@ function createSeqs(): (row: Pick<LedgerTable, 'id' | 'started_at'>) => number |
   };
 }
 
-/** A row that is imported, with what comes along with it. */
+/** An imported row with its accounts. */
 export interface Entry extends NamedRow, Pick<ImportedRow, 'accounts' | 'capture'> {}
 
 interface PlacedEntry extends Entry {
@@ -157,7 +157,7 @@ interface PlacedEntry extends Entry {
   readonly seq: number;
 }
 
-/** `insertOther` takes those that have no place in the table. Both give back the rows that were not there yet. */
+/** `insertOther` receives rows that do not fit the table. Both return the new rows. */
 export class CompactInsert {
   readonly #places: SharedValues;
   readonly #insert: Insert<PlacedEntry, number>;
@@ -175,12 +175,12 @@ export class CompactInsert {
     this.#insertOther = insertOther;
   }
 
-  /** After a transaction that failed. */
+  /** After a failed transaction. */
   forget(): void {
     this.#places.forget();
   }
 
-  /** Throws `NumbersTaken` unless it is careful: the transaction is to be tried again then, carefully. */
+  /** Throws `NumbersTaken` unless `isCareful`: repeat the transaction with it. */
   async run(trx: Transaction<Schema>, rows: readonly ImportedRow[], isCareful: boolean): Promise<readonly Entry[]> {
     await this.#places.open(trx);
     const toSeqOf = createSeqs();
@@ -215,7 +215,7 @@ export class CompactInsert {
     return createSeqs()(row) !== undefined;
   }
 
-  /** Rows of the other table. Returns the IDs of those that are in this one now. */
+  /** For rows of the other table. Returns the IDs of those now in this one. */
   async move(trx: Transaction<Schema>, rows: readonly LedgerTable[]): Promise<readonly string[]> {
     await this.#places.open(trx);
     const toSeqOf = createSeqs();
@@ -234,7 +234,7 @@ export class CompactInsert {
     placed: readonly PlacedEntry[],
     isCareful: boolean,
   ): Promise<readonly PlacedEntry[]> {
-    // The numbers of the others are taken in any case.
+    // The numbers of the others are taken already.
     const firsts = placed.filter(({ seq }, index) => placed[index - 1]?.seq !== seq);
     const counts = await (isCareful ? this.#insert : this.#insertSeveral)(trx, firsts);
     if (isCareful) return firsts.filter((_, index) => counts[index] === 1);
@@ -243,10 +243,10 @@ export class CompactInsert {
   }
 }
 
-/** By rows that were there before; of several in a statement nobody knows which. */
+/** By existing rows; of several in one statement it is unknown which. */
 export class NumbersTaken extends Error {}
 
-/** Which of them are in the other table. It has few rows, or none of this time. */
+/** Returns those in the other table, which has few rows, or none of this time. */
 async function readOthers(
   trx: Kysely<Schema>,
   placed: readonly PlacedEntry[],
@@ -276,7 +276,7 @@ async function readOthers(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Of rows with the same numbers, which may be they themselves. */
+/** Reads rows with the same numbers, which may be the same rows. */
 async function readTaken(trx: Kysely<Schema>, entries: readonly PlacedEntry[]): Promise<ReadonlySet<string>> {
   const seqs = JSON.stringify(entries.map(({ seq }) => seq));
   const { rows } = await sql<{ id: string }>`
@@ -308,7 +308,7 @@ const toValues = ({ seq, names, row }: PlacedEntry): SQLInputValue[] => [
   toMore(row),
 ];
 
-/** What few rows have, as a JSON object; null where there is nothing of it. */
+/** Rare columns, as a JSON object; null where all are empty. */
 function toMore({ tries, search_units, client_address, units, trace_id, queue_ms }: RowFigures): string | null {
   const isPlain = tries === null && search_units === null && client_address === null && units === null;
   if (isPlain && trace_id === null && queue_ms === null) return null;

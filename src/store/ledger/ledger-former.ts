@@ -8,13 +8,13 @@ import type { Schema } from '../schema.ts';
 import { CompactInsert } from './ledger-compact.ts';
 import { isSqlite } from './ledger-insert.ts';
 
-/** Some 10 ms, so that nobody waits for long to write. */
+/** Takes about 10 ms, so that other writers are not blocked for long. */
 const rowsAtOnce = 500;
 
-/** The name of the setting: the ID of the row up to which all were looked at. */
+/** Name of the setting that holds the ID of the last row examined. */
 const markName = 'former_rows';
 
-/** Undefined where none was ever moved. */
+/** Undefined where no row was ever moved. */
 export async function readFormerMark(db: Kysely<Schema>): Promise<string | undefined> {
   const row = await db.selectFrom('settings').select('value').where('name', '=', markName).executeTakeFirst();
   return row?.value;
@@ -25,17 +25,17 @@ export async function forgetFormerMark(db: Kysely<Schema>): Promise<void> {
   await db.deleteFrom('settings').where('name', '=', markName).execute();
 }
 
-/** Each call moves some, and returns whether there may be more. Rows that have no place in the new table stay. */
+/** Each call moves some rows and returns whether there may be more. Rows that do not fit the new table stay. */
 export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
   if (!isSqlite(db)) return async () => false;
   const compact = new CompactInsert(db, async () => []);
-  /** What stays is looked at once. */
+  /** Rows that stay are examined once. */
   let lookedAt = '';
   let lastMark: string | undefined;
   const move = async (trx: Transaction<Schema>): Promise<boolean> => {
     const mark = await readFormerMark(trx);
     const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
-    // All were moved back for a former version, which may have run since.
+    // All rows were moved back for a former version, which may have run since.
     if (mark === undefined && lastMark !== undefined) {
       lookedAt = '';
       compact.forget();

@@ -35,10 +35,10 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
 
   return (journal, rows, { segment, offset }) => {
     const entries = compact === undefined ? toEntries(rows) : [];
-    // Beforehand, as others may wait for what the transaction holds; nearly always all of them are fresh.
+    // Before the transaction, as others may wait for its locks; nearly always all entries are new.
     const sumsOfAll = compact === undefined ? addUp(entries) : undefined;
     const work = async (trx: Transaction<Schema>, isCareful: boolean): Promise<number> => {
-      // What is not rolled up yet is added to its day later.
+      // Hours that are not rolled up yet are added to their day later.
       const before = compact === undefined ? Number.POSITIVE_INFINITY : await rollUpHours(trx, clock.nowMs());
       // For good where a former version is to run on the store.
       const isCompact = compact !== undefined && before < Number.MAX_SAFE_INTEGER;
@@ -90,7 +90,7 @@ function addUp(entries: readonly Entry[]) {
   return { hours: addUpRows(entries), unitHours: addUpUnits(entries) };
 }
 
-/** Gives back those that were not there yet. */
+/** Returns the new rows. */
 function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
   const ifAbsent = <O>(insert: InsertQueryBuilder<Schema, 'ledger', O>) =>
     insert.onConflict((conflict) => conflict.column('id').doNothing());
@@ -121,8 +121,8 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
 }
 
 /**
- * Each ID once: of two rows with one ID the first counts. In the order of the IDs: whoever imports at the same time locks in
- * the same order, so that they wait for each other and never in a circle.
+ * Each ID once: of two rows with one ID the first counts. In the order of the IDs: parallel imports then lock in the same order, which excludes
+ * deadlocks.
  */
 function toEntries(rows: readonly ImportedRow[]): Entry[] {
   const byId = new Map<string, Entry>();
@@ -174,7 +174,7 @@ async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]):
   }
 }
 
-/** What rows cost, on the accounts they carry; an account that is not there is nobody's any more. */
+/** Books the costs on the rows' accounts; unknown accounts are skipped. */
 async function bookCosts(trx: Transaction<Schema>, rows: readonly Entry[]): Promise<void> {
   const { costs, leases } = toCosts(rows);
   for (const part of inParts([...costs.keys()].sort(compareTexts), mostPerStatement)) {
@@ -185,7 +185,7 @@ async function bookCosts(trx: Transaction<Schema>, rows: readonly Entry[]): Prom
       .orderBy('id')
       .execute();
     if (accounts.length === 0) continue;
-    // An insertion of what is there already: unlike an update, it takes its locks in the order of its rows.
+    // An insertion of existing rows: unlike an update, it locks in the order of its rows.
     await trx
       .insertInto('budget_accounts')
       .values(accounts.map((account) => ({ ...account, spent_nanos: costs.get(account.id) ?? 0 })))
@@ -231,5 +231,5 @@ function toCosts(rows: readonly Entry[]): { costs: Map<string, number>; leases: 
   return { costs, leases: [...leases].sort(([a], [b]) => compareTexts(a, b)).map(([, lease]) => lease) };
 }
 
-/** Beyond what a number holds exactly it stays there: nine million dollars in one import. */
+/** Capped at the largest exact number: nine million dollars in one import. */
 const addNanos = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);

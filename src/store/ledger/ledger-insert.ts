@@ -11,13 +11,13 @@ export const mostPerStatement = 1_000;
 /** Takes any number of rows, all with the same columns in the same order. */
 export type Insert<T, R> = (trx: Transaction<Schema>, rows: readonly T[]) => Promise<readonly R[]>;
 
-/** There is no way to a server: one row after the other takes the least time. */
+/** SQLite has no round trips: inserting row by row is fastest. */
 export const isSqlite = (db: Kysely<Schema>): boolean => db.getExecutor().adapter instanceof SqliteAdapter;
 
-/** Rows in a statement of SQLite: one for each row takes half as long again, and more of them gain nothing. */
+/** Rows in a SQLite statement: one row takes half as long again, and more gain nothing. */
 export const severalRows = 16;
 
-/** For SQLite: the statement takes a few rows, one unless more is said. Gives back how many were written by each statement. */
+/** For SQLite: the statement takes a few rows, one by default. Returns how many each statement wrote. */
 export function createInsertOfEach<T extends object>(
   compile: (rows: T[]) => CompiledQuery,
   toValues: (row: T) => SQLInputValue[] = Object.values,
@@ -42,7 +42,7 @@ function* listsOf<T>(rows: readonly T[], length: number, toValues: (row: T) => S
   for (const part of inParts(rows, length)) yield none.concat(...part.map(toValues));
 }
 
-/** For PostgreSQL: the statement takes all rows as one JSON text, see `rowsOfJson`. Gives back what it does. */
+/** For PostgreSQL: the statement takes all rows as one JSON text, see `rowsOfJson`. Returns the statement's rows. */
 export function createInsertOfJson<T extends object, R>(
   compile: (columns: readonly (keyof T & string)[]) => CompiledQuery<R>,
 ): Insert<T, R> {
@@ -55,7 +55,7 @@ export function createInsertOfJson<T extends object, R>(
   };
 }
 
-/** To be selected from. Its one parameter is a JSON list of objects, with the names of columns and values that the table takes. */
+/** A source to select from. Its one parameter is a JSON list of objects, with the table's columns and values. */
 export const rowsOfJson = (table: keyof Schema) =>
   sql<Record<string, unknown>>`json_populate_recordset(null::${sql.table(table)}, ${''}::json)`.as<'given'>(sql`given`);
 
@@ -63,12 +63,12 @@ function toJson(rows: readonly object[]): string {
   try {
     return JSON.stringify(rows);
   } catch {
-    // Beyond 2^53, which JSON.stringify does not take.
+    // Bigints beyond 2^53, which JSON.stringify refuses.
     return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   }
 }
 
-/** What an insertion adds to what is there. */
+/** Adds the inserted value to the existing one. */
 export const plus = (table: string, column: string) =>
   sql<number>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`;
 
@@ -76,5 +76,5 @@ export function* inParts<T>(list: readonly T[], length: number): Generator<reado
   for (let start = 0; start < list.length; start += length) yield list.slice(start, start + length);
 }
 
-/** By code units, as JavaScript has them, whatever the database's order: it is for locks. */
+/** By code units, as in JavaScript, whatever the database's collation: it orders locks. */
 export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

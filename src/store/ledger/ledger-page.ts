@@ -12,7 +12,7 @@ import { rolledUpOr } from './ledger-usage.ts';
 
 const mostRowsPerPage = 1_000;
 
-/** Throws a RangeError where a cursor is none of ours, or a page too long. */
+/** Throws a RangeError for an invalid cursor or page size. */
 export async function readPage(
   db: Kysely<Schema>,
   filter: LedgerFilter,
@@ -24,7 +24,7 @@ export async function readPage(
   if (before !== undefined && !isId(before)) {
     throw new RangeError('"before" is no cursor of the ledger; give the "next" of the page before as it came.');
   }
-  // Nobody was answered with such a status.
+  // No row has such a status.
   if (filter.status !== undefined && !Number.isSafeInteger(filter.status)) return { rows: [], next: undefined };
 
   const { fromMs = 0, toMs = Number.POSITIVE_INFINITY } = filter;
@@ -35,7 +35,7 @@ export async function readPage(
   if (stretch === undefined) return { rows: [], next: undefined };
 
   const found = { filter, stretch, before, fits: toFits(filter), most: limit + 1 };
-  // One more than asked for tells whether there is a next page.
+  // One more row than requested shows whether there is a next page.
   const rows = [...(await readBoth(db, found))].sort((a, b) => compareTexts(b.id, a.id));
   const shown = rows.slice(0, limit);
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
@@ -57,10 +57,10 @@ async function readBoth(db: Kysely<Schema>, wanted: Wanted): Promise<readonly Le
   if (!isSqlite(db)) return readOthers(db, wanted, undefined);
   const mark = await readFormerMark(db);
   const compact = await readCompact(db, wanted);
-  // Of the other table only what is newer than the last of these can be on the page.
+  // From the other table only rows newer than the last of these can be on the page.
   const others = await readOthers(db, wanted, compact.length >= wanted.most ? compact.at(-1)?.id : undefined);
   if ((await readFormerMark(db)) === mark) return [...compact, ...others];
-  // Rows leave the other table for this one alone: what left it meanwhile is here now, and may have been read there, too.
+  // Rows move from the other table to this one only: one that moved meanwhile is here, and may have been read there, too.
   const byId = new Map([...others, ...(await readCompact(db, wanted))].map((row) => [row.id, row]));
   return [...byId.values()];
 }
@@ -93,7 +93,7 @@ async function readCompact(
   return rows;
 }
 
-/** Of the table `ledger`; `after` is the ID of a row that stands before all that are wanted. */
+/** From the table `ledger`; `after` is the ID of a row that precedes all wanted ones. */
 async function readOthers(
   db: Kysely<Schema>,
   { filter, stretch, before, fits, most }: Wanted,
@@ -118,7 +118,7 @@ async function readOthers(
   return rows;
 }
 
-/** With slices, those lead to the rows: SQLite would read all between the bounds for each slice, where it could. */
+/** With slices, these lead to the rows: given bounds, SQLite would scan them for each slice. */
 const boundOf = (slices: unknown, column: string) =>
   slices === undefined ? sql.ref(column) : sql`+${sql.ref(column)}`;
 
@@ -126,34 +126,34 @@ function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
   const { clientRequestId, status, outcome } = filter;
   const fits = toConditions(filter).map(({ column, value }) => {
     if (value === '') return isEmpty(column);
-    // Few rows have one ID of a client; the index of anything else is kept out of it.
+    // Few rows have the same client ID; no other index is to be used.
     if (clientRequestId !== undefined) return sql<boolean>`coalesce(${sql.ref(column)}, '') = ${value}`;
     return sql<boolean>`${sql.ref(column)} = ${value}`;
   });
   if (clientRequestId !== undefined) fits.push(sql`client_request_id = ${toName(clientRequestId)}`);
   if (status !== undefined) fits.push(sql`status = ${status}`);
-  // The indices of these two leave out what nearly every row has; only in these words do they count as fitting.
+  // These two partial indices leave out the common value; they are used only with exactly these conditions.
   if (outcome !== undefined && outcome !== 'ok') fits.push(sql`outcome <> 'ok'`);
   if (status !== undefined && status !== 200) fits.push(sql`status <> 200`);
   return fits;
 }
 
-/** When everything has begun that stands before this row. */
+/** The latest start time of rows before this row. */
 const endOf = (id: string | undefined): number => (id === undefined ? Number.POSITIVE_INFINITY : toTimeOf(id) + 1);
 
-/** Where there is none of a thing, it is empty text in sums, and null in most rows. */
+/** An absent name is empty text in sums, and null in most rows. */
 const isEmpty = (column: string) => sql<boolean>`coalesce(${sql.ref(column)}, '') = ''`;
 
-/** How far back is looked each time, in days: most pages are full soon. */
+/** Days to look back at each step: most pages are filled early. */
 const looks = [1, 6, 23, 60, Number.POSITIVE_INFINITY];
 
-/** An index leads to the rows of one thing. Those of several at once, or of none, may be few among many. */
+/** Whether the filter combines several names, or an absent one: matching rows may be rare, and no single index leads to them. */
 function isRarelyTogether(filter: LedgerFilter): boolean {
   const conditions = toConditions(filter);
   return conditions.length > 1 || conditions.some(({ value }) => value === '');
 }
 
-/** Holds the `most` newest rows that fit and began within the stretch; undefined where none does. */
+/** Finds a time span with the `most` newest matching rows; undefined where there are none. */
 async function findStretch(
   db: Kysely<Schema>,
   filter: LedgerFilter,
@@ -172,7 +172,7 @@ async function findStretch(
     for (const { day: span, requests } of await readDays(db, filter, downToMs, upToMs)) {
       newestMs ??= span;
       oldestMs = span;
-      // Of the day at the end it is not known how many are before it; and no sum knows the status.
+      // The last day may be cut by the cursor, and sums have no status.
       if (span + dayMs <= endMs && filter.status === undefined) count += requests;
       if (count >= most) return toStretch(oldestMs, newestMs, within);
     }
@@ -181,7 +181,7 @@ async function findStretch(
   return newestMs === undefined ? undefined : toStretch(oldestMs, newestMs, within);
 }
 
-/** When the last day is over of which there is anything. */
+/** End of the last day with any row. */
 async function readEnd(db: Kysely<Schema>): Promise<number> {
   const { last } = await db
     .selectFrom('usage_hours')
@@ -194,7 +194,7 @@ async function readEnd(db: Kysely<Schema>): Promise<number> {
 function readDays(db: Kysely<Schema>, filter: LedgerFilter, fromMs: number, toMs: number) {
   const days = selectDays(db, 'usage_days', sql<number>`span`, filter, toMs).where('span', '>=', fromMs);
   const hours = selectDays(db, 'usage_hours', sql<number>`span - span % ${sql.lit(dayMs)}`, filter, toMs);
-  // A day that is rolled up in part comes twice.
+  // A partly rolled-up day is returned twice.
   const query = isSqlite(db) ? days.unionAll(hours.where('span', '>=', rolledUpOr(fromMs))) : days;
   return query.orderBy('day', 'desc').execute();
 }

@@ -17,16 +17,16 @@ import { deleteSlices, slicedColumns } from './ledger-slices.ts';
 
 const rowsAtOnce = 2_000;
 
-/** The one row of its table. */
+/** The ID of its single row. */
 const pruningId = 1;
 
 export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<number> {
-  // Where rows are kept for good, the time is before all times.
+  // Where rows are kept for good, the limit is before all times.
   if (!(beforeMs > 0)) return 0;
   const before = Math.ceil(beforeMs);
   const end = firstIdOf(before);
   return db.transaction().execute(async (trx) => {
-    // First, as whoever compares rows with sums must not take the first row that is gone for one that was lost.
+    // First, as a comparison of rows with sums must not report the deleted rows as lost.
     await trx
       .insertInto('pruning')
       .values({ id: pruningId, before })
@@ -48,7 +48,7 @@ async function deleteRows(trx: Transaction<Schema>, end: string): Promise<number
   return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows);
 }
 
-/** Of both tables up to the same time, as they share their slices. */
+/** From both tables up to the same time, as they share their slices. */
 async function deleteSqliteRows(trx: Transaction<Schema>, before: number): Promise<number> {
   const other = await trx
     .selectFrom('ledger')
@@ -87,14 +87,14 @@ export async function pruneCaptures(db: Kysely<Schema>, nowMs: number): Promise<
 
 /** The name of the setting. */
 const markName = 'retention_mark';
-/** A gateway that stood still for longer has to be told that the clock is right. */
+/** After a longer pause the operator must confirm the clock. */
 const mostPerStartMs = 48 * 3_600_000;
-/** Processes that start together, or again and again, have one such step between them. */
+/** Processes that start together, or repeatedly, share one such step. */
 const startEveryMs = 3_600_000;
 
 interface Mark {
   readonly atMs: number;
-  /** By the clock, when a start moved it last. */
+  /** Time of the last step by a start. */
   readonly startedAtMs: number;
 }
 
@@ -105,7 +105,7 @@ export async function readMark(db: Kysely<Schema>): Promise<number | undefined> 
 
 export function moveMark(db: Kysely<Schema>, nowMs: number, reachedMs: number | undefined): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    // Written first, so that nobody else moves it meanwhile.
+    // Written first, to lock the row.
     const row = await trx
       .updateTable('settings')
       .set((column) => ({ value: column.ref('value') }))
@@ -135,7 +135,7 @@ export async function countBefore(db: Kysely<Schema>, beforeMs: number): Promise
   return Number(rows) + (isSqlite(db) ? await countCompactBefore(db, beforeMs) : 0);
 }
 
-/** Where a former version kept none, the newest row says when the store was in use last. */
+/** A former version stored no mark: the newest row shows when the store was last used. */
 async function firstMark(db: Kysely<Schema>, nowMs: number): Promise<number> {
   const newest = await db.selectFrom('ledger').select('started_at').orderBy('id', 'desc').limit(1).executeTakeFirst();
   const lastMs = Math.max(

@@ -5,12 +5,12 @@ import type { Schema } from '../schema.ts';
 import { plus } from './ledger-insert.ts';
 import { dayMs, hourMs, sumColumns } from './ledger-rows.ts';
 
-/** Most exchanges of an hour are in the store by then. What comes later is added to the day at once. */
+/** By then most exchanges of an hour are imported. Later ones are added to the day at once. */
 const afterMs = 300_000;
 
 const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
 
-/** Of each table of sums: what tells its lines apart, and what is added to those that are there. */
+/** For each table of sums: its key columns, and the columns to add up. */
 export const sumTables = {
   usage_hours: { keys: sumKeys, added: sumColumns },
   usage_days: { keys: sumKeys, added: sumColumns },
@@ -25,7 +25,7 @@ const dayTables = {
   usage_unit_days: { hours: 'usage_unit_hours', columns: [...sumKeys, 'operation', 'unit', 'amount'] },
 } as const;
 
-/** Rolls up what is over by now. Sums by day hold what began before the time that it gives back, and nothing of what began later. */
+/** Rolls up all finished hours. Daily sums then hold what began before the returned time, and nothing later. */
 export async function rollUpHours(trx: Kysely<Schema>, nowMs: number): Promise<number> {
   const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
   const over = Math.floor((nowMs - afterMs) / hourMs) * hourMs;
@@ -34,20 +34,20 @@ export async function rollUpHours(trx: Kysely<Schema>, nowMs: number): Promise<n
   return over;
 }
 
-/** For a version that knows of no views. Until `resumeRollup`, imports add each row to its day at once. */
+/** For a version without the views. Until `resumeRollup`, imports add each row to its day at once. */
 export async function rollUpForGood(trx: Kysely<Schema>): Promise<void> {
   const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
   if (before < Number.MAX_SAFE_INTEGER) await rollUp(trx, before, Number.MAX_SAFE_INTEGER);
 }
 
-/** All that is there was added to its day. */
+/** Called once all hours were added to their days. */
 export async function resumeRollup(trx: Kysely<Schema>): Promise<void> {
   await sql`update usage_rollup set before = (select coalesce(max(span), 0) + ${sql.lit(hourMs)} from usage_hours)`.execute(
     trx,
   );
 }
 
-/** Line by line, as an import adds them: a sum over all would fail where one goes beyond what the database holds exactly. */
+/** Line by line, as an import does: one statement would fail where a sum exceeds the database's integers. */
 async function rollUp(trx: Kysely<Schema>, from: number, to: number): Promise<void> {
   for (const [days, { hours, columns }] of Object.entries(dayTables)) {
     const { keys, added } = sumTables[days as keyof typeof dayTables];

@@ -11,7 +11,7 @@ import { readJson } from '../stored-json.ts';
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
-/** What is added up, in the order in which sums are read. */
+/** The summed columns, in the order in which they are read. */
 export const sumColumns = [
   'requests',
   'input_tokens',
@@ -30,10 +30,10 @@ export const sumColumns = [
 export const idDigitsOfTime = 12;
 export const toTimeOf = (id: string): number => Number.parseInt(id.slice(0, idDigitsOfTime), 16);
 
-/** As many milliseconds as the 12 hex digits at the beginning of an ID can say. */
+/** The largest time in 12 hex digits. */
 const lastIdMs = 2 ** 48 - 1;
 
-/** Every ID that was made at this time or later is at least this; whole milliseconds. */
+/** The smallest ID made at this time or later; whole milliseconds. */
 export function firstIdOf(ms: number): string {
   const whole = Math.ceil(Math.min(Math.max(ms, 0), lastIdMs));
   return whole.toString(16).padStart(idDigitsOfTime, '0');
@@ -41,23 +41,23 @@ export function firstIdOf(ms: number): string {
 
 export const isId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
-/** As databases take it: PostgreSQL knows no NUL in text, and no half of a character can be written. */
+/** Removes NUL, which PostgreSQL's text cannot hold, and unpaired surrogates, which cannot be encoded. */
 export function toStorable(text: string): string {
   const known = text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
   return known.isWellFormed() ? known : known.toWellFormed();
 }
 
-/** Characters of what stands in an index: PostgreSQL takes no more than 2,704 bytes for all of its columns. */
+/** Longest indexed text: PostgreSQL allows 2,704 bytes for all columns of an index. */
 const longestName = 128;
-/** Where a pattern is configured, clients choose it. */
+/** With patterns, clients choose model names. */
 const longestModel = 256;
 
-/** What many rows have in common: their names, and how they ended. */
+/** The names and the outcome, which many rows share. */
 export type RowNames = Omit<LedgerSharedTable, 'id' | 'used_at'>;
-/** What a row has for itself. */
+/** The remaining columns. */
 export type RowFigures = Omit<LedgerTable, keyof RowNames>;
 
-/** A row of the table in both its parts. Rows may share one object of names: what is made of that is made once for all of them. */
+/** A row in both parts. Rows may share one object of names, and with it what was computed from it. */
 export interface NamedRow {
   readonly names: RowNames;
   readonly row: RowFigures;
@@ -86,7 +86,7 @@ export function toNames(row: LedgerRow): RowNames {
   };
 }
 
-/** The same of the rest. */
+/** The same for the remaining columns. */
 export function toFigures(row: LedgerRow): RowFigures {
   return {
     id: toText(row.id, longestName),
@@ -116,7 +116,7 @@ export function toFigures(row: LedgerRow): RowFigures {
   };
 }
 
-/** Always with the same columns in the same order, as the statement that takes them is made once. */
+/** Always the same columns in the same order, for the prepared statement. */
 export function toTableRow({ names, row }: NamedRow): LedgerTable {
   return {
     id: row.id,
@@ -160,7 +160,7 @@ export function toTableRow({ names, row }: NamedRow): LedgerTable {
   };
 }
 
-/** The values of such a row, in its order: `Object.values` takes ten times as long over so many. */
+/** The values in the same order: `Object.values` takes ten times as long for so many. */
 export function toRowValues(row: LedgerTable): SQLInputValue[] {
   return [
     row.id,
@@ -204,7 +204,7 @@ export function toRowValues(row: LedgerTable): SQLInputValue[] {
   ];
 }
 
-/** Rows of other versions may be without a field. */
+/** Rows of other versions may lack a field. */
 const orNull = <T, R>(value: T | null | undefined, convert: (value: T) => R): R | null =>
   value === null || value === undefined ? null : convert(value);
 
@@ -218,7 +218,7 @@ const toModel = (text: string): string => toText(text, longestModel);
 
 const filterColumns = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;
 
-/** The columns of a filter and their values, as rows that fit it have them. */
+/** The columns of a filter, with the values of matching rows. */
 export function toConditions(filter: LedgerFilter): { column: (typeof filterColumns)[number]; value: string }[] {
   return filterColumns.flatMap((column) => {
     const value = filter[column];
@@ -226,20 +226,20 @@ export function toConditions(filter: LedgerFilter): { column: (typeof filterColu
   });
 }
 
-/** Upstreams say what they like; a column of whole numbers takes whole numbers. */
+/** Upstreams may report anything; the column takes integers. */
 function toCount(value: number): number {
   if (Number.isSafeInteger(value)) return value;
   if (typeof value !== 'number' || Number.isNaN(value)) return 0;
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 }
 
-/** Only what is read again: the journal may hold what another version wrote. */
+/** Only known units: the journal may be of another version. */
 function toUnitsText(units: Units): string | null {
   const known = readUnits(units);
   if (known === undefined) return null;
   const text = JSON.stringify(known);
   if (!text.includes('\\u')) return text;
-  // An escape may say what no database takes: it would stumble over it when it looks into the text.
+  // Escapes may stand for characters that no database stores, on which its JSON functions would fail.
   const kinds = Object.entries(known.toolCalls ?? {}).map(([kind, count]) => [toStorable(kind), count]);
   const toolCalls = kinds.length === 0 ? undefined : Object.fromEntries(kinds);
   return JSON.stringify({ ...known, toolCalls }, (_, value) => (typeof value === 'string' ? toStorable(value) : value));
@@ -256,7 +256,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
     key: row.key,
     project: row.project,
     route: row.route,
-    // These three were written from rows of ours.
+    // These three were written by this program.
     operation: row.operation as Operation,
     label: row.label,
     model: row.model,
@@ -291,7 +291,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
   };
 }
 
-/** JSON leaves out what is undefined. */
+/** JSON leaves out undefined fields. */
 function toTries(text: string): TryRecord[] {
   const tries: TryRecord[] = JSON.parse(text);
   return tries.map(({ upstream, model, credential, outcome, detail, startMs, durationMs }) => ({

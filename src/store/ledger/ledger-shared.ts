@@ -6,11 +6,11 @@ import type { LedgerSharedTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, inParts, mostPerStatement } from './ledger-insert.ts';
 import { dayMs, type RowNames, toNames } from './ledger-rows.ts';
 
-/** Clients choose names of models: where this many are known, all are forgotten, and those that were used last are read again. */
+/** Clients may choose model names: beyond this many entries the cache is emptied, and recent ones are read again. */
 const mostKnown = 20_000;
 const readAtOnce = 10_000;
 
-/** What a row and the table call alike. */
+/** Fields with the same names in a row and in the table. */
 type SharedNames = Pick<
   RowNames,
   'project' | 'route' | 'operation' | 'label' | 'upstream' | 'outcome' | 'status' | 'error' | 'cache'
@@ -25,9 +25,9 @@ export class SharedValues {
   readonly #insert: Insert<LedgerSharedTable, unknown>;
   #known: KnownRows | undefined = undefined;
   #count = 0;
-  /** Not in the store yet. */
+  /** Not yet in the store. */
   #added: SharedRow[] = [];
-  /** A row that began more than a day after the time that the store has for its place. */
+  /** Values used by a row more than a day after their stored `used_at`. */
   readonly #used = new Set<SharedRow>();
 
   constructor(db: Kysely<Schema>) {
@@ -36,20 +36,20 @@ export class SharedValues {
     );
   }
 
-  /** After a transaction that failed: what it wrote is not there. */
+  /** After a failed transaction, whose writes are undone. */
   forget(): void {
     this.#known = undefined;
     this.#added = [];
     this.#used.clear();
   }
 
-  /** Before `placeOf` is asked. */
+  /** Call before `placeOf`. */
   async open(trx: Transaction<Schema>): Promise<void> {
     if (this.#count > mostKnown) this.forget();
     this.#known ??= await this.#read(trx);
   }
 
-  /** Its number is known once all are saved. */
+  /** Its number is set by `save`. */
   placeOf(row: LedgerRow, startedAtMs: number): LedgerSharedTable {
     const known = this.#known ?? new Map();
     const alike = known.get(row.node)?.get(row.key)?.get(row.model);
@@ -62,7 +62,7 @@ export class SharedValues {
     return this.#use(this.#take(names, startedAtMs, this.#known ?? new Map()), startedAtMs);
   }
 
-  /** In the transaction of their rows. */
+  /** In the transaction that writes the rows. */
   async save(trx: Transaction<Schema>): Promise<void> {
     if (this.#used.size > 0) await this.#noteUse(trx);
     if (this.#added.length > 0) await this.#add(trx);
@@ -76,7 +76,7 @@ export class SharedValues {
       .limit(readAtOnce)
       .execute();
     const known: KnownRows = new Map();
-    // One text for each name: as many as places have would be compared in slow memory.
+    // One object per text: comparing as many copies as there are entries would miss the CPU's caches.
     const texts = new Map<string | null, string | null>();
     const share = <T extends string | null>(text: T): T => getOrAdd(texts, text, () => text) as T;
     for (const place of places as SharedRow[]) {
@@ -96,7 +96,7 @@ export class SharedValues {
     return known;
   }
 
-  /** By the names as the store has them. */
+  /** Names as the store has them. */
   #take(names: RowNames, startedAtMs: number, known: KnownRows): SharedRow {
     const alike = listOf(known, names);
     const found = findIn(alike, names, names.is_estimated, names.upstream_model);
@@ -116,13 +116,13 @@ export class SharedValues {
     return place;
   }
 
-  /** One that is gone meanwhile, as nothing was left that had it, comes anew. */
+  /** An entry that was deleted meanwhile, as no row used it, is inserted anew. */
   async #noteUse(trx: Transaction<Schema>): Promise<void> {
     for (const part of inParts([...this.#used], mostPerStatement)) {
       const usedAt = Math.max(...part.map(({ used_at }) => used_at));
       const there = await trx
         .updateTable('ledger_places')
-        // Another process may have had one of them later.
+        // Another process may have used one later.
         .set({ used_at: sql<number>`max(used_at, ${usedAt})` })
         .where(
           'id',
@@ -163,7 +163,7 @@ function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
-/** What is found moves on by one, so that what many rows have is found first. */
+/** A found entry moves forward by one, so that frequent ones are found first. */
 function findIn(alike: SharedRow[], row: SharedNames, isEstimated: number, upstreamModel: string | null) {
   let index = 0;
   while (index < alike.length && !isOf(row, isEstimated, upstreamModel, alike[index])) index++;
@@ -176,7 +176,7 @@ function findIn(alike: SharedRow[], row: SharedNames, isEstimated: number, upstr
   return found;
 }
 
-/** Node, key and model are the same. What differs most comes first. */
+/** Node, key and model are equal already. The column that differs most is compared first. */
 const isOf = (
   row: SharedNames,
   isEstimated: number,
@@ -196,7 +196,7 @@ const isOf = (
   place.label === row.label &&
   place.operation === row.operation;
 
-/** Always with the same columns in the same order; its number comes later. */
+/** Always the same columns in the same order; its number comes later. */
 const toSharedRow = (names: RowNames, startedAtMs: number): SharedRow => ({
   id: 0,
   used_at: startedAtMs,

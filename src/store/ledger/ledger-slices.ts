@@ -8,13 +8,13 @@ import { compactColumns, epochMs, fromCompact, perMs } from './ledger-compact.ts
 import { createInsertOfEach, type Insert, severalRows } from './ledger-insert.ts';
 import { type NamedRow, type RowNames, toConditions } from './ledger-rows.ts';
 
-/** From the one time until before the other; the second may be Infinity. */
+/** A half-open time span; `toMs` may be Infinity. */
 export interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Narrow enough that the rows of a busy one are soon looked through, and wide enough that many rows share it. */
+/** Short enough to scan the rows of a busy slice quickly, and long enough for many rows to share it. */
 const sliceMs = 1_024;
 
 const sliceAt = (ms: number): number => Math.floor(ms / sliceMs);
@@ -25,7 +25,7 @@ export const slicedColumns = [
   'started_at',
 ] as const;
 
-/** Those that are seldom first. What nearly every row has is found by time as quickly, and there is nothing of it. */
+/** The rarest first. The common values are left out: such rows are found by time as quickly. */
 const kinds = ['outcome', 'status', 'key', 'model', 'project', 'upstream', 'operation'] as const;
 type Kind = (typeof kinds)[number];
 type SlicedRow = Pick<LedgerTable, Kind | 'started_at'>;
@@ -52,7 +52,7 @@ export function createInsertOfSlices(db: Kysely<Schema>): Insert<NamedRow, unkno
   };
 }
 
-/** Those of rows that were deleted, the oldest there were; the newest slice keeps what of it is left. */
+/** For the oldest rows, which were deleted; the newest slice stays for rows that remain in it. */
 export async function deleteSlices(trx: Transaction<Schema>, rows: readonly SlicedRow[]): Promise<void> {
   const slices = slicesOf(rows);
   const last = slices.reduce((newest, { slice }) => Math.max(newest, slice), 0);
@@ -70,7 +70,7 @@ export async function deleteSlices(trx: Transaction<Schema>, rows: readonly Slic
   await trx.executeQuery(withEach(deletion.compile(), lists));
 }
 
-/** Of each slice, the names of its rows: many rows share one object of them. */
+/** The names in each slice: many rows share one object. */
 type NamesBySlice = Map<number, Set<SlicedNames>>;
 
 function addTo(named: NamesBySlice, ms: number, names: SlicedNames): void {
@@ -86,7 +86,7 @@ function slicesOf(rows: readonly SlicedRow[]): LedgerSliceTable[] {
   return toSlices(named);
 }
 
-/** Each once, whatever the number of rows; always with the same columns in the same order. */
+/** Each once, whatever the number of rows; always the same columns in the same order. */
 function toSlices(named: NamesBySlice): LedgerSliceTable[] {
   const slices: LedgerSliceTable[] = [];
   for (const [slice, all] of named) {
@@ -99,7 +99,7 @@ function toSlices(named: NamesBySlice): LedgerSliceTable[] {
   return slices;
 }
 
-/** What a filter asks for that slices know. */
+/** The filter's conditions that slices can decide. */
 function toKinds(filter: LedgerFilter): { kind: Kind; name: string }[] {
   const asked = new Map<Kind, string>(toConditions(filter).map(({ column, value }) => [column, value]));
   if (filter.status !== undefined) asked.set('status', String(filter.status));
@@ -109,7 +109,7 @@ function toKinds(filter: LedgerFilter): { kind: Kind; name: string }[] {
   });
 }
 
-/** Of the slices that may hold rows that fit; undefined where any slice may. */
+/** Conditions for slices that may hold matching rows; undefined where any slice may. */
 export function toSliceConditions(filter: LedgerFilter, { fromMs, toMs }: Stretch): RawBuilder<boolean>[] | undefined {
   const [first, ...others] = toKinds(filter);
   if (first === undefined) return undefined;

@@ -14,10 +14,10 @@ type Figures = Omit<KeySums, 'span' | 'key' | 'project' | 'errors'>;
 
 type ByName<T> = Map<string, T>;
 
-/** By hour, in no order. As all of these, with the same columns in the same order each time. */
+/** By hour, unordered. Always the same columns in the same order. */
 export function addUpRows(rows: readonly NamedRow[]): readonly UsageTable[] {
   const sums: ByName<Sums> = new Map();
-  // To make a text of all names takes longer than to look for their object.
+  // Looking up the names object is faster than building a text of all names.
   const ofNames = new Map<RowNames, Sums>();
   for (const { names, row } of rows) {
     const span = row.started_at - (row.started_at % hourMs);
@@ -38,9 +38,9 @@ export function addUpRows(rows: readonly NamedRow[]): readonly UsageTable[] {
   return [...sums.values()];
 }
 
-/** As `toDays` takes them, and as they are locked where others write as well. */
+/** In the order that `toDays` needs, which is also the order of locks. */
 export function inOrder(sums: Iterable<UsageTable>): readonly UsageTable[] {
-  // By code units, as a sort without a word does it; what compares entries takes several times as long.
+  // The default sort compares code units; a comparison function takes several times as long.
   const byName = new Map<string, UsageTable>();
   for (const sum of sums) byName.set(nameOf(sum.span, sum), sum);
   return [...byName.keys()].sort().flatMap((name) => byName.get(name) ?? []);
@@ -49,7 +49,7 @@ export function inOrder(sums: Iterable<UsageTable>): readonly UsageTable[] {
 export function toDays(hours: readonly UsageTable[]): readonly UsageTable[] {
   const dayOf = ({ span }: UsageTable): number => span - (span % dayMs);
   const [first] = hours;
-  // Nearly every batch is of one hour.
+  // Nearly every batch is within one hour.
   if (first !== undefined && hours.at(-1)?.span === first.span) {
     const span = dayOf(first);
     return hours.map((hour) => ({ ...hour, span }));
@@ -65,7 +65,7 @@ export function toDays(hours: readonly UsageTable[]): readonly UsageTable[] {
   return inOrder(sums.values());
 }
 
-/** Those of one key follow one another. */
+/** Lines of one key must be adjacent. */
 export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[] {
   const sums: KeySums[] = [];
   for (const day of days) {
@@ -82,13 +82,13 @@ export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[]
   return sums;
 }
 
-/** What tells one sum from another. */
+/** The key of a sum. */
 function nameOf(span: number, row: Pick<RowNames, 'key' | 'project' | 'route' | 'model' | 'upstream' | 'outcome'>) {
   const { key, project, route, model, upstream, outcome } = row;
   return `${span}\0${key}\0${project ?? ''}\0${route}\0${model ?? ''}\0${upstream ?? ''}\0${outcome}`;
 }
 
-/** Written out: over a list of names it takes several times as long, for each row. */
+/** Unrolled: a loop over names takes several times as long, for each row. */
 function addFigures(sum: Figures, more: Readonly<Figures>): void {
   sum.requests = addCounts(sum.requests, more.requests);
   sum.input_tokens = addCounts(sum.input_tokens, more.input_tokens);
@@ -117,7 +117,7 @@ function addRow(sum: Figures, names: RowNames, row: RowFigures): void {
   sum.duration_ms += row.duration_ms;
 }
 
-/** Exactly, whatever upstreams say they have counted. */
+/** Exact, however large the reported counts are. */
 function addCounts(one: number | bigint, other: number | bigint): number | bigint {
   if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other)) return one + other;
   return BigInt(one) + BigInt(other);
@@ -150,7 +150,7 @@ const newSums = ({ key, project, route, operation, model, upstream, outcome }: R
   ...nothing,
 });
 
-/** What was not billed costs nothing, whatever the price; what was lost may have cost anything. */
+/** A request that was not billed costs nothing, whatever the price; a lost one may have cost anything. */
 const isUnpriced = ({ outcome }: RowNames, row: RowFigures): boolean =>
   row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost');
 
@@ -179,7 +179,7 @@ export function toUnitDays(hours: readonly UnitUsageTable[]): readonly UnitUsage
 
 type UnitsByName = Map<string, GroupSums>;
 
-/** What is null in a row is empty text here. */
+/** Null becomes empty text here. */
 function toAmounts(sums: UnitsByName, span: number, row: UsageGroup | RowNames): Map<string, number> {
   const { key, route, operation, outcome } = row;
   const project = row.project ?? '';
@@ -194,7 +194,7 @@ function toAmounts(sums: UnitsByName, span: number, row: UsageGroup | RowNames):
 }
 
 function addUnits(amounts: Map<string, number>, units: Units): void {
-  // Beside counts there are words: what a price hung on.
+  // Terms of the price are texts, not amounts.
   for (const [unit, amount] of Object.entries(units)) if (typeof amount === 'number') add(amounts, unit, amount);
   for (const [kind, count] of Object.entries(units.toolCalls ?? {})) add(amounts, `${toolPrefix}${kind}`, count);
 }
@@ -228,6 +228,6 @@ const ofPostgres = (rows: RawBuilder<unknown>) => sql`
     select ${sql.lit(toolPrefix)} || key, value from json_each_text(units::json -> 'toolCalls')
   ) as leaf where ledger.units is not null`;
 
-/** The columns of the ledger, `unit` and `amount`; a row comes once for each of its units. */
+/** The columns of the ledger, `unit` and `amount`; a row is returned once for each of its units. */
 export const unitLeaves = (isSqlite: boolean, rows: RawBuilder<unknown> = sql`ledger`): RawBuilder<unknown> =>
   isSqlite ? ofSqlite(rows) : ofPostgres(rows);

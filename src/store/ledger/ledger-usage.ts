@@ -9,18 +9,18 @@ import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
 
-/** The last time that a date can be. */
+/** The latest valid Date. */
 const lastMs = 8_640_000_000_000_000;
 
-/** A stretch of time, and whose sums tell of it. */
+/** A time span, and the table that covers it. */
 interface Part {
   readonly table: 'usage_hours' | 'usage_days';
   readonly fromMs: number;
-  /** Not in it any more; Infinity where there is no end. */
+  /** Exclusive; Infinity for an open end. */
   readonly toMs: number;
 }
 
-/** Throws a RangeError where the sums cannot tell. */
+/** Throws a RangeError where the sums cannot answer the query. */
 export async function readUsage(
   db: Kysely<Schema>,
   filter: LedgerFilter,
@@ -33,12 +33,12 @@ export async function readUsage(
     const rows = await readPart(db, { ...part, table }, filter, groups);
     await timeSliced(addingLines(rows, groups, lines));
   }
-  // There may be tens of thousands: an entry that is taken apart for each comparison would take most of the time.
+  // There may be tens of thousands: destructuring each entry in the comparison would take most of the time.
   const entries = [...lines].sort((one, other) => compareTexts(one[0], other[0]));
   return entries.map((entry) => entry[1]);
 }
 
-/** Every `yield` is a place to stop at. */
+/** It may pause at every `yield`. */
 function* addingLines(
   rows: readonly SumRow[],
   groups: readonly UsageGroup[],
@@ -60,7 +60,7 @@ function nameOf({ by }: Pick<UsageLine, 'by'>, groups: readonly UsageGroup[]): s
   return name;
 }
 
-/** Whole days from the sums by day, what is left at both ends from those by hour. */
+/** Whole days from the daily sums, the remaining ends from the hourly ones. */
 function toParts(
   { fromMs = 0, toMs = Number.POSITIVE_INFINITY, status }: LedgerFilter,
   groups: readonly UsageGroup[],
@@ -84,7 +84,7 @@ function toParts(
   return parts.filter((part) => part.fromMs < part.toMs);
 }
 
-/** The sums of each key alone are a small part of all sums. */
+/** Sums per key alone are a small part of all sums. */
 function isOfKeysAlone(filter: LedgerFilter, groups: readonly UsageGroup[]): boolean {
   const asked = [...groups, ...toConditions(filter).map(({ column }) => column)];
   return asked.every((name) => name === 'day' || name === 'key' || name === 'project');
@@ -100,14 +100,14 @@ async function readPart(
   groups: readonly UsageGroup[],
 ): Promise<readonly SumRow[]> {
   const sums = selectSums(db, { table, fromMs, toMs }, filter, groups);
-  // In one statement: an hour that is rolled up meanwhile is in one of both. A view of both takes half as long again.
+  // One statement: an hour that is rolled up meanwhile is in one of both. A view of both takes half as long again.
   const isWithLater = table !== 'usage_hours' && isSqlite(db);
   const later = selectSums(db, { table: 'usage_hours', fromMs: 0, toMs }, filter, groups);
   const query = isWithLater ? sums.unionAll(later.where('span', '>=', rolledUpOr(fromMs))) : sums;
   return query.execute();
 }
 
-/** Up to when hours are in the sums by day; this time where that is later. Of two conditions SQLite would look for one. */
+/** The time up to which hours are in the daily sums, or `fromMs` if that is later. With two conditions SQLite would use the index for one only. */
 export const rolledUpOr = (fromMs: number) => sql<number>`max(${fromMs}, (select before from usage_rollup))`;
 
 function selectSums(
@@ -119,10 +119,10 @@ function selectSums(
   const columns = groups.map((group) => toColumn(group, table));
   let query = db
     .selectFrom(table)
-    // One text a line: to fetch a dozen columns takes longer than to add them up.
+    // One text per line: fetching a dozen columns takes longer than summing them.
     .select(sql<string>`concat_ws(',', ${sql.join(figures)}, ${errorsIn(table)})`.as('sums'))
     .select(columns.map((column, index) => column.as(`by_${index}`)))
-    // Without groups there is one row even where there is nothing to add up.
+    // Without groups there is one row even without data.
     .having(sql<boolean>`count(*) > 0`)
     .$if(columns.length > 0, (grouped) => grouped.groupBy(columns));
   if (fromMs > 0) query = query.where('span', '>=', fromMs);
@@ -131,10 +131,10 @@ function selectSums(
   return query;
 }
 
-/** In the order in which `toSums` reads them. */
+/** In the order that `toSums` reads. */
 const figures = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
 
-/** Comes last. */
+/** The last column. */
 const errorsIn = (table: SumTable) =>
   table === 'usage_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
 
@@ -142,7 +142,7 @@ type SumRow = Readonly<Record<string, string | number>>;
 
 function toColumn(group: UsageGroup, table: SumTable): RawBuilder<string | number> {
   if (group === 'hour' || (group === 'day' && table !== 'usage_hours')) return sql<number>`span`;
-  // Written out: of two parameters PostgreSQL does not see that they are the same.
+  // Inlined: PostgreSQL does not recognise two parameters as equal.
   if (group === 'day') return sql<number>`span - span % ${sql.lit(dayMs)}`;
   return sql<string>`${sql.ref(group)}`;
 }
@@ -158,7 +158,7 @@ function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) =
   return by;
 }
 
-/** Many lines are of one span. */
+/** Many lines share a span. */
 function createSpanText(): (ms: number) => string {
   const texts = new Map<number, string>();
   return (ms) => {
@@ -201,7 +201,7 @@ function toSums(text: string): UsageSums {
 
 const tables = { usage_hours: 'usage_unit_hours', usage_days: 'usage_all_unit_days' } as const;
 
-/** Throws a RangeError where the sums cannot tell. */
+/** Throws a RangeError where the sums cannot answer the query. */
 export async function readUnitUsage(
   db: Kysely<Schema>,
   filter: LedgerFilter,

@@ -9,7 +9,7 @@ import { isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs } from './ledger-rows.ts';
 import { unitLeaves } from './ledger-sums.ts';
 
-/** Sums of fractions depend on the order in which they were added up. */
+/** Sums of fractions depend on the order of addition. */
 const tolerance = 0.5;
 
 const places = ['key', 'project', 'route', 'operation', 'model', 'upstream', 'outcome'] as const;
@@ -17,9 +17,9 @@ const keys = sql.join([...places, 'unit'].map((place) => sql.ref(place)));
 
 type UnitDifference = Readonly<Record<(typeof places)[number] | 'unit', string> & { amount: number }>;
 
-/** What the rows have more of than the sums; negative where they have less. */
+/** Rows minus sums; negative where the rows have less. */
 function compareUnitHour(db: Kysely<Schema>, hour: number): Promise<UnitDifference[]> {
-  // Versions that summed no units wrote down what the cache held all the same, and may have run beside this one.
+  // Versions that summed no units wrote cached tokens all the same, and may have run beside this one.
   const rows = sql`
     select key, coalesce(project, '') as project, route, operation, coalesce(model, '') as model,
       coalesce(upstream, '') as upstream, outcome, unit, amount
@@ -32,7 +32,7 @@ function compareUnitHour(db: Kysely<Schema>, hour: number): Promise<UnitDifferen
   );
 }
 
-/** What the sums by hour have more of than those by day. */
+/** Hourly minus daily sums. */
 function compareUnitDay(db: Kysely<Schema>, day: number): Promise<UnitDifference[]> {
   return compareUnits(
     db,
@@ -60,11 +60,11 @@ function toUnitWords({ unit, amount }: UnitDifference): string {
   return `${Math.round(Math.abs(amount))} ${words} ${amount > 0 ? 'more' : 'less'}`;
 }
 
-/** Sums of durations depend on the order in which they were added up, in the last digits. */
+/** Sums of durations depend on the order of addition, in the last digits. */
 const durationToleranceMs = 1;
 type Place = (typeof places)[number];
 const keyPlaces = ['key', 'project'] as const;
-/** What is compared, and how it is called where it differs. */
+/** What is compared, with its name where that differs. */
 const figures = {
   requests: 'requests',
   input_tokens: 'input tokens',
@@ -86,7 +86,7 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
   const { first, last, firstWithRows } = await readExtent(db);
   const from = Math.max(Math.floor(fromMs / hourMs) * hourMs, first);
   const to = Math.min(Math.ceil(toMs / hourMs) * hourMs, last + hourMs);
-  // Each in one statement: an import meanwhile is seen whole or not at all, and nobody waits for long.
+  // One statement each: an import meanwhile is seen whole or not at all, and does not wait for long.
   for (let hour = Math.max(from, firstWithRows); hour < to; hour += hourMs) {
     const span = `${toText(hour, 16)}Z`;
     for (const row of await compareHour(db, hour)) found.push(toWords(row, span, 'rows', 'sums'));
@@ -107,7 +107,7 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
   return found;
 }
 
-/** From the first to the last hour of which anything is known; and the first of which no row was pruned. */
+/** The first and the last hour with data; and the first without pruned rows. */
 async function readExtent(db: Kysely<Schema>) {
   const { rows } = await sql<
     Record<'hour' | 'day' | 'first_row' | 'last_hour' | 'last_day' | 'last_row' | 'pruned', number | null>
@@ -129,10 +129,10 @@ async function readExtent(db: Kysely<Schema>) {
   };
 }
 
-/** With the places that were compared. */
+/** With the sum's keys. */
 type Difference = Readonly<Partial<Record<Place, string>> & Record<Figure, number | bigint>>;
 
-/** What the first has more of than the second, by place; negative where it has less. */
+/** The first minus the second, by key; negative where it has less. */
 async function compare(
   db: Kysely<Schema>,
   one: RawBuilder<unknown>,

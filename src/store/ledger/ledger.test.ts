@@ -41,10 +41,10 @@ describeLedgerStore('the ledger in memory', async (t, clock) => {
 
 const isOfKey = (key: string) => `place IN (SELECT id FROM ledger_places WHERE key = '${key}')`;
 
-/** When all that the tests import is rolled up at once. */
+/** A time at which all imported rows are rolled up. */
 const laterMs = startMs + 3 * dayMs;
 
-/** A ledger of two hours, and then someone at its tables. */
+/** A ledger of two hours, changed by a statement. */
 async function verifyAfter(t: TestContext, sql: string): Promise<string[]> {
   const { store, file } = await openFile(t, createFakeClock(laterMs));
   const rows = [
@@ -122,7 +122,7 @@ test('finds rows missing without a prune, even if no older row remains', async (
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger_rows')).length, 2);
 });
 
-/** Of what the way back has set aside. */
+/** Deletes what the downgrade set aside. */
 const dropSetAside = `INSERT INTO kysely_migration SELECT name, timestamp FROM migrations_set_aside; DELETE FROM migrations_set_aside;
   DROP TABLE ledger_rows; DROP TABLE ledger_places;
   DROP VIEW usage_all_days; DROP VIEW usage_all_key_days; DROP VIEW usage_all_unit_days;
@@ -131,7 +131,7 @@ const dropSecretKeys = 'ALTER TABLE node_reports DROP COLUMN secret_keys';
 const dropQueue = 'ALTER TABLE ledger DROP COLUMN queue_ms';
 const dropUnitSums = `${dropSetAside}; ${dropQueue}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
 
-/** The tables as they were before there were slices. */
+/** The tables before slices existed. */
 const undoSlices = `
   DROP TABLE batches; DROP TABLE background_answers; DROP TABLE kept_objects; DROP TABLE ledger_slices;
   ${dropUnitSums}; ALTER TABLE ledger DROP COLUMN units; ALTER TABLE ledger DROP COLUMN trace_id;
@@ -166,7 +166,7 @@ test('knows the rows of every time slice, for new and old stores and after a pru
   t.after(() => again.close());
   assert.deepEqual(readSlices(file), imported);
 
-  // Within a slice, and within those that go at once.
+  // Within a slice, and within those deleted at once.
   const beforeMs = startMs + 6_500;
   while ((await again.ledger.prune(beforeMs)) > 0);
   const { store: other, file: otherFile } = await openFile(t, createFakeClock());
@@ -208,7 +208,7 @@ test('an import with existing rows and used numbers adds each new row once', asy
     imported({ id: idOf(number, tail), startedAtMs: startMs + number });
   const before = [rowOf(5), rowOf(21, 1)];
   assert.equal(await store.ledger.import('j', before, { segment: 1, offset: 1 }), 2);
-  // Number 5 is there, 21 has the number of another row, as have both of 30 of each other.
+  // Number 5 exists already, 21 has the number of another row, and both of 30 have each other's.
   const batch = [...Array.from({ length: 40 }, (_, number) => rowOf(number)), rowOf(30, 1)];
   assert.equal(await store.ledger.import('j', batch, { segment: 1, offset: 2 }), 40);
   assert.equal(await store.ledger.import('j', batch, { segment: 1, offset: 3 }), 0);
@@ -279,7 +279,7 @@ test('a process that runs during a downgrade adds to the days at once', async (t
   assert.deepEqual(await store.ledger.verify(0, startMs + dayMs), []);
 });
 
-/** Of IDs as a gateway makes them. */
+/** IDs as a gateway makes them. */
 const withId = (row: LedgerRow, index: number): ImportedRow => {
   const chance = ((index * 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0');
   return toImported({ ...row, id: row.startedAtMs.toString(16).padStart(12, '0') + chance.padEnd(20, '0') });
@@ -296,7 +296,7 @@ test('rows of an older version move to the table of this one in slices, and back
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 1_200, toMs: startMs + 10_000 })].map(withId);
   await store.ledger.import('j', rows, { segment: 1, offset: 1 });
-  // One has no place there, as its ID begins with another time.
+  // One does not fit, as its ID begins with another time.
   const odd = toImported({ ...(rows[0] as ImportedRow).row, id: firstIdOf(startMs + 5_000).padEnd(32, '7') });
   await store.ledger.import('j', [odd], { segment: 1, offset: 2 });
   await store.close();
@@ -403,7 +403,7 @@ test('rows of an older version and this one are read, verified and pruned togeth
   const again = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
   t.after(() => again.close());
   const { ledger } = again;
-  // One has a twin in all that the table of numbers knows of its time.
+  // One has a twin with the same values in the table of numbers.
   const twin = toImported({ ...(rows[1] as ImportedRow).row, id: `${(rows[1] as ImportedRow).row.id.slice(0, 31)}f` });
   const fresh = rows.length - formers.length + 1;
   assert.equal(await ledger.import('j', [...rows, twin], { segment: 1, offset: 2 }), fresh);

@@ -76,7 +76,7 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
       .executeTakeFirstOrThrow();
     await endSessions(transaction, id);
     await trace({ action: 'member.password', subject: after.email, before: null, after: toAudited(after) });
-    // Whoever was in meanwhile may have added some.
+    // Some may have been added since the link was made.
     await endMeans(transaction, id, toKept(link), clock.nowMs(), trace);
     return (await findMember(transaction, id)) ?? 'absent';
   }
@@ -178,10 +178,10 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
 
 const actions = { 'set-up': 'member.set_up', invitation: 'member.invite', reset: 'member.reset' } as const;
 
-/** What only a newer version knows, this one takes for what gives least. */
+/** A kind that only a newer version knows counts as the weakest. */
 const toKind = (row: InvitationRow) => oneOf(invitationKinds, row.kind) ?? 'invitation';
 
-/** What only a newer version knows ends here as well. */
+/** Means that only a newer version knows are not kept. */
 const toKept = ({ kept }: InvitationRow): readonly MemberMeans[] =>
   memberMeans.filter((means) => readTexts(kept ?? '[]')?.includes(means));
 

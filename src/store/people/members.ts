@@ -94,7 +94,7 @@ export async function isAnyThere(db: Kysely<Schema>): Promise<boolean> {
   return (await db.selectFrom('members').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Whether the address, or the subject, is somebody else's. */
+/** Whether another member has the address or the subject. */
 export async function isTaken(transaction: Transaction<Schema>, row: MemberRow): Promise<boolean> {
   const other = await transaction
     .selectFrom('members')
@@ -111,11 +111,11 @@ export async function endSessions(transaction: Transaction<Schema>, member: stri
   await query.execute();
 }
 
-/** Links for another password that are still about: the one that is there is newer. */
+/** Ends pending reset links: the present password is newer. */
 const endResets = (transaction: Transaction<Schema>, member: string) =>
   transaction.deleteFrom('invitations').where('kind', '=', 'reset').where('member', '=', member).execute();
 
-/** What an owner handed out ends with the role: one of these links would bring it back, or give them the account of another. */
+/** Links that an owner handed out end with the role: they could restore it, or give access to another account. */
 async function endLinksBy(
   transaction: Transaction<Schema>,
   owner: string,
@@ -154,7 +154,7 @@ function endsSessions(before: MemberRow, after: MemberRow): boolean {
 export type MemberRow = Selectable<MemberTable>;
 type CountedRow = MemberRow & { readonly passkeys: number | null };
 
-/** A role that only a newer version knows gives no more than looking. */
+/** A role that only a newer version knows counts as viewer. */
 export const toRole = (text: string): Role => oneOf(roles, text) ?? 'viewer';
 
 export function toMember(row: CountedRow): StoredMember {
@@ -199,7 +199,7 @@ function changed(row: MemberRow, change: MemberChange, nowMs: number): MemberRow
   };
 }
 
-/** As the audit log shows it. Which password, nobody is told; that there is another one, everybody. */
+/** For the audit log: that the password changed, but not to what. */
 export function toAudited(row: MemberRow): unknown {
   return {
     email: row.email,
@@ -230,7 +230,7 @@ export async function findMember(db: Kysely<Schema>, id: string): Promise<Stored
   return row && toMember(row);
 }
 
-/** One after another: two owners who each demote the other would both find that there is one more. Taken before anything else. */
+/** Serialises changes: two owners who demote each other at once would both still see the other. Locked before anything else. */
 export async function takeTurn(transaction: Transaction<Schema>): Promise<void> {
   await transaction
     .updateTable('access_turn')
@@ -241,7 +241,7 @@ export async function takeTurn(transaction: Transaction<Schema>): Promise<void> 
 
 type Tracer = (trace: Trace) => Promise<void>;
 
-/** All but those that are kept. */
+/** All except the kept ones. */
 export async function endMeans(
   transaction: Transaction<Schema>,
   member: string,

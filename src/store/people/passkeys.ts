@@ -89,7 +89,7 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
         .updateTable('passkeys')
         .set({ counter, last_used_at: clock.nowMs() })
         .where('id', '=', id)
-        // Many authenticators do not count, and say 0 always.
+        // Many authenticators have no counter, and report 0 always.
         .where((is) => is.or([is('counter', '<', counter), is.and([is('counter', '=', 0), is.lit(counter === 0)])]))
         .executeTakeFirst();
       return updated.numUpdatedRows > 0n;
@@ -112,7 +112,7 @@ function toPasskey(row: PasskeyRow): StoredPasskey {
 
 type TokenRow = Selectable<TokenTable>;
 
-/** API tokens in a database: found by their digest alone. */
+/** API tokens in a database: found by their digest only. */
 export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): TokenStore {
   return {
     async find(digest) {

@@ -25,7 +25,7 @@ export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionSto
           expires_at: session.expiresAtMs,
           proved_at: session.provedAtMs ?? null,
         };
-        // Nobody removes the member meanwhile.
+        // Locks the member against removal.
         const member = await transaction
           .updateTable('members')
           .set({ last_seen_at: nowMs })
@@ -94,7 +94,7 @@ function toSession(row: Selectable<SessionTable>): StoredSession {
 
 const keptMs = 24 * 60 * 60_000;
 
-/** How often somebody tried to sign in, in a database, so that all nodes count together. */
+/** Attempts to sign in, in a database, so that all nodes count together. */
 export function createAttemptStore(db: Kysely<Schema>, clock: Clock): AttemptStore {
   return {
     begin: (subject, waitMs) =>
@@ -104,7 +104,7 @@ export function createAttemptStore(db: Kysely<Schema>, clock: Clock): AttemptSto
           .deleteFrom('attempts')
           .where('failed_at', '<', nowMs - keptMs)
           .execute();
-        // From here on the row is ours, until the transaction ends.
+        // Locks the row until the transaction ends.
         const row = await transaction
           .insertInto('attempts')
           .values({ subject, failures: 0, failed_at: nowMs, blocked_until: 0 })

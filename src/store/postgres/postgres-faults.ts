@@ -2,7 +2,7 @@
 
 import { StoreError } from '../store-error.ts';
 
-/** The server cannot be asked just now; a moment later it may be. */
+/** The server is unreachable just now; a retry may succeed. */
 export class StoreAwayError extends StoreError {
   override name = 'StoreError';
 }
@@ -72,7 +72,7 @@ const byCode: Readonly<Record<string, Fault>> = {
   '42501': lasting(lacksRights),
 };
 
-/** Where the client gives no code. */
+/** For errors of the client without a code. */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
   [/timeout|terminated|not queryable|connection (error|closed)|ended/i, away],
   [
@@ -89,10 +89,10 @@ const byMessage: readonly (readonly [RegExp, Fault])[] = [
   ],
 ];
 
-/** What is no fault of the server or the way to it stays as it is: a mistake of ours. */
+/** An error that is neither the server's nor the network's stays unchanged: a bug of ours. */
 export function toPostgresError(thrown: unknown, place: string): unknown {
   if (!(thrown instanceof Error) || thrown instanceof StoreError) return thrown;
-  // Several addresses were tried: what the last of them said will do.
+  // Several addresses were tried: the last error stands for all.
   const error = thrown instanceof AggregateError && thrown.errors.length > 0 ? thrown.errors.at(-1) : thrown;
   const code = Reflect.get(Object(error), 'code');
   const fault = findFault(code, error instanceof Error ? error.message : '');
@@ -105,7 +105,7 @@ function findFault(code: unknown, message: string): Fault | undefined {
   if (typeof code === 'string') {
     if (Object.hasOwn(byCode, code)) return byCode[code];
     if (code === 'ENOENT') return readFile;
-    // What the server says has a code of its own; its words may hold anything.
+    // The server's errors have codes; their texts may hold anything.
     return undefined;
   }
   return byMessage.find(([pattern]) => pattern.test(message))?.[1];
@@ -115,10 +115,10 @@ const readFile = lasting(
   (place) => `${place}: a file that "store" names (a certificate, a key or a socket) is not there; check its path.`,
 );
 
-/** The connection is of no use any more: what was asked on it may still be under way. */
+/** The connection is unusable: its statement may still be running. */
 export function isConnectionLost(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  // Only what the server says has a severity, and after most of it the connection goes on.
+  // Only the server's errors have a severity, and after most of them the connection stays usable.
   if (Reflect.get(thrown, 'severity') === undefined) return true;
   return /^(08|57P0|25P03)/.test(String(Reflect.get(thrown, 'code')));
 }
@@ -137,7 +137,7 @@ export interface ServerFacts {
 
 const oldestVersion = 15;
 
-/** Undefined for one that will do. */
+/** Undefined for a suitable server. */
 export function whyUnfit({ version, encoding, isStandby }: ServerFacts, place: string): string | undefined {
   const major = Math.floor(version / 10_000);
   if (major < oldestVersion) return `${place} is PostgreSQL ${major}; Postern needs ${oldestVersion} or newer.`;

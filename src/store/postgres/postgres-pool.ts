@@ -8,24 +8,24 @@ import { isConnectionLost, toPostgresError } from './postgres-faults.ts';
 
 export interface PoolSettings {
   readonly most: number;
-  /** To get a connection, a new one or one that is given back. */
+  /** To get a connection, new or pooled. */
   readonly connectMs: number;
-  /** For one statement; undefined where it takes what it takes. */
+  /** For one statement; undefined: no timeout. */
   readonly statementMs: number | undefined;
 }
 
 const applicationName = 'postern';
-/** A process that stands still in the middle of a transaction holds up nobody for longer. */
+/** Limits how long a process that hangs within a transaction blocks others. */
 const idleTransactionMs = 10_000;
-/** The server gives up first, and says so: the connection stays good. */
+/** The server's timeout is the shorter one, so that the connection stays usable. */
 const graceMs = 250;
-/** At the end, what is under way may end as well. */
+/** At the end, running statements get this time to finish. */
 const farewellMs = 1_000;
 
 const int8 = 20;
 const numeric = 1700;
 
-/** What a connection needs to know; the URL with its password stays in here. */
+/** Connection settings, which include the URL's password. */
 export function toClientConfig(url: string, { connectMs, statementMs }: Omit<PoolSettings, 'most'>): ClientConfig {
   return {
     connectionString: withSslMode(url),
@@ -41,7 +41,7 @@ export function toClientConfig(url: string, { connectMs, statementMs }: Omit<Poo
   };
 }
 
-/** For Kysely. Whatever goes wrong comes out as a sentence, and a connection that is in doubt is not used again. */
+/** For Kysely. Every fault becomes a sentence, and a connection in doubt is not reused. */
 export function createPostgresPool(url: string, place: string, settings: PoolSettings): PostgresPool {
   const open = new Set<Client>();
   const idle = new IdleClients();
@@ -64,19 +64,19 @@ export function createPostgresPool(url: string, place: string, settings: PoolSet
     max: settings.most,
     idleTimeoutMillis: 30_000,
   });
-  // A connection that nobody uses was ended from the other side: the pool has put it away already.
+  // The server ended an idle connection: the pool has removed it already.
   pool.on('error', () => undefined);
   return {
     options: {},
     async end() {
-      // A second time is no mistake.
+      // A second call is allowed.
       if (pool.ending) return;
       const timer = setTimeout(() => open.forEach(hangUp), farewellMs);
       try {
         await pool.end();
       } finally {
         clearTimeout(timer);
-        // The pool forgets those that never got as far as to be of use; the server would wait for them, and so would we.
+        // The pool forgets connections that were never established; the server would wait for them, and so would we.
         open.forEach(hangUp);
       }
     },
@@ -93,7 +93,7 @@ export function createPostgresPool(url: string, place: string, settings: PoolSet
   };
 }
 
-/** The pool hears a moment later of those that were hung up. */
+/** The pool learns of closed connections a moment later. */
 async function takeLiving(pool: Pool): Promise<PoolClient> {
   for (;;) {
     const client = await pool.connect();
@@ -102,9 +102,9 @@ async function takeLiving(pool: Pool): Promise<PoolClient> {
   }
 }
 
-/** Those that nobody uses just now. */
+/** Idle connections. */
 class IdleClients extends Set<Client> {
-  /** One was lost: so may be the others, and behind a wall that swallows everything each would be waited for in its turn. */
+  /** After one is lost the others may be too, and behind a firewall that drops packets each would time out in turn. */
   hangUpAll(): void {
     for (const client of this) hangUp(client);
     this.clear();
@@ -145,7 +145,7 @@ class GuardedClient implements PostgresPoolClient {
     } catch (thrown) {
       if (isConnectionLost(thrown)) {
         this.#isLost = true;
-        // At once: the end of a transaction would be waited for as long again.
+        // At once: waiting for the transaction's end would take another timeout.
         hangUp(this.#client);
         this.#idle.hangUpAll();
       }
@@ -154,12 +154,12 @@ class GuardedClient implements PostgresPoolClient {
   }
 }
 
-/** Without a word: for a server that does not answer any more. */
+/** Without a farewell: for a server that does not answer any more. */
 export function hangUp(client: Client): void {
   client.connection.stream.destroy();
 }
 
-/** Whole numbers that a JavaScript number holds exactly become one, as sums of them do; larger ones become a bigint. */
+/** Exact integers become numbers, also in sums; larger ones become bigints. */
 function getTypeParser(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (format === 'binary') return types.getTypeParser(type, 'binary') as (text: string) => unknown;
   if (type === int8) return toWhole;
@@ -172,7 +172,7 @@ function toWhole(text: string): number | bigint {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
-/** As PostgreSQL's own programs read it: `require` asks for TLS, and only the two `verify` modes look at the certificate. */
+/** As PostgreSQL's own programs read it: `require` asks for TLS, and only the two `verify` modes check the certificate. */
 function withSslMode(url: string): string {
   const mode = /[?&]sslmode=([^&#]*)/.exec(url)?.[1];
   if (mode === undefined || mode === 'disable') return url;

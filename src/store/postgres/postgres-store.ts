@@ -19,17 +19,17 @@ export interface PostgresOptions {
   readonly onRetry?: (sentence: string) => void;
 }
 
-/** For what a request waits for. */
+/** For statements that a request waits for. */
 const quick: PoolSettings = { most: 4, connectMs: 1_000, statementMs: 1_000 };
-/** For drawing from budgets: who draws waits for a second or three, and what comes after that is for the next. */
+/** For draws from budgets: a request waits up to three seconds, and a later grant serves the next one. */
 const lasting: PoolSettings = { most: 4, connectMs: 2_500, statementMs: 2_500 };
-/** For what nobody waits for with a request in hand: imports, lists, sums. */
+/** For work that no request waits for: imports, lists, sums. */
 const patient: PoolSettings = { most: 4, connectMs: 2_000, statementMs: 30_000 };
-/** Building an index takes as long as it takes. */
+/** Without a timeout, as an index takes its time. */
 const unhurried: PoolSettings = { most: 1, connectMs: 2_000, statementMs: undefined };
 
 const retryPauseMs = 1_000;
-/** Any number that is always the same: who holds it is alone. */
+/** Any constant number: its holder migrates alone. */
 const migrationLock = 7_370_017_385_206_471;
 
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
@@ -46,7 +46,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     loose: hurried,
     clock: options.clock,
     signal,
-    // Its log is the server's own, which puts it together again by itself.
+    // The server recovers its own log.
     secure: async () => true,
     async close() {
       await Promise.all([signal.close(), ...pools.map((pool) => pool.end())]);
@@ -54,7 +54,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   });
 }
 
-/** Brings it up to date, or back, and says which migrations ran, or were set aside. */
+/** Migrates up, or back, and returns the names of the migrations that ran, or were set aside. */
 export async function migratePostgres(url: string, backTo?: string): Promise<string[]> {
   const place = nameOf(url);
   if (backTo === undefined) return setUp(url, place);
@@ -72,7 +72,7 @@ export async function readMissingOfPostgres(url: string): Promise<string[]> {
   });
 }
 
-/** What may be said of a URL: never its password. */
+/** The URL for messages: without its password. */
 export function nameOf(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return 'The store in PostgreSQL';
@@ -93,7 +93,7 @@ async function setUp(url: string, place: string): Promise<string[]> {
   });
 }
 
-/** Whoever starts at the same time waits here, and then finds the work done. */
+/** Processes that start at the same time wait here, and then find the work done. */
 function alone<T>(db: Kysely<Schema>, work: (transaction: Kysely<Schema>) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
@@ -109,14 +109,14 @@ async function checkServer(db: Kysely<Schema>, place: string): Promise<void> {
   if (unfit !== undefined) throw new StoreError(unfit);
 }
 
-/** Beforehand: once a statement has failed, the transaction says no more why. */
+/** Checked first: after a failed statement the transaction gives no further reasons. */
 async function checkRights(db: Kysely<Schema>, place: string): Promise<void> {
   const { rows } = await sql<{ may: boolean | null }>`
     select has_schema_privilege(current_schema(), 'CREATE') as may`.execute(db);
   if (rows[0]?.may !== true) throw new StoreError(lacksRights(place));
 }
 
-/** Tries until the server is there, as long as it may take. What time does not heal is said at once. */
+/** Retries until the server is reachable or the patience ends. Lasting faults are reported at once. */
 async function whenThere<T>({ clock, patienceMs = 0, onRetry }: PostgresOptions, call: () => Promise<T>): Promise<T> {
   const deadlineMs = clock.monotonicMs() + patienceMs;
   for (;;) {
@@ -148,14 +148,14 @@ function toKysely(pool: PostgresPool): Kysely<Schema> {
   return new Kysely<Schema>({ dialect });
 }
 
-/** A rollback that fails hides no cause: Kysely has put the connection away by then, and throws on what broke the transaction. */
+/** A failing rollback must not hide the cause: Kysely has removed the connection by then, and throws on the original error. */
 class CandidDriver extends PostgresDriver {
   override rollbackTransaction(connection: Parameters<PostgresDriver['rollbackTransaction']>[0]): Promise<void> {
     return super.rollbackTransaction(connection).catch(() => undefined);
   }
 }
 
-/** Who migrates holds a lock already, which ends with its transaction; the one that Kysely would take outlives it. */
+/** The migration already holds a lock that ends with its transaction; Kysely's would outlive it. */
 class LockedAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {
     return undefined;
@@ -168,13 +168,13 @@ class LockedAdapter extends PostgresAdapter {
 
 const channel = 'postern_changes';
 
-/** How nodes on one PostgreSQL tell each other that something changed: a notification, on a connection of its own. */
+/** How nodes on one PostgreSQL notify each other of changes, on a connection of its own. */
 export interface SignalDeps {
   readonly config: ClientConfig;
-  /** Until the first try after the connection broke; it doubles. */
+  /** Before the first reconnect; doubles each time. */
   readonly firstPauseMs?: number;
   readonly longestPauseMs?: number;
-  /** A connection that says nothing is asked now and then whether it is still there. */
+  /** How often a silent connection is tested. */
   readonly checkEveryMs?: number;
 }
 
@@ -228,14 +228,14 @@ class Listener {
     const client = new Client(this.#deps.config);
     this.#client = client;
     client.on('notification', () => this.#onChange());
-    // A broken connection ends, and that is dealt with below.
+    // A broken connection ends, which is handled below.
     client.on('error', () => this.#lose(client));
     client.once('end', () => this.#lose(client));
     try {
       await client.connect();
       await client.query(`listen ${channel}`);
     } catch {
-      // Whoever listens also looks by itself: nothing is lost but time, and it is tried again.
+      // Listeners also poll: only time is lost, and a reconnect follows.
       this.#lose(client);
       return;
     }
@@ -243,7 +243,7 @@ class Listener {
     this.#pauseMs = this.#deps.firstPauseMs;
     this.#timer = setInterval(() => void this.#check(client), this.#deps.checkEveryMs);
     this.#timer.unref();
-    // Something may have changed while nobody listened.
+    // Something may have changed during the disconnect.
     this.#onChange();
   }
 
@@ -275,13 +275,13 @@ class Listener {
   }
 }
 
-/** Nobody waits for a server that does not answer any more. */
+/** Does not wait for a server that no longer answers. */
 async function end(client: Client): Promise<void> {
   const timeout = setTimeout(() => hangUp(client), 500);
   try {
     await client.end();
   } catch {
-    // It was never there, or is gone already.
+    // Never connected, or closed already.
   } finally {
     clearTimeout(timeout);
   }

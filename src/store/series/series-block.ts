@@ -4,25 +4,25 @@ import { Buffer } from 'node:buffer';
 import { seriesAmounts } from '../../core/store/series.ts';
 import { bucketCount, inOrder, type Pairs, Sketch } from '../../lib/sketch.ts';
 
-/** A request, or a call to an upstream that was not the only one of its request and answered well. */
+/** A request; or a call to an upstream that was not its request's only, successful one. */
 export const cellKinds = { request: 0, attempt: 1 } as const;
 
-/** What cells are told apart by, in the order in which they stand in a block. */
+/** The names of a cell, in the order of a block. */
 export const cellNames = ['model', 'upstream', 'key', 'project', 'operation', 'outcome', 'code', 'cache'] as const;
 export type CellName = (typeof cellNames)[number];
 
-/** In a block: where a cell has no such name, and where seldom ones are added up. */
+/** Numbers in a block: the cell has no such name; the names are too rare and summed together. */
 export const noName = 0;
 const othersName = 1;
 const firstName = 2;
-/** The same in a cell: no name of a key or a model has a control character. */
+/** The same in a cell: names of keys and models have no control characters. */
 export const others = '\u0001';
 
-/** What is counted, in the order of a cell. `direct` are calls that no cell of an attempt has: of the cell's own upstream. */
+/** The counts, in the order of a cell. `direct` are calls to the cell's own upstream that no attempt cell has. */
 export const counted = ['requests', 'attempts', 'failedAttempts', 'direct', 'directFailed', ...seriesAmounts] as const;
 export type Counted = (typeof counted)[number];
 
-/** A block of a version that did not know the last ones has none of them. */
+/** A block of a version that did not know the last ones lacks them. */
 export const sketched = ['duration', 'firstByte', 'overhead', 'wait'] as const;
 
 export class Cell {
@@ -139,7 +139,7 @@ export function writeBlock(cells: readonly Cell[]): Buffer {
   return Buffer.from(whole.buffer.subarray(0, whole.length));
 }
 
-/** First which of the figures there are, and then each of them. */
+/** First a mask of the figures present, and then the figures. */
 function writeFigures({ counts, sketches }: Cell): void {
   let mask = 0;
   for (let index = 0; index < counts.length; index++) if ((counts[index] ?? 0) > 0) mask |= 1 << index;
@@ -172,15 +172,15 @@ function sumOf(pairs: Pairs): Pairs {
   return sum.toPairs();
 }
 
-/** What a reader has read last: of all of them, one at a time. */
+/** Buffers shared by all readers: only the latest reading is valid. */
 const ofCell = sketched.map(() => new Float64Array(2 * bucketCount));
 
-/** Goes through a block, cell by cell. What is not asked for is not read. */
+/** Reads a block cell by cell, and only the figures that are asked for. */
 export class BlockReader {
   readonly #bytes: Buffer;
   #at = 0;
   #end = 0;
-  /** Where the figures of the cell begin. */
+  /** Offset of the cell's figures. */
   #body = 0;
   readonly #first: number;
   readonly #count: number;
@@ -188,10 +188,10 @@ export class BlockReader {
   readonly #offsets: number[] = [];
   readonly #texts: (string | undefined)[] = [];
   kind = 0;
-  /** Of the cell, by number: see `text` and `find`. */
+  /** The cell's name numbers: see `text` and `find`. */
   readonly names: number[] = new Array(cellNames.length).fill(noName);
   readonly counts = new Float64Array(counted.length);
-  /** Pairs of each sketch, and how many numbers they are. */
+  /** The pairs of each sketch, and their length. */
   readonly sketches = ofCell;
   readonly lengths: number[] = sketched.map(() => 0);
 
@@ -218,7 +218,7 @@ export class BlockReader {
     this.#end = this.#first;
   }
 
-  /** Numbers of names are below it. */
+  /** Upper bound (exclusive) of name numbers. */
   get nameCount(): number {
     return firstName + this.#offsets.length / 2;
   }
@@ -236,7 +236,7 @@ export class BlockReader {
     return text;
   }
 
-  /** Undefined where no cell has it. */
+  /** Undefined where no cell has the name. */
   find(text: string): number | undefined {
     if (text === '') return noName;
     const bytes = Buffer.from(text);

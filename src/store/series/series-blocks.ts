@@ -25,18 +25,18 @@ export async function insertSeries(trx: Transaction<Schema>, rows: readonly Name
   for (const block of blocks) await trx.insertInto('series_blocks').values(block).execute();
 }
 
-/** From when on there are blocks of all rows. */
+/** The time from which blocks cover all rows. */
 async function readSince(db: Kysely<Schema>): Promise<number> {
   const row = await db.selectFrom('series_since').select('at').executeTakeFirst();
   return Number(row?.at ?? 0);
 }
 
-/** Of each look, so that rows that come in meanwhile never wait for long. */
+/** Per step, so that other writers do not wait for long. */
 const formerAtOnce = { minutes: 60, rows: 10_000 };
 
 /**
- * Rows from before there were series, a minute at a time, the newest first; gives back from when on there are series then. What came late
- * of such a minute is among its rows, so its blocks are made anew.
+ * Adds blocks for rows that are older than the series, a minute at a time, the newest first; returns the new beginning. Late rows of such a minute
+ * are among them, so its blocks are replaced.
  */
 async function addFormerRows(db: Kysely<Schema>): Promise<number> {
   let sinceMs = await readSince(db);
@@ -48,7 +48,7 @@ async function addFormerRows(db: Kysely<Schema>): Promise<number> {
     const newest = await newestBefore(db, sinceMs);
     const minute = newest === undefined ? 0 : newest - (newest % minuteMs);
     const added = await addMinute(db, minute, sinceMs);
-    // Another node was quicker.
+    // Another node was first.
     if (added === undefined) return readSince(db);
     rows += added;
     sinceMs = minute;
@@ -74,7 +74,7 @@ async function addMinute(db: Kysely<Schema>, minute: number, sinceMs: number): P
     );
     return rows.length;
   };
-  // Rows and blocks as they are at one moment: what is imported meanwhile is in neither, or in both.
+  // Rows and blocks as of one moment: what is imported meanwhile is in neither, or in both.
   const transaction = isOfServer ? db.transaction().setIsolationLevel('repeatable read') : db.transaction();
   return transaction.execute(work).catch((thrown: unknown) => {
     if (isOfServer && isOutrun(thrown)) return undefined;
@@ -103,7 +103,7 @@ interface Roll {
   readonly from: number;
   readonly to: number;
   readonly spanMs: number;
-  /** What began in a span is there by so long after its end; what comes later is rolled up by itself. */
+  /** By this time after its end a span's rows are imported; later ones are rolled up on their own. */
   readonly afterMs: number;
   /** Late blocks are rolled up together. */
   readonly everyMs: number;
@@ -115,7 +115,7 @@ const rolls: readonly Roll[] = [
   { from: levels.hour, to: levels.day, spanMs: dayMs, afterMs: 1_200_000, everyMs: 1_800_000 },
 ];
 
-/** Spans at a time, so that rows that come in meanwhile never wait for long. */
+/** Spans per step, so that other writers do not wait for long. */
 const mostSpans: Readonly<Record<number, number>> = { [levels.minute]: 10, [levels.hour]: 1, [levels.day]: 1 };
 const prunedAtOnce = 2_000;
 
@@ -144,7 +144,7 @@ export function createSeriesStore(db: Kysely<Schema>, clock: Clock): SeriesStore
   };
 }
 
-/** In one statement: what is rolled up meanwhile is in one of both. */
+/** One statement: a block that is rolled up meanwhile is in one of both. */
 async function readBlocks(db: Kysely<Schema>, { intervals, section }: SeriesPlan): Promise<StoredBlock[]> {
   if (intervals.length === 0) return [];
   const wanted = sections[section].number;
@@ -153,7 +153,7 @@ async function readBlocks(db: Kysely<Schema>, { intervals, section }: SeriesPlan
   return rows;
 }
 
-/** Blocks of that length, and shorter ones that are in none of them yet: by their own index, which has few. */
+/** Blocks of the interval's level, and shorter ones that none of them includes: by their own index, which is small. */
 function selectsOf({ level, fromMs, toMs }: Interval, section: number) {
   const isWithin = sql`at >= ${fromMs} and at < ${toMs}`;
   const finer = [levels.minute, levels.hour].filter((one) => one < levels[level]);
@@ -167,7 +167,7 @@ function selectsOf({ level, fromMs, toMs }: Interval, section: number) {
   ];
 }
 
-/** True where there is more of it. Whoever else rolls up the same is noticed, and nothing is done then. */
+/** True where there is more to do. Another node's roll-up of the same blocks is noticed, and this one then does nothing. */
 async function rollUp(
   db: Kysely<Schema>,
   { from, to, spanMs, afterMs }: Roll,
@@ -175,7 +175,7 @@ async function rollUp(
   sinceMs: number,
 ): Promise<boolean> {
   const before = Math.floor((nowMs - afterMs) / spanMs) * spanMs;
-  // What came late of the time before is there once more in the rows: see `addFormerRows`.
+  // Late rows of the earlier time are among the rows once more: see `addFormerRows`.
   const first = Math.ceil(sinceMs / spanMs) * spanMs;
   const oldest = await db
     .selectFrom('series_blocks')
@@ -247,7 +247,7 @@ async function takeAway(trx: Transaction<Schema>, ids: readonly number[]): Promi
   return taken;
 }
 
-/** Those with all their names are counted; the others of their time go with them. */
+/** Only blocks of the full section are counted; the others of their span are marked with them. */
 async function mark(
   trx: Transaction<Schema>,
   level: number,
@@ -268,7 +268,7 @@ async function mark(
   return details.every(({ id }) => known.has(id)) ? details.length : -1;
 }
 
-/** What is in blocks of a longer time, and kept no longer by itself. */
+/** Deletes blocks that longer ones include, once expired. */
 async function prune(db: Kysely<Schema>, nowMs: number, retentionMs: number): Promise<boolean> {
   const kept = [
     { level: levels.minute, beforeMs: nowMs - keptMs.minute },

@@ -42,14 +42,14 @@ const firstByte = ofSketch('firstByte');
 const overhead = ofSketch('overhead');
 const wait = ofSketch('wait');
 
-/** What a try of a row says where nothing failed: it answered, or nobody wanted the answer any more. */
+/** Details of calls that did not fail: answered, or no longer wanted. */
 const notFailed: ReadonlySet<string> = new Set(['answered', 'client-gone']);
-/** No call was made. */
+/** The detail of a try without a call. */
 const notCalled = 'queue';
 
 export const isFailedAttempt = (outcome: string): boolean => !notFailed.has(outcome);
 
-/** The cells of each minute, by when it begins. */
+/** The cells of each minute, by its beginning. */
 export function toMinutes(rows: readonly NamedRow[]): Map<number, Cells> {
   const minutes = new Map<number, Cells>();
   let latest = Number.NaN;
@@ -85,7 +85,7 @@ const toCellNames = (names: RowNames): string[] => [
   names.cache ?? '',
 ];
 
-/** `listed` calls have cells of their own. */
+/** `listed` calls have their own cells. */
 function addRow(cell: Cell, { outcome }: RowNames, row: RowFigures, listed: number): void {
   cell.add(requests, 1);
   cell.add(attempts, row.attempts);
@@ -97,14 +97,14 @@ function addRow(cell: Cell, { outcome }: RowNames, row: RowFigures, listed: numb
   if (row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost')) cell.add(unpriced, 1);
   const own = Math.max(0, row.attempts - listed);
   cell.add(direct, own);
-  // Of an answer that broke off nothing is listed.
+  // An answer that broke off has no entry in the list of tries.
   if (outcome === 'cut' && own > 0) {
     cell.add(directFailed, 1);
     cell.add(failedAttempts, 1);
   }
   if (row.tries !== null) cell.add(failedAttempts, failedIn(row.tries));
   if (row.units !== null) addSaved(cell, row.units);
-  // How long it took nobody knows.
+  // Its duration is unknown.
   if (outcome === 'lost') return;
   cell.sketches[duration]?.push(bucketOf(row.duration_ms), 1);
   if (row.queue_ms !== null) cell.sketches[wait]?.push(bucketOf(row.queue_ms), 1);
@@ -145,12 +145,12 @@ const longestCode = 64;
 /** Of the system or of TLS, such as ECONNREFUSED, ERR_TLS_CERT_ALTNAME_INVALID, DEPTH_ZERO_SELF_SIGNED_CERT. */
 const systemCode = /\b(?:E[A-Z]{4,}|[A-Z]{2,}(?:_[A-Z]+)+)\b/;
 
-/** Words that name addresses would be a cell for each of them. */
+/** Only the code: texts with addresses would make a cell each. */
 const codeIn = (detail: string): string => systemCode.exec(detail)?.[0] ?? detail.slice(0, longestCode);
 
 const failedIn = (text: string): number => triesIn(text).filter(({ outcome }) => isFailedAttempt(outcome)).length;
 
-/** Gives back how many calls they were. */
+/** Returns the number of calls. */
 function addTries(cells: Cells, { model, key, project, operation }: RowNames, text: string): number {
   const tries = triesIn(text);
   for (const { upstream, outcome, code, durationMs } of tries) {
@@ -162,7 +162,7 @@ function addTries(cells: Cells, { model, key, project, operation }: RowNames, te
   return tries.length;
 }
 
-/** What blocks are kept by, beside all their names: for most questions a small part of the cells. */
+/** Subsets of names that have blocks of their own: most queries then read few cells. */
 export const sections = {
   detail: { number: 0, without: [] },
   targets: { number: 1, without: ['key', 'project'] },
@@ -171,7 +171,7 @@ export const sections = {
 } as const satisfies Record<string, { number: number; without: readonly CellName[] }>;
 export type Section = keyof typeof sections;
 
-/** The smallest section that has these names. */
+/** The smallest section with these names. */
 export function sectionOf(names: readonly CellName[]): Section {
   const fits = ({ without }: { readonly without: readonly CellName[] }) =>
     !names.some((name) => without.includes(name));
@@ -190,14 +190,14 @@ export function withoutNames(cells: readonly Cell[], without: readonly CellName[
   return made.values();
 }
 
-/** Cells of a block at most: clients may choose names. */
+/** Limit of cells in a block, as clients may choose names. */
 const mostCells = 12_000;
 const seldomNames: readonly (readonly CellName[])[] = [
   ['key', 'project'],
   ['model', 'code'],
 ];
 
-/** Where there are too many, the names of those with the fewest requests are `others`. */
+/** Beyond the limit, the names with the fewest requests become `others`. */
 export function boundCells(cells: readonly Cell[], most = mostCells): readonly Cell[] {
   let bounded = cells;
   for (const folded of seldomNames) {

@@ -5,11 +5,11 @@ import { dayMs, hourMs } from '../ledger/ledger-rows.ts';
 import type { CellName } from './series-block.ts';
 import { minuteMs, type Section, sectionOf } from './series-cells.ts';
 
-/** Rows of an import, then what was over: minutes, hours, days. */
+/** Rows of an import, then finished minutes, hours, days. */
 export const levels = { raw: 0, minute: 1, hour: 2, day: 3 } as const;
 type Level = 'minute' | 'hour' | 'day';
 
-/** How long blocks of minutes and of hours are kept; days are kept as long as rows, and as long as hours at least. */
+/** Retention of minute and hour blocks; days stay as long as rows, and at least as long as hours. */
 export const keptMs = { minute: 14 * dayMs, hour: 90 * dayMs };
 
 export interface Interval {
@@ -22,7 +22,7 @@ export interface SeriesPlan {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
-  /** When each step begins; the first one may begin before `fromMs`. */
+  /** Beginning of each step; the first may begin before `fromMs`. */
   readonly firstMs: number;
   readonly steps: number;
   readonly section: Section;
@@ -30,9 +30,9 @@ export interface SeriesPlan {
 }
 
 const mostSteps = 1_500;
-/** Where nobody says how long a step is. */
+/** The default limit of daily steps. */
 const mostOfDays = 400;
-/** What a step is, by the longest stretch that it suits. */
+/** Step lengths, each with the longest span that it suits. */
 const steps = [
   { upToMs: 2 * hourMs, stepMs: minuteMs },
   { upToMs: 6 * hourMs, stepMs: 5 * minuteMs },
@@ -40,23 +40,23 @@ const steps = [
   { upToMs: 8 * dayMs, stepMs: hourMs },
   { upToMs: 32 * dayMs, stepMs: 6 * hourMs },
 ] as const;
-/** Beyond, hours with all their names are too many to go through: days are. */
+/** For longer spans, hours with all their names are too many to read: days are used. */
 const longestOfDetailMs = 4 * dayMs;
-/** Where all keys of all models are asked for; beyond, minutes are too many. */
+/** For all keys of all models; for longer spans minutes are too many. */
 const longestOfWideMs = 12 * hourMs;
-/** Beyond, steps are days in UTC. */
+/** For longer spans, steps are days in UTC. */
 const longestOfHoursMs = 33 * dayMs;
 
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs;
 const ceilTo = (ms: number, unitMs: number): number => Math.ceil(ms / unitMs) * unitMs;
 
-/** Throws a RangeError where a step does not fit the stretch. */
+/** Throws a RangeError where a step does not fit the span. */
 export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   const { filter, by } = query;
   const filtered = (['model', 'upstream', 'key', 'project'] as const).filter((name) => filter[name] !== undefined);
   const section = sectionOf([...filtered, ...by] as CellName[]);
   const lengthMs = query.toMs - query.fromMs;
-  // What is kept says how finely the ends can be cut.
+  // The retained blocks limit how finely the ends can be cut.
   const endMs = query.fromMs >= nowMs - keptMs.minute ? minuteMs : query.fromMs >= nowMs - keptMs.hour ? hourMs : dayMs;
   const fromMs = floorTo(query.fromMs, endMs);
   const toMs = Math.max(ceilTo(query.toMs, endMs), fromMs + endMs);
@@ -80,7 +80,7 @@ export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
 
 const lengths = { minute: minuteMs, hour: hourMs, day: dayMs };
 
-/** Whole days and hours in the middle, as far as they may be used, and minutes at both ends. */
+/** Whole days and hours in the middle, where permitted, and minutes at both ends. */
 function cover(fromMs: number, toMs: number, coarser: readonly ('hour' | 'day')[]): Interval[] {
   const level = coarser.at(-1);
   if (level === undefined) return fromMs < toMs ? [{ level: 'minute', fromMs, toMs }] : [];

@@ -23,7 +23,7 @@ export interface StoredBlock {
   readonly data: Uint8Array;
 }
 
-/** Where a count is in a cell, and where it is shown. Written out: it is looked up for each cell. */
+/** Positions of a count in a cell and in the answer. Unrolled: it is read for each cell. */
 const cellAt = {
   requests: counted.indexOf('requests'),
   attempts: counted.indexOf('attempts'),
@@ -42,20 +42,20 @@ function addTo(sums: Float64Array, at: number, amount: number): void {
   sums[at] = (sums[at] ?? 0) + amount;
 }
 
-/** Those that a cell has as they are shown: its own, and where they are added. */
+/** Counts that are copied from cells unchanged: from, to. */
 const copied = seriesCounts.flatMap((name, to) => {
   const from = (counted as readonly string[]).indexOf(name);
   return from === -1 || name === 'attempts' || name === 'failedAttempts' ? [] : [[from, to] as const];
 });
 
-/** Lists of numbers: to take pairs apart takes several times as long, for each cell. */
+/** Typed arrays: destructuring pairs takes several times as long, for each cell. */
 const copiedFrom = Uint8Array.from(copied, ([from]) => from);
 const copiedTo = Uint8Array.from(copied, ([, to]) => to);
 
 const mostCodes = 10;
 const shares = [0.5, 0.95, 0.99];
 const heatmapRows = 30;
-/** What has a value for each step. */
+/** Counts with a value for each step. */
 const pointCounts = [
   ...['requests', 'succeeded', 'failed', 'refused', 'cancelled', 'attempts', 'failedAttempts'],
   ...['inputTokens', 'outputTokens', 'items', 'costNanos'],
@@ -63,13 +63,13 @@ const pointCounts = [
 
 const none: Pairs = [];
 
-/** What is added up for one line, or for all; step by step, in the order of time. */
+/** Sums of one line, or of all; step by step, in the order of time. */
 class Line {
   readonly names: readonly string[];
   readonly isOthers: boolean;
   readonly sums = new Float64Array(seriesCounts.length);
   readonly sketches = sketched.map(() => new Sketch());
-  /** Of the step that is added up now. */
+  /** Of the current step. */
   readonly stepSums = new Float64Array(seriesCounts.length);
   readonly #stepSketch = new Sketch();
   readonly counts: readonly Float64Array[];
@@ -77,7 +77,7 @@ class Line {
   /** For a heat map. */
   readonly pairs: Pairs[] = [];
   readonly #keepsPairs: boolean;
-  /** Of what is shown step by step: in all it is the sum of the steps. */
+  /** The latency shown step by step: its total is the sum of the steps. */
   readonly #latency: number;
 
   constructor(names: readonly string[], isOthers: boolean, steps: number, latency: number, keepsPairs = false) {
@@ -116,7 +116,7 @@ class Line {
     if (length > 0 && pairs !== undefined) to?.add(pairs, length);
   }
 
-  /** All of the step has been added, to each of these lines, of which this one is the sum. */
+  /** Ends a step of these lines, whose sum is this line. */
   endStepOf(lines: readonly Line[], step: number): void {
     for (const line of lines) {
       for (let at = 0; at < this.stepSums.length; at++) addTo(this.stepSums, at, line.stepSums[at] ?? 0);
@@ -126,7 +126,7 @@ class Line {
     this.endStep(step);
   }
 
-  /** Sketches that are no matter of steps. */
+  /** Sketches that are not split by steps. */
   addSketchesOf(lines: readonly Line[]): void {
     for (const line of lines) {
       for (const [at, sketch] of this.sketches.entries()) {
@@ -137,7 +137,7 @@ class Line {
     }
   }
 
-  /** All of the step has been added; the pairs of its sketch come back. */
+  /** Ends a step; returns the pairs of its sketch. */
   endStep(step: number): Pairs {
     const { sums, stepSums } = this;
     for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (stepSums[at] ?? 0);
@@ -205,19 +205,19 @@ interface Adding {
   readonly isByTarget: boolean;
 }
 
-/** A function of its own, as is `rankBlock`: a loop in a loop would be compiled anew for each block. */
+/** A separate function, like `rankBlock`: V8 would compile a nested loop anew for each block. */
 function addBlock(selection: Selection, { total, lines, tally, isByTarget }: Adding): void {
   selection.rewind();
   while (selection.next()) {
     tally.count(selection);
     if (selection.isAttempt && !isByTarget) continue;
     selection.reader.readFigures();
-    // Each belongs to one line, and the total is their sum.
+    // Each cell belongs to one line, and the total is their sum.
     (lines?.lineOf(selection) ?? total).take(selection, isByTarget);
   }
 }
 
-/** Whether calls count for the upstream that they went to, and not for that of their request. */
+/** Whether calls count for the upstream that was called, and not for their request's. */
 const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
   (filter.upstream !== undefined || by.includes('upstream')) &&
   filter.outcomes === undefined &&
@@ -227,7 +227,7 @@ const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
 
 const separator = '\0';
 
-/** The first lines by the order that is asked for, and one for all others; or those that are given. */
+/** The largest lines in the requested order, and one for all others; or the requested lines. */
 class Lines {
   readonly all: readonly Line[];
   readonly #groups: Groups;
@@ -252,7 +252,7 @@ class Lines {
   }
 }
 
-/** What cells have in common that have the same names. */
+/** Cells with the same names. */
 interface Group {
   weight: number;
   readonly sketch: Sketch;
@@ -262,7 +262,7 @@ interface Group {
 class Groups {
   readonly byKey = new Map<string, Group>();
   readonly #indexes: readonly number[];
-  /** Of each block, by the numbers that names have there: texts are looked up once. */
+  /** By the block's name numbers: texts are looked up once. */
   readonly #known = new Map<Selection, Map<number, Group>>();
   #block: Selection | undefined = undefined;
   #ofBlock = new Map<number, Group>();
@@ -312,7 +312,7 @@ function keyOf(reader: BlockReader, indexes: readonly number[]): string {
   return second === undefined ? one : `${one}${separator}${reader.text(reader.names[second] ?? noName)}`;
 }
 
-/** The names of the first lines. */
+/** The names of the largest lines. */
 function rank(query: SeriesQuery, selections: readonly Selection[], groups: Groups): (readonly string[])[] {
   const { order, top } = query;
   const isByTarget = isByTargetIn(query);
@@ -354,7 +354,7 @@ function rankBlock(selection: Selection, { order, isByTarget, groups }: Ranking)
   }
 }
 
-/** How requests ended otherwise than well, and calls. */
+/** Counts of failed requests by outcome, and of calls. */
 class Tally {
   readonly #codes = new Map<string, number>();
   readonly #attempts = new Map<string, number>();

@@ -5,25 +5,25 @@ import { resultOf, type SeriesCount, type SeriesQuery, seriesCounts } from '../.
 import { type BlockReader, type CellName, cellKinds, cellNames, noName } from './series-block.ts';
 import { isFailedAttempt } from './series-cells.ts';
 
-/** Where a name is in a cell, and where a count is shown. */
+/** Positions of a name in a cell, and of a count in the answer. */
 export const nameAt = Object.fromEntries(cellNames.map((name, index) => [name, index])) as Record<CellName, number>;
 export const pointAt = (name: SeriesCount): number => seriesCounts.indexOf(name);
 
-/** The cells of a block that fit a question, one after the other. */
+/** Iterates over the cells of a block that match a query. */
 export class Selection {
   readonly at: number;
   readonly reader: BlockReader;
-  /** In turn: which of the names, and its number; -1 where the block has no such name. */
+  /** In turn: a name's position, and its number; -1 where the block lacks the name. */
   readonly #filters: readonly number[];
   readonly #outcomes: ReadonlySet<RowOutcome> | undefined;
   readonly #hasRowFilter: boolean;
-  /** What the number of a name says of an outcome; looked up once. */
+  /** The outcome of each name number; looked up once. */
   readonly #known: (RowOutcome | 'unknown')[] = [];
   readonly #failures: boolean[] = [];
   readonly #hits: boolean[] = [];
   isAttempt = false;
   outcome: RowOutcome | undefined = undefined;
-  /** Where it is shown; -1 where nobody knows. */
+  /** Position in the answer; -1 where unknown. */
   result = -1;
   isFailure = false;
   isMeasured = false;

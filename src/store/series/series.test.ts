@@ -88,7 +88,7 @@ test('with too many names, those with the fewest requests are combined as others
 const stretch = { fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2040, 0, 1) };
 const all: SeriesQuery = { ...stretch, ...wholeStretch };
 
-/** Imports and rolls up without end, and says how many rows are in the store. */
+/** Imports and rolls up endlessly, and prints how many rows are in the store. */
 const importing = `
   const { openStore } = await import(${JSON.stringify(new URL('../open-store.ts', import.meta.url).href)});
   const rows = await import(${JSON.stringify(new URL('../../../test/support/ledger/ledger-rows.ts', import.meta.url).href)});

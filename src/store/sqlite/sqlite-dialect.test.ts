@@ -78,7 +78,7 @@ test("a transaction that SQLite aborted fails with the original error, not the r
   await sql`pragma max_page_count = 4`.execute(db);
   const failing = db.transaction().execute(async (transaction) => {
     await transaction.insertInto('things').values({ value: 1 }).execute();
-    // A full disk can end the whole transaction; here the statement says so.
+    // A full disk can end the whole transaction; here the statement does.
     await sql`insert or rollback into things values (zeroblob(1000000))`.execute(transaction);
   });
   await assert.rejects(failing, /database or disk is full/);

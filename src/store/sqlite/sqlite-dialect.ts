@@ -14,7 +14,7 @@ import { keepPrepared, listsOf, runEach, toBound, toRow } from './sqlite-stateme
 
 type RunLists = (sql: string, lists: Iterable<SQLInputValue[]>) => number[];
 
-/** Kysely's own, and what it does not know: a statement for each of many lists. */
+/** Kysely's connection, extended by statements that run for many lists. */
 class ListConnection implements DatabaseConnection {
   readonly #inner: DatabaseConnection;
   readonly #run: RunLists;
@@ -34,7 +34,7 @@ class ListConnection implements DatabaseConnection {
   }
 }
 
-/** Takes the right to write at once: one that began by reading cannot go on to write where another process wrote meanwhile. */
+/** Begins as a writer: a transaction that began by reading cannot write after another process wrote. */
 class ImmediateDriver extends SqliteDriver {
   readonly #isInTransaction: () => boolean;
   readonly #run: RunLists;
@@ -53,13 +53,13 @@ class ImmediateDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** A full disk ends a transaction by itself: that nothing is left to undo must not hide why. */
+  /** A full disk ends the transaction by itself: the failing rollback must not hide the cause. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#isInTransaction()) await super.rollbackTransaction(connection);
   }
 }
 
-/** `toError` turns what SQLite throws into what the store throws. `checkFiles` throws where nothing may be written any more. */
+/** `toError` converts SQLite's errors. `checkFiles` throws where writing is not allowed any more. */
 export function createSqliteDialect(
   database: DatabaseSync,
   toError: (thrown: unknown) => unknown,

@@ -7,11 +7,11 @@ import { createStatements, type Row } from './sqlite-statements.ts';
 
 export interface SqliteCall {
   readonly id: number;
-  /** The transaction that it belongs to; 0 for a statement on its own. */
+  /** Its transaction; 0 for a statement on its own. */
   readonly session: number;
   readonly sql: string;
   readonly parameters: SQLInputValue[];
-  /** It is run with each of them. */
+  /** The statement runs with each of them. */
   readonly lists?: readonly SQLInputValue[][] | undefined;
 }
 
@@ -19,36 +19,36 @@ export interface SqliteAnswer {
   readonly id: number;
   readonly rows: Row[] | number[];
   readonly changes: bigint | undefined;
-  /** What was thrown instead. */
+  /** The error, in place of a result. */
   readonly fault: unknown;
 }
 
 export interface SqliteEngine {
   take(calls: readonly SqliteCall[]): void;
-  /** Resolves when nothing waits any more, save for a transaction that nobody ends. */
+  /** Resolves when no call waits, except for a transaction that its caller leaves open. */
   idle(): Promise<void>;
 }
 
 export interface SqliteEngineDeps {
-  /** Neither waits for other processes: the engine does. */
+  /** Neither waits for other processes' locks: the engine retries. */
   readonly writer: DatabaseSync;
   readonly reader: DatabaseSync;
-  /** Throws where the writer's files are no longer those of the store. */
+  /** Throws where the writer's files are no longer the store's. */
   readonly checkFiles: () => void;
   readonly answer: (answers: readonly SqliteAnswer[]) => void;
 }
 
-/** Of other processes that hold the file; reads go on meanwhile. */
+/** For locks of other processes; reads go on meanwhile. */
 const patience = { pauseMs: 5, attempts: 1_000 };
-/** More than ever wait for one commit, and few enough that their callers do not wait for long. */
+/** More than ever wait for one commit, and few enough for a short one. */
 const mostPerCommit = 1_000;
 
 export function createSqliteEngine({ writer, reader, checkFiles, answer }: SqliteEngineDeps): SqliteEngine {
   const write = createStatements(writer);
   const read = createStatements(reader);
-  /** In the order in which they came: writes on their own, and the first statements of transactions. */
+  /** In order of arrival: writes on their own, and the first statements of transactions. */
   let waiting: SqliteCall[] = [];
-  /** The transaction under way. */
+  /** The open transaction. */
   let owner = 0;
   let isPumping = false;
   let pumping = Promise.resolve();
@@ -75,7 +75,7 @@ export function createSqliteEngine({ writer, reader, checkFiles, answer }: Sqlit
 
   function continueTransaction(call: SqliteCall): SqliteAnswer {
     const isRollback = /^rollback$/i.test(call.sql);
-    // A full disk ends a transaction by itself: what follows must not be taken for statements on their own.
+    // A full disk ends a transaction by itself: its later statements must not run on their own.
     if (!writer.isTransaction) {
       if (isRollback) owner = 0;
       return isRollback ? { id: call.id, rows: [], changes: 0n, fault: undefined } : toFault(call.id, ended());
@@ -91,7 +91,7 @@ export function createSqliteEngine({ writer, reader, checkFiles, answer }: Sqlit
     return made;
   }
 
-  /** Never throws: every call that is taken out of the queue is answered. */
+  /** Never throws: every dequeued call is answered. */
   async function pump(): Promise<void> {
     isPumping = true;
     for (;;) {
@@ -112,7 +112,7 @@ export function createSqliteEngine({ writer, reader, checkFiles, answer }: Sqlit
     isPumping = false;
   }
 
-  /** All of them in one transaction, so that the disk is waited for once; SQLite undoes one that fails, and no other. */
+  /** One transaction for all, so that the disk is synced once; SQLite undoes a failing statement, and no other. */
   async function commitTogether(group: readonly SqliteCall[]): Promise<SqliteAnswer[]> {
     const isLight = group.every(({ sql }) => lightWrite.test(sql));
     if (isLight) writer.exec('PRAGMA synchronous = NORMAL');
@@ -142,7 +142,7 @@ export function createSqliteEngine({ writer, reader, checkFiles, answer }: Sqlit
     return answers;
   }
 
-  /** Gives back what speaks against it. */
+  /** Returns the fault, if any. */
   async function begin(): Promise<unknown> {
     for (let tries = 1; ; tries++) {
       try {
@@ -167,7 +167,7 @@ function ended(): Error {
   return new Error('The transaction has ended already; nothing of it was written.');
 }
 
-/** What a power cut may take away, and nothing breaks: it is there for every other process, and on the disk with the next commit that waits for that. */
+/** A power cut may undo these without harm: they are visible to every process, and synced with the next durable commit. */
 const lightWrite = /^(?:insert into|delete from) "kept_objects"/i;
 
 const isRead = (sql: string): boolean => /^\s*select\b/i.test(sql);

@@ -2,7 +2,7 @@
 
 import { StoreError } from '../store-error.ts';
 
-/** SQLite's primary result codes, which stay as they are for good. */
+/** SQLite's primary result codes, which never change. */
 const sentences: Readonly<Record<number, (place: string) => string>> = {
   3: cannotBeWritten,
   5: isHeld,
@@ -22,7 +22,7 @@ export function toStoreError(thrown: unknown, place: string): unknown {
     const sentence = sentences[thrown.errcode & 0xff];
     return sentence === undefined ? thrown : new StoreError(sentence(place), thrown);
   }
-  // From node:fs, before SQLite had the file.
+  // From node:fs, before SQLite opened the file.
   if ('syscall' in thrown && 'code' in thrown) return new StoreError(fromFileSystem(thrown.code, place), thrown);
   return thrown;
 }

@@ -25,7 +25,7 @@ for (const inThread of [false, true]) {
     await store.ledger.import('j', [imported()], { segment: 1, offset: 7 });
     assert.ok((await sizeOf(`${path}-wal`)) > 0);
 
-    // Someone who still reads what was there before is in the way.
+    // A reader of the old state is in the way.
     const reader = new DatabaseSync(path);
     reader.exec('begin');
     reader.prepare('select count(*) from ledger').get();
@@ -62,7 +62,7 @@ test('a write without durability copies nothing from the log', async (t) => {
   durable.exec('create table t (x blob)');
   const loose = openLoose(path);
   const before = await sizeOf(path);
-  // More than the pages at which SQLite would begin.
+  // More pages than SQLite's own limit for a checkpoint.
   for (let n = 0; n < 40; n++) loose.exec('insert into t values (zeroblob(200000))');
   assert.equal(await sizeOf(path), before);
   loose.close();

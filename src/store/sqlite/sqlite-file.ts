@@ -8,18 +8,18 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import { StoreError } from '../store-error.ts';
 
-/** At opening the process goes on meanwhile, and two stores may be opened in it. */
+/** While it opens a store, the process continues, and may open two. */
 const retries = { pauseMs: 20, attempts: 500 };
 
 /**
- * Creates the file where it is missing: SQLite would make it readable by all; its journals take the file's own mode. One that is there
- * is not opened: closing it would end every lock that this process holds on it, and with them its claim to the log.
+ * Creates the file where it is missing: SQLite would make it readable by all; its journals take the file's own mode. An existing file is not opened:
+ * closing it would release every lock that this process holds on it.
  */
 export function makeFile(path: string, place: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new StoreError(`${place} is a directory; point "store" at a file in it, such as "sqlite:data/postern.db".`);
   }
-  // SQLite would take it for a new one, and throw the log away.
+  // SQLite would take it for a new database, and delete the log.
   if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0) {
     throw new StoreError(
       `${place} is damaged: the file is empty, and the log beside it (-wal) is not. Restore it from a backup; to start anew, move both away.`,
@@ -30,12 +30,12 @@ export function makeFile(path: string, place: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {
     if (codeOf(thrown) !== 'EEXIST') throw thrown;
-    // A link to a file that is still missing.
+    // A symbolic link to a missing file.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   }
 }
 
-/** Copies what the connection sees into a file that is empty; the copy is on the disk then. Writers go on meanwhile. */
+/** Copies what the connection sees into an empty file, synced to the disk. Writers continue meanwhile. */
 export function copyInto(database: DatabaseSync, file: string): void {
   database.prepare('VACUUM INTO ?').run(file);
   const written = openSync(file, 'r+');
@@ -46,12 +46,12 @@ export function copyInto(database: DatabaseSync, file: string): void {
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 /**
- * What every connection is told first. SQLite looks for a place for temporary files in /var/tmp, /tmp and the working directory: where
- * all of them are read-only, a larger statement would fail for good.
+ * Runs first on every connection. SQLite puts temporary files into /var/tmp, /tmp or the working directory: where all are read-only, larger
+ * statements would fail.
  */
 const common = 'PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF';
 
-/** A connection as all of them begin; `timeout` is how long a statement waits for others, in milliseconds. */
+/** The common options; `timeout` is how long a statement waits for locks, in milliseconds. */
 export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
   const database = new DatabaseSync(path, options);
   try {
@@ -64,18 +64,18 @@ export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
 }
 
 /**
- * An import touches a page or two of each index for every key, model and upstream. Beyond the 2 MB that are usual, pages are
- * written to the log before the transaction ends, read again and written once more.
+ * An import touches a page or two of each index for every key, model and upstream. With the default 2 MB, pages would be written to the log before
+ * the transaction ends, read again and written once more.
  */
 const writerCacheKiB = 8 * 1024;
 
 /**
- * A connection opens its log with its first read. It reads at once: another program may delete the log before it is needed, and then
- * there is only this way to what it holds.
+ * A connection opens its log with its first read. It reads at once: if another program deletes the log, this open file is the only access to its
+ * content.
  */
 const openLog = 'SELECT count(*) FROM sqlite_schema';
 
-/** For what must be there after a power cut: what was committed is on the disk. */
+/** For data that must survive a power cut: commits are synced. */
 export async function openDurable(path: string, place: string): Promise<DatabaseSync> {
   const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
   try {
@@ -91,22 +91,22 @@ export async function openDurable(path: string, place: string): Promise<Database
   }
 }
 
-/** For what may be lost: it waits neither for the disk nor for anyone else. */
+/** For data that may be lost: it waits neither for the disk nor for locks. */
 export function openLoose(path: string): DatabaseSync {
   const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
-  // What others have made durable must not be carried over by one that does not wait for the disk.
+  // This connection, which does not sync, must not checkpoint what others made durable.
   database.exec(`PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; ${openLog}`);
   return database;
 }
 
-/** Sees what was committed, whatever is under way elsewhere, and waits for no writer. */
+/** Sees all commits, and waits for no writer. */
 export function openReader(path: string): DatabaseSync {
   const database = open(path, { timeout: 500 });
   database.exec(`PRAGMA query_only = ON; ${openLog}`);
   return database;
 }
 
-/** Carries everything over from the log into the file, and empties the log. False where another connection is in the way. */
+/** Copies the log into the file, and empties the log. False where another connection is in the way. */
 export function emptyLog(path: string): boolean {
   const database = open(path, { timeout: 0 });
   try {
@@ -116,7 +116,7 @@ export function emptyLog(path: string): boolean {
   }
 }
 
-/** Tries until no other connection is in the way. */
+/** Retries until no other connection is in the way. */
 export async function whenFree<T>(call: () => T): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -132,14 +132,14 @@ export function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && Number(thrown.errcode) % 256 === 5;
 }
 
-/** A lock on a file that ends with its process, however that one ends: Node has none, SQLite brings one. */
+/** A file lock that ends with the process, however that ends: Node has none, so SQLite's is used. */
 export interface FileLock {
   release(): void;
 }
 
 /**
- * Undefined where another process, or another part of this one, has it. Nothing else in this process may open the file: on
- * closing it, the system would take the lock away.
+ * Undefined where this or another process holds it. Nothing else in this process may open the file: on closing it, the system would take the lock
+ * away.
  */
 export function lockFile(path: string): FileLock | undefined {
   makeLockFile(path);

@@ -17,20 +17,20 @@ import { codeOf, reasonOf } from '../../lib/thrown.ts';
 import { StoreError } from '../store-error.ts';
 import { copyInto } from './sqlite-file.ts';
 
-/** The database, its log, and the index of the log: every process has to have the same three open. */
+/** The database, its log, and the log's index: all processes must have the same three files open. */
 const suffixes = ['', '-wal', '-shm'];
 const savedMark = '-saved-';
 const unfinishedEnd = '.part';
 
 const look = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: false });
 
-/** The files of one connection, as they were when it was opened. */
+/** The files of one connection, as when they were opened. */
 export class FileGuard {
   readonly #database: DatabaseSync;
   readonly #place: string;
   readonly #files: readonly string[];
   readonly #inodes: readonly (bigint | undefined)[];
-  /** Where the contents are saved: the same file for every process that had the same log open. */
+  /** Path of the saved contents: the same for every process with the same log. */
   readonly #savedFile: string;
 
   constructor(database: DatabaseSync, path: string, place: string) {
@@ -44,7 +44,7 @@ export class FileGuard {
     this.#savedFile = `${real}${savedMark}${log?.birthtimeMs.toString(36)}${log?.ino.toString(36)}`;
   }
 
-  /** Throws a StoreError where one of the files is not the one that was opened. */
+  /** Throws a StoreError where a file was replaced. */
   check(): void {
     const lost = this.#files.find((file, n) => this.#inodes[n] === undefined || look(file)?.ino !== this.#inodes[n]);
     if (lost === undefined) return;
@@ -54,7 +54,7 @@ export class FileGuard {
     );
   }
 
-  /** Those that were saved by processes that ended since. */
+  /** Files saved by processes that have ended. */
   listSaved(): string[] {
     const [file = ''] = this.#files;
     return readdirSync(dirname(file))
@@ -62,7 +62,7 @@ export class FileGuard {
       .map((name) => join(dirname(file), name));
   }
 
-  /** Saves what the connection sees, for its owner alone, and returns where; undefined while that cannot be done yet. */
+  /** Saves what the connection sees, readable by its owner only, and returns the path; undefined while that is not possible yet. */
   save(): string | undefined {
     const file = this.#savedFile;
     if (existsSync(file)) return file;
@@ -89,16 +89,16 @@ export class FileGuard {
   }
 }
 
-/** What became of the files of a store under the process that has them open. */
+/** What happened to the open files of a store. */
 export type StoreLoss =
   | { readonly kind: 'lost' | 'unsaved'; readonly reason: string }
-  /** Found: by a process that ended since. */
+  /** Found: saved by a process that has ended. */
   | { readonly kind: 'saved' | 'found'; readonly file: string };
 
 const lookEveryMs = 500;
 const retryEveryMs = 10_000;
 
-/** Looks at the files until it is closed. Once they are lost it saves the contents, and tries again where that fails. */
+/** Checks the files until closed. Once they are lost it saves the contents, with retries. */
 export function watchFiles(guard: FileGuard, onLoss: (loss: StoreLoss) => void): { close(): void } {
   for (const file of guard.listSaved()) onLoss({ kind: 'found', file });
   let step: () => number | undefined = notice;
@@ -120,7 +120,7 @@ export function watchFiles(guard: FileGuard, onLoss: (loss: StoreLoss) => void):
     return lookEveryMs;
   }
 
-  /** Returns when to try again; undefined once it is done. */
+  /** Returns when to retry; undefined when done. */
   function save(): number | undefined {
     try {
       const file = guard.save();

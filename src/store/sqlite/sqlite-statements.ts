@@ -6,14 +6,14 @@ import { toStorableText } from '../stored-json.ts';
 
 export type Row = Record<string, SQLOutputValue>;
 
-/** A statement that writes, to be run once with each of the lists, in one call. The result's rows say how many rows each wrote. */
+/** A writing statement, run once with each of the lists, in one call. The result's rows are how many rows each wrote. */
 export interface EachQuery extends CompiledQuery<number> {
   readonly lists: Iterable<SQLInputValue[]>;
 }
 
 /**
- * To run one many times takes two thirds of the time of one with as many rows, and a third of one that gives back what it wrote.
- * In a transaction: of lists that stand alone, those before one that fails stay written.
+ * Takes two thirds of the time of one statement with as many rows, and a third with RETURNING. Use it in a transaction: else lists before a failing
+ * one stay written.
  */
 export function withEach({ sql, query, queryId }: CompiledQuery, lists: Iterable<SQLInputValue[]>): EachQuery {
   return { sql, query, queryId, parameters: [], lists };
@@ -22,7 +22,7 @@ export function withEach({ sql, query, queryId }: CompiledQuery, lists: Iterable
 export const listsOf = (query: CompiledQuery): Iterable<SQLInputValue[]> | undefined =>
   'lists' in query ? (query as EachQuery).lists : undefined;
 
-/** A list that is made when it is its turn is garbage at once. */
+/** Lists made one at a time are short-lived garbage. */
 export function runEach(statement: StatementSync, lists: Iterable<SQLInputValue[]>): number[] {
   const written: number[] = [];
   for (const list of lists) written.push(Number(statement.run(...list).changes));
@@ -31,14 +31,14 @@ export function runEach(statement: StatementSync, lists: Iterable<SQLInputValue[
 
 export interface SqliteResult {
   readonly rows: Row[] | number[];
-  /** How many rows were written; undefined for a statement that gives rows back. */
+  /** Number of written rows; undefined for a statement that returns rows. */
   readonly changes: bigint | undefined;
 }
 
 /** Prepared statements that a connection keeps. */
 const storedObjectStatements = 256;
 
-/** What is made of each prepared statement, once. To prepare a long one takes as long as to run it. */
+/** Caches a value for each prepared statement: preparing a long one takes as long as running it. */
 export function keepPrepared<T>(database: DatabaseSync, make: (statement: StatementSync) => T): (sql: string) => T {
   // The least recently used first.
   const kept = new Map<string, T>();
@@ -50,7 +50,7 @@ export function keepPrepared<T>(database: DatabaseSync, make: (statement: Statem
       return known;
     }
     const statement = database.prepare(sql);
-    // Else a number past 2^53 could be written and never read again. Where nothing is read, counts would be made in vain.
+    // Without bigints, a number beyond 2^53 could be written and never read. Statements without columns read nothing.
     if (statement.columns().length > 0) statement.setReadBigInts(true);
     const made = make(statement);
     kept.set(sql, made);
@@ -73,7 +73,7 @@ export function createStatements(
   };
 }
 
-/** SQLite takes a plain object in the first place for a table of names; nothing but values may get that far. */
+/** SQLite treats a plain object as named parameters; only values may pass. */
 export function toBound(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
     switch (typeof value) {
@@ -89,7 +89,7 @@ export function toBound(parameters: readonly unknown[]): SQLInputValue[] {
   });
 }
 
-/** Whole numbers that a JavaScript number holds exactly become one; larger ones stay as they are. */
+/** Exact integers become numbers; larger ones stay bigints. */
 export function toRow(row: Row): Row {
   for (const column in row) {
     const value = row[column];

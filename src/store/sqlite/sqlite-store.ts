@@ -15,10 +15,10 @@ import { emptyLog, makeFile, open, openDurable, openLoose, openReader, whenFree 
 import { FileGuard, type StoreLoss, watchFiles } from './sqlite-guard.ts';
 import { createSqliteThread } from './sqlite-thread-dialect.ts';
 
-/** How long a statement waits, with the whole process, for another process to end its transaction. */
+/** How long a statement, and the process with it, waits for another process's transaction. */
 const busyTimeoutMs = 5_000;
 
-/** How the file is called in errors. */
+/** The file's name in errors. */
 const nameOf = (path: string): string => `The store "${path}"`;
 
 /** `path` is absolute. In a thread, the process never waits for the disk. */
@@ -59,10 +59,10 @@ export async function openSqliteFile(
   }
 }
 
-/** What a new store in memory holds: made by the first of a process. */
+/** The serialised schema of a new memory store: made by the process's first. */
 let emptyMemory: Uint8Array | undefined;
 
-/** A store that is gone when it is closed. */
+/** A temporary store. */
 export async function openSqliteMemory(clock: Clock): Promise<Store> {
   const database = open(':memory:', { enableForeignKeyConstraints: true });
   const db = toKysely(database, 'The store in memory');
@@ -84,7 +84,7 @@ export async function openSqliteMemory(clock: Clock): Promise<Store> {
   });
 }
 
-/** Brings the file up to date, and says which migrations ran. */
+/** Migrates the file, and returns the migrations that ran. */
 export async function migrateSqliteFile(path: string, backTo?: string): Promise<string[]> {
   const place = nameOf(path);
   try {
@@ -97,7 +97,7 @@ export async function migrateSqliteFile(path: string, backTo?: string): Promise<
   }
 }
 
-/** Those that are missing; a file that is not there is not made. */
+/** The pending ones; does not create a missing file. */
 export async function readMissingOfFile(path: string): Promise<string[]> {
   const place = nameOf(path);
   try {

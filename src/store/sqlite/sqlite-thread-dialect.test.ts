@@ -40,7 +40,7 @@ async function open(t: TestContext) {
   return { db, add, values, path, thread, workers };
 }
 
-/** How often something was committed to the write-ahead log: each commit ends in a frame that says how large the file is then. */
+/** Commits in the write-ahead log: each ends in a frame with the file's size. */
 async function commitsIn(path: string): Promise<number> {
   const log = await readFile(`${path}-wal`);
   const pageSize = log.readUInt32BE(8);
@@ -170,7 +170,7 @@ test('a full file refuses what no longer fits, and keeps its data', async (t) =>
   const { db, add, values } = await open(t);
   await add(1);
   await sql`update things set more = ${'x'} where value = 1`.execute(db);
-  // As if the disk were full: the file may not grow by another page.
+  // As with a full disk: the file may not grow by another page.
   await db.transaction().execute(async (trx) => {
     await sql`pragma max_page_count = 3`.execute(trx);
   });
@@ -185,7 +185,7 @@ test('a full file refuses what no longer fits, and keeps its data', async (t) =>
       .catch(() => undefined);
     await trx.insertInto('things').values({ value: 4, more: null }).execute();
   });
-  // SQLite may end a transaction that found the disk full; what came after it must not stand alone.
+  // SQLite may end a transaction on a full disk; later statements must not run on their own.
   const isWritten = await inside.then(
     () => true,
     () => false,

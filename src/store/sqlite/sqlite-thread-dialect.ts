@@ -17,10 +17,10 @@ import { toStoreError } from './sqlite-faults.ts';
 import { listsOf, toBound } from './sqlite-statements.ts';
 import type { SentAnswer, SentFault, SqliteThreadData } from './sqlite-thread.ts';
 
-/** The same file beside this one, in the source and where it was built. */
+/** The same file in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './sqlite-thread.ts' : './sqlite-thread.js', import.meta.url);
 
-/** After it died it is started again, but not at once for every call. */
+/** A dead thread is restarted, but not at once for every call. */
 const restMs = 250;
 
 interface Pending {
@@ -29,12 +29,12 @@ interface Pending {
 }
 
 interface SqliteThreadDeps extends SqliteThreadData {
-  /** A test's own, which dies when it is told. */
+  /** For tests: a thread that dies on request. */
   readonly startWorker?: (data: SqliteThreadData) => Worker;
 }
 
 const startThread = (data: SqliteThreadData): Worker =>
-  // Of the environment it needs nothing, so it is told nothing.
+  // It needs nothing of the environment, so it gets none.
   new Worker(entry, { workerData: data, name: 'sqlite', env: {} });
 
 export function createSqliteThread({ path, place, startWorker = startThread }: SqliteThreadDeps) {
@@ -60,7 +60,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
       if (worker !== started) return;
       worker = undefined;
       pausedUntilMs = performance.now() + restMs;
-      // What was sent may or may not have been written: the caller hears that it is not known.
+      // The statement may or may not have been written: the caller learns that this is unknown.
       const reason = isClosed ? closed() : broken(place, cause);
       for (const { reject } of pending.values()) reject(reason);
       pending.clear();
@@ -86,11 +86,11 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
   }
 
   function enqueue(to: Worker, call: Omit<SqliteCall, 'id'>) {
-    // The process lives as long as somebody waits.
+    // Calls in progress keep the process alive.
     if (pending.size === 0) to.ref();
     lastId += 1;
     const id = lastId;
-    // What is asked in one turn goes in one message.
+    // Calls of one tick are sent in one message.
     if (outbox.length === 0) queueMicrotask(() => post(to));
     outbox.push({ id, ...call });
     return new Promise<QueryResult<unknown>>((resolve, reject) => pending.set(id, { resolve, reject }));
@@ -128,13 +128,13 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
   }
 
   const dialect: Dialect = {
-    // One file, but as many callers at once as there are: whose turn it is the thread decides.
+    // One file, but any number of callers: the thread orders them.
     createAdapter: () => new ManyCallersAdapter(),
     createDriver: () => driver,
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
-  return { dialect /** What waits is answered first. */, close };
+  return { dialect /** Pending calls are answered first. */, close };
 }
 
 class ManyCallersAdapter extends SqliteAdapter {
@@ -191,7 +191,7 @@ function closed(): StoreError {
 
 function broken(place: string, thrown: unknown): unknown {
   const cause = toStoreError(thrown, place);
-  // From the thread it comes as an error like any other.
+  // Sent by the thread as a plain error.
   if (cause instanceof Error && cause.name === 'StoreError') return new StoreError(cause.message, thrown);
   return new StoreError(`${place} broke off; it is opened again, and what failed can be tried again.`, thrown);
 }
