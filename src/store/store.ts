@@ -22,11 +22,11 @@ import { createStoredObjectStore } from './stored-objects.ts';
 
 export interface StoreParts {
   readonly db: Kysely<Schema>;
-  /** The same database for what a request waits for: it says soon that it cannot. */
+  /** The same database with short timeouts, for statements that a request waits for. */
   readonly quick: Kysely<Schema>;
-  /** The same database for the money of budgets: for longer than a request waits, as what is granted late is of use to the next. */
+  /** The same database for budgets: with longer timeouts, as a late grant serves the next request. */
   readonly money: Kysely<Schema>;
-  /** The same database for what may be lost. */
+  /** The same database without syncs, for data that may be lost. */
   readonly loose: Kysely<Schema>;
   readonly clock: Clock;
   readonly signal: Signal;

@@ -26,7 +26,7 @@ export function readTextMap(text: string | null): Record<string, string> {
   );
 }
 
-/** Undefined where it is no object: who knows what was capped then. */
+/** Undefined where it is no object: the caps are unknown then. */
 export function readCaps(text: string | null): Caps | undefined {
   if (text === null) return noCaps;
   const caps = readJson(text);
@@ -67,7 +67,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** PostgreSQL's text cannot hold a NUL: it becomes the sign for what is no text, as half a character does in any UTF-8. */
+/** Replaces NUL, which PostgreSQL's text cannot hold, by U+FFFD, as UTF-8 does with unpaired surrogates. */
 export function toStorableText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }

@@ -17,7 +17,7 @@ const rowsAtOnce = 100;
 const idsAtOnce = 500;
 const prunedAtOnce = 2_000;
 
-/** `quick` for what a request waits for. */
+/** `quick` for statements that a request waits for. */
 export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>): StoredObjectStore {
   return {
     async add(objects) {
@@ -91,7 +91,7 @@ export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema
             selectFrom('kept_objects')
               .select(['id', 'kind', 'upstream'])
               .where('created_at', '<', beforeMs)
-              // Until somebody deletes them.
+              // Files stay until deleted.
               .where('kind', '!=', 'file')
               .orderBy('created_at')
               .limit(prunedAtOnce)
@@ -108,7 +108,7 @@ type Row = Selectable<Schema['kept_objects']>;
 
 function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document, input }: StoredObject): Row {
   const named = { owner: toStorableText(owner), model: toStorableText(model) };
-  // In the column the estimate is called `asking`.
+  // The column of the estimate is `asking`.
   const written = input && { model: input.model, upstreamModel: input.upstreamModel, asking: input.estimate };
   const said = { document: document ?? null, input: written === undefined ? null : JSON.stringify(written) };
   return { id, kind, upstream, credential, ...named, created_at: createdAtMs, ...said };
@@ -120,7 +120,7 @@ function toObject({ id, kind, upstream, owner, credential, model, created_at, do
   return { id, kind, upstream, owner, credential, model, createdAtMs: created_at, ...said, ...asked };
 }
 
-/** What another version wrote otherwise was judged otherwise. */
+/** Undefined for what another version wrote differently, and so judged differently. */
 function toInput(value: unknown): Pick<StoredObject, 'input'> {
   if (!isMapping(value)) return {};
   const { model, upstreamModel } = value;

@@ -5,13 +5,13 @@ import { createSqliteEngine, type SqliteAnswer, type SqliteCall } from './sqlite
 import { openDurable, openReader } from './sqlite-file.ts';
 import { FileGuard } from './sqlite-guard.ts';
 
-/** What goes in: the file, and then statements; null ends it. */
+/** Input: the file, and then statements; null ends the thread. */
 export interface SqliteThreadData {
   readonly path: string;
   readonly place: string;
 }
 
-/** An error as it goes through a message: what tells SQLite's and the file system's errors apart is kept. */
+/** An error for a message: codes of SQLite and the file system are kept. */
 export interface SentFault {
   readonly name: string;
   readonly message: string;
