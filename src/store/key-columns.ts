@@ -9,7 +9,6 @@ import { StoreError } from './store-error.ts';
 import { oneOf, readCaps, readTextMap, readTexts } from './stored-json.ts';
 
 export interface KeyTermColumns {
-  /** A JSON list of text. */
   readonly models: string;
   /** A JSON list of text; null for all of them. */
   readonly operations: string | null;
@@ -57,7 +56,6 @@ export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColum
   };
 }
 
-/** Those that a change names. */
 export function toChangedColumns(change: KeyChange): Partial<KeyTermColumns> {
   return {
     ...(change.models !== undefined && { models: JSON.stringify(change.models) }),

@@ -246,7 +246,6 @@ function toRow(id: string, key: NewKey, nowMs: number): KeyRow {
   };
 }
 
-/** The columns that a change names. */
 function toColumns(change: KeyChange): Partial<KeyRow> {
   return { ...(change.name !== undefined && { name: change.name }), ...toChangedColumns(change) };
 }

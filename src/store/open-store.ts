@@ -10,7 +10,6 @@ import { migrateSqliteFile, openSqliteFile, openSqliteMemory, readMissingOfFile 
 import { StoreError } from './store-error.ts';
 
 export interface StoreLocation {
-  /** What relative paths are relative to. */
   readonly cwd: string;
 }
 

@@ -123,7 +123,6 @@ function toShown(name: string, value: unknown): unknown {
 
 const mostEntries = 1_000;
 
-/** The audit log in a database: who changed what. */
 export function createAuditStore(db: Kysely<Schema>, clock: Clock): AuditStore {
   return {
     add: (entry) => addAuditEntry(db, clock.nowMs(), entry),
@@ -160,7 +159,6 @@ function toValue(text: string | null): unknown {
 const mostAtOnce = 1_000;
 const kinds = ['key', 'resource', 'setting'] as const;
 
-/** The feed of changes in a database: what changed, in order, for all nodes. */
 export function createChangeFeed(db: Kysely<Schema>, signal: Signal): ChangeFeed {
   return {
     async latest() {

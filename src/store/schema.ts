@@ -197,7 +197,6 @@ export interface LedgerSliceTable {
 /** An integer that may exceed JavaScript's exact numbers. */
 type Count = number | bigint;
 
-/** What is added up. */
 interface SumColumns {
   readonly requests: Count;
   readonly input_tokens: Count;
@@ -259,7 +258,6 @@ interface SeriesBlockTable {
   readonly level: number;
   /** The included names: see `sections`. */
   readonly section: number;
-  /** When it begins. */
   readonly at: number;
   /** 1 where a longer block includes it. */
   rolled: number;

@@ -38,7 +38,6 @@ export function readCaps(text: string | null): Caps | undefined {
   };
 }
 
-/** The one of them that the value is. */
 export function oneOf<T extends string>(known: readonly T[], value: unknown): T | undefined {
   return known.find((item) => item === value);
 }

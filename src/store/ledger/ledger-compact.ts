@@ -284,7 +284,6 @@ async function readTaken(trx: Kysely<Schema>, entries: readonly PlacedEntry[]): 
   return new Set(rows.map((row) => row.id));
 }
 
-/** In the order of the table's columns. */
 const toValues = ({ seq, names, row }: PlacedEntry): SQLInputValue[] => [
   seq,
   toRest(row.id),

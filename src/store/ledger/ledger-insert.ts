@@ -5,7 +5,6 @@ import { type CompiledQuery, type Kysely, SqliteAdapter, sql, type Transaction }
 import type { Schema } from '../schema.ts';
 import { withEach } from '../sqlite/sqlite-statements.ts';
 
-/** Rows of a list in a statement. */
 export const mostPerStatement = 1_000;
 
 /** Takes any number of rows, all with the same columns in the same order. */

@@ -85,7 +85,6 @@ export async function pruneCaptures(db: Kysely<Schema>, nowMs: number): Promise<
   }
 }
 
-/** The name of the setting. */
 const markName = 'retention_mark';
 /** After a longer pause the operator must confirm the clock. */
 const mostPerStartMs = 48 * 3_600_000;

@@ -63,10 +63,7 @@ export interface NamedRow {
   readonly row: RowFigures;
 }
 
-/**
- * What the database takes, whatever came: a row that it refuses would be refused again each time, and all that follow it
- * would wait.
- */
+/** Any input becomes storable: a refused row would be refused at every retry, and block all that follow. */
 export function toNames(row: LedgerRow): RowNames {
   return {
     outcome: toText(row.outcome, longestName),

@@ -19,7 +19,6 @@ const sliceMs = 1_024;
 
 const sliceAt = (ms: number): number => Math.floor(ms / sliceMs);
 
-/** What of a row slices are kept of. */
 export const slicedColumns = [
   ...['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status'],
   'started_at',

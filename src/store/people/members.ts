@@ -186,7 +186,6 @@ export function toMemberRow(id: string, member: NewMember, nowMs: number): Membe
   };
 }
 
-/** The member as it will be. */
 function changed(row: MemberRow, change: MemberChange, nowMs: number): MemberRow {
   const { name, role, disabled, passwordHash, oidcSubject } = change;
   return {

@@ -127,7 +127,6 @@ export function lacksRights(place: string): string {
   return `${place} does not give its user the rights it needs; let the user own the database, or grant CREATE and USAGE on its schema.`;
 }
 
-/** What a server says of itself. */
 export interface ServerFacts {
   /** Such as 150012. */
   readonly version: number;

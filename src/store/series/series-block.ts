@@ -50,7 +50,6 @@ export class Cell {
   }
 }
 
-/** Cells by their names. */
 export class Cells {
   readonly #cells = new Map<string, Cell>();
 
@@ -212,7 +211,6 @@ export class BlockReader {
     this.#end = this.#at;
   }
 
-  /** Begins anew. */
   rewind(): void {
     this.#left = this.#count;
     this.#end = this.#first;
@@ -261,7 +259,6 @@ export class BlockReader {
     return true;
   }
 
-  /** Of the cell. */
   readFigures(): void {
     let mask = this.#readCounts();
     for (let index = 0; index < sketched.length; index++, mask >>>= 1) {

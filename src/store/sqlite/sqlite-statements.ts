@@ -60,7 +60,6 @@ export function keepPrepared<T>(database: DatabaseSync, make: (statement: Statem
   };
 }
 
-/** Runs statements on the connection, each prepared once. */
 export function createStatements(
   database: DatabaseSync,
 ): (sql: string, parameters: SQLInputValue[], lists?: Iterable<SQLInputValue[]>) => SqliteResult {
