@@ -54,8 +54,11 @@ export function replyWith<T>(body: T, facts: ReplyFacts): Reply<T> {
   return new Reply(body, facts);
 }
 
+/** As an answer may be: what is only written out may be read-only. */
+export type Given<T> = T extends object ? { readonly [N in keyof T]: Given<T[N]> } : T;
+
 type Answer<A extends Shape | undefined> = A extends Shape
-  ? z.input<A> | Reply<z.input<A>> | Response
+  ? Given<z.input<A>> | Reply<Given<z.input<A>>> | Response
   : undefined | Reply<undefined> | Response;
 
 type Run<

@@ -4,24 +4,14 @@ import type * as z from 'zod';
 import type { OidcSettings } from '../../core/snapshot.ts';
 import type { StoredMember } from '../../core/store/members.ts';
 import type { AdminContext } from '../context.ts';
-import { toInstant } from '../shapes/common.ts';
+import { toShown } from '../shapes/common.ts';
 import type * as shapes from './contract/session.ts';
 import type { LiveSession } from './sessions.ts';
 
 export function toMemberView(member: StoredMember): z.input<typeof shapes.member> {
-  const { id, email, name, role, passkeys, createdAtMs, lastSeenAtMs } = member;
-  return {
-    id,
-    email,
-    name,
-    role,
-    createdAt: toInstant(createdAtMs),
-    lastSeenAt: lastSeenAtMs === undefined ? null : toInstant(lastSeenAtMs),
-    hasPassword: member.passwordHash !== undefined,
-    passkeys,
-    hasIdentityProvider: member.oidcSubject !== undefined,
-    disabled: member.disabledAtMs !== undefined,
-  };
+  const { passwordHash, oidcSubject, disabledAtMs, ...others } = member;
+  const means = { hasPassword: passwordHash !== undefined, hasIdentityProvider: oidcSubject !== undefined };
+  return { ...toShown(others), ...means, disabled: disabledAtMs !== undefined };
 }
 
 function toProvider({ title, roles, defaultRole }: OidcSettings) {

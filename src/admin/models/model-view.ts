@@ -12,19 +12,8 @@ import { type PriceColumn, priceColumns } from '../../prices/imported.ts';
 import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 import { callsOf, shownState } from '../known-state.ts';
 import type { ShownIndex } from '../series/states.ts';
-import { toInstant } from '../shapes/common.ts';
+import { toInstant, toShown } from '../shapes/common.ts';
 import type { SnapshotIndex, TargetReports } from '../target-index.ts';
-
-/** What is said of every element, whatever it is. */
-export function toManaged({ managedBy, place, version, updatedAtMs, inForce }: Omit<ConfiguredElement, 'document'>) {
-  return {
-    managedBy,
-    place: place ?? null,
-    version: version ?? null,
-    updatedAt: updatedAtMs === undefined ? null : toInstant(updatedAtMs),
-    inForce,
-  };
-}
 
 /** What a model is found by. Where it is not in force yet, what was written counts before what holds. */
 export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIndex) {
@@ -59,6 +48,7 @@ export function toModelView(
   const { aliases, operations: served, ...sketch } = toModelSketch(element, index);
   const { document, inForce } = element;
   return {
+    ...toShown(element),
     ...sketch,
     aliases: [...aliases],
     operations: [...served],
@@ -69,7 +59,6 @@ export function toModelView(
       ...healthOf(target, reports),
       shown: shown.ofTarget(element.id, target.upstream),
     })),
-    ...toManaged(element),
     inForce: inForce && compiled !== undefined,
   };
 }

@@ -8,6 +8,27 @@ export const instant = z.iso.datetime().describe('A time in UTC.');
 
 export const toInstant = (ms: number): string => new Date(ms).toISOString();
 
+type OrNull<T> = T extends undefined ? null : T;
+
+type TimeName = `${string}${'At' | 'Until'}Ms`;
+
+type Shown<T> = {
+  [N in keyof T as N extends TimeName ? (N extends `${infer Time}Ms` ? Time : never) : N]: N extends TimeName
+    ? T[N] extends number
+      ? string
+      : string | null
+    : OrNull<T[N]>;
+};
+
+/** What is stored, as answers show it: the time `createdAtMs` as `createdAt`, undefined as null. The shape of an answer drops what it does not name. */
+export function toShown<T extends object>(stored: T): Shown<T> {
+  const shown = Object.entries(stored).map(([name, value]) => {
+    const time = /^(.+(?:At|Until))Ms$/.exec(name)?.[1];
+    return time === undefined || value === undefined ? [time ?? name, value ?? null] : [time, toInstant(value)];
+  });
+  return Object.fromEntries(shown);
+}
+
 export const idParam = z.object({ id: z.string().min(1).max(256) });
 
 export const pageQuery = z.object({

@@ -6,8 +6,8 @@ import type { ConfiguredElement, ElementDocument } from '../../core/resource-edi
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import { callsOf, shownState } from '../known-state.ts';
-import { toManaged } from '../models/model-view.ts';
 import type { ShownIndex } from '../series/states.ts';
+import { toShown } from '../shapes/common.ts';
 import type { Heard, SnapshotIndex, TargetReports } from '../target-index.ts';
 
 export interface Surroundings {
@@ -50,6 +50,7 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
   const served = index.byUpstream.get(id);
   const { state, cause } = shown.ofUpstream(id);
   return {
+    ...toShown(element),
     ...toUpstreamSketch(element, surroundings),
     credentials: credentialsIn(document, element.managedBy === 'store').map((credential) => ({
       ...credential,
@@ -69,7 +70,6 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
     nodes: nodesOf(heard),
     targets: [...(served?.names ?? [])].map(([model, models]) => toTarget(model, models, reports.of(id, model))),
     models: [...(served?.ids ?? [])],
-    ...toManaged(element),
     inForce: inForce && compiled !== undefined,
   };
 }

@@ -6,7 +6,7 @@ import { actorOf, type Caller } from '../../caller.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { reaches } from '../../roles.ts';
-import { toInstant } from '../../shapes/common.ts';
+import { toInstant, toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/members.ts';
 import { checkPassword } from '../passwords.ts';
 import { asMember, checkProof } from '../proof.ts';
@@ -18,9 +18,7 @@ export const listMembers = implement(contract.listMembers, async ({ context: { s
   const open = invitations.filter(({ kind }) => kind === 'invitation');
   return {
     items: all.map(toMemberView),
-    invitations: open.map(({ id, email = '', role, invitedBy, createdAtMs, expiresAtMs }) => {
-      return { id, email, role, invitedBy, createdAt: toInstant(createdAtMs), expiresAt: toInstant(expiresAtMs) };
-    }),
+    invitations: open.map(({ email = '', ...one }) => ({ ...toShown(one), email })),
   };
 });
 
@@ -119,15 +117,9 @@ export const listOwnSessions = implement(
     const { memberId, sessionId } = asMember(caller);
     const live = (await store.sessions.listOf(memberId)).filter((one) => access.sessions.isAlive(one, clock.nowMs()));
     return {
-      items: live.map(({ id, method, address, userAgent, createdAtMs, seenAtMs, expiresAtMs }) => ({
-        id,
-        current: id === sessionId,
-        method,
-        address,
-        userAgent,
-        createdAt: toInstant(createdAtMs),
-        lastSeenAt: toInstant(seenAtMs),
-        expiresAt: toInstant(expiresAtMs),
+      items: live.map(({ seenAtMs, ...one }) => ({
+        ...toShown({ ...one, lastSeenAtMs: seenAtMs }),
+        current: one.id === sessionId,
       })),
     };
   },
@@ -200,21 +192,6 @@ function scopeOf(caller: Caller): string | undefined {
   return caller.role === 'owner' ? undefined : caller.memberId;
 }
 
-function toTokenView(token: StoredToken, memberName: string) {
-  const { id, name, hint, role, memberId, createdAtMs, expiresAtMs, lastUsedAtMs, revokedAtMs } = token;
-  const toTime = (ms: number | undefined) => (ms === undefined ? null : toInstant(ms));
-  return {
-    id,
-    name,
-    hint,
-    role,
-    memberId,
-    memberName,
-    createdAt: toInstant(createdAtMs),
-    expiresAt: toTime(expiresAtMs),
-    lastUsedAt: toTime(lastUsedAtMs),
-    revokedAt: toTime(revokedAtMs),
-  };
-}
+const toTokenView = (token: StoredToken, memberName: string) => ({ ...toShown(token), memberName });
 
 const noSuchToken = () => new Problem('not_found', { detail: 'You have no such token; reload the list.' });

@@ -6,7 +6,7 @@ import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
 import { lookAtField, Problem } from '../../problem.ts';
-import { toInstant } from '../../shapes/common.ts';
+import { toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/session.ts';
 import { checkPassword } from '../passwords.ts';
 import { asMember, logProof, proveByPassword } from '../proof.ts';
@@ -36,9 +36,8 @@ export const setUpFirst = implement(contract.setUpFirst, async (call) => accept(
 export const look = implement(contract.look, async ({ context, body }) => {
   const found = await context.store.invitations.find(digestOf(body.token));
   if (found === undefined) throw linkIsOver();
-  const { kind, email, role, expiresAtMs, memberId } = found;
-  const member = memberId === undefined ? undefined : await context.store.members.get(memberId);
-  return { kind, email: email ?? null, name: member?.name ?? null, role, expiresAt: toInstant(expiresAtMs) };
+  const member = found.memberId === undefined ? undefined : await context.store.members.get(found.memberId);
+  return { ...toShown(found), name: member?.name ?? null };
 });
 
 export const acceptInvitation = implement(contract.acceptInvitation, async (call) =>
@@ -107,12 +106,7 @@ export const listPasskeys = implement(contract.listPasskeys, async (call) => {
   const { context, headers } = call;
   const found = await context.store.passkeys.listOf((await self(call)).id);
   return {
-    items: found.map(({ id, name, createdAtMs, lastUsedAtMs }) => ({
-      id,
-      name,
-      createdAt: toInstant(createdAtMs),
-      lastUsedAt: lastUsedAtMs === undefined ? null : toInstant(lastUsedAtMs),
-    })),
+    items: found.map(toShown),
     possible: context.passkeys.isPossible(context.access.consoleUrl(headers)),
   };
 });

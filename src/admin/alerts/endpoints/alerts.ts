@@ -5,7 +5,7 @@ import { alertRules, type StoredAlert } from '../../../core/store/alerts.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
-import { toInstant } from '../../shapes/common.ts';
+import { toInstant, toShown } from '../../shapes/common.ts';
 import type { alert } from '../contract/alerts.ts';
 import * as contract from '../contract/alerts.ts';
 import { wordsOfRules } from '../rules.ts';
@@ -16,18 +16,13 @@ const marginMs = 30 * minuteMs;
 const mostOpen = 100;
 
 export function toShownAlert(stored: StoredAlert): z.input<typeof alert> {
-  const { id, rule, kind, subject, severity, cause, explore, openedAtMs, closedAtMs, silencedUntilMs } = stored;
+  const { kind, subject, explore, openedAtMs, closedAtMs } = stored;
   const from = toInstant(openedAtMs - marginMs);
+  const to = closedAtMs === undefined ? {} : { to: toInstant(closedAtMs + marginMs) };
   return {
-    ...{ id, rule, severity, cause },
+    ...toShown(stored),
     subject: { kind, id: subject === '' ? null : subject },
-    openedAt: toInstant(openedAtMs),
-    closedAt: closedAtMs === undefined ? null : toInstant(closedAtMs),
-    silencedUntil: silencedUntilMs === undefined ? null : toInstant(silencedUntilMs),
-    explore:
-      explore === undefined
-        ? null
-        : { ...explore, from, ...(closedAtMs !== undefined && { to: toInstant(closedAtMs + marginMs) }) },
+    explore: explore === undefined ? null : { ...explore, from, ...to },
   };
 }
 

@@ -10,7 +10,6 @@ import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement, replyWith } from '../../implement.ts';
-import { toManaged } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
@@ -20,7 +19,7 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
-import { toInstant } from '../../shapes/common.ts';
+import { toInstant, toShown } from '../../shapes/common.ts';
 import type { keyDetail, keyQuery, project } from '../contract/keys.ts';
 import * as contract from '../contract/keys.ts';
 import { type AnyKey, findKey, findStoredKey, isStored, listKeys, stateOf, toKey, unknownKey } from '../key-view.ts';
@@ -249,7 +248,7 @@ async function toProject(
   const { id, document } = element;
   const caps = context.configuration.snapshot().projects.get(id)?.caps;
   const budgets = caps === undefined ? [] : await toBudgetStates({ kind: 'project', id, caps }, context);
-  return { id, ...toManaged(element), document: { ...document }, keys: counts.get(id) ?? 0, budgets };
+  return { ...toShown(element), document: { ...document }, keys: counts.get(id) ?? 0, budgets };
 }
 
 const findKeyHolder = async (id: string, context: AdminContext): Promise<Holder> => ({

@@ -10,7 +10,7 @@ import { implement } from '../../implement.ts';
 import { isConsoleKey } from '../../playground/gateway-calls.ts';
 import { Problem } from '../../problem.ts';
 import { createRecently } from '../../recently.ts';
-import { toInstant } from '../../shapes/common.ts';
+import { toInstant, toShown } from '../../shapes/common.ts';
 import { isSilent, readTargetReports } from '../../target-index.ts';
 import type { firstSteps } from '../contract/state.ts';
 import * as contract from '../contract/state.ts';
@@ -84,7 +84,7 @@ export const getAbout = implement(
         file: configuration.file() ?? null,
         readAt: toInstant(snapshot.createdAtS * 1000),
         revision: state.revision ?? null,
-        warnings: [...configuration.warnings()],
+        warnings: configuration.warnings(),
       },
       store: { kind: storeKinds[instance.storeKind()], bytes: bytes ?? null },
       workers: snapshot.server.workers,
@@ -95,7 +95,7 @@ export const getAbout = implement(
         keys: snapshot.keys.size + stored,
         projects: snapshot.projects.size,
       },
-      docs: [...docs],
+      docs,
     };
   },
 );
@@ -105,17 +105,7 @@ export const getConfiguration = implement(contract.getConfiguration, ({ context:
   return {
     file: configuration.file() ?? null,
     readAt: toInstant(configuration.snapshot().createdAtS * 1000),
-    refused:
-      refused === undefined
-        ? null
-        : {
-            at: toInstant(refused.atMs),
-            faults: refused.faults.map(({ file, line, message }) => ({
-              file: file ?? null,
-              line: line ?? null,
-              message,
-            })),
-          },
+    refused: refused === undefined ? null : { at: toInstant(refused.atMs), faults: refused.faults.map(toShown) },
   };
 });
 

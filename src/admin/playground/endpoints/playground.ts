@@ -37,15 +37,9 @@ function* toPlaygroundModels(models: readonly Model[]) {
 }
 
 function toPlaygroundModel({ id, aliases, operations, visible, space, targets }: Model) {
-  return {
-    id,
-    aliases: [...aliases],
-    operations: [...operations],
-    visible,
-    space: space ?? null,
-    builtIn: targets.every(({ upstream }) => upstream.origin === undefined),
-    upstreams: [...new Set(targets.map(({ upstream }) => upstream.id))],
-  };
+  const builtIn = targets.every(({ upstream }) => upstream.origin === undefined);
+  const upstreams = [...new Set(targets.map(({ upstream }) => upstream.id))];
+  return { id, aliases, operations, visible, space: space ?? null, builtIn, upstreams };
 }
 
 export const callPlayground = implement(
@@ -89,19 +83,11 @@ export const getPlaygroundTry = implement(contract.getPlaygroundTry, async ({ pa
   if (row === undefined) return { item: null };
   return {
     item: {
-      id: row.id,
-      outcome: row.outcome,
-      status: row.status,
+      ...row,
       cost: row.costNanos === null ? null : toDollars(row.costNanos),
       inputTokens: row.billedInputTokens,
       outputTokens: row.billedOutputTokens,
       searchUnits: row.billedSearchUnits,
-      isEstimated: row.isEstimated,
-      attempts: row.attempts,
-      upstream: row.upstream,
-      durationMs: row.durationMs,
-      firstByteMs: row.firstByteMs,
-      upstreamMs: row.upstreamMs,
     },
   };
 });

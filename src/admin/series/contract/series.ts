@@ -6,6 +6,7 @@ import { holderKinds } from '../../../core/caps.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { latencyKinds, requestResults, seriesDimensions, seriesOrders } from '../../../core/store/series.ts';
 import { targetStates } from '../../../core/target-state.ts';
+import { recordOf } from '../../../lib/record-of.ts';
 import { alert } from '../../alerts/contract/alerts.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { checkSpan, fromTime, toTimeOf } from '../../ledger/contract/ledger.ts';
@@ -119,22 +120,22 @@ const figures = z.object({
 const numbers = z.array(z.number());
 const known = z.array(z.number().nullable());
 
+export const pointCounts = [
+  'requests',
+  ...requestResults,
+  'attempts',
+  'failedAttempts',
+  'inputTokens',
+  'outputTokens',
+  'items',
+] as const;
+export const pointPercentiles = ['p50', 'p95', 'p99'] as const;
+
 const points = z
   .object({
-    requests: numbers,
-    succeeded: numbers,
-    failed: numbers,
-    refused: numbers,
-    cancelled: numbers,
-    attempts: numbers,
-    failedAttempts: numbers,
-    inputTokens: numbers,
-    outputTokens: numbers,
-    items: numbers,
+    ...recordOf(pointCounts, () => numbers),
     cost: numbers.describe('US dollars, as numbers for a chart.'),
-    p50: known,
-    p95: known,
-    p99: known,
+    ...recordOf(pointPercentiles, () => known),
   })
   .describe('Each list has a value for each of `times`.');
 

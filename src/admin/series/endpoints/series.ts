@@ -3,6 +3,7 @@
 import type * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import {
+  latencyKinds,
   type Percentiles,
   resultOf,
   type SeriesAnswer,
@@ -11,16 +12,18 @@ import {
   type SeriesPoints,
   type SeriesQuery,
 } from '../../../core/store/series.ts';
-import { toDollars } from '../../../lib/money.ts';
+import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
+import { recordOf } from '../../../lib/record-of.ts';
 import { timeSliced } from '../../../lib/time-slices.ts';
-import { implement } from '../../implement.ts';
+import { type Given, implement } from '../../implement.ts';
 import { lookAtField } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import type { series, seriesQuery } from '../contract/series.ts';
 import * as contract from '../contract/series.ts';
+import { pointCounts, pointPercentiles } from '../contract/series.ts';
 
 type Query = z.output<typeof seriesQuery>;
-type Shown = z.input<typeof series>;
+type Shown = Given<z.input<typeof series>>;
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -33,7 +36,6 @@ const stepMs = {
   '6h': 6 * hourMs,
   '1d': dayMs,
 };
-const nanosPerDollar = 1e9;
 
 export const getSeries = implement(contract.getSeries, async ({ query, context }) => {
   const toMs = query.to ?? context.clock.nowMs();
@@ -96,7 +98,7 @@ function* showing(
   found: SeriesAnswer,
   before: SeriesAnswer | undefined,
 ): Generator<undefined, Shown, undefined> {
-  const lines: Shown['lines'] = [];
+  const lines: Shown['lines'][number][] = [];
   for (const line of found.lines) {
     yield;
     lines.push({ ...toNames(query, line), figures: toFigures(line.figures), points: toPoints(line.points) });
@@ -109,12 +111,9 @@ function* showing(
     times: found.timesMs.map(toInstant),
     total: { figures: toFigures(found.total.figures), points: toPoints(found.total.points) },
     lines,
-    heatmap:
-      found.heatmap === undefined
-        ? null
-        : { bounds: [...found.heatmap.bounds], counts: found.heatmap.counts.map((column) => [...column]) },
-    codes: found.codes.map((one) => ({ ...one })),
-    attemptErrors: found.attemptErrors.map((one) => ({ ...one })),
+    heatmap: found.heatmap ?? null,
+    codes: found.codes,
+    attemptErrors: found.attemptErrors,
     comparison:
       before === undefined
         ? null
@@ -134,42 +133,23 @@ function toNames({ by }: Query, { names, isOthers }: SeriesLine): Pick<Shown['li
 }
 
 export function toFigures(figures: SeriesFigures): Shown['total']['figures'] {
-  const { costNanos, savedNanos, duration, firstByte, overhead, wait, ...counts } = figures;
   return {
-    ...counts,
-    cost: toDollars(costNanos),
-    saved: toDollars(savedNanos),
-    duration: toPercentiles(duration),
-    firstByte: toPercentiles(firstByte),
-    overhead: toPercentiles(overhead),
-    wait: toPercentiles(wait),
+    ...figures,
+    cost: toDollars(figures.costNanos),
+    saved: toDollars(figures.savedNanos),
+    ...recordOf(latencyKinds, (kind) => toPercentiles(figures[kind])),
   };
 }
 
 const tenths = (ms: number): number => Math.round(ms * 100) / 100;
 
 const toPercentiles = (found: Percentiles | undefined) =>
-  found === undefined
-    ? null
-    : { count: found.count, p50: tenths(found.p50), p95: tenths(found.p95), p99: tenths(found.p99) };
+  found === undefined ? null : { count: found.count, ...recordOf(pointPercentiles, (name) => tenths(found[name])) };
 
 function toPoints({ counts, percentiles }: SeriesPoints): Shown['total']['points'] {
-  const of = (name: keyof SeriesPoints['counts']): number[] => [...(counts[name] ?? [])];
-  const each = (name: 'p50' | 'p95' | 'p99') => percentiles.map((one) => (one === null ? null : tenths(one[name])));
   return {
-    requests: of('requests'),
-    succeeded: of('succeeded'),
-    failed: of('failed'),
-    refused: of('refused'),
-    cancelled: of('cancelled'),
-    attempts: of('attempts'),
-    failedAttempts: of('failedAttempts'),
-    inputTokens: of('inputTokens'),
-    outputTokens: of('outputTokens'),
-    items: of('items'),
-    cost: of('costNanos').map((nanos) => nanos / nanosPerDollar),
-    p50: each('p50'),
-    p95: each('p95'),
-    p99: each('p99'),
+    ...recordOf(pointCounts, (name) => counts[name] ?? []),
+    cost: (counts.costNanos ?? []).map((nanos) => nanos / nanosPerDollar),
+    ...recordOf(pointPercentiles, (name) => percentiles.map((one) => (one === null ? null : tenths(one[name])))),
   };
 }

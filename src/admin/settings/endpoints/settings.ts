@@ -5,7 +5,7 @@ import type { Snapshot } from '../../../core/snapshot.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement, replyWith } from '../../implement.ts';
 import { neededVersion, removeResource, toTag, writeResource } from '../../resource-write.ts';
-import { toInstant } from '../../shapes/common.ts';
+import { toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/settings.ts';
 import { type setting, settingIds } from '../contract/settings.ts';
 
@@ -33,16 +33,10 @@ export const deleteSetting = implement(contract.deleteSetting, async ({ params: 
 
 async function toSetting(id: (typeof settingIds)[number], context: AdminContext): Promise<z.input<typeof setting>> {
   const found = await context.resources.get('setting', id);
-  const { id: _, ...document } = found?.document ?? {};
-  return {
-    id,
-    managedBy: found?.managedBy ?? 'store',
-    place: found?.place ?? null,
-    version: found?.version ?? 0,
-    updatedAt: found?.updatedAtMs === undefined ? null : toInstant(found.updatedAtMs),
-    document,
-    effective: effectOf(id, context.configuration.snapshot()),
-  };
+  const { managedBy = 'store', place, version = 0, updatedAtMs, document: written } = found ?? {};
+  const { id: _, ...document } = written ?? {};
+  const effective = effectOf(id, context.configuration.snapshot());
+  return { ...toShown({ managedBy, place, updatedAtMs }), id, version, document, effective };
 }
 
 function effectOf(id: (typeof settingIds)[number], { alerts, ledger }: Snapshot): z.input<typeof setting>['effective'] {

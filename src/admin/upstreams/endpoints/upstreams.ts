@@ -22,6 +22,7 @@ import {
   writeResource,
 } from '../../resource-write.ts';
 import { readStates } from '../../series/states.ts';
+import { toShown } from '../../shapes/common.ts';
 import { indexOf, readTargetReports } from '../../target-index.ts';
 import * as contract from '../contract/upstreams.ts';
 import { judgeUpstream } from '../upstream-judge.ts';
@@ -121,8 +122,8 @@ export const listUpstreamModels = implement(
       .toSorted((a, b) => (a.id < b.id ? -1 : 1))
       .map((model) => ({
         id: model.id,
-        operations: model.operations === undefined ? null : [...model.operations],
-        models: [...(known?.get(model.id) ?? [])],
+        operations: model.operations ?? null,
+        models: known?.get(model.id) ?? [],
         price: toListPriceView(listedPrice(upstream.family, upstream.origin, model.id, imported)),
       }));
     const more = found.models.length - items.length;
@@ -154,14 +155,16 @@ function needed(upstream: Upstream | undefined): Upstream {
 }
 
 async function test(upstream: Upstream, { probe }: AdminContext, signal: AbortSignal) {
-  const { ok, steps, credentials, problem, models } = await probe.test(upstream, signal);
+  const report = await probe.test(upstream, signal);
+  const steps = report.steps.map(({ ms, ...step }) => ({
+    ...step,
+    ms: ms === undefined ? null : Math.round(ms * 10) / 10,
+  }));
   return {
-    ok,
+    ...toShown(report),
     address: addressOf(upstream),
-    steps: steps.map((step) => ({ ...step, ms: step.ms === undefined ? null : Math.round(step.ms * 10) / 10 })),
-    credentials: [...credentials],
-    problem: problem === undefined ? null : { ...problem, field: problem.field ?? null },
-    models: models ?? null,
+    steps,
+    problem: report.problem ? toShown(report.problem) : null,
   };
 }
 
@@ -183,15 +186,19 @@ function toFamilyView(family: Family) {
     needsAddress: baseUrl === undefined && !isMadeHere(offers),
     credential: credentialOf(family, auth !== undefined),
     header: auth?.header ?? null,
-    options: Object.entries(options).map(([name, option]) => ({
-      name,
-      description: option.description,
-      values: option.values === undefined ? null : [...option.values],
-      pattern: option.pattern?.source ?? null,
-      form: option.form ?? null,
-      default: option.default ?? null,
-      required: option.required === true,
-    })),
+    options: Object.entries(options).map(
+      ([name, { description, values, pattern, form, required = false, ...option }]) => ({
+        ...{
+          name,
+          description,
+          required,
+          values: values ?? null,
+          pattern: pattern?.source ?? null,
+          form: form ?? null,
+        },
+        default: option.default ?? null,
+      }),
+    ),
     offers: labels.flatMap((label) =>
       operations.flatMap((operation) => {
         const offer = offers[label]?.[operation];
@@ -202,15 +209,10 @@ function toFamilyView(family: Family) {
     listsModels: modelList !== undefined,
     bridges: chat !== undefined,
     takesLegacyEngines: offers.engines !== undefined,
-    builtIn: builtIn.map(toModel),
-    starter: starter === undefined ? null : { apiKeyEnv: starter.apiKeyEnv, models: starter.models.map(toModel) },
+    builtIn,
+    starter: starter ?? null,
   };
 }
-
-const toModel = ({ id, operations: served }: { id: string; operations: readonly (typeof operations)[number][] }) => ({
-  id,
-  operations: [...served],
-});
 
 function kindOf({ baseUrl, addressFor }: Family, isBuiltIn: boolean): 'built-in' | 'own-server' | 'service' | 'cloud' {
   if (isBuiltIn) return 'built-in';
