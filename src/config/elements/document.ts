@@ -8,6 +8,7 @@ import type { ImportedPrices } from '../../prices/imported.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
 import { checkLiteralVariables, foreignFileFault } from '../read/foreign-files.ts';
 import type { Substitution } from '../read/substitute.ts';
+import { partsOf } from '../read/tree.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
 import { addingStoredSettings } from '../store/stored-settings.ts';
@@ -138,14 +139,9 @@ function* checkAllForVariables(
   elements: readonly Element[],
   context: VariableContext,
 ): Generator<undefined, void, undefined> {
-  for (const [key, section] of Object.entries(tree)) {
-    if (!Array.isArray(section)) checkLiteralVariables(section, [key], context);
-    else {
-      for (const [index, element] of section.entries()) {
-        yield;
-        checkLiteralVariables(element, [key, index], context);
-      }
-    }
+  for (const [path, part] of partsOf(tree)) {
+    yield;
+    checkLiteralVariables(part, path, context);
   }
   for (const { root, document } of elements) {
     yield;

@@ -1,9 +1,9 @@
 /** Warns of well-known services' secrets in wrong locations: IDs, names, notes, parameters and hosts. They are masked in all output. */
 
 import * as z from 'zod';
-import { isMapping } from '../../lib/is-mapping.ts';
 import { findSecretShape, maskOf } from '../../lib/secrets/secret-shapes.ts';
 import { type Path, toPathText } from '../read/faults.ts';
+import { type FoundText, partsOf, textsIn } from '../read/tree.ts';
 import { resourceSchemas } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
 import { configurationSchema } from './schema.ts';
@@ -30,10 +30,15 @@ export function* findMisplacedSecrets(
       warnings.push(toWarning(one));
     }
   };
-  add(findEach(yield* textsInFile(tree), configurationSchema));
+  const inFile: FoundText[] = [];
+  for (const [path, part] of partsOf(tree)) {
+    yield;
+    inFile.push(...shapedTexts(part, path));
+  }
+  add(findEach(inFile, configurationSchema));
   for (const { kind, root, document } of elements) {
     yield;
-    const found = findEach(textsIn(document, []), resourceSchemas[kind]);
+    const found = findEach(shapedTexts(document, []), resourceSchemas[kind]);
     add(found.map((one) => ({ ...one, path: [root, ...one.path] })));
   }
   return secrets;
@@ -41,9 +46,9 @@ export function* findMisplacedSecrets(
 
 /** The same of a document in which no field is a secret. */
 export const misplacedWarnings = (document: unknown): string[] =>
-  findEach(textsIn(document, []), z.unknown()).map(toWarning);
+  findEach(shapedTexts(document, []), z.unknown()).map(toWarning);
 
-function findEach(texts: readonly ShapedText[], schema: z.core.$ZodType): Found[] {
+function findEach(texts: readonly FoundText[], schema: z.core.$ZodType): Found[] {
   const found = new Map<string, Found>();
   for (const { path, text } of texts) {
     const secret = secretAt(schema, path, text);
@@ -55,37 +60,9 @@ function findEach(texts: readonly ShapedText[], schema: z.core.$ZodType): Found[
   return [...found.values()];
 }
 
-interface ShapedText {
-  readonly path: Path;
-  readonly text: string;
-}
-
-/** Each element of a list by itself, so that thousands of them hold up nobody. */
-function* textsInFile(tree: unknown): Generator<undefined, ShapedText[], undefined> {
-  const found: ShapedText[] = [];
-  for (const [key, section] of Object.entries(isMapping(tree) ? tree : {})) {
-    for (const [index, element] of Array.isArray(section) ? section.entries() : [[undefined, section] as const]) {
-      yield;
-      found.push(...textsIn(element, index === undefined ? [key] : [key, index]));
-    }
-  }
-  return found;
-}
-
 /** Values and keys that hold something of such a shape. */
-function textsIn(value: unknown, path: Path): ShapedText[] {
-  if (typeof value === 'string') return findSecretShape(value) === undefined ? [] : [{ path, text: value }];
-  if (typeof value !== 'object' || value === null) return [];
-  const entries: (readonly [string | number, unknown])[] = Array.isArray(value)
-    ? [...value.entries()]
-    : Object.entries(value);
-  return entries.flatMap(([step, inner]) => {
-    const found = textsIn(inner, [...path, step]);
-    return typeof step === 'string' && findSecretShape(step) !== undefined
-      ? [{ path: [...path, step], text: step }, ...found]
-      : found;
-  });
-}
+const shapedTexts = (value: unknown, path: Path): FoundText[] =>
+  textsIn(value, path, { fits: (text) => findSecretShape(text) !== undefined, keys: true });
 
 /** Of a value that may be a secret nothing is said; of an address that may hold one, its host may not be one. */
 function secretAt(schema: z.core.$ZodType, path: Path, text: string): string | undefined {

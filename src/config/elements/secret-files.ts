@@ -2,10 +2,10 @@
 
 import * as z from 'zod';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { emptyMapping } from '../read/columns.ts';
 import { type FaultList, type Path, toPathText } from '../read/faults.ts';
 import type { FileContent, SideFiles } from '../read/side-files.ts';
 import type { Substitution } from '../read/substitute.ts';
+import { OwnedTree } from '../read/tree.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { configurationSchema } from './schema.ts';
 import { bare } from './schema-lookup.ts';
@@ -90,34 +90,6 @@ function mappingsAt(tree: unknown, { steps }: SecretField): Found[] {
     });
   }
   return found.flatMap(({ value, path }) => (isMapping(value) ? [{ mapping: value, path }] : []));
-}
-
-/** A tree of which only what changes is copied, and each part once. */
-class OwnedTree {
-  tree: unknown;
-  readonly #copies = new Set<unknown>();
-
-  constructor(tree: unknown) {
-    this.tree = tree;
-  }
-
-  put(path: Path, value: unknown): void {
-    this.tree = this.#with(this.tree, path, value);
-  }
-
-  #with(around: unknown, [step, ...rest]: Path, value: unknown): unknown {
-    if (step === undefined) return value;
-    const own = this.#own(around);
-    Reflect.set(own, step, this.#with(Reflect.get(own, step), rest, value));
-    return own;
-  }
-
-  #own(around: unknown): object {
-    if (typeof around === 'object' && around !== null && this.#copies.has(around)) return around;
-    const copy = Array.isArray(around) ? [...around] : Object.assign(emptyMapping(), around);
-    this.#copies.add(copy);
-    return copy;
-  }
 }
 
 /** As the configuration spells them. */

@@ -6,9 +6,10 @@ import { findSecretShape } from '../../lib/secrets/secret-shapes.ts';
 import { configurationSchema } from '../elements/schema.ts';
 import { bare, isSecret } from '../elements/schema-lookup.ts';
 import { type Fault, suggestion } from '../read/faults.ts';
-import { type Layer, withLayers, withValue } from '../read/layers.ts';
+import { type Layer, withLayers } from '../read/layers.ts';
 import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
+import { OwnedTree } from '../read/tree.ts';
 
 /** What each setting is called outside of the file: `server.port`, and `POSTERN_SERVER_PORT`. */
 interface OutsideName {
@@ -90,15 +91,15 @@ export function withOutsideSettings(source: Source, env: Environment, set: reado
   // What a section says as a whole comes before what is said of a part of it.
   const ordered = written.toSorted((a, b) => a.name.path.length - b.name.path.length);
   const whole = ordered.map((one) => ({ one, ...toLayer(one) }));
-  let tree: unknown = source.tree;
+  const own = new OwnedTree(source.tree);
   for (const { one, value } of whole) {
-    tree = withValue(tree, one.name.path, value);
+    own.put(one.name.path, value);
     const other = otherForm(one.name);
-    if (other !== undefined) tree = withValue(tree, other.path, undefined);
+    if (other !== undefined) own.put(other.path, undefined);
   }
   const layers = whole.map(({ layer }) => layer);
   return {
-    source: withLayers(source, tree, [...layers, nowhere(faults)]),
+    source: withLayers(source, own.tree, [...layers, nowhere(faults)]),
     places: ordered.map(({ place }) => place),
     env: { ...env, ...Object.fromEntries(written.map(({ name, text }) => [name.variable, text])) },
   };

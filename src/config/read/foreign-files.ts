@@ -3,6 +3,7 @@
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { FaultList, Path } from './faults.ts';
 import type { Substitution } from './substitute.ts';
+import { textsIn } from './tree.ts';
 
 interface ForeignFormat {
   readonly name: string;
@@ -93,25 +94,14 @@ const freeText = new Set<string | number>(['defaults', 'metadata']);
 export function checkLiteralVariables(
   value: unknown,
   path: Path,
-  context: { readonly faults: FaultList; readonly isSubstituted: Substitution['isSubstituted'] },
+  { faults, isSubstituted }: { readonly faults: FaultList; readonly isSubstituted: Substitution['isSubstituted'] },
 ): void {
-  if (!mayHoldVariable(value)) return;
-  if (typeof value === 'string') {
-    if (!variable.test(value) || context.isSubstituted(path)) return;
-    context.faults.add(
-      path,
+  const fits = (text: string): boolean => mayNameVariable.test(text) && variable.test(text);
+  for (const found of textsIn(value, path, { fits })) {
+    if (found.path.slice(path.length).some((step) => freeText.has(step)) || isSubstituted(found.path)) continue;
+    faults.add(
+      found.path,
       `names a variable and is taken as it stands; write \${NAME} to read the environment, with the variable's own name`,
     );
-    return;
   }
-  if (typeof value !== 'object' || value === null) return;
-  const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
-  for (const [step, inner] of entries) {
-    if (!freeText.has(step)) checkLiteralVariables(inner, [...path, step], context);
-  }
-}
-
-function mayHoldVariable(value: unknown): boolean {
-  if (typeof value === 'string') return mayNameVariable.test(value);
-  return typeof value === 'object' && value !== null && Object.values(value).some(mayHoldVariable);
 }

@@ -1,7 +1,5 @@
 /** A configuration from several sources: which one each value is from, and the faults of each. */
 
-import { isMapping } from '../../lib/is-mapping.ts';
-import { emptyMapping } from './columns.ts';
 import { createFaultList, type Fault, type FaultList, type Path, type Position, toPathText } from './faults.ts';
 import type { Source } from './source.ts';
 
@@ -91,12 +89,3 @@ export function withLocation(warning: string, positionOf: Source['positionOf']):
 }
 
 const toFaultList = (layer: Layer): FaultList => createFaultList((path) => layer.positionOf(path));
-
-/** The tree with that value in it. What stands in the way and is no mapping stays, and is a fault of its own. */
-export function withValue(tree: unknown, [step, ...rest]: Path, value: unknown): unknown {
-  if (step === undefined) return value;
-  if (!isMapping(tree) && tree !== null && tree !== undefined) return tree;
-  const mapping = Object.assign(emptyMapping(), tree);
-  mapping[step] = withValue(mapping[step], rest, value);
-  return mapping;
-}

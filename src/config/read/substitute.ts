@@ -1,9 +1,8 @@
 /** Substitutes environment variables in a configuration: `${NAME}` and `${NAME:-default}` in values, never in keys. */
 
-import { isMapping } from '../../lib/is-mapping.ts';
 import { atOnce } from '../../lib/time-slices.ts';
-import { emptyMapping } from './columns.ts';
 import { type FaultList, type Path, toPathText } from './faults.ts';
+import { OwnedTree, partsOf, textsIn } from './tree.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +21,7 @@ export function substitute(tree: unknown, environment: Environment, faults: Faul
   return atOnce(substituting(tree, environment, faults));
 }
 
-/** The same in steps: every `yield` is a place to stop at. What refers to nothing is handed on as it is. */
+/** The same in steps: every `yield` is a place to stop at. Values without a reference are not copied. */
 export function* substituting(
   tree: unknown,
   environment: Environment,
@@ -30,34 +29,6 @@ export function* substituting(
 ): Generator<undefined, Substitution, undefined> {
   const substituted = new Set<string>();
   const names = new Set<string>();
-
-  function inValue(value: unknown, path: Path): unknown {
-    if (typeof value === 'string') return value.includes('${') ? inText(value, path) : value;
-    if (!refers(value)) return value;
-    if (Array.isArray(value)) return value.map((item, index) => inValue(item, [...path, index]));
-    if (!isMapping(value)) return value;
-    const mapping = emptyMapping();
-    for (const [key, item] of Object.entries(value)) mapping[key] = inValue(item, [...path, key]);
-    return mapping;
-  }
-
-  function* inSections(sections: unknown): Generator<undefined, unknown, undefined> {
-    if (!isMapping(sections)) return inValue(sections, []);
-    const mapping = emptyMapping();
-    for (const [key, section] of Object.entries(sections)) {
-      mapping[key] = Array.isArray(section) ? yield* inList(section, [key]) : inValue(section, [key]);
-    }
-    return mapping;
-  }
-
-  function* inList(list: readonly unknown[], path: Path): Generator<undefined, unknown[], undefined> {
-    const result: unknown[] = [];
-    for (const [index, item] of list.entries()) {
-      yield;
-      result.push(inValue(item, [...path, index]));
-    }
-    return result;
-  }
 
   function inText(text: string, path: Path): string {
     const missing: string[] = [];
@@ -80,19 +51,18 @@ export function* substituting(
     return result;
   }
 
-  const result = yield* inSections(tree);
+  const own = new OwnedTree(tree);
+  for (const [at, part] of partsOf(tree)) {
+    yield;
+    for (const { path, text } of textsIn(part, at, { fits: (text) => text.includes('${') })) {
+      own.put(path, inText(text, path));
+    }
+  }
   return {
-    tree: result,
+    tree: own.tree,
     isSubstituted: (path) => substituted.size > 0 && substituted.has(toPathText(path)),
     names,
   };
-}
-
-/** Whether a reference stands anywhere in it. */
-function refers(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('${');
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.values(value).some(refers);
 }
 
 function missingVariable(name: string): string {

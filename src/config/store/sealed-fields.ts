@@ -2,10 +2,12 @@
 
 import * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { type KeyRing, sealedUnder } from '../../lib/secrets/sealed.ts';
 import { valueAt } from '../elements/judge.ts';
 import { schemaAt } from '../elements/schema-lookup.ts';
 import { type Path, toPathText } from '../read/faults.ts';
+import { OwnedTree, textsIn } from '../read/tree.ts';
 import { resourceSchemas } from './resource-schemas.ts';
 
 export type ResourceDocument = Readonly<Record<string, unknown>>;
@@ -32,23 +34,17 @@ function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   return isAddress && kind !== 'setting' ? /[@?#]/.test(text) : text !== '';
 }
 
-/** A copy in which each secret is what `change` makes of it. */
+/** The document with what `change` makes of each secret. */
 function mapSecrets(
   kind: ResourceKind,
   document: ResourceDocument,
   change: (text: string, path: Path) => string,
 ): ResourceDocument {
-  function copy(value: unknown, path: Path): unknown {
-    if (typeof value === 'string') return isSecret(kind, path, value) ? change(value, path) : value;
-    if (Array.isArray(value)) return value.map((item, index) => copy(item, [...path, index]));
-    return typeof value === 'object' && value !== null ? copyMapping(value, path) : value;
+  const own = new OwnedTree(document);
+  for (const { path, text } of textsIn(document, [], { fits: () => true })) {
+    if (isSecret(kind, path, text)) own.put(path, change(text, path));
   }
-  function copyMapping(value: object, path: Path): Record<string, unknown> {
-    const mapping: Record<string, unknown> = Object.create(null);
-    for (const [key, item] of Object.entries(value)) mapping[key] = copy(item, [...path, key]);
-    return mapping;
-  }
-  return copyMapping(document, []);
+  return isMapping(own.tree) ? own.tree : document;
 }
 
 /** What a sealed text is bound to, so that it opens nowhere else. */
