@@ -33,6 +33,21 @@ function firstDefined<T, R>(items: readonly T[], read: (item: T) => R | undefine
   return undefined;
 }
 
+/** A step into each element of a list. */
+export const eachElement = '[]';
+
+/** All settings of a schema with their paths, each before those inside it. */
+export function* settingsIn(
+  schema: Schema,
+  path: readonly string[] = [],
+): Generator<{ readonly path: readonly string[]; readonly schema: Schema }> {
+  yield { path, schema };
+  const inner = bare(schema);
+  if (inner instanceof z.ZodArray) yield* settingsIn(inner.def.element, [...path, eachElement]);
+  if (!(inner instanceof z.ZodObject)) return;
+  for (const [key, child] of Object.entries<Schema>(inner.def.shape)) yield* settingsIn(child, [...path, key]);
+}
+
 export function schemaAt(root: Schema, path: Path): Schema | undefined {
   let schema: Schema | undefined = root;
   for (const step of path) {

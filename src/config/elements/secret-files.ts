@@ -8,28 +8,20 @@ import type { Substitution } from '../read/substitute.ts';
 import { OwnedTree } from '../read/tree.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { configurationSchema } from './schema.ts';
-import { bare } from './schema-lookup.ts';
+import { eachElement, settingsIn } from './schema-lookup.ts';
 
-/** Where a mapping may name such a file; a list stands for each of its elements. */
+/** Where a mapping may name such a file. */
 interface SecretField {
-  readonly steps: readonly (string | typeof eachElement)[];
+  readonly steps: readonly string[];
   readonly name: string;
   readonly fileName: string;
 }
 
-const eachElement = Symbol('each element');
-
-const secretFields: readonly SecretField[] = secretFieldsIn(configurationSchema, []);
-
-function secretFieldsIn(schema: z.core.$ZodType, steps: SecretField['steps']): SecretField[] {
-  const inner = bare(schema);
-  if (inner instanceof z.ZodArray) return secretFieldsIn(inner.def.element, [...steps, eachElement]);
-  if (!(inner instanceof z.ZodObject)) return [];
-  return Object.entries<z.core.$ZodType>(inner.def.shape).flatMap(([key, child]) => {
-    const name = child instanceof z.ZodType ? child.meta()?.holds : undefined;
-    return typeof name === 'string' ? [{ steps, name, fileName: key }] : secretFieldsIn(child, [...steps, key]);
-  });
-}
+const secretFields: readonly SecretField[] = [...settingsIn(configurationSchema)].flatMap(({ path, schema }) => {
+  const name = schema instanceof z.ZodType ? schema.meta()?.holds : undefined;
+  const fileName = path.at(-1);
+  return name === undefined || fileName === undefined ? [] : [{ steps: path.slice(0, -1), name, fileName }];
+});
 
 /** As the configuration spells them. */
 export function secretFilesIn(tree: unknown): string[] {

@@ -10,7 +10,7 @@ import { reasonOf } from '../../lib/thrown.ts';
 import { sliceIfOver } from '../../lib/time-slices.ts';
 import { isRestart, type Restart } from '../elements/fields.ts';
 import { settingsSchema } from '../elements/schema.ts';
-import { bare } from '../elements/schema-lookup.ts';
+import { settingsIn } from '../elements/schema-lookup.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
 import { watchChanges } from './change-watch.ts';
@@ -181,23 +181,14 @@ export function createConfigurationFeed({
   };
 }
 
-interface LastingSetting {
-  readonly name: string;
-  readonly read: Restart['read'];
-}
-
-const settings = lastingIn(settingsSchema, '');
-
-function lastingIn(schema: z.core.$ZodType, name: string): LastingSetting[] {
-  const inner = bare(schema);
+const lasting: readonly { readonly name: string; readonly read: Restart['read'] }[] = [
+  ...settingsIn(settingsSchema),
+].flatMap(({ path, schema }) => {
   const restart = schema instanceof z.ZodType ? schema.meta()?.restart : undefined;
-  const own = isRestart(restart) ? [{ name, read: restart.read }] : [];
-  if (!(inner instanceof z.ZodObject)) return own;
-  const children = Object.entries<z.core.$ZodType>(inner.def.shape);
-  return [...own, ...children.flatMap(([key, child]) => lastingIn(child, name === '' ? key : `${name}.${key}`))];
-}
+  return isRestart(restart) ? [{ name: path.join('.'), read: restart.read }] : [];
+});
 
 /** The settings that differ and cannot change while Postern runs. */
 export function needsRestart(running: Snapshot, next: Snapshot): string[] {
-  return settings.flatMap(({ name, read }) => (read(running) === read(next) ? [] : [name]));
+  return lasting.flatMap(({ name, read }) => (read(running) === read(next) ? [] : [name]));
 }

@@ -4,8 +4,8 @@ import * as z from 'zod';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { findSecretShape } from '../../lib/secrets/secret-shapes.ts';
 import { configurationSchema } from '../elements/schema.ts';
-import { bare, isSecret } from '../elements/schema-lookup.ts';
-import { type Fault, suggestion } from '../read/faults.ts';
+import { bare, eachElement, isSecret, settingsIn } from '../elements/schema-lookup.ts';
+import { type Fault, type Path, type Position, suggestion } from '../read/faults.ts';
 import { type Layer, withLayers } from '../read/layers.ts';
 import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
@@ -25,22 +25,16 @@ interface OutsideName {
 }
 
 /** All of them, and what they stand in before them. */
-export const outsideNames: readonly OutsideName[] = namesIn(configurationSchema, []);
+export const outsideNames: readonly OutsideName[] = [...settingsIn(configurationSchema)].flatMap(({ path, schema }) =>
+  path.length === 0 || path[0] === '$schema' || path.includes(eachElement) ? [] : [toName(schema, path)],
+);
 
-function namesIn(schema: z.core.$ZodType, path: readonly string[]): OutsideName[] {
-  const inner = bare(schema);
-  const own = path.length === 0 || path[0] === '$schema' ? [] : [toName(schema, inner, path)];
-  if (!(inner instanceof z.ZodObject)) return own;
-  const children = Object.entries<z.core.$ZodType>(inner.def.shape);
-  return [...own, ...children.flatMap(([key, child]) => namesIn(child, [...path, key]))];
-}
-
-function toName(schema: z.core.$ZodType, inner: z.core.$ZodType, path: readonly string[]): OutsideName {
+function toName(schema: z.core.$ZodType, path: readonly string[]): OutsideName {
   return {
     path,
     dotted: path.join('.'),
     variable: `POSTERN_${path.join('_').toUpperCase()}`,
-    shape: shapeOf(inner),
+    shape: shapeOf(bare(schema)),
     mayHoldSecret: holdsSecret(schema, new Set()),
   };
 }
@@ -156,7 +150,7 @@ function toLayer({ name, text, place }: Written): { readonly layer: Layer; reado
   const depth = name.path.length;
   const claims: Layer['inner'] = (path) =>
     path.length >= depth && name.path.every((step, at) => path[at] === step) ? path.slice(depth) : undefined;
-  const layer = { place, inner: claims, positionOf: () => undefined, isFile: false, faults: [] };
+  const layer = { place, inner: claims, positionOf: () => undefined, namesInner: false, faults: [] };
   const isStructured = name.shape === 'structure' || /^\s*[[{]/.test(text);
   if (!isStructured) {
     const value = name.shape === 'scalar' ? `\${${name.variable}}` : text.split(',').map((item) => item.trim());
@@ -164,7 +158,11 @@ function toLayer({ name, text, place }: Written): { readonly layer: Layer; reado
   }
   const parsed = parseSource(text);
   const faults = parsed.faults.all().map((fault): Fault => ({ place, ...fault }));
-  return { layer: { ...layer, positionOf: parsed.positionOf, faults }, value: parsed.tree };
+  const positionOf = (inner: Path): Position | undefined => {
+    const position = parsed.positionOf(inner);
+    return position && { ...position, place };
+  };
+  return { layer: { ...layer, positionOf, faults }, value: parsed.tree };
 }
 
 /** Has no value of its own. */
@@ -172,7 +170,7 @@ const nowhere = (faults: readonly Fault[]): Layer => ({
   place: '--set',
   inner: () => undefined,
   positionOf: () => undefined,
-  isFile: false,
+  namesInner: false,
   faults,
 });
 

@@ -20,6 +20,19 @@ export interface Columns {
 /** Where things stand, and nothing of what stands there. */
 export type Positions = Omit<Columns, 'scalars'>;
 
+/** The result of parsing a text: plain data that threads can exchange. */
+export interface SourceText {
+  /** Undefined where the text cannot be read. */
+  readonly columns: Columns | undefined;
+  readonly faults: readonly SourceFault[];
+}
+
+export interface SourceFault {
+  readonly path: Path;
+  readonly message: string;
+  readonly position?: Position;
+}
+
 export type Scalar = string | number | boolean | null;
 
 const scalarKind = 0;

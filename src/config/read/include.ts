@@ -123,9 +123,12 @@ class Whole {
     }
     return {
       place,
-      isFile: true,
+      namesInner: true,
       faults: faults.all().map((fault) => ({ place, ...fault })),
-      positionOf,
+      positionOf(inner) {
+        const position = positionOf(inner);
+        return position && { ...position, place, pathThere: inner };
+      },
       inner([key, index, ...rest]: Path) {
         if (typeof key !== 'string') return undefined;
         if (sections.has(key)) return index === undefined ? [key] : [key, index, ...rest];

@@ -4,61 +4,55 @@ import { createFaultList, type Fault, type FaultList, type Path, type Position, 
 import type { Source } from './source.ts';
 
 export interface Layer {
-  /** What faults of it are told by, such as `POSTERN_SERVER_PORT`. */
+  /** What its faults are reported under, such as `POSTERN_SERVER_PORT`. */
   readonly place: string;
-  /** What stands in it, for faults within it; undefined where no value is its own, as of one that cannot be read. */
+  /** The path within the layer; undefined where the value is not from it. */
   inner(path: Path): Path | undefined;
   positionOf(inner: Path): Position | undefined;
   /** Whether faults name values as the layer has them, and not as the whole has. */
-  readonly isFile: boolean;
+  readonly namesInner: boolean;
+  /** Those found before. */
   readonly faults: readonly Fault[];
 }
 
-/** The last layer that claims a value has it; what none claims is the source's. */
-export function withLayers(source: Source, tree: unknown, layers: readonly Layer[]): Source {
+/** A value is from the layer that `layerOf` gives, by default the last one that has it; else from the source. */
+export function withLayers(
+  source: Source,
+  tree: unknown,
+  layers: readonly Layer[],
+  layerOf = (path: Path) => layers.findLast(({ inner }) => inner(path) !== undefined),
+): Source {
   if (layers.length === 0) return source;
-  const backwards = layers.toReversed().map((layer) => ({ layer, faults: toFaultList(layer) }));
+  const lists = new Map<Layer, FaultList>();
 
-  function find(path: Path): { layer: Layer; faults: FaultList; inner: Path } | undefined {
-    for (const { layer, faults } of backwards) {
-      const inner = layer.inner(path);
-      if (inner !== undefined) return { layer, faults, inner };
+  function find(path: Path): { readonly faults: FaultList; readonly named: Path; position(): Position | undefined } {
+    const layer = layerOf(path);
+    const inner = layer?.inner(path);
+    if (layer === undefined || inner === undefined) {
+      return { faults: source.faults, named: path, position: () => source.positionOf(path) };
     }
-    return undefined;
+    const faults = lists.get(layer) ?? createFaultList(() => undefined);
+    lists.set(layer, faults);
+    return { faults, named: layer.namesInner ? inner : path, position: () => layer.positionOf(inner) };
   }
 
   return {
     tree,
-    positionOf(path) {
-      const found = find(path);
-      if (found === undefined) return source.positionOf(path);
-      const { layer, inner } = found;
-      const position = layer.positionOf(inner);
-      return position && { ...position, place: layer.place, ...(layer.isFile && { pathThere: inner }) };
-    },
+    positionOf: (path) => find(path).position(),
     faults: {
-      add(path, message, position) {
-        const found = find(path);
-        if (found === undefined) source.faults.add(path, message, position);
-        else
-          found.faults.add(
-            found.layer.isFile ? found.inner : path,
-            message,
-            position ?? found.layer.positionOf(found.inner),
-          );
+      add(path, message, given) {
+        const { faults, named, position } = find(path);
+        faults.add(named, message, given ?? position());
       },
       hush(path) {
-        const found = find(path);
-        if (found === undefined) source.faults.hush(path);
-        else found.faults.hush(found.layer.isFile ? found.inner : path);
+        const { faults, named } = find(path);
+        faults.hush(named);
       },
       all() {
-        const ofLayers = backwards
-          .toReversed()
-          .flatMap(({ layer, faults }) => [
-            ...layer.faults,
-            ...faults.all().map((fault): Fault => ({ place: layer.place, ...fault })),
-          ]);
+        const ofLayers = layers.flatMap((layer) => [
+          ...layer.faults,
+          ...(lists.get(layer)?.all() ?? []).map((fault): Fault => ({ place: layer.place, ...fault })),
+        ]);
         return [...source.faults.all(), ...ofLayers];
       },
     },
@@ -87,5 +81,3 @@ export function withLocation(warning: string, positionOf: Source['positionOf']):
   }
   return warning;
 }
-
-const toFaultList = (layer: Layer): FaultList => createFaultList((path) => layer.positionOf(path));

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { readSourceText } from './source.ts';
 import { readSourceFile } from './source-file.ts';
-import { readSourceText } from './source-text.ts';
 
 const kibibyte = 1024;
 

@@ -5,9 +5,9 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { nextSlice, sliceIfOver } from '../../lib/time-slices.ts';
-import type { Scalar } from './columns.ts';
+import type { Scalar, SourceText } from './columns.ts';
 import { readText } from './side-files.ts';
-import { readSourceText, type SourceText } from './source-text.ts';
+import { readSourceText } from './source.ts';
 import type { SourceThreadData, SourceThreadReport } from './source-thread.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;

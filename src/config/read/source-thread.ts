@@ -1,9 +1,9 @@
 /** A thread that parses one large file and ends, keeping the time and memory out of the gateway's thread. */
 
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { Positions } from './columns.ts';
+import type { Positions, SourceFault } from './columns.ts';
 import { readText } from './side-files.ts';
-import { readSourceText, type SourceFault } from './source-text.ts';
+import { readSourceText } from './source.ts';
 
 export interface SourceThreadData {
   readonly file: string;

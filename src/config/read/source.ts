@@ -1,9 +1,10 @@
 /** Parses the text of a configuration file, YAML or JSON, into plain values with positions. Depth and size are limited. */
 
 import { atOnce } from '../../lib/time-slices.ts';
-import { type Columns, type Positions, positionIn, toTree } from './columns.ts';
+import { type Columns, type Positions, positionIn, type SourceText, toTree } from './columns.ts';
 import { createFaultList, type FaultList, type Path, type Position } from './faults.ts';
-import { readSourceText, type SourceText } from './source-text.ts';
+import { readPlain } from './plain-source.ts';
+import { readYaml } from './yaml-source.ts';
 
 export interface Source {
   /** Undefined where the text cannot be read. Mappings inherit nothing, so that no key means more than itself. */
@@ -28,6 +29,17 @@ export function filePositionIn(
   const position = positionOf(path);
   const place = position?.place ?? file;
   return place === undefined || position === undefined ? undefined : { file: place, line: position.line };
+}
+
+const bounds = {
+  deepest: 32,
+  /** What aliases unfold to counts, so that a few lines cannot become millions. */
+  mostValues: 200_000,
+};
+
+export function readSourceText(text: string): SourceText {
+  const columns = readPlain(text, bounds);
+  return columns === undefined ? readYaml(text, bounds) : { columns, faults: [] };
 }
 
 export const parseSource = (text: string): Source => atOnce(toSource(readSourceText(text)));

@@ -2,23 +2,12 @@
 
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
-import { type Columns, ColumnWriter, positionAt, type Scalar } from './columns.ts';
-import type { Path, Position } from './faults.ts';
+import { ColumnWriter, positionAt, type Scalar, type SourceFault, type SourceText } from './columns.ts';
+import type { Path } from './faults.ts';
 import type { SourceBounds } from './plain-source.ts';
 
 /** Loaded for the first text that is more than plain: to load it takes longer than to read most files. */
 let yaml: typeof Yaml;
-
-interface YamlFault {
-  readonly path: Path;
-  readonly message: string;
-  readonly position?: Position;
-}
-
-export interface YamlText {
-  readonly columns: Columns | undefined;
-  readonly faults: readonly YamlFault[];
-}
 
 const mostSyntaxFaults = 5;
 
@@ -37,7 +26,7 @@ const syntaxMessages: Readonly<Partial<Record<Yaml.YAMLError['code'], string>>> 
   TAB_AS_INDENT: 'indent with spaces, not with tabs',
 };
 
-export function readYaml(text: string, bounds: SourceBounds): YamlText {
+export function readYaml(text: string, bounds: SourceBounds): SourceText {
   if (opensTooMuch(text)) return unreadable([{ path: [], message: tooDeep(bounds) }]);
   yaml ??= createRequire(import.meta.url)('yaml');
   const lines = new yaml.LineCounter();
@@ -74,7 +63,7 @@ function opensTooMuch(text: string): boolean {
   return false;
 }
 
-const unreadable = (faults: readonly YamlFault[]): YamlText => ({ columns: undefined, faults });
+const unreadable = (faults: readonly SourceFault[]): SourceText => ({ columns: undefined, faults });
 
 /** The library's own words may repeat what stands in the file, and so a secret: these do not. */
 function toSyntaxFaults(
@@ -82,8 +71,8 @@ function toSyntaxFaults(
   text: string,
   { lineStarts }: Yaml.LineCounter,
   bounds: SourceBounds,
-): YamlFault[] {
-  const faults = new Map<number, YamlFault>();
+): SourceFault[] {
+  const faults = new Map<number, SourceFault>();
   const textLines = text.split('\n');
   for (const error of errors) {
     const position = positionAt(lineStarts, error.pos[0]);
@@ -113,9 +102,9 @@ function findAliased(document: Yaml.Document.Parsed): Map<Yaml.Alias, Yaml.Node>
   return aliased;
 }
 
-function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], bounds: SourceBounds): YamlText {
+function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], bounds: SourceBounds): SourceText {
   const writer = new ColumnWriter();
-  const faults: YamlFault[] = [];
+  const faults: SourceFault[] = [];
   const aliased = findAliased(document);
   let values = 0;
   let stopped = false;

@@ -2,7 +2,8 @@
 
 import type { Resource } from '../../core/store/resources.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
-import { createFaultList, type Fault, type FaultList, type Path, type Position } from '../read/faults.ts';
+import type { FaultList, Path, Position } from '../read/faults.ts';
+import { type Layer, withLayers } from '../read/layers.ts';
 import type { Source } from '../read/source.ts';
 import { openDocument, type ResourceDocument, type ResourceName } from './sealed-fields.ts';
 
@@ -59,39 +60,15 @@ export function openElements(
 
 /** A source that knows the places of the elements as well as those of the file. */
 export function withElements(source: Source, elements: readonly Element[]): Source {
-  if (elements.length === 0) return source;
-  const lists = new Map<string | number, { readonly element: Element; readonly faults: FaultList }>();
-  for (const element of elements) {
-    const faults = createFaultList((path) => element.file?.positionOf(path));
-    lists.set(element.root, { element, faults });
-  }
-  const listOf = ([root = '']: Path) => lists.get(root);
-  /** As the other file has it, where there is one; else within the element. */
-  const inside = ({ file }: Element, path: Path): Path => [...(file?.at ?? []), ...path.slice(1)];
-  return {
-    tree: source.tree,
-    positionOf(path) {
-      const found = listOf(path);
-      if (found === undefined) return source.positionOf(path);
-      return found.element.file?.positionOf(inside(found.element, path));
-    },
-    faults: {
-      add(path, message, position) {
-        const found = listOf(path);
-        if (found === undefined) source.faults.add(path, message, position);
-        else found.faults.add(inside(found.element, path), message, position);
-      },
-      hush(path) {
-        const found = listOf(path);
-        if (found === undefined) source.faults.hush(path);
-        else found.faults.hush(inside(found.element, path));
-      },
-      all() {
-        const ofElements = [...lists.values()].flatMap(({ element, faults }) =>
-          faults.all().map((fault): Fault => ({ place: element.file?.name ?? element.root, ...fault })),
-        );
-        return [...source.faults.all(), ...ofElements];
-      },
-    },
-  };
+  const layers = new Map(elements.map((element): [string | number, Layer] => [element.root, toLayer(element)]));
+  return withLayers(source, source.tree, [...layers.values()], ([root = '']) => layers.get(root));
 }
+
+/** Paths are those of the other file where there is one, else those within the element. */
+const toLayer = ({ root, file }: Element): Layer => ({
+  place: file?.name ?? root,
+  inner: (path) => [...(file?.at ?? []), ...path.slice(1)],
+  positionOf: (inner) => file?.positionOf(inner),
+  namesInner: true,
+  faults: [],
+});
