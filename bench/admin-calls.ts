@@ -15,7 +15,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { endpoints } from '../src/admin/endpoints.ts';
-import { toTable } from '../src/cli/table.ts';
+import { toTable } from '../src/cli/output.ts';
 import { createSecretWith, digestOf } from '../src/lib/secrets/key-secret.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { createChildren, listeningPort } from './children.ts';

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { toTable } from '../src/cli/table.ts';
+import { toTable } from '../src/cli/output.ts';
 import { digestOf } from '../src/lib/secrets/key-secret.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { type Child, createChildren, listeningPort } from './children.ts';

@@ -11,7 +11,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { toTable } from '../src/cli/table.ts';
+import { toTable } from '../src/cli/output.ts';
 import type { ImportedRow, LedgerStore } from '../src/core/store/ledger.ts';
 import { openStore } from '../src/store/open-store.ts';
 import { spreadRows } from '../test/support/ledger/ledger-rows.ts';

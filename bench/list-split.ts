@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { toTable } from '../src/cli/table.ts';
+import { toTable } from '../src/cli/output.ts';
 import { createChildren, listeningPort } from './children.ts';
 
 const { values } = parseArgs({ options: { items: { type: 'string', default: '100000' } } });

@@ -2,11 +2,10 @@
 
 import { registerHooks } from 'node:module';
 import { parseArgs } from 'node:util';
-import { type CommandContext, toConfigSources } from './cli/command.ts';
-import { FaultsFound, printFaults } from './cli/faults.ts';
-import { toHelp, toOptionFault } from './cli/help.ts';
-import { type CommandName, commandNames, isCommandName, loadCommand } from './cli/index.ts';
-import { words } from './cli/words.ts';
+import { type CommandContext, toConfigSources, toHelp, toOptionFault } from './cli/command.ts';
+import { commandNames, isCommandName, loadCommand } from './cli/index.ts';
+import { FaultsFound, printFaults } from './cli/output.ts';
+import { type CommandName, words } from './cli/words.ts';
 import type { ExitCode } from './core/exit-code.ts';
 import { UserFault } from './core/user-fault.ts';
 import { nearestName } from './lib/nearest-name.ts';

@@ -4,15 +4,10 @@ import { loadConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { backupStore } from '../store/backup.ts';
-import { type Command, type CommandContext, configOptions } from './command.ts';
-import { faultless } from './faults.ts';
-import { words } from './words.ts';
+import { type CommandContext, commandOf, configUsage } from './command.ts';
+import { faultless } from './output.ts';
 
-export const backup: Command = {
-  ...words.backup,
-  options: configOptions,
-  run,
-};
+export const backup = commandOf('backup', configUsage, run);
 
 async function run(context: CommandContext): Promise<ExitCode> {
   const { positionals, cwd, stdout } = context;

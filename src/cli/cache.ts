@@ -5,15 +5,12 @@ import type { Model } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
-import { type Action, commandOf } from './actions.ts';
-import { type CommandContext, texts } from './command.ts';
-import { words } from './words.ts';
+import { actionsOf } from './actions.ts';
+import type { CommandContext } from './command.ts';
 
-const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  clear: { usage: 'clear --model M', needsStore: false, prepare: clear },
-};
-
-export const cache = commandOf(words.cache, actions, texts('model'), openLeniently);
+export const cache = actionsOf('cache', openLeniently, {
+  clear: { usage: 'clear --model M', prepare: clear, makesStore: () => true },
+});
 
 function clear({ values, stdout }: CommandContext) {
   const { model } = values;

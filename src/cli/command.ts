@@ -1,9 +1,11 @@
-/** The type of a command: name, options, input and output. */
+/** The type of a command, its options as its usage names them, and what `--help` and a wrong option print. */
 
 import type { ParseArgsConfig } from 'node:util';
 import type { ExitCode } from '../core/exit-code.ts';
+import { nearestName } from '../lib/nearest-name.ts';
+import { codeOf, reasonOf } from '../lib/thrown.ts';
 import type { Surroundings } from '../serve/surroundings.ts';
-import type { CommandWords } from './words.ts';
+import { type CommandName, type CommandWords, words } from './words.ts';
 
 export interface CommandContext extends Surroundings {
   /** The options as `node:util` parsed them by the command's own table. */
@@ -21,27 +23,29 @@ export interface Command extends CommandWords {
   run(context: CommandContext): Promise<ExitCode>;
 }
 
-type Options = Command['options'];
-
-/** Options that take a text, and such as take none. */
-export const texts = (...names: readonly string[]): Options =>
-  Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
-export const flags = (...names: readonly string[]): Options =>
-  Object.fromEntries(names.map((name) => [name, { type: 'boolean' }]));
-
-/** For scripts, where they ask for it with `--json`; false where people are to be told. */
-export function printJson({ values, stdout }: Pick<CommandContext, 'values' | 'stdout'>, value: unknown): boolean {
-  if (values.json === true) stdout(JSON.stringify(value, null, 2));
-  return values.json === true;
-}
-
-/** A secret, or a link with one, between empty lines. */
-export function printSecret(secret: string, stdout: CommandContext['stdout']): void {
-  for (const line of ['', `  ${secret}`, '']) stdout(line);
-}
-
 /** Every command that reads the configuration takes these. */
-export const configOptions = { config: { type: 'string' }, set: { type: 'string', multiple: true } } as const;
+export const configUsage = '--config F --set KEY=VALUE...';
+
+/** `usage` names its options; what help shows of them in one line may be less. */
+export const commandOf = (name: CommandName, usage: string, run: Command['run']): Command => ({
+  ...words[name],
+  options: optionsIn(usage),
+  run,
+});
+
+const optionForm =
+  /--([a-z][a-z-]*)(?:\|-([a-z]))?( [^\s[\]|-][^\s\]]*?(?=\]|\.{2,}(?:\s|$)|\s|$))?(?:\]?(\.{2,})(?=\s|$))?/g;
+
+/** `--limit N` takes a text, `--json` none; `--follow|-f` has a letter as well, and `--set KEY=VALUE...` may be repeated. */
+export function optionsIn(usage: string): Command['options'] {
+  const written = usage.matchAll(optionForm);
+  return Object.fromEntries(
+    [...written].map(([, name = '', short, value, repeated]) => {
+      const type = value === undefined ? 'boolean' : 'string';
+      return [name, { type, ...(short !== undefined && { short }), ...(repeated !== undefined && { multiple: true }) }];
+    }),
+  );
+}
 
 export function toConfigSources({
   config,
@@ -51,4 +55,57 @@ export function toConfigSources({
     configPath: typeof config === 'string' ? config : undefined,
     set: [set].flat().filter((one) => typeof one === 'string'),
   };
+}
+
+/** Every action of the command with all that it takes, or the command's options. */
+export function toHelp({ name, usage, summary, actions, options }: Command): string[] {
+  const lines = [`postern ${usage}`, '', summary];
+  if (actions !== undefined) {
+    lines.push('', ...Object.values(actions).map((action) => `  postern ${name} ${action.usage}`));
+    if ('config' in options)
+      lines.push('', 'Each takes --config F, the configuration file, and --set KEY=VALUE, a setting, as well.');
+  } else if (Object.keys(options).length > 0) {
+    lines.push('', 'Options:', ...Object.keys(options).map((option) => `  ${toOption(option, options)}`));
+  }
+  return lines;
+}
+
+function toOption(option: string, options: Command['options']): string {
+  const { short, type } = options[option] ?? {};
+  const written = `--${option}${type === 'string' ? ' VALUE' : ''}`;
+  return short === undefined ? written : `${written}, -${short}`;
+}
+
+/** The words of `parseArgs` are for those who wrote the program; these are for those who use it. */
+export function toOptionFault(error: unknown, command: Command, args: readonly string[]): string {
+  const message = reasonOf(error);
+  const [, option = ''] = /'(?:-\w, )?(-{1,2}[^\s'=<]+)/.exec(message) ?? [];
+  return `${inOurWords(codeOf(error), option, message, command)} (usage: postern ${usageOf(command, args)})`;
+}
+
+function inOurWords(code: unknown, option: string, message: string, { options }: Command): string {
+  if (option === '') return message;
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const near = nearOption(option, Object.keys(options));
+    return `unknown option ${option}${near === undefined ? '' : `; did you mean --${near}?`}`;
+  }
+  if (code !== 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE') return message;
+  if (message.includes('does not take an argument')) return `${option} takes no value`;
+  return `${option} needs a value; write one that begins with - as ${option}=-...`;
+}
+
+/** What one letter means elsewhere; else the first that begins with it. */
+const habits: Readonly<Record<string, string>> = { n: 'limit' };
+
+function nearOption(option: string, known: readonly string[]): string | undefined {
+  const written = option.replace(/^-+/, '');
+  if (written.length > 1) return nearestName(written, known);
+  const habit = habits[written];
+  return known.find((name) => name === habit) ?? known.find((name) => name.startsWith(written));
+}
+
+function usageOf({ name, usage, actions = {} }: Command, args: readonly string[]): string {
+  const first = args.find((arg) => !arg.startsWith('-'));
+  const action = first !== undefined && Object.hasOwn(actions, first) ? actions[first] : undefined;
+  return action === undefined ? usage : `${name} ${action.usage}`;
 }

@@ -4,17 +4,14 @@ import { acceptAsItIs, type CanaryState, type ShadowAgreement } from '../core/dr
 import { reportMaxAgeMs } from '../core/store/health.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
-import { type Action, commandOf } from './actions.ts';
-import { type Command, type CommandContext, flags, printJson, texts } from './command.ts';
-import { toTable } from './table.ts';
-import { words } from './words.ts';
+import { actionsOf } from './actions.ts';
+import type { Command, CommandContext } from './command.ts';
+import { printJson, printTable } from './output.ts';
 
-const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  show: { usage: 'show [--json]', needsStore: true, prepare: show },
-  accept: { usage: 'accept --model M', needsStore: true, prepare: accept },
-};
-
-const command = commandOf(words.drift, actions, { ...texts('model'), ...flags('json') }, openLeniently);
+const command = actionsOf('drift', openLeniently, {
+  show: { usage: 'show [--json]', prepare: show },
+  accept: { usage: 'accept --model M', prepare: accept },
+});
 
 export const drift: Command = {
   ...command,
@@ -31,12 +28,12 @@ function show({ values, stdout }: CommandContext) {
     const shadows = nodes.flatMap(({ node, shadows: states }) => states.map((state) => toShadowLine(node, state)));
     if (canaries.length > 0) {
       const head = ['MODEL', 'UPSTREAM', 'AGREEMENT', 'CHECKED', 'STATE', 'NODE'];
-      for (const line of toTable(head, canaries)) stdout(line);
+      printTable(head, canaries, stdout);
     }
     if (canaries.length > 0 && shadows.length > 0) stdout('');
     if (shadows.length > 0) {
       const head = ['MODEL', 'SHADOW', 'COMPARED', 'FAILED', 'COSINE', 'NEIGHBOURS', 'RANKS', 'VERDICTS', 'NODE'];
-      for (const line of toTable(head, shadows)) stdout(line);
+      printTable(head, shadows, stdout);
     }
     if (canaries.length + shadows.length > 0) return;
     stdout(

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import type { Command } from './command.ts';
-import { toHelp, toOptionFault } from './help.ts';
+import { type Command, optionsIn, toHelp, toOptionFault } from './command.ts';
 import { commandNames, loadCommand } from './index.ts';
 import { ledger } from './ledger/ledger.ts';
 import { usage } from './ledger/usage.ts';
@@ -27,6 +26,21 @@ test('help lists every action with its arguments, or every option', () => {
   assert.ok(ofLedger.includes('  postern ledger show ID [--json]'));
   assert.ok(toHelp(usage).includes('  --upstream VALUE'));
   assert.ok(toHelp(usage).includes('  --csv'));
+});
+
+test('options are those of the usage: with a value, with a letter, or several times', () => {
+  const usage = 'do ID [--at 7d|2026-11-01] [--csv|--json] [--follow|-f] [--from cidr,..] [--note NAME=TEXT]... --to X';
+  const text = { type: 'string' };
+  const flag = { type: 'boolean' };
+  assert.deepEqual(optionsIn(usage), {
+    at: text,
+    csv: flag,
+    json: flag,
+    follow: { ...flag, short: 'f' },
+    from: text,
+    note: { ...text, multiple: true },
+    to: text,
+  });
 });
 
 test('an unknown option is refused with the nearest one', () => {

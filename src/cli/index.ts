@@ -1,9 +1,7 @@
 /** All commands, each loaded only when called. */
 
 import type { Command } from './command.ts';
-import { words } from './words.ts';
-
-export type CommandName = keyof typeof words;
+import { type CommandName, words } from './words.ts';
 
 const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serve,

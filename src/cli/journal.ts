@@ -10,11 +10,10 @@ import { ItemReader } from '../journal/journal-items.ts';
 import { toLines } from '../journal/journal-reader.ts';
 import { listSegments, openIfThere, type SegmentReader } from '../journal/journal-segment.ts';
 import { idFile, listSlots } from '../journal/journal-slot.ts';
-import { type Command, type CommandContext, configOptions } from './command.ts';
-import { faultless } from './faults.ts';
-import { words } from './words.ts';
+import { type CommandContext, commandOf, configUsage } from './command.ts';
+import { faultless } from './output.ts';
 
-export const journal: Command = { ...words.journal, options: configOptions, run };
+export const journal = commandOf('journal', configUsage, run);
 
 async function run(context: CommandContext): Promise<ExitCode> {
   const { positionals, cwd } = context;

@@ -10,15 +10,10 @@ import { readWaiting } from '../journal/waiting.ts';
 import { passedOver } from '../store/migrations.ts';
 import { migrateStore, openStore, readMissingMigrations, storeExists } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
-import { type Command, type CommandContext, configOptions } from './command.ts';
-import { faultless } from './faults.ts';
-import { words } from './words.ts';
+import { type CommandContext, commandOf, configUsage } from './command.ts';
+import { faultless } from './output.ts';
 
-export const migrate: Command = {
-  ...words.migrate,
-  options: { ...configOptions, check: { type: 'boolean' }, 'back-to': { type: 'string' } },
-  run,
-};
+export const migrate = commandOf('migrate', `${configUsage} --check --back-to VERSION`, run);
 
 async function run(context: CommandContext): Promise<ExitCode> {
   const { values, positionals, cwd, stdout } = context;

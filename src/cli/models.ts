@@ -5,44 +5,38 @@ import { reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { readConfiguration } from '../serve/configuration.ts';
 import { openStore, storeExists } from '../store/open-store.ts';
-import { type Command, configOptions, flags, printJson } from './command.ts';
-import { faultless } from './faults.ts';
-import { toTable } from './table.ts';
-import { words } from './words.ts';
+import { commandOf, configUsage } from './command.ts';
+import { faultless, printJson, printTable } from './output.ts';
 
-export const models: Command = {
-  ...words.models,
-  options: { ...configOptions, ...flags('json') },
-  async run(context) {
-    const { cwd, stdout } = context;
-    const { loaded } = faultless(await readConfiguration(context));
-    const reports = await readReports(loaded.snapshot.store, cwd);
-    const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, scores, targets }) => ({
-      id,
-      aliases,
-      operations,
-      visible,
-      space: space ?? null,
-      scores: scores ?? null,
-      targets: targets.map((target) => describe(target, reports)),
-    }));
-    if (printJson(context, rows)) return 0;
-    const head = ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'TARGET', 'HEALTH'];
-    const lines = rows.flatMap(({ id, aliases, operations, visible, targets }) =>
-      targets.map(({ upstream, model, health }, index) => [
-        ...(index > 0
-          ? ['', '', '', '']
-          : [id, aliases.join(', ') || '-', operations.join(', '), visible ? 'yes' : 'no']),
-        `${upstream}: ${model}`,
-        toWords(health),
-      ]),
-    );
-    for (const line of toTable(head, lines)) stdout(line);
-    if (reports.length === 0)
-      stdout('\nNo gateway that shares this store is running, so nothing is known of their health.');
-    return 0;
-  },
-};
+export const models = commandOf('models', `${configUsage} --json`, async (context) => {
+  const { cwd, stdout } = context;
+  const { loaded } = faultless(await readConfiguration(context));
+  const reports = await readReports(loaded.snapshot.store, cwd);
+  const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, scores, targets }) => ({
+    id,
+    aliases,
+    operations,
+    visible,
+    space: space ?? null,
+    scores: scores ?? null,
+    targets: targets.map((target) => describe(target, reports)),
+  }));
+  if (printJson(context, rows)) return 0;
+  const head = ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'TARGET', 'HEALTH'];
+  const lines = rows.flatMap(({ id, aliases, operations, visible, targets }) =>
+    targets.map(({ upstream, model, health }, index) => [
+      ...(index > 0
+        ? ['', '', '', '']
+        : [id, aliases.join(', ') || '-', operations.join(', '), visible ? 'yes' : 'no']),
+      `${upstream}: ${model}`,
+      toWords(health),
+    ]),
+  );
+  printTable(head, lines, stdout);
+  if (reports.length === 0)
+    stdout('\nNo gateway that shares this store is running, so nothing is known of their health.');
+  return 0;
+});
 
 type NodeHealth = Omit<TargetState, 'upstream' | 'model'> & { readonly node: string };
 

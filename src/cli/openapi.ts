@@ -14,9 +14,8 @@ import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { writeJson } from '../lib/json/json-text.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
 import { version } from '../version.ts';
-import { type Command, type CommandContext, configOptions, toConfigSources } from './command.ts';
-import { faultless } from './faults.ts';
-import { words } from './words.ts';
+import { type CommandContext, commandOf, configUsage, toConfigSources } from './command.ts';
+import { faultless } from './output.ts';
 
 type Json = Record<string, unknown>;
 
@@ -25,17 +24,13 @@ const textList = { type: 'array', items: text };
 const wordOf = (path: string): string => path.replaceAll(/[^A-Za-z0-9]+/g, '_');
 const asJson = (schema: Json): Json => ({ 'application/json': { schema } });
 
-export const openapi: Command = {
-  ...words.openapi,
-  options: { admin: { type: 'boolean' }, ...configOptions },
-  async run(context) {
-    const { values, stdout } = context;
-    const document =
-      values.admin === true ? toAdminDocument(endpoints, version) : toDocument(await customRoutesIn(context));
-    stdout(JSON.stringify(document, null, 2));
-    return 0;
-  },
-};
+export const openapi = commandOf('openapi', `--admin ${configUsage}`, async (context) => {
+  const { values, stdout } = context;
+  const document =
+    values.admin === true ? toAdminDocument(endpoints, version) : toDocument(await customRoutesIn(context));
+  stdout(JSON.stringify(document, null, 2));
+  return 0;
+});
 
 /** Those of a configuration that is named. */
 async function customRoutesIn(context: CommandContext): Promise<readonly Route[]> {

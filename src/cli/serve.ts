@@ -3,18 +3,13 @@
 import { openConfiguration } from '../serve/configuration.ts';
 import { openStoreToServe } from '../serve/gateway.ts';
 import { serveWith } from '../serve/serve.ts';
-import { type Command, configOptions } from './command.ts';
-import { faultless } from './faults.ts';
-import { words } from './words.ts';
+import { commandOf, configUsage } from './command.ts';
+import { faultless } from './output.ts';
 
-export const serve: Command = {
-  ...words.serve,
-  options: configOptions,
-  run(context) {
-    const strict = { ...context, refusesUnknownVariables: true };
-    return serveWith(
-      async () => faultless(await openConfiguration(strict, (url) => openStoreToServe(url, context))),
-      context,
-    );
-  },
-};
+export const serve = commandOf('serve', configUsage, (context) => {
+  const strict = { ...context, refusesUnknownVariables: true };
+  return serveWith(
+    async () => faultless(await openConfiguration(strict, (url) => openStoreToServe(url, context))),
+    context,
+  );
+});

@@ -10,38 +10,35 @@ import { ClientPool } from '../wire/client-pool.ts';
 import { createDirectConnector, nameOf, TlsClient, toPlace } from '../wire/connect.ts';
 import { exchange } from '../wire/exchange.ts';
 import { Wheel } from '../wire/wheel.ts';
-import { type Command, type CommandContext, configOptions } from './command.ts';
-import { toTable } from './table.ts';
-import { words } from './words.ts';
+import { type CommandContext, commandOf, configUsage } from './command.ts';
+import { toTable } from './output.ts';
 
-export const top: Command = {
-  ...words.top,
-  options: { ...configOptions, url: { type: 'string' }, once: { type: 'boolean' }, json: { type: 'boolean' } },
-  async run(context) {
-    const { values, stdout, stderr, terminal, unread } = context;
-    const source = await openSource(context);
-    const show = values.json === true ? showJson : terminal === undefined ? showTable : showScreen;
-    try {
-      let before = await source.read();
-      do {
-        await wait(refreshMs, undefined, { signal: unread });
-        try {
-          const now = await source.read();
-          show(digest(now, before), stdout);
-          before = now;
-        } catch (error) {
-          if (values.once === true) throw error;
-          stderr(reasonOf(error));
-        }
-      } while (values.once !== true);
-    } catch (error) {
-      if (unread?.aborted !== true) throw error;
-    } finally {
-      source.close();
-    }
-    return 0;
-  },
-};
+export const top = commandOf('top', `${configUsage} --url URL --once --json`, run);
+
+async function run(context: CommandContext): Promise<0> {
+  const { values, stdout, stderr, terminal, unread } = context;
+  const source = await openSource(context);
+  const show = values.json === true ? showJson : terminal === undefined ? showTable : showScreen;
+  try {
+    let before = await source.read();
+    do {
+      await wait(refreshMs, undefined, { signal: unread });
+      try {
+        const now = await source.read();
+        show(digest(now, before), stdout);
+        before = now;
+      } catch (error) {
+        if (values.once === true) throw error;
+        stderr(reasonOf(error));
+      }
+    } while (values.once !== true);
+  } catch (error) {
+    if (unread?.aborted !== true) throw error;
+  } finally {
+    source.close();
+  }
+  return 0;
+}
 
 const refreshMs = 1_000;
 const patienceMs = 5_000;

@@ -2,40 +2,34 @@
 
 import { loadConfiguration } from '../../config/load.ts';
 import { fromHere } from '../../config/read/include.ts';
-import { type Command, configOptions } from '../command.ts';
-import { printFaults } from '../faults.ts';
-import { toTable, wrapText } from '../table.ts';
-import { words } from '../words.ts';
+import { commandOf, configUsage } from '../command.ts';
+import { printFaults, toTable, wrapText } from '../output.ts';
 import { type Plan, toPlan } from './plan.ts';
 
-export const check: Command = {
-  ...words.check,
-  options: { ...configOptions, brief: { type: 'boolean' }, json: { type: 'boolean' } },
-  async run(context) {
-    const { values, cwd, stdout } = context;
-    const loaded = await loadConfiguration({ ...context, refusesUnknownVariables: true });
-    const { ok } = loaded;
-    const file = loaded.file && fromHere(loaded.file, cwd);
-    if (values.json === true) {
-      const found = ok ? { set_outside: loaded.setOutside, ...toPlan(loaded) } : { faults: loaded.faults };
-      stdout(JSON.stringify({ ok, file: file ?? null, ...found }, null, 2));
-    } else if (loaded.ok) {
-      stdout(
-        file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
-      );
-      const outside =
-        loaded.setOutside.length === 0 ? [] : wrapped(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
-      for (const line of outside) stdout(line);
-      const plan = toPlan(loaded);
-      for (const line of values.brief === true ? toBriefLines(plan) : toLines(plan)) stdout(line);
-    } else {
-      printFaults({ file, faults: loaded.faults }, (fault) => {
-        for (const line of wrapped(fault)) stdout(line);
-      });
-    }
-    return ok ? 0 : 1;
-  },
-};
+export const check = commandOf('check', `${configUsage} --brief --json`, async (context) => {
+  const { values, cwd, stdout } = context;
+  const loaded = await loadConfiguration({ ...context, refusesUnknownVariables: true });
+  const { ok } = loaded;
+  const file = loaded.file && fromHere(loaded.file, cwd);
+  if (values.json === true) {
+    const found = ok ? { set_outside: loaded.setOutside, ...toPlan(loaded) } : { faults: loaded.faults };
+    stdout(JSON.stringify({ ok, file: file ?? null, ...found }, null, 2));
+  } else if (loaded.ok) {
+    stdout(
+      file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
+    );
+    const outside =
+      loaded.setOutside.length === 0 ? [] : wrapped(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
+    for (const line of outside) stdout(line);
+    const plan = toPlan(loaded);
+    for (const line of values.brief === true ? toBriefLines(plan) : toLines(plan)) stdout(line);
+  } else {
+    printFaults({ file, faults: loaded.faults }, (fault) => {
+      for (const line of wrapped(fault)) stdout(line);
+    });
+  }
+  return ok ? 0 : 1;
+});
 
 function toLines(plan: Plan): string[] {
   const { server, ledger, log, console, alerts, upstreams, models, keys, default_model } = plan;

@@ -4,9 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UserFault } from '../../core/user-fault.ts';
 import { codeOf } from '../../lib/thrown.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { toTable } from '../table.ts';
-import { words } from '../words.ts';
+import { type CommandContext, commandOf } from '../command.ts';
+import { toTable } from '../output.ts';
 import { bifrostTables, fromBifrost, toBifrostConfig } from './bifrost.ts';
 import { channelTables, channelTypes, fromChannels, fromChannelTables } from './channels.ts';
 import { nameOf, readTables, type Tables, toDatabase, type Wanted } from './database.ts';
@@ -49,11 +48,7 @@ const formats: Readonly<Record<string, Format>> = {
   },
 };
 
-export const importCommand: Command = {
-  ...words.import,
-  options: { out: { type: 'string' }, force: { type: 'boolean' }, diff: { type: 'boolean' } },
-  run,
-};
+export const importCommand = commandOf('import', '--out F --force --diff', run);
 
 async function run({ values, positionals, cwd, env, families, stdout, stderr }: CommandContext): Promise<0 | 1> {
   const [name = '', written, ...more] = positionals;

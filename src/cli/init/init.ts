@@ -5,33 +5,30 @@ import { basename, join, relative } from 'node:path';
 import { findConfiguration } from '../../config/read/find.ts';
 import type { BuiltInModel, Family } from '../../core/family.ts';
 import { codeOf } from '../../lib/thrown.ts';
-import type { Command, CommandContext } from '../command.ts';
-import { words } from '../words.ts';
+import { type CommandContext, commandOf } from '../command.ts';
 
-export const init: Command = {
-  ...words.init,
-  options: { config: { type: 'string' }, force: { type: 'boolean' } },
-  async run({ values, configPath, env, cwd, families, stdout, stderr }) {
-    const named = configPath !== undefined || Boolean(env.POSTERN_CONFIG);
-    const found = await findConfiguration({ configPath, env, cwd });
-    const target = named && found.file !== undefined ? found.file : join(cwd, 'postern.yaml');
-    const force = values.force === true;
+export const init = commandOf('init', '--config F --force', run);
 
-    const refused = await write(target, starterFile(families, env), { force, beside: named ? undefined : found.file });
-    if (refused !== undefined) {
-      stderr(`postern: ${refused}`);
-      return 1;
-    }
-    for (const line of initReport(families, env, keyFault(env.POSTERN_KEY))) stdout(line);
-    stdout(`${relative(cwd, target)} is written; postern check shows what it comes to.`);
-    if (!named && found.file === undefined) {
-      stdout(
-        'A gateway that runs here without a file takes it up, if its environment has the same keys; else start it anew.',
-      );
-    }
-    return 0;
-  },
-};
+async function run({ values, configPath, env, cwd, families, stdout, stderr }: CommandContext): Promise<0 | 1> {
+  const named = configPath !== undefined || Boolean(env.POSTERN_CONFIG);
+  const found = await findConfiguration({ configPath, env, cwd });
+  const target = named && found.file !== undefined ? found.file : join(cwd, 'postern.yaml');
+  const force = values.force === true;
+
+  const refused = await write(target, starterFile(families, env), { force, beside: named ? undefined : found.file });
+  if (refused !== undefined) {
+    stderr(`postern: ${refused}`);
+    return 1;
+  }
+  for (const line of initReport(families, env, keyFault(env.POSTERN_KEY))) stdout(line);
+  stdout(`${relative(cwd, target)} is written; postern check shows what it comes to.`);
+  if (!named && found.file === undefined) {
+    stdout(
+      'A gateway that runs here without a file takes it up, if its environment has the same keys; else start it anew.',
+    );
+  }
+  return 0;
+}
 
 /** What speaks against it, in one sentence, if something does. */
 async function write(

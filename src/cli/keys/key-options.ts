@@ -27,20 +27,13 @@ const takeable = terms.filter(([term]) => !needed.includes(term));
 /** `--no-limits`: all of them, in the word of the file. */
 export const takingOptions: readonly string[] = takeable.map(([term]) => `no-${term}`);
 
+export const takingUsage = takingOptions.map((option) => `[--${option}]`).join(' ');
+
 export const termsUsage = ['[--name N]', ...terms.map(([, one]) => usageOf(one))].join(' ');
 
 function usageOf({ option, example, takes }: (typeof keyOptions)[KeyTermName]): string {
   return `[--${option} ${example}]${takes === 'pairs' ? '..' : ''}`;
 }
-
-/** For the parser of the command line. */
-export const keyOptionTypes: Readonly<Record<string, { type: 'string' | 'boolean'; multiple?: boolean }>> = {
-  name: { type: 'string' },
-  ...Object.fromEntries(
-    terms.map(([, { option, takes }]) => [option, { type: 'string' as const, multiple: takes === 'pairs' }]),
-  ),
-  ...Object.fromEntries(takingOptions.map((option) => [option, { type: 'boolean' as const }])),
-};
 
 export function readNewKey(values: Values, nowMs: number): NewKeyTerms {
   const document = toDocument(values, undefined);

@@ -3,7 +3,8 @@
 import { describeKeyTerms } from '../../config/elements/key/terms.ts';
 import type { KeyRecord, KeyTermsDocument } from '../../core/key.ts';
 import type { StoredKey } from '../../core/store/keys.ts';
-import { toPrintable } from '../table.ts';
+import { toPrintable } from '../output.ts';
+import { toInstantText } from '../times.ts';
 
 /** A key as scripts read it. */
 export function describeKey(key: StoredKey, nowMs: number) {
@@ -88,8 +89,6 @@ function stateOf({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): 'activ
 }
 
 const isOver = (atMs: number | undefined, nowMs: number): boolean => atMs !== undefined && atMs <= nowMs;
-
-export const toInstantText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
 const toInstantOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : toInstantText(ms));
 

@@ -9,41 +9,29 @@ import { UserFault } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
-import { type Action, actor, commandOf } from '../actions.ts';
-import { type CommandContext, flags, printJson, printSecret, texts } from '../command.ts';
-import { toPrintable, toTable } from '../table.ts';
-import { words } from '../words.ts';
+import { actionsOf, actor } from '../actions.ts';
+import type { CommandContext } from '../command.ts';
+import { printJson, printSecret, printTable, toPrintable } from '../output.ts';
+import { toInstantText } from '../times.ts';
 import {
   checkContradictions,
   checkProject,
-  keyOptionTypes,
   readKeyChange,
   readNewKey,
   readOverlap,
-  takingOptions,
+  takingUsage,
   termsUsage,
 } from './key-options.ts';
-import { describeFileKey, describeKey, listHead, toInstantText, toLines, toListRow } from './key-words.ts';
+import { describeFileKey, describeKey, listHead, toLines, toListRow } from './key-words.ts';
 
-const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  create: { usage: `create ${termsUsage} [--json]`, needsStore: false, prepare: create },
-  list: { usage: 'list [--json]', needsStore: true, prepare: list },
-  show: { usage: 'show ID [--json]', needsStore: true, prepare: show },
-  update: {
-    usage: `update ID ${termsUsage} [${takingOptions.map((option) => `--${option}`).join('] [')}] [--json]`,
-    needsStore: true,
-    prepare: update,
-  },
-  rotate: { usage: 'rotate ID [--overlap 24h] [--json]', needsStore: true, prepare: rotate },
-  revoke: { usage: 'revoke ID', needsStore: true, prepare: revoke },
-};
-
-export const keys = commandOf(
-  words.keys,
-  actions,
-  { ...keyOptionTypes, ...texts('overlap'), ...flags('json') },
-  openLeniently,
-);
+export const keys = actionsOf('keys', openLeniently, {
+  create: { usage: `create ${termsUsage} [--json]`, prepare: create, makesStore: () => true },
+  list: { usage: 'list [--json]', prepare: list },
+  show: { usage: 'show ID [--json]', prepare: show },
+  update: { usage: `update ID ${termsUsage} ${takingUsage} [--json]`, prepare: update },
+  rotate: { usage: 'rotate ID [--overlap 24h] [--json]', prepare: rotate },
+  revoke: { usage: 'revoke ID', prepare: revoke },
+});
 
 function create({ values, stdout, stderr }: CommandContext) {
   const parts = readNewKey(values, systemClock.nowMs());
@@ -70,7 +58,7 @@ function list({ values, stdout }: CommandContext) {
     const rows = (await store.keys.list()).map((key) => describeKey(key, nowMs));
     if (printJson({ values, stdout }, rows)) return;
     if (rows.length === 0) stdout('The store holds no key; "postern keys create" makes one.');
-    else for (const line of toTable(listHead, rows.map(toListRow))) stdout(line);
+    else printTable(listHead, rows.map(toListRow), stdout);
     if (snapshot.keys.size > 0) {
       const ids = Array.from(snapshot.keys.values(), ({ id }) => id);
       stdout(`The configuration file declares ${ids.length} more: ${ids.map(toPrintable).join(', ')}`);
@@ -88,7 +76,7 @@ function show({ positionals, values, stdout }: CommandContext) {
     const key = stored === undefined ? declared && describeFileKey(declared, nowMs) : describeKey(stored, nowMs);
     if (key === undefined) return;
     if (printJson({ values, stdout }, key)) return;
-    for (const line of toTable(['FIELD', 'VALUE'], toLines(key))) stdout(line);
+    printTable(['FIELD', 'VALUE'], toLines(key), stdout);
   };
 }
 

@@ -7,15 +7,15 @@ import { UserFault } from '../../core/user-fault.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { toMilliseconds } from '../../lib/quantities.ts';
 import type { CommandContext } from '../command.ts';
-import { toInstant } from '../words.ts';
+import { toInstant } from '../times.ts';
 
 type Values = CommandContext['values'];
 
 const dayMs = 86_400_000;
 
-export const spanOptions = ['from', 'to'] as const;
+export const spanUsage = '[--from 7d|2026-11-01] [--to 2026-11-30]';
 
-export const filterOptions = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;
+export const filterUsage = '[--key ID] [--project ID] [--model ID] [--upstream ID] [--operation O] [--outcome O]';
 
 type Span = Pick<LedgerFilter, 'fromMs' | 'toMs'>;
 

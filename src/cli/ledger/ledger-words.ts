@@ -3,7 +3,7 @@
 import type { Capture, LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { Units } from '../../core/accounting/units.ts';
 import { toDollars } from '../../lib/money.ts';
-import { toPrintable } from '../table.ts';
+import { toPrintable } from '../output.ts';
 
 /** A row as scripts read it. */
 export function describeRow(row: LedgerRow) {

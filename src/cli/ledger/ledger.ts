@@ -13,11 +13,10 @@ import { readWaiting } from '../../journal/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';
-import { type Action, commandOf } from '../actions.ts';
-import { type CommandContext, flags, printJson, texts } from '../command.ts';
-import { toTable } from '../table.ts';
-import { words } from '../words.ts';
-import { filterOptions, readFilter, readSpan, readWhole, spanOptions } from './ledger-options.ts';
+import { actionsOf } from '../actions.ts';
+import type { CommandContext } from '../command.ts';
+import { printJson, printTable } from '../output.ts';
+import { filterUsage, readFilter, readSpan, readWhole, spanUsage } from './ledger-options.ts';
 import { describeRow, tailHead, toRowLines, toTailLine } from './ledger-words.ts';
 
 const defaultRows = 20;
@@ -30,29 +29,16 @@ const mostRowsPerLook = 10_000;
 /** Of those that a client gave the same ID. */
 const mostShown = 5;
 
-const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
+export const ledger = actionsOf('ledger', openConfiguration, {
   tail: {
-    usage:
-      'tail [--limit N] [--follow|-f] [--from 7d|2026-11-01] [--to 2026-11-30] [--key ID] [--project ID] [--model ID] [--upstream ID] [--operation O] [--outcome O] [--status S] [--request-id X] [--json]',
-    needsStore: true,
+    usage: `tail [--limit N] [--follow|-f] ${spanUsage} ${filterUsage} [--status S] [--request-id X] [--json]`,
     prepare: tail,
   },
-  show: { usage: 'show ID [--json]', needsStore: true, prepare: show },
-  verify: { usage: 'verify [--from 7d|2026-11-01] [--to 2026-11-30]', needsStore: true, prepare: verify },
-  prune: { usage: 'prune [--confirm]', needsStore: true, prepare: prune },
-  adopt: { usage: 'adopt JOURNAL', needsStore: true, prepare: adopt },
-};
-
-export const ledger = commandOf(
-  words.ledger,
-  actions,
-  {
-    ...texts('limit', 'status', 'request-id', ...spanOptions, ...filterOptions),
-    ...flags('json', 'confirm'),
-    follow: { type: 'boolean', short: 'f' },
-  },
-  openConfiguration,
-);
+  show: { usage: 'show ID [--json]', prepare: show },
+  verify: { usage: `verify ${spanUsage}`, prepare: verify },
+  prune: { usage: 'prune [--confirm]', prepare: prune },
+  adopt: { usage: 'adopt JOURNAL', prepare: adopt },
+});
 
 function tail({ values, stdout, stderr, unread }: CommandContext) {
   const limit = readWhole(values, 'limit', 1, mostRows) ?? defaultRows;
@@ -128,7 +114,7 @@ function show({ positionals, values, stdout, stderr }: CommandContext) {
       const kept = capture && { request: capture.request, response: capture.response };
       if (printJson({ values, stdout }, { ...describeRow(row), capture: kept ?? null })) continue;
       if (index > 0) stdout('');
-      for (const line of toTable(['FIELD', 'VALUE'], toRowLines(row, capture))) stdout(line);
+      printTable(['FIELD', 'VALUE'], toRowLines(row, capture), stdout);
     }
     if (hasMore) {
       stderr(`postern: these are the newest ${mostShown}; "postern ledger tail --request-id" lists more of them`);

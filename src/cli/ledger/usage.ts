@@ -12,11 +12,9 @@ import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';
 import { ageText, type PriceDate, priceDates } from '../../prices/listed.ts';
 import { openConfiguration, openExisting } from '../../serve/configuration.ts';
-import { type Command, type CommandContext, configOptions, flags, texts } from '../command.ts';
-import { faultless } from '../faults.ts';
-import { toPrintable, toTable } from '../table.ts';
-import { words } from '../words.ts';
-import { filterOptions, readFilter, readSpan, spanOptions, textOf, toOneOf } from './ledger-options.ts';
+import { type CommandContext, commandOf, configUsage } from '../command.ts';
+import { faultless, toPrintable, toTable } from '../output.ts';
+import { filterUsage, readFilter, readSpan, spanUsage, textOf, toOneOf } from './ledger-options.ts';
 import { toSnakeName, toSnakeNames } from './ledger-words.ts';
 
 /** A millionth of a dollar; in tables, smaller parts of one are rounded. */
@@ -144,11 +142,7 @@ function toUsageCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]):
 const defaultFrom = '30d';
 const defaultGroups: readonly UsageGroup[] = ['day'];
 
-export const usage: Command = {
-  ...words.usage,
-  options: { ...configOptions, ...texts('by', ...spanOptions, ...filterOptions), ...flags('csv', 'json') },
-  run,
-};
+export const usage = commandOf('usage', `${configUsage} --by KEY,DAY ${spanUsage} ${filterUsage} --csv --json`, run);
 
 async function run(context: CommandContext): Promise<ExitCode> {
   const { values, positionals, stdout, stderr } = context;

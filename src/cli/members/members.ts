@@ -16,11 +16,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { createSecretWith, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
 import { toReachable } from '../../serve/to-url.ts';
-import { type Action, actor, commandOf } from '../actions.ts';
-import { type CommandContext, flags, printJson, printSecret, texts } from '../command.ts';
-import { toInstantText } from '../keys/key-words.ts';
-import { toPrintable, toTable } from '../table.ts';
-import { toExpiry, words } from '../words.ts';
+import { actionsOf, actor } from '../actions.ts';
+import type { CommandContext } from '../command.ts';
+import { printJson, printSecret, printTable, toPrintable } from '../output.ts';
+import { toExpiry, toInstantText } from '../times.ts';
 
 export async function findMember(store: Store, written: string): Promise<StoredMember> {
   const email = foldEmail(written);
@@ -103,28 +102,17 @@ export function makeToken({ positionals, values, stdout }: CommandContext) {
 
 const roleWords = roles.join('|');
 
-const actions: Readonly<Record<string, Action<OpenConfiguration>>> = {
-  list: { usage: 'list [--json]', needsStore: true, prepare: list },
-  'setup-link': { usage: 'setup-link [--json]', needsStore: true, prepare: setUpLink },
-  invite: { usage: 'invite --email E --role R [--json]', needsStore: true, prepare: invite },
-  reset: { usage: 'reset EMAIL [--keep tokens,passkeys] [--json]', needsStore: true, prepare: reset },
-  role: { usage: `role EMAIL --role ${roleWords}`, needsStore: true, prepare: changeRole },
-  disable: { usage: 'disable EMAIL', needsStore: true, prepare: disable },
-  enable: { usage: 'enable EMAIL', needsStore: true, prepare: enable },
-  remove: { usage: 'remove EMAIL', needsStore: true, prepare: remove },
-  token: {
-    usage: 'token EMAIL --name N --role R [--expires 30d|2027-01-01] [--json]',
-    needsStore: true,
-    prepare: makeToken,
-  },
-};
-
-export const members = commandOf(
-  words.members,
-  actions,
-  { ...texts('email', 'role', 'keep', 'name', 'expires'), ...flags('json') },
-  openLeniently,
-);
+export const members = actionsOf('members', openLeniently, {
+  list: { usage: 'list [--json]', prepare: list },
+  'setup-link': { usage: 'setup-link [--json]', prepare: setUpLink },
+  invite: { usage: 'invite --email E --role R [--json]', prepare: invite },
+  reset: { usage: 'reset EMAIL [--keep tokens,passkeys] [--json]', prepare: reset },
+  role: { usage: `role EMAIL --role ${roleWords}`, prepare: changeRole },
+  disable: { usage: 'disable EMAIL', prepare: disable },
+  enable: { usage: 'enable EMAIL', prepare: enable },
+  remove: { usage: 'remove EMAIL', prepare: remove },
+  token: { usage: 'token EMAIL --name N --role R [--expires 30d|2027-01-01] [--json]', prepare: makeToken },
+});
 
 function list({ values, stdout }: CommandContext) {
   return async ({ store }: OpenConfiguration) => {
@@ -144,7 +132,7 @@ function list({ values, stdout }: CommandContext) {
     const rows = all.map(({ email, name, role, disabled, lastSeen }) => {
       return [email, name, role, disabled ? 'disabled' : 'may sign in', lastSeen ?? 'never'];
     });
-    for (const line of toTable(['EMAIL', 'NAME', 'ROLE', 'STATE', 'LAST SIGN-IN'], rows)) stdout(line);
+    printTable(['EMAIL', 'NAME', 'ROLE', 'STATE', 'LAST SIGN-IN'], rows, stdout);
   };
 }
 

@@ -13,25 +13,16 @@ import { nearestName } from '../../lib/nearest-name.ts';
 import { type PriceColumn, type PriceRow, readingPriceCsv, toPriceCsv } from '../../prices/imported.ts';
 import { hasMaker, priceDates } from '../../prices/listed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
-import { type Action, actor, commandOf } from '../actions.ts';
-import { type CommandContext, flags, printJson, texts } from '../command.ts';
-import { FaultsFound } from '../faults.ts';
-import { toPrintable, toTable } from '../table.ts';
-import { words } from '../words.ts';
+import { actionsOf, actor } from '../actions.ts';
+import type { CommandContext } from '../command.ts';
+import { FaultsFound, printJson, toPrintable, toTable } from '../output.ts';
 import { type PriceReading, readLitellmPrices } from './litellm-prices.ts';
 
 const largestFileBytes = 32 * 1024 * 1024;
 
-const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  import: { usage: 'import FILE [--as-of 2026-11-25] [--dry-run] [--json]', needsStore: true, prepare: importPrices },
-};
-
-export const prices = commandOf(
-  words.prices,
-  actions,
-  { ...texts('as-of'), ...flags('dry-run', 'json') },
-  openResources,
-);
+export const prices = actionsOf('prices', openResources, {
+  import: { usage: 'import FILE [--as-of 2026-11-25] [--dry-run] [--json]', prepare: importPrices },
+});
 
 async function importPrices(context: CommandContext) {
   const { positionals, values, cwd, stdout } = context;

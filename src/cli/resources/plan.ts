@@ -25,7 +25,7 @@ import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { createReader, type OpenResources } from '../../serve/configuration.ts';
 import { actor } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
-import { FaultsFound } from '../faults.ts';
+import { FaultsFound } from '../output.ts';
 import { readRing } from './secrets.ts';
 
 interface Wanted {

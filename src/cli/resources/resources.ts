@@ -14,13 +14,11 @@ import { type Resource, type ResourceKind, resourceKinds } from '../../core/stor
 import { UserFault } from '../../core/user-fault.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
-import { type Action, actor, commandOf } from '../actions.ts';
-import { type CommandContext, flags, printJson, texts } from '../command.ts';
-import { FaultsFound } from '../faults.ts';
+import { actionsOf, actor } from '../actions.ts';
+import type { CommandContext } from '../command.ts';
 import { readOverlap } from '../keys/key-options.ts';
-import { toInstantText } from '../keys/key-words.ts';
-import { toPrintable, toTable } from '../table.ts';
-import { words } from '../words.ts';
+import { FaultsFound, printJson, printTable, toPrintable } from '../output.ts';
+import { toInstantText } from '../times.ts';
 import { planChanges, type Step } from './plan.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;
@@ -105,23 +103,16 @@ function summaryOf(steps: readonly Step[]): string {
   return [...counts].map(([outcome, { length }]) => `${length} ${outcome}`).join(', ') || 'nothing to do';
 }
 
-const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  list: { usage: 'list [--json]', needsStore: true, prepare: list },
-  show: { usage: 'show KIND ID [--json]', needsStore: true, prepare: show },
+export const resources = actionsOf('resources', openResources, {
+  list: { usage: 'list [--json]', prepare: list },
+  show: { usage: 'show KIND ID [--json]', prepare: show },
   apply: {
-    usage: 'apply FILE [--dry-run] [--prune NAME=TEXT] [--overlap 24h] [--json]',
-    needsStore: ({ 'dry-run': isDry }) => isDry === true,
+    usage: 'apply FILE [--dry-run] [--prune NAME=TEXT]... [--overlap 24h] [--json]',
     prepare: apply,
+    makesStore: ({ 'dry-run': isDry }) => isDry !== true,
   },
-  delete: { usage: 'delete KIND ID', needsStore: true, prepare: remove },
-};
-
-export const resources = commandOf(
-  words.resources,
-  actions,
-  { ...texts('overlap'), ...flags('dry-run', 'json'), prune: { type: 'string', multiple: true } },
-  openResources,
-);
+  delete: { usage: 'delete KIND ID', prepare: remove },
+});
 
 function list({ values, stdout }: CommandContext) {
   return async ({ resources: found }: OpenResources) => {
@@ -129,7 +120,7 @@ function list({ values, stdout }: CommandContext) {
     if (printJson({ values, stdout }, described)) return;
     if (found.length === 0) stdout('The store holds no resource; "postern resources apply FILE" puts some in.');
     const rows = described.map(({ kind, id, version, updated_at }) => [kind, id, String(version), updated_at]);
-    if (found.length > 0) for (const line of toTable(['KIND', 'ID', 'VERSION', 'CHANGED'], rows)) stdout(line);
+    if (found.length > 0) printTable(['KIND', 'ID', 'VERSION', 'CHANGED'], rows, stdout);
   };
 }
 

@@ -15,20 +15,17 @@ import type { Resource } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { type OpenResources, openResources } from '../../serve/configuration.ts';
-import { type Action, actor, commandOf } from '../actions.ts';
-import { type CommandContext, flags, printJson } from '../command.ts';
-import { toPrintable, toTable } from '../table.ts';
-import { words } from '../words.ts';
+import { actionsOf, actor } from '../actions.ts';
+import type { CommandContext } from '../command.ts';
+import { printJson, printTable, toPrintable } from '../output.ts';
 
 /** Someone who writes at the same time is quicker now and then, and not for ever. */
 const mostAttempts = 5;
 
-const actions: Readonly<Record<string, Action<OpenResources>>> = {
-  status: { usage: 'status [--json]', needsStore: true, prepare: status },
-  rotate: { usage: 'rotate [--json]', needsStore: true, prepare: rotate },
-};
-
-export const secrets = commandOf(words.secrets, actions, flags('json'), openResources);
+export const secrets = actionsOf('secrets', openResources, {
+  status: { usage: 'status [--json]', prepare: status },
+  rotate: { usage: 'rotate [--json]', prepare: rotate },
+});
 
 function status(context: CommandContext) {
   const { stdout } = context;
@@ -48,7 +45,7 @@ function status(context: CommandContext) {
     if (printJson(context, rows)) return;
     if (rows.length === 0) stdout(`The store holds no secret, and there is no key: ${howToSeal}.`);
     const cells = rows.map(({ key, role, secrets: count }) => [key ?? '-', inWords[role], String(count)]);
-    if (rows.length > 0) for (const line of toTable(['KEY', 'WHAT IT DOES', 'SECRETS'], cells)) stdout(line);
+    if (rows.length > 0) printTable(['KEY', 'WHAT IT DOES', 'SECRETS'], cells, stdout);
   };
 }
 

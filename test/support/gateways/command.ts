@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { parseArgs } from 'node:util';
 import { type Command, toConfigSources } from '../../../src/cli/command.ts';
-import { FaultsFound, printFaults } from '../../../src/cli/faults.ts';
+import { FaultsFound, printFaults } from '../../../src/cli/output.ts';
 import type { KeyRecord } from '../../../src/core/key.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { families } from '../../../src/families/index.ts';

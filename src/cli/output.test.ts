@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toTable } from './table.ts';
+import { toTable } from './output.ts';
 
 test('control and bidirectional characters are escaped, and columns stay aligned', () => {
   assert.deepEqual(

@@ -1,4 +1,58 @@
-/** Formats aligned columns. */
+/** What commands print: tables in aligned columns, JSON for scripts, secrets, and faults of a configuration with their locations. */
+
+import type { FaultyConfiguration } from '../config/load.ts';
+import type { Fault } from '../config/read/faults.ts';
+import type { CommandContext } from './command.ts';
+
+type Outlet = Pick<CommandContext, 'values' | 'stdout'>;
+
+/** For scripts, where they ask for it with `--json`; false where people are to be told. */
+export function printJson({ values, stdout }: Outlet, value: unknown): boolean {
+  if (values.json === true) stdout(JSON.stringify(value, null, 2));
+  return values.json === true;
+}
+
+/** A secret, or a link with one, between empty lines. */
+export function printSecret(secret: string, stdout: CommandContext['stdout']): void {
+  for (const line of ['', `  ${secret}`, '']) stdout(line);
+}
+
+export function printTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  stdout: CommandContext['stdout'],
+): void {
+  for (const line of toTable(head, rows)) stdout(line);
+}
+
+/** More than one sentence speaks against it: a line for each. */
+export class FaultsFound extends Error {
+  override readonly name = 'FaultsFound';
+  readonly faults: readonly Fault[];
+  readonly file: string | undefined;
+
+  constructor(faults: readonly Fault[], file: string | undefined) {
+    super(`${faults.length} faults`);
+    this.faults = faults;
+    this.file = file;
+  }
+}
+
+/** Throws the faults where there are any. */
+export function faultless<Whole extends { readonly ok: true }>(found: Whole | FaultyConfiguration): Whole {
+  if (found.ok) return found;
+  throw new FaultsFound(found.faults, found.file);
+}
+
+export function printFaults(
+  { file, faults }: Pick<FaultsFound, 'file' | 'faults'>,
+  print: (line: string) => void,
+): void {
+  for (const { place: elsewhere, path, line, message } of faults) {
+    const place = [elsewhere ?? file ?? 'configuration', ...(line === undefined ? [] : [String(line)])].join(':');
+    print(path === '' ? `${place}  ${message}` : `${place}  ${path}  ${message}`);
+  }
+}
 
 const between = '  ';
 /** A column is not made narrower than this. */
