@@ -70,7 +70,7 @@ function findAction<Ground>(
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     throw new UserFault(`there is no "${command} ${name}"${hint} (there are ${names.join(', ')})`);
   }
-  const taken = optionsIn(`${action.usage} --config F`);
+  const taken = optionsIn(`${action.usage} ${configUsage}`);
   const foreign = Object.keys(values).find((option) => !Object.hasOwn(taken, option));
   if (foreign !== undefined) {
     throw new UserFault(`"${command} ${name}" takes no --${foreign} (usage: ${command} ${action.usage})`);

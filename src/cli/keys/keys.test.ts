@@ -22,6 +22,15 @@ test('create prints a working secret once, and says that it is shown only now', 
   assert.equal(listed.lines.join('\n').includes(secret.slice(8)), false);
 });
 
+test('actions take settings with --set', async (t) => {
+  const { run, cwd } = await setUp(t);
+  assert.equal((await run('create', '--set', 'store=sqlite:other.db')).code, 0);
+  assert.deepEqual(
+    (await readdir(cwd)).filter((name) => name.endsWith('.db')),
+    ['other.db'],
+  );
+});
+
 test('create takes limits', async (t) => {
   const { run, find } = await setUp(t);
   const { lines } = await run(
