@@ -19,7 +19,7 @@ import {
   severalRows,
 } from './ledger-insert.ts';
 import { rollUpHours, sumTables } from './ledger-rollup.ts';
-import { toFigures, toNames, toRowValues, toStorable, toTableRow } from './ledger-rows.ts';
+import { toFigures, toNames, toStorable, toTableRow } from './ledger-rows.ts';
 import { createInsertOfSlices } from './ledger-slices.ts';
 import { addUpRows, addUpUnits, inOrder, toDays, toKeyDays, toUnitDays } from './ledger-sums.ts';
 
@@ -95,9 +95,8 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
   const ifAbsent = <O>(insert: InsertQueryBuilder<Schema, 'ledger', O>) =>
     insert.onConflict((conflict) => conflict.column('id').doNothing());
   if (isSqlite(db)) {
-    const insert = createInsertOfEach(
-      (rows: LedgerTable[]) => ifAbsent(db.insertInto('ledger').values(rows)).compile(),
-      toRowValues,
+    const insert = createInsertOfEach((rows: LedgerTable[]) =>
+      ifAbsent(db.insertInto('ledger').values(rows)).compile(),
     );
     return async (trx, entries) => {
       const written = await insert(trx, entries.map(toTableRow));
