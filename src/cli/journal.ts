@@ -7,7 +7,6 @@ import type { ExitCode } from '../core/exit-code.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { systemFiles } from '../journal/journal-files.ts';
 import { ItemReader } from '../journal/journal-items.ts';
-import { toLines } from '../journal/journal-reader.ts';
 import { listSegments, openIfThere, type SegmentReader } from '../journal/journal-segment.ts';
 import { idFile, listSlots } from '../journal/journal-slot.ts';
 import { type CommandContext, commandOf, configUsage } from './command.ts';
@@ -57,7 +56,7 @@ function showSegment(segment: SegmentReader, { stdout, stderr, unread }: Command
       offset = next;
       continue;
     }
-    for (const record of frame.isItems ? items.read(frame.payload) : toLines(frame.payload)) {
+    for (const record of items.read(frame)) {
       if (record === undefined) stderr(`postern: a record before byte ${frame.end} has names that cannot be read`);
       else stdout(typeof record === 'string' ? record : JSON.stringify(record));
     }

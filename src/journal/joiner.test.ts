@@ -16,7 +16,7 @@ function join(...makers: (() => RowItem)[]): string[] {
   const joiner = new Joiner();
   const joined = nothingJoined();
   for (const [index, make] of makers.entries()) {
-    joiner.take(toPayload(make()), 1, index + 1, joined);
+    joiner.take({ payload: toPayload(make()), isItems: true, end: index + 1 }, 1, joined);
   }
   joiner.endAll(joined);
   assert.deepEqual(joined.damage, []);

@@ -1,8 +1,8 @@
 /** Joins start records with settlements in journal order, and makes rows of unfinished requests too. */
 
-import type { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
+import type { Frame } from './journal-frame.ts';
 import { ItemReader, idNumberOf } from './journal-items.ts';
 import { type FramePosition, type JournalLine, parseLine } from './journal-records.ts';
 
@@ -18,9 +18,7 @@ export function nothingJoined(): Joined {
 }
 
 interface OpenIntent {
-  readonly id: string;
-  /** Of a line of text as it stands in the journal: most are never needed again. */
-  readonly intent: IntentRecord | string;
+  readonly intent: IntentRecord;
   readonly segment: number;
 }
 
@@ -39,13 +37,14 @@ class OpenIntents {
 
   set(intent: OpenIntent, number: number): void {
     const other = this.#intents.get(number);
-    const isTaken = other !== undefined && other.id !== intent.id;
+    const { id } = intent.intent.row;
+    const isTaken = other !== undefined && other.intent.row.id !== id;
     if (isTaken) this.#hasTexts = true;
-    this.#intents.set(isTaken ? intent.id : number, intent);
+    this.#intents.set(isTaken ? id : number, intent);
   }
 
   delete(id: string, number: number): void {
-    if (this.#intents.get(number)?.id === id) this.#intents.delete(number);
+    if (this.#intents.get(number)?.intent.row.id === id) this.#intents.delete(number);
     if (this.#hasTexts) this.#intents.delete(id);
   }
 
@@ -55,9 +54,6 @@ class OpenIntents {
   }
 }
 
-/** How the ledger writes intents. */
-const intentStart = '{"kind":"intent","row":{"id":"';
-
 export class Joiner {
   readonly #open = new OpenIntents();
   readonly #items = new ItemReader();
@@ -66,8 +62,6 @@ export class Joiner {
   /** Where the last whole frame of a segment ended, also of those that were deleted: what is late may have stood in one. */
   readonly #ends = new Map<number, number>();
   #node: string | undefined = undefined;
-  /** As it stands in its lines; a client's text cannot look like it, for its quotes are escaped. */
-  #nodeText = '';
 
   get openIntents(): number {
     return this.#open.size;
@@ -78,16 +72,18 @@ export class Joiner {
     return false;
   }
 
-  /** A whole frame of items, and where it stands. */
-  take(payload: Buffer, segment: number, end: number, into: Joined): void {
-    this.#ends.set(segment, end);
+  /** A whole frame, and the segment in which it stands. */
+  take(frame: Pick<Frame, 'payload' | 'isItems' | 'end'>, segment: number, into: Joined): void {
+    this.#ends.set(segment, frame.end);
     if (this.#itemsSegment !== segment) this.#items.clear();
     this.#itemsSegment = segment;
     let isLate = false;
-    for (const item of this.#items.read(payload)) {
+    for (const item of this.#items.read(frame)) {
       const record = typeof item === 'string' ? parseLine(item) : item;
       if (record === undefined) {
-        into.damage.push(`segment ${segment} holds a record that cannot be read before byte ${end}; it is skipped.`);
+        into.damage.push(
+          `segment ${segment} holds a record that cannot be read before byte ${frame.end}; it is skipped.`,
+        );
       } else if (record.kind === 'again') {
         if (record.places.some((place) => this.#wasRead(place))) return;
         isLate = record.isLate;
@@ -97,36 +93,9 @@ export class Joiner {
     }
   }
 
-  /** The same of a frame of lines. */
-  takeLines(lines: readonly string[], segment: number, end: number, into: Joined): void {
-    this.#ends.set(segment, end);
-    let isLate = false;
-    for (const line of lines) {
-      const id = this.#quickId(line);
-      if (id !== undefined) {
-        this.#open.set({ id, intent: line, segment }, idNumberOf(id));
-        continue;
-      }
-      const record = parseLine(line);
-      if (record === undefined) {
-        into.damage.push(
-          `segment ${segment} holds a record of ${line.length} characters that cannot be read; it is skipped.`,
-        );
-      } else if (record.kind === 'again') {
-        if (record.places.some((place) => this.#wasRead(place))) return;
-        isLate = record.isLate;
-      } else {
-        this.#join(record, undefined, segment, isLate, into);
-      }
-    }
-  }
-
   /** Nobody writes any more: what is open stays without an end. */
   endAll(into: Joined): void {
-    for (const { intent } of this.#open.values()) {
-      const record = typeof intent === 'string' ? parseLine(intent) : intent;
-      if (record?.kind === 'intent') into.rows.push(toLostRow(record));
-    }
+    for (const { intent } of this.#open.values()) into.rows.push(toLostRow(intent));
     this.#open.clear();
     if (this.#node !== undefined) into.endedNodes.push(this.#node);
     this.#node = undefined;
@@ -147,7 +116,7 @@ export class Joiner {
     switch (record.kind) {
       case 'intent':
         this.#enter(record.row.node, into);
-        this.#open.set({ id: record.row.id, intent: record, segment }, idNumber ?? idNumberOf(record.row.id));
+        this.#open.set({ intent: record, segment }, idNumber ?? idNumberOf(record.row.id));
         break;
       case 'settlement': {
         this.#enter(record.row.node, into);
@@ -160,7 +129,7 @@ export class Joiner {
         // Even under the same name: what was open then has nobody any more.
         if (this.#node === record.node) this.#node = undefined;
         this.endAll(into);
-        this.#begin(record.node);
+        this.#node = record.node;
         break;
       case 'more':
         this.#enter(record.node, into);
@@ -179,21 +148,7 @@ export class Joiner {
   #enter(node: string, into: Joined): void {
     if (this.#node === node) return;
     if (this.#node !== undefined) this.endAll(into);
-    this.#begin(node);
-  }
-
-  #begin(node: string): void {
     this.#node = node;
-    this.#nodeText = `,"node":${JSON.stringify(node)},`;
-  }
-
-  /** Of an intent of the process that is read: half of all lines are, and nearly none is needed again. */
-  #quickId(line: string): string | undefined {
-    if (this.#node === undefined || !line.startsWith(intentStart)) return undefined;
-    const end = line.indexOf('"', intentStart.length);
-    const id = line.slice(intentStart.length, end);
-    if (id.includes('\\') || !line.includes(this.#nodeText)) return undefined;
-    return id;
   }
 
   #wasRead({ segment, offset }: FramePosition): boolean {

@@ -63,6 +63,15 @@ export interface FrameHead {
   readonly atMs: number;
 }
 
+export interface Frame {
+  readonly atMs: number;
+  /** Where the next one begins. */
+  readonly end: number;
+  /** Its lines or items; good until the next one is read. */
+  readonly payload: Buffer;
+  readonly isItems: boolean;
+}
+
 /** Undefined where no head stands. `bytes` holds at least a head's. */
 export function readHead(bytes: Buffer, offset: number): FrameHead | undefined {
   const version = bytes.readUInt32LE(offset);

@@ -120,7 +120,7 @@ test('a segment repeats its names every 256 KiB, and a row without its names is 
   for (let frame = segment.frameAt(0); frame !== undefined; frame = segment.frameAt(frame.end)) {
     frames += 1;
     if (frame.payload[0] === itemKinds.name) framesWithNames.push(frame.end);
-    const unnamed = [...new ItemReader().read(frame.payload)].filter((record) => record === undefined);
+    const unnamed = [...new ItemReader().read(frame)].filter((record) => record === undefined);
     const hasNames = frame.payload[0] === itemKinds.name;
     assert.equal(unnamed.length > 0, !hasNames && frame.payload.length > 200, `frame ${frames}`);
   }

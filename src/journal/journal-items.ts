@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow, RowOutcome, SettlementRecord } from '../core/accounting/ledger-row.ts';
+import { type Frame, lineEnd } from './journal-frame.ts';
 
 /**
  * An item is its kind (a byte), its length (four bytes) and its content. Numbers are varints, of which 0 is null and n + 1 is n.
@@ -94,7 +95,11 @@ export function toPayload({ buffer, length, names }: RowItem): Buffer {
   return Buffer.concat([...new Set(names)].map(({ item }) => item).concat(buffer.subarray(0, length)));
 }
 
-export function countSettlements(payload: Buffer): number {
+/** How version 0.1.0 wrote the ends of exchanges. */
+const settlementLine = '{"kind":"settlement"';
+
+export function countSettlements({ payload, isItems }: Pick<Frame, 'payload' | 'isItems'>): number {
+  if (!isItems) return linesOf(payload).filter((line) => line.startsWith(settlementLine)).length;
   let count = 0;
   for (let at = 0; at + itemHeadBytes <= payload.length; at = endOfItem(payload, at)) {
     if (payload[at] === itemKinds.settlement) count += 1;
@@ -109,6 +114,20 @@ export function endsAnItem(items: Buffer): boolean {
 }
 
 const endOfItem = (payload: Buffer, at: number): number => at + itemHeadBytes + payload.readUInt32LE(at + 1);
+
+/** Each a text of its own: one that is kept does not keep its neighbours. Bodies are escaped, so no line break stands in one. */
+function linesOf(text: Buffer): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf(lineEnd, start);
+    if (end < 0) break;
+    lines.push(text.toString('utf8', start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
+type ItemRecord = IntentRecord | SettlementRecord;
 
 const unnamed: NameFields = {};
 const none: readonly string[] = [];
@@ -131,8 +150,15 @@ export class ItemReader {
     this.#names.clear();
   }
 
-  /** Each record in turn; that of an own item as its text; undefined where it names what is not known. Names are taken first. */
-  *read(payload: Buffer): Generator<IntentRecord | SettlementRecord | string | undefined> {
+  /**
+   * Each record of a frame in turn; that of an own item as its text, as is each line of version 0.1.0; undefined where it names what is
+   * not known. Names are taken first.
+   */
+  *read({ payload, isItems }: Pick<Frame, 'payload' | 'isItems'>): Generator<ItemRecord | string | undefined> {
+    if (!isItems) {
+      yield* linesOf(payload);
+      return;
+    }
     for (let at = 0; at + itemHeadBytes <= payload.length; ) {
       const kind = payload[at];
       const start = at + itemHeadBytes;

@@ -1,20 +1,12 @@
 /** Reads a journal for the import: joins start records with settlements, and reports the outcome of unfinished ones. */
 
-import type { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImportedRow, JournalPosition } from '../core/store/ledger.ts';
 import { type Joined, Joiner, nothingJoined } from './joiner.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
-import { headBytes } from './journal-frame.ts';
-import {
-  type Frame,
-  listSegments,
-  openIfThere,
-  removeIfThere,
-  type SegmentReader,
-  segmentPath,
-} from './journal-segment.ts';
+import { type Frame, headBytes } from './journal-frame.ts';
+import { listSegments, openIfThere, removeIfThere, type SegmentReader, segmentPath } from './journal-segment.ts';
 import { idFile } from './journal-slot.ts';
 import { RowsBehind } from './rows-behind.ts';
 
@@ -225,15 +217,10 @@ class FileJournalReader implements JournalReader {
   #take(frame: Frame, into: Joined): void {
     if (this.#current === undefined) return;
     const { number } = this.#current;
-    this.#join(frame, number, into);
+    this.#joiner.take(frame, number, into);
     this.#rowsBehind.took(frame);
     this.#offset = frame.end;
     this.#position = { segment: number, offset: frame.end };
-  }
-
-  #join({ payload, isItems, end }: Frame, number: number, into: Joined): void {
-    if (isItems) this.#joiner.take(payload, number, end, into);
-    else this.#joiner.takeLines(toLines(payload), number, end, into);
   }
 
   /** No whole frame is there. False where one may still come, or nothing will. */
@@ -279,7 +266,7 @@ class FileJournalReader implements JournalReader {
     while (this.#offset < to) {
       const frame = current.frameAt(this.#offset);
       if (frame !== undefined) {
-        this.#join(frame, current.number, into);
+        this.#joiner.take(frame, current.number, into);
         this.#offset = frame.end;
         into.rows.length = 0;
         continue;
@@ -324,18 +311,4 @@ class FileJournalReader implements JournalReader {
       segment.close();
     }
   }
-}
-
-const lineEnd = 0x0a;
-
-/** Each a text of its own: one that is kept does not keep its neighbours. */
-export function toLines(text: Buffer): string[] {
-  const lines: string[] = [];
-  for (let start = 0; start < text.length; ) {
-    const end = text.indexOf(lineEnd, start);
-    if (end < 0) break;
-    lines.push(text.toString('utf8', start, end));
-    start = end + 1;
-  }
-  return lines;
 }

@@ -4,7 +4,16 @@ import { Buffer } from 'node:buffer';
 import { join } from 'node:path';
 import { codeOf } from '../lib/thrown.ts';
 import type { JournalFiles } from './journal-files.ts';
-import { type FrameHead, findMark, headBytes, isWhole, lineEnd, markBytes, readHead } from './journal-frame.ts';
+import {
+  type Frame,
+  type FrameHead,
+  findMark,
+  headBytes,
+  isWhole,
+  lineEnd,
+  markBytes,
+  readHead,
+} from './journal-frame.ts';
 import { endsAnItem } from './journal-items.ts';
 
 const nameEnd = '.journal';
@@ -129,15 +138,6 @@ export class SegmentWriter {
 }
 
 const windowBytes = 256 * 1024;
-
-export interface Frame {
-  readonly atMs: number;
-  /** Where the next one begins. */
-  readonly end: number;
-  /** Its lines or items; good until the next call. */
-  readonly payload: Buffer;
-  readonly isItems: boolean;
-}
 
 export interface Tail {
   /** Where the next whole frame begins; undefined where none follows. */

@@ -62,7 +62,7 @@ class Waiting {
   push(payload: Buffer): void {
     this.#payloads.push(payload);
     this.bytes += payload.length;
-    this.rows += countSettlements(payload);
+    this.rows += countSettlements({ payload, isItems: true });
     this.pushedBytes += payload.length;
   }
 
@@ -75,7 +75,7 @@ class Waiting {
     this.#first += dropped.length;
     for (const payload of dropped) {
       this.bytes -= payload.length;
-      this.rows -= countSettlements(payload);
+      this.rows -= countSettlements({ payload, isItems: true });
     }
   }
 }
@@ -101,7 +101,7 @@ function createReader(waiting: Waiting): JournalReader {
         const payload = waiting.payload(next);
         if (payload === undefined) break;
         next += 1;
-        joiner.take(payload, onlySegment, next, joined);
+        joiner.take({ payload, isItems: true, end: next }, onlySegment, joined);
         // Each says its own names.
         joiner.forgetNames();
       }

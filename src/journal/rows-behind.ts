@@ -1,23 +1,9 @@
 /** Counts journal rows that are not in the store yet, reading each frame once. */
 
-import { Buffer } from 'node:buffer';
 import type { JournalPosition } from '../core/store/ledger.ts';
+import type { Frame } from './journal-frame.ts';
 import { countSettlements } from './journal-items.ts';
-import type { Frame, SegmentReader } from './journal-segment.ts';
-
-/** How version 0.1.0 wrote the ends of exchanges. Bodies are escaped, so no line break stands in one. */
-const rowStart = '{"kind":"settlement"';
-const rowStartBytes = Buffer.from(rowStart);
-const lineEnd = 0x0a;
-
-function countRows({ payload: text, isItems }: Frame): number {
-  if (isItems) return countSettlements(text);
-  let rows = 0;
-  for (let at = text.indexOf(rowStartBytes); at >= 0; at = text.indexOf(rowStartBytes, at + rowStart.length)) {
-    if (at === 0 || text[at - 1] === lineEnd) rows += 1;
-  }
-  return rows;
-}
+import type { SegmentReader } from './journal-segment.ts';
 
 /** More is counted at the next look, so that a journal of gigabytes holds nobody up. */
 const mostBytesALook = 64 * 1024 * 1024;
@@ -40,7 +26,7 @@ export class RowsBehind {
 
   /** The reader gave the rows of a frame. */
   took(frame: Frame): void {
-    this.#taken += countRows(frame);
+    this.#taken += countSettlements(frame);
   }
 
   /** All that was given is in the store. */
@@ -61,7 +47,7 @@ export class RowsBehind {
       look(number, (segment) => {
         let offset = number === this.#cursor.segment ? this.#cursor.offset : 0;
         for (let frame = segment.frameAt(offset); frame !== undefined && left > 0; frame = segment.frameAt(offset)) {
-          this.#seen += countRows(frame);
+          this.#seen += countSettlements(frame);
           left -= frame.payload.length;
           offset = frame.end;
           this.#cursor = { segment: number, offset };

@@ -39,13 +39,13 @@ export function settlementItem(
 
 /** What a reader makes of an item. */
 export function intentIn(item: RowItem): IntentRecord {
-  const [record] = new ItemReader().read(toPayload(item));
+  const [record] = new ItemReader().read({ payload: toPayload(item), isItems: true });
   if (typeof record !== 'object' || record.kind !== 'intent') throw new Error('that is no intent');
   return record;
 }
 
 export function settlementIn(item: RowItem): SettlementRecord {
-  const [record] = new ItemReader().read(toPayload(item));
+  const [record] = new ItemReader().read({ payload: toPayload(item), isItems: true });
   if (typeof record !== 'object' || record.kind !== 'settlement') throw new Error('that is no settlement');
   return record;
 }
