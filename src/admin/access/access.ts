@@ -8,7 +8,7 @@ import { type Caller, nobody } from '../caller.ts';
 import { createLinks } from './links.ts';
 import { createPasswords, type ScryptCost, standardCost } from './passwords.ts';
 import { createSessions } from './sessions.ts';
-import { createFailedSignIns, createSignIn } from './sign-in.ts';
+import { createSignIn } from './sign-in.ts';
 import { createThrottle } from './throttle.ts';
 
 export type Access = ReturnType<typeof createAccess>;
@@ -29,7 +29,6 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
   const sessions = createSessions({ store, clock, isSecure });
   const passwords = createPasswords(cost);
   const throttle = createThrottle({ attempts: store.attempts, clock });
-  const failures = createFailedSignIns(store.audit, clock);
 
   async function byToken(secret: string): Promise<Caller> {
     if (!isSecretWith('psa_', secret)) return nobody;
@@ -63,11 +62,9 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
       return given === undefined ? bySession(headers) : byToken(given);
     },
     sessions,
-    /** By e-mail address and password. */
-    signIn: createSignIn({ store, sessions, passwords, throttle, failures }),
+    signIn: createSignIn({ store, clock, sessions, throttle }),
     passwords,
     throttle,
-    failures,
     links: createLinks(store.invitations, clock),
     /** Where people reach the console: as the operator says, else as this one does. Without a slash at the end. */
     consoleUrl: (headers: Headers) => url() ?? `http://${headers.get('host') ?? 'localhost'}`,

@@ -1,9 +1,8 @@
 /** Step-up authentication: sensitive actions need a proof of identity from the last minutes, not only a session. */
 
-import { actorNamed, type Caller, type MemberCaller } from '../caller.ts';
-import type { AdminContext } from '../context.ts';
-import { invalidField, Problem } from '../problem.ts';
-import { type OpenedSession, type Origin, signedOut } from './sessions.ts';
+import type { Caller, MemberCaller } from '../caller.ts';
+import { Problem } from '../problem.ts';
+import { signedOut } from './sessions.ts';
 
 /** How long a proof is good for. */
 const freshMs = 5 * 60_000;
@@ -44,37 +43,5 @@ export function checkProof(caller: Caller, nowMs: number): void {
   throw new Problem('proof_needed', {
     detail:
       'Prove that it is you, by your password, a passkey or a new sign-in at the identity provider; it holds for five minutes.',
-  });
-}
-
-/** By e-mail address and password, as the caller's own. */
-export async function proveByPassword(
-  caller: MemberCaller,
-  password: string,
-  { context: { access, store }, origin }: { readonly context: AdminContext; readonly origin: Origin },
-): Promise<OpenedSession> {
-  await access.throttle.begin(caller.name, origin.address);
-  const member = await store.members.get(caller.memberId);
-  if (!(await access.passwords.verify(password, member?.passwordHash))) {
-    const attempt = { action: 'console.proof_failed', method: 'password', address: origin.address } as const;
-    await access.failures.addEntry(caller.name, attempt);
-    throw invalidField('password', 'This is not your password.');
-  }
-  await access.throttle.succeeded(caller.name, origin.address);
-  if (member === undefined) throw signedOut();
-  const opened = await access.sessions.open(member, 'password', origin);
-  await logProof(opened, store.audit);
-  return opened;
-}
-
-/** For every way to prove it. */
-export async function logProof({ member, session }: OpenedSession, audit: AdminContext['store']['audit']) {
-  const after = { method: session.method, address: session.address };
-  await audit.add({
-    actor: actorNamed(member.email),
-    action: 'console.proof',
-    subject: member.email,
-    before: null,
-    after,
   });
 }

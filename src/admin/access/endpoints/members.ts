@@ -125,15 +125,17 @@ export const listOwnSessions = implement(
   },
 );
 
-export const endOwnSession = implement(contract.endOwnSession, async ({ context: { store }, params, caller }) => {
-  const { memberId } = asMember(caller);
-  if (!(await store.sessions.end(params.id, memberId))) {
-    throw new Problem('not_found', { detail: 'You have no such session; it is over already.' });
-  }
-  const entry = { action: 'console.sign_out', subject: caller.kind === 'member' ? caller.name : '' };
-  await store.audit.add({ actor: actorOf(caller), ...entry, before: null, after: { session: params.id } });
-  return undefined;
-});
+export const endOwnSession = implement(
+  contract.endOwnSession,
+  async ({ context: { store, access }, params, caller }) => {
+    const member = asMember(caller);
+    if (!(await store.sessions.end(params.id, member.memberId))) {
+      throw new Problem('not_found', { detail: 'You have no such session; it is over already.' });
+    }
+    await access.signIn.logSignOut(member, { session: params.id });
+    return undefined;
+  },
+);
 
 async function proveOneself(
   passwordHash: string | undefined,

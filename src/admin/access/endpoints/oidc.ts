@@ -7,9 +7,8 @@ import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/session.ts';
 import { admitPerson, isPerson, type OidcMemo, type OidcProver } from '../oidc.ts';
-import { checkAuthentication, logProof } from '../proof.ts';
+import { checkAuthentication } from '../proof.ts';
 import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
-import { logSignIn } from '../sign-in.ts';
 
 const { path } = contract.beginOidc;
 const memoSeconds = 600;
@@ -50,32 +49,25 @@ export const endOidc = implement(contract.endOidc, async (call) => {
 type Callback = Call<undefined, z.ZodType<Readonly<Record<string, unknown>>>>;
 
 async function signIn(kept: OidcMemo, call: Callback): Promise<OpenedSession> {
-  const { context, address } = call;
-  const { settings, flow } = providerOf(context);
-  const member = await context.access.failures.watch({ method: 'oidc', address }, async () =>
-    admitPerson(await flow.end(urlOf(call), kept), settings, context.store),
-  );
-  const opened = await context.access.sessions.open(member, 'oidc', call);
-  await logSignIn(context.store.audit, opened);
-  return opened;
+  const { store, access } = call.context;
+  const { settings, flow } = providerOf(call.context);
+  const prove = async () => ({ member: await admitPerson(await flow.end(urlOf(call), kept), settings, store) });
+  return access.signIn.enter({ purpose: 'sign_in', method: 'oidc', prove }, call);
 }
 
-/** The browser does not send the session's cookie along when it comes from another site: the former one is ended by its ID. */
 async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: Callback): Promise<OpenedSession> {
-  const { context, address } = call;
-  const { settings, flow } = providerOf(context);
-  const { sessions, failures } = context.access;
-  const attempt = { action: 'console.proof_failed', method: 'oidc', address } as const;
-  const { member, provedAtMs } = await failures.watch(attempt, async () => {
+  const { store, clock, access } = call.context;
+  const { settings, flow } = providerOf(call.context);
+  const proving = async () => {
     const person = await flow.end(urlOf(call), kept);
-    const atMs = checkAuthentication(person.authenticatedAtMs, context.clock.nowMs());
-    if (!(await isPerson(person, memberId, context.store))) throw notTheSame();
-    return { member: await admitPerson(person, settings, context.store), provedAtMs: atMs };
-  });
-  await context.store.sessions.end(sessionId, member.id);
-  const opened = await sessions.open(member, 'oidc', call, provedAtMs);
-  await logProof(opened, context.store.audit);
-  return opened;
+    const provedAtMs = checkAuthentication(person.authenticatedAtMs, clock.nowMs());
+    if (!(await isPerson(person, memberId, store))) throw notTheSame();
+    const member = await admitPerson(person, settings, store);
+    // The browser does not send the session's cookie along when it comes from another site: the former one is ended by its ID.
+    await store.sessions.end(sessionId, member.id);
+    return { member, provedAtMs };
+  };
+  return access.signIn.enter({ purpose: 'proof', method: 'oidc', prove: proving }, call);
 }
 
 function notTheSame(): Problem {

@@ -1,32 +1,42 @@
 /** Endpoints: sign-in and sign-out by password, link or passkey, and re-authentication before sensitive actions. */
 
-import type { StoredMember } from '../../../core/store/members.ts';
+import { foldEmail, type StoredMember } from '../../../core/store/members.ts';
 import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Call, implement, replyWith } from '../../implement.ts';
-import { lookAtField, Problem } from '../../problem.ts';
+import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/session.ts';
 import { checkPassword } from '../passwords.ts';
-import { asMember, logProof, proveByPassword } from '../proof.ts';
-import type { OpenedSession } from '../sessions.ts';
-import { logSignIn, logSignOut } from '../sign-in.ts';
+import { asMember } from '../proof.ts';
+import { type OpenedSession, signInFailed } from '../sessions.ts';
+import type { Attempt } from '../sign-in.ts';
 import { toSessionView } from '../views.ts';
 
 export const getSession = implement(contract.getSession, async ({ context, headers }) =>
   toSessionView(await context.access.sessions.find(headers), context),
 );
 
-export const openSession = implement(contract.openSession, async ({ context, body, headers, address }) => {
-  const opened = await context.access.signIn(body, { headers, address });
-  return toReply(opened, context);
+export const openSession = implement(contract.openSession, async (call) => {
+  const { store, access } = call.context;
+  const account = foldEmail(call.body.email);
+  return enter(call, {
+    ...{ purpose: 'sign_in', method: 'password', account },
+    async prove() {
+      const member = await store.members.findByEmail(account);
+      // Takes as long, and says the same, where there is no such account.
+      const fits = await access.passwords.verify(call.body.password, member?.passwordHash);
+      if (!fits || member === undefined || member.disabledAtMs !== undefined) throw signInFailed();
+      return { member };
+    },
+  });
 });
 
 export const endSession = implement(contract.endSession, async ({ context, caller }) => {
   const { access, store } = context;
   if (caller.kind === 'member' && (await store.sessions.end(caller.sessionId, caller.memberId))) {
-    await logSignOut(store.audit, caller);
+    await access.signIn.logSignOut(caller);
   }
   return replyWith(undefined, { headers: { 'set-cookie': access.sessions.clearingCookie() } });
 });
@@ -75,9 +85,7 @@ async function accept(
   }
   // Who comes with a link of an owner's starts without what others tried at the account.
   await access.throttle.succeeded(member.email, address);
-  const opened = await access.sessions.open(member, 'link', { headers, address });
-  await logSignIn(store.audit, opened);
-  return toReply(opened, context);
+  return toReply(await access.signIn.open('sign_in', { member }, 'link', { headers, address }), context);
 }
 
 function linkIsOver(): Problem {
@@ -91,15 +99,9 @@ export const beginSignIn = implement(contract.beginSignIn, ({ context, headers }
 );
 
 export const signIn = implement(contract.signIn, async (call) => {
-  const { context, headers, address, body } = call;
-  const { throttle, failures, consoleUrl } = context.access;
-  await throttle.begin(undefined, address);
-  const attempt = { method: 'passkey', address } as const;
-  const member = await failures.watch(attempt, () => context.passkeys.signIn(body, consoleUrl(headers)));
-  await throttle.succeeded(undefined, address);
-  const opened = await context.access.sessions.open(member, 'passkey', call);
-  await logSignIn(context.store.audit, opened);
-  return toReply(opened, context);
+  const { passkeys, access } = call.context;
+  const prove = async () => ({ member: await passkeys.signIn(call.body, access.consoleUrl(call.headers)) });
+  return enter(call, { purpose: 'sign_in', method: 'passkey', prove });
 });
 
 export const listPasskeys = implement(contract.listPasskeys, async (call) => {
@@ -151,27 +153,34 @@ async function self({ caller, context }: Pick<Call, 'caller' | 'context'>): Prom
 
 const unknown = (): Problem => new Problem('not_found', { detail: 'You have no such passkey.' });
 
-export const byPassword = implement(contract.byPassword, async ({ context, caller, body, headers, address }) => {
-  const origin = { headers, address };
-  return toReply(await proveByPassword(asMember(caller), body.password, { context, origin }), context);
+export const byPassword = implement(contract.byPassword, async (call) => {
+  const { store, access } = call.context;
+  const { memberId, name: account } = asMember(call.caller);
+  return enter(call, {
+    ...{ purpose: 'proof', method: 'password', account },
+    async prove() {
+      const member = await store.members.get(memberId);
+      const fits = await access.passwords.verify(call.body.password, member?.passwordHash);
+      if (!fits || member === undefined) throw invalidField('password', 'This is not your password.');
+      return { member };
+    },
+  });
 });
 
 export const beginPasskey = implement(contract.beginPasskey, ({ context, caller, headers }) =>
   context.passkeys.beginProof(asMember(caller).memberId, context.access.consoleUrl(headers)),
 );
 
-export const byPasskey = implement(contract.byPasskey, async ({ context, caller, body, headers, address }) => {
-  const { memberId, name } = asMember(caller);
-  const { throttle, failures, sessions, consoleUrl } = context.access;
-  await throttle.begin(name, address);
-  const attempt = { action: 'console.proof_failed', method: 'passkey', address } as const;
-  const prove = () => context.passkeys.prove(memberId, body, consoleUrl(headers));
-  const member = await failures.watch(attempt, prove, name);
-  await throttle.succeeded(name, address);
-  const opened = await sessions.open(member, 'passkey', { headers, address });
-  await logProof(opened, context.store.audit);
-  return toReply(opened, context);
+export const byPasskey = implement(contract.byPasskey, async (call) => {
+  const { passkeys, access } = call.context;
+  const { memberId, name: account } = asMember(call.caller);
+  const prove = async () => ({ member: await passkeys.prove(memberId, call.body, access.consoleUrl(call.headers)) });
+  return enter(call, { purpose: 'proof', method: 'passkey', account, prove });
 });
+
+async function enter(call: Pick<Call, 'context' | 'headers' | 'address'>, attempt: Attempt) {
+  return toReply(await call.context.access.signIn.enter(attempt, call), call.context);
+}
 
 const toReply = async (opened: OpenedSession, context: AdminContext) =>
   replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
