@@ -1,17 +1,15 @@
 /** Calls the gateway through its own listener, as a client would: the same key check, limits, ledger and headers. */
 
-import type { UnderlyingByteSource } from 'node:stream/web';
-import { createSecureContext } from 'node:tls';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { Readable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { StoredKey } from '../../core/store/keys.ts';
 import type { Store } from '../../core/store/store.ts';
-import { isSocketUrl, socketHost, socketOf, toSocketOrigin, toSocketUrl } from '../../lib/addresses/socket-origin.ts';
-import { headerValue } from '../../lib/raw-headers.ts';
+import { isSocketUrl, socketHost, toSocketUrl } from '../../lib/addresses/socket-origin.ts';
 import { createSecret, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { codeOf } from '../../lib/thrown.ts';
-import type { AnswerHandler, ClientCall, ClientRequest } from '../../wire/client-call.ts';
-import { ClientPool } from '../../wire/client-pool.ts';
-import { createDirectConnector, TlsClient, toPlace } from '../../wire/connect.ts';
-import { Wheel } from '../../wire/wheel.ts';
 import { Problem } from '../problem.ts';
 import { type GatewayRoute, toGatewayPath } from './contract/playground.ts';
 
@@ -47,37 +45,47 @@ const plainTypes = /^(?:application\/(?:[\w.-]+\+)?json|text\/event-stream|text\
 const withoutBody: readonly number[] = [204, 205, 304];
 const lostKeyCodes: readonly string[] = ['invalid_api_key', 'revoked_api_key'];
 const maxConnections = 32;
+/** As much as upstreams may send, which the gateway passes on. */
+const maxHeaderBytes = 64 * 1024;
 const clientClosedStatus = 499;
 const connectMs = 10_000;
-const wheelStepMs = 100;
 
 export function createGatewayCalls({ consoleKey, clientUrl, certificate }: GatewayCallsDeps) {
-  let agent:
-    | { readonly certificate: string | undefined; readonly origin: string; readonly pool: ClientPool }
-    | undefined;
+  // A call is rare: none waits for a connection that was kept, and then proves closed.
+  const agents = {
+    http: new http.Agent({ maxSockets: maxConnections }),
+    https: new https.Agent({ maxSockets: maxConnections }),
+  };
 
-  function poolTo(origin: string): ClientPool {
-    const now = certificate();
-    if (agent !== undefined && agent.certificate === now && agent.origin === origin) return agent.pool;
-    void agent?.pool.close();
-    agent = { certificate: now, origin, pool: createPool(origin, now) };
-    return agent.pool;
+  /** Resolves when the head is here; the signal ends the body as well. */
+  function open({ route, model, body, contentType = 'application/json', requestId, signal }: GatewayCall, key: string) {
+    const { url, socketPath } = toAddress(toReachable(clientUrl()));
+    const isSecure = url.protocol === 'https:';
+    const ca = certificate();
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      const request = (isSecure ? https : http).request(url, {
+        method: 'POST',
+        path: url.pathname.replace(/\/$/, '') + toGatewayPath(route, model),
+        headers: { authorization: `Bearer ${key}`, 'content-type': contentType, 'x-request-id': requestId },
+        agent: isSecure ? agents.https : agents.http,
+        maxHeaderSize: maxHeaderBytes,
+        signal,
+        ...(socketPath !== undefined && { socketPath }),
+        // What is taken for safe is the very certificate that this gateway was given, whoever signed it and for whichever name.
+        ...(ca !== undefined && { ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
+      });
+      // The gateway has time limits of its own, and says which one it was.
+      request.once('socket', (socket) => {
+        socket.setTimeout(connectMs, () => request.destroy(new Error('no connection')));
+        socket.once(isSecure ? 'secureConnect' : 'connect', () => socket.setTimeout(0));
+      });
+      request.once('response', resolve).on('error', reject).end(body);
+    });
   }
 
-  async function ask(call: GatewayCall, key: string): Promise<GatewayAnswer> {
-    const { origin, prefix } = split(toReachable(clientUrl()));
+  async function ask(call: GatewayCall, key: string): Promise<IncomingMessage> {
     try {
-      const request = {
-        method: 'POST',
-        path: prefix + toGatewayPath(call.route, call.model),
-        headers: [
-          ...['authorization', `Bearer ${key}`],
-          ...['content-type', call.contentType ?? 'application/json'],
-          ...['x-request-id', call.requestId],
-        ],
-        body: Buffer.from(call.body.buffer, call.body.byteOffset, call.body.byteLength),
-      };
-      return await askGateway(poolTo(origin), request, call.signal);
+      return await open(call, key);
     } catch (error) {
       if (call.signal.aborted) throw error;
       throw new Problem('upstream_failed', {
@@ -89,8 +97,8 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
   async function sendAsConsole(call: GatewayCall): Promise<Response> {
     const secret = await consoleKey.secret();
     const answer = await ask(call, secret);
-    if (answer.status !== 401) return toResponse(answer);
-    const text = await new Response(answer.body).text();
+    if (answer.statusCode !== 401) return toResponse(answer);
+    const text = await readText(answer);
     // Somebody revoked the key, or another process took it over: once more, with another one.
     if (!lostKeyCodes.some((code) => text.includes(`"${code}"`))) return toResponse(answer, text);
     consoleKey.forget(secret);
@@ -109,36 +117,16 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
       }
     },
     close: async (): Promise<void> => {
-      agent?.pool.destroy();
+      agents.http.destroy();
+      agents.https.destroy();
     },
   };
 }
 
-/** What is taken for safe is the very certificate that this gateway was given, whoever signed it and for whichever name. */
-function createPool(origin: string, certificate: string | undefined): ClientPool {
-  const tls =
-    certificate === undefined
-      ? new TlsClient({})
-      : new TlsClient({
-          secureContext: createSecureContext({ ca: certificate, allowPartialTrustChain: true }),
-          checkServerIdentity: () => undefined,
-        });
-  // The gateway has time limits of its own, and says which one it was.
-  const connect = createDirectConnector({ tcp: { noDelay: true }, tls, timeoutMs: connectMs });
-  const wheel = new Wheel(wheelStepMs);
-  const path = socketOf(origin);
-  const place = path === undefined ? toPlace(origin) : { secure: false, host: socketHost, port: 0, path };
-  const host = path === undefined ? new URL(origin).host : socketHost;
-  return new ClientPool({ place, host, connect, connections: maxConnections, wheel });
-}
-
-function split(url: string): { readonly origin: string; readonly prefix: string } {
-  if (isSocketUrl(url)) {
-    const { socket, path } = toSocketUrl(url);
-    return { origin: toSocketOrigin(socket), prefix: path };
-  }
-  const { origin, pathname } = new URL(url);
-  return { origin, prefix: pathname === '/' ? '' : pathname };
+function toAddress(url: string): { readonly url: URL; readonly socketPath?: string } {
+  if (!isSocketUrl(url)) return { url: new URL(url) };
+  const { socket, path } = toSocketUrl(url);
+  return { url: new URL(`http://${socketHost}${path}`), socketPath: socket };
 }
 
 /** An address that means every interface is listened on, but not called. */
@@ -150,116 +138,29 @@ export function toReachable(url: string): string {
   return reachable.href.replace(/\/$/, '');
 }
 
-function toResponse({ status, headers, body }: GatewayAnswer, text?: string): Response {
+function toResponse(answer: IncomingMessage, text?: string): Response {
+  const { statusCode: status = 502, headersDistinct } = answer;
   // By it our page tells the gateway's own words from the console's.
-  const type = headerValue(headers, 'content-type');
-  const out = new Headers({ 'x-postern-answer': 'gateway', 'content-type': toPlainType(type) });
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = (headers[i] ?? '').toLowerCase();
-    if (passedOn.test(name)) out.append(name, headers[i + 1] ?? '');
+  const headers = new Headers({
+    'x-postern-answer': 'gateway',
+    'content-type': toPlainType(headersDistinct['content-type']?.[0]),
+  });
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    if (passedOn.test(name)) for (const value of values) headers.append(name, value);
   }
-  if (text !== undefined) return new Response(text, { status, headers: out });
+  if (text !== undefined) return new Response(text, { status, headers });
   if (withoutBody.includes(status)) {
-    void body.cancel();
-    return new Response(null, { status, headers: out });
+    answer.resume();
+    return new Response(null, { status, headers });
   }
   // Each piece goes on as it comes; whoever stops reading ends the call.
-  return new Response(body, { status, headers: out });
+  const strategy = new ByteLengthQueuingStrategy({ highWaterMark: answer.readableHighWaterMark });
+  const body: NodeReadableStream<Uint8Array> = Readable.toWeb(answer, { strategy });
+  return new Response(body as ReadableStream<Uint8Array>, { status, headers });
 }
 
 function toPlainType(type = ''): string {
   return plainTypes.test(type) ? type : 'text/plain; charset=utf-8';
-}
-
-/** An answer whose body is read as it comes. */
-interface GatewayAnswer {
-  readonly status: number;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  /** Whoever cancels it ends the call. */
-  readonly body: ReadableStream<Uint8Array>;
-}
-
-/** Resolves when the head is here; rejects where none comes, or the signal says so, which ends the body as well. */
-function askGateway(pool: ClientPool, request: ClientRequest, signal: AbortSignal): Promise<GatewayAnswer> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    new BodyStream(signal, resolve, reject).send(pool, request);
-  });
-}
-
-class BodyStream implements AnswerHandler, UnderlyingByteSource {
-  readonly type = 'bytes';
-  readonly #signal: AbortSignal;
-  readonly #resolve: (answer: GatewayAnswer) => void;
-  readonly #reject: (error: unknown) => void;
-  #call: ClientCall | undefined = undefined;
-  #body: ReadableByteStreamController | undefined = undefined;
-
-  constructor(signal: AbortSignal, resolve: (answer: GatewayAnswer) => void, reject: (error: unknown) => void) {
-    this.#signal = signal;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  send(pool: ClientPool, request: ClientRequest): void {
-    this.#call = pool.send(request, this);
-    this.#signal.addEventListener('abort', this.#onAbort);
-  }
-
-  readonly #onAbort = (): void => {
-    this.#call?.abort();
-    this.onError(this.#signal.reason);
-  };
-
-  #settle(): void {
-    this.#signal.removeEventListener('abort', this.#onAbort);
-  }
-
-  // What the connection tells.
-
-  onStart(): void {}
-
-  onSent(): void {}
-
-  onFirstByte(): void {}
-
-  onHead(status: number, _statusText: string, headers: readonly string[]): void {
-    this.#resolve({ status, headers, body: new ReadableStream(this) });
-  }
-
-  onBody(piece: Buffer): void {
-    // What is handed over belongs to the stream, and this may be a part of something larger.
-    this.#body?.enqueue(new Uint8Array(piece));
-    if ((this.#body?.desiredSize ?? 0) <= 0) this.#call?.pause();
-  }
-
-  onEnd(): void {
-    this.#settle();
-    this.#body?.close();
-    this.#body?.byobRequest?.respond(0);
-  }
-
-  onError(error: unknown): void {
-    this.#settle();
-    this.#body?.error(error);
-    this.#reject(error);
-  }
-
-  // What the stream asks.
-
-  start(body: ReadableByteStreamController): void {
-    this.#body = body;
-  }
-
-  pull(): void {
-    this.#call?.resume();
-  }
-
-  cancel(): void {
-    this.#settle();
-    this.#call?.abort();
-  }
 }
 
 const purposeName = 'postern.console';
