@@ -279,6 +279,16 @@ test("a pattern's name is forgotten after ten minutes without a call", () => {
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
+test("a pattern's name is forgotten after ten minutes without a call, also where a reload kept its target", () => {
+  const { choose, where, models, clock, states, dispatcher } = patternSetup();
+  for (let n = 0; n < 5; n += 1) choose(where, untried(), 'gone').failed('broken', 'wire');
+  const { upstream: same } = where.model.targets[0];
+  dispatcher.adopt({ upstreams: new Map([['a', same]]), models });
+  assert.deepEqual(states(), ['oa-* failing: oa-gone: broken']);
+  clock.advance(600_001);
+  assert.deepEqual(states(), ['oa-* healthy']);
+});
+
 test("a pattern's name called within ten minutes is remembered, however long the gateway runs", () => {
   const { choose, where, clock, states } = patternSetup();
   clock.advance(3_600_000);

@@ -58,8 +58,7 @@ export function* compiling(
     defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, context),
     keys: yield* compileKeys(document, models, byId, context),
   });
-  for (const warning of yield* priceWarnings(document, models.all, snapshot, context.nowMs))
-    context.warnings.push(warning);
+  yield* priceWarnings(document, models.all, snapshot, context);
   return { snapshot, credentialCounts };
 }
 

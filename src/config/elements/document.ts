@@ -17,6 +17,7 @@ import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project.ts';
+import { ReusableStep, reusable } from './reuse.ts';
 import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
@@ -51,6 +52,16 @@ interface JudgeOptions {
   readonly elements: readonly Element[];
 }
 
+/** How elements of a list in the store are judged. */
+interface StoredList<T extends z.ZodType> {
+  readonly kind: ResourceKind;
+  readonly judging: ReusableStep<Entry<z.output<T>>[]>;
+}
+
+const storedUpstreams: StoredList<typeof upstreamSchema> = { kind: 'upstream', judging: new ReusableStep() };
+const storedModels: StoredList<typeof modelSchema> = { kind: 'model', judging: new ReusableStep() };
+const storedProjects: StoredList<typeof projectSchema> = { kind: 'project', judging: new ReusableStep() };
+
 /** Undefined where the file is no mapping at all. Every `yield` is a place to stop at. */
 export function* judgingDocument(
   substitution: Substitution,
@@ -62,7 +73,7 @@ export function* judgingDocument(
     faults.add([], foreign ?? 'is not a mapping of keys to values');
     return undefined;
   }
-  const context = { faults, isSubstituted };
+  const context = { faults, isSubstituted, warnings: [] };
   yield* checkAllForVariables(tree, elements, context);
   const written = judgeSettings(tree, context);
   if (written === undefined) return undefined;
@@ -80,29 +91,23 @@ export function* judgingDocument(
 
   yield;
 
-  function judgeOne<T extends z.ZodType>(
-    schema: T,
-    element: unknown,
-    path: Path,
-    createdAtMs?: number,
-  ): Entry<z.output<T>>[] {
-    const value = judge(schema, element, path, context);
-    return value === undefined ? [] : [{ path, value, createdAtMs }];
-  }
   const elementsOf: Pick<Settings, ElementList> = written;
   function* judgeAll<T extends z.ZodType>(
     schema: T,
     list: ElementList,
-    kind?: ResourceKind,
+    stored?: StoredList<T>,
   ): Generator<undefined, Entry<z.output<T>>[], undefined> {
     const entries: Entry<z.output<T>>[] = [];
     for (const [index, element] of elementsOf[list].entries()) {
       yield;
-      entries.push(...judgeOne(schema, element, [list, index]));
+      entries.push(...judgeOne(schema, { document: element }, [list, index], context));
     }
+    if (stored === undefined) return entries;
     for (const one of owned) {
       yield;
-      if (one.kind === kind) entries.push(...judgeOne(schema, one.document, [one.root], one.createdAtMs));
+      if (one.kind !== stored.kind) continue;
+      const make = (own: typeof context) => judgeOne(schema, one, [one.root], own);
+      entries.push(...stored.judging.of(reusable(one), [], context, make));
     }
     return entries;
   }
@@ -113,9 +118,9 @@ export function* judgingDocument(
     settings,
     areWebhooksStored: stored.areWebhooksStored,
     importedPrices: stored.importedPrices,
-    upstreams: yield* judgeAll(upstreamSchema, 'upstreams', 'upstream'),
-    models: yield* judgeAll(modelSchema, 'models', 'model'),
-    projects: yield* judgeAll(projectSchema, 'projects', 'project'),
+    upstreams: yield* judgeAll(upstreamSchema, 'upstreams', storedUpstreams),
+    models: yield* judgeAll(modelSchema, 'models', storedModels),
+    projects: yield* judgeAll(projectSchema, 'projects', storedProjects),
     keys: yield* judgeAll(keySchema, 'keys'),
     routes: yield* judgeAll(routeSchema, 'routes'),
     upstreamIds,
@@ -124,6 +129,16 @@ export function* judgingDocument(
     projectIds,
     nearestProject: createNearestName(projectIds),
   };
+}
+
+function judgeOne<T extends z.ZodType>(
+  schema: T,
+  { document, createdAtMs }: { readonly document: unknown; readonly createdAtMs?: number },
+  path: Path,
+  context: VariableContext,
+): Entry<z.output<T>>[] {
+  const value = judge(schema, document, path, context);
+  return value === undefined ? [] : [{ path, value, createdAtMs }];
 }
 
 const elementLists = ['upstreams', 'models', 'projects', 'keys', 'routes'] as const;
@@ -137,17 +152,20 @@ type VariableContext = Parameters<typeof checkLiteralVariables>[2];
 function* checkAllForVariables(
   tree: Readonly<Record<string, unknown>>,
   elements: readonly Element[],
-  context: VariableContext,
+  context: VariableContext & { readonly warnings: string[] },
 ): Generator<undefined, void, undefined> {
   for (const [path, part] of partsOf(tree)) {
     yield;
     checkLiteralVariables(part, path, context);
   }
-  for (const { root, document } of elements) {
+  for (const element of elements) {
     yield;
-    checkLiteralVariables(document, [root], context);
+    const { root, document } = element;
+    variableCheck.of(reusable(element), [], context, (own) => checkLiteralVariables(document, [root], own));
   }
 }
+
+const variableCheck = new ReusableStep<void>();
 
 /** The elements of its lists are judged one by one, later. */
 function judgeSettings(tree: Readonly<Record<string, unknown>>, context: VariableContext): Settings | undefined {

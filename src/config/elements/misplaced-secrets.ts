@@ -36,13 +36,19 @@ export function* findMisplacedSecrets(
     inFile.push(...shapedTexts(part, path));
   }
   add(findEach(inFile, configurationSchema));
-  for (const { kind, root, document } of elements) {
+  for (const element of elements) {
     yield;
-    const found = findEach(shapedTexts(document, []), resourceSchemas[kind]);
+    const { kind, root, document } = element;
+    const known = foundIn.get(element);
+    const found = known ?? findEach(shapedTexts(document, []), resourceSchemas[kind]);
+    if (known === undefined) foundIn.set(element, found);
     add(found.map((one) => ({ ...one, path: [root, ...one.path] })));
   }
   return secrets;
 }
+
+/** Of elements that the next load has, too. */
+const foundIn = new WeakMap<Element, readonly Found[]>();
 
 /** The same of a document in which no field is a secret. */
 export const misplacedWarnings = (document: unknown): string[] =>

@@ -2,6 +2,7 @@
 
 import type { Resource } from '../../core/store/resources.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
+import { ReusableStep, reusable } from '../elements/reuse.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
 import { type Layer, withLayers } from '../read/layers.ts';
 import type { Source } from '../read/source.ts';
@@ -29,12 +30,22 @@ export function toNewElement({ kind, id }: ResourceName, document: ResourceDocum
   return { kind, id, document, root: `${file.name}: ${kind} ${JSON.stringify(id)}`, file };
 }
 
-function toElement({ kind, id, document, version, createdAtMs }: Resource): Element {
-  return { kind, id, document, createdAtMs, root: `store: ${kind} ${JSON.stringify(id)} (version ${version})` };
+/** Each resource is the same element in every load, so that what becomes of it can be reused. */
+const elementsOf = new WeakMap<Resource, Element>();
+
+function toElement(resource: Resource): Element {
+  const known = elementsOf.get(resource);
+  if (known !== undefined) return known;
+  const { kind, id, document, version, createdAtMs } = resource;
+  const root = `store: ${kind} ${JSON.stringify(id)} (version ${version})`;
+  const element = { kind, id, document, createdAtMs, root };
+  elementsOf.set(resource, element);
+  return element;
 }
 
 /** Those of the store, and in place of those with the same name, or behind them, the new ones. */
 export function toElements(resources: readonly Resource[], added: readonly Element[]): Element[] {
+  if (added.length === 0) return resources.map(toElement);
   const replaced = new Set(added.map(nameOf));
   return [...resources.filter((resource) => !replaced.has(nameOf(resource))).map(toElement), ...added];
 }
@@ -47,16 +58,21 @@ export function openElements(
   ring: KeyRing | 'none' | 'unfit',
   faults: FaultList,
 ): readonly Element[] {
-  return elements.map((element) => {
-    const report = (path: Path, message: string): void => {
-      const at = [element.root, ...path];
-      if (ring !== 'unfit') faults.add(at, message);
-      faults.hush(at);
-    };
-    const keys = typeof ring === 'string' ? undefined : ring;
-    return { ...element, document: openDocument(element, element.document, keys, report) };
-  });
+  const keys = typeof ring === 'string' ? undefined : ring;
+  const inputs = [typeof ring === 'string' ? ring : ring.keyIds.join()];
+  return elements.map((element) =>
+    opening.of(reusable(element), inputs, { faults, warnings: [] }, (context) => {
+      const report = (path: Path, message: string): void => {
+        const at = [element.root, ...path];
+        if (ring !== 'unfit') context.faults.add(at, message);
+        context.faults.hush(at);
+      };
+      return { ...element, document: openDocument(element, element.document, keys, report) };
+    }),
+  );
 }
+
+const opening = new ReusableStep<Element>();
 
 /** A source that knows the places of the elements as well as those of the file. */
 export function withElements(source: Source, elements: readonly Element[]): Source {

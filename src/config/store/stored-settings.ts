@@ -37,7 +37,9 @@ export function* addingStoredSettings(
     if (kind !== 'setting' || isDeclared(id, document, root, tree, context)) continue;
     const entry = judge(settingSchema, document, [root], context);
     if (entry === undefined || !holdsItsOwn(entry, root, context.faults)) continue;
-    if (entry.id === 'prices') importedPrices = yield* readingPrices(entry, root, context.faults);
+    if (entry.id === 'prices') {
+      importedPrices = pricesOf.get(document) ?? (yield* readingPrices(entry, document, root, context.faults));
+    }
     const { webhooks, retention, redact } = entry;
     areWebhooksStored ||= webhooks !== undefined;
     alerts = { ...alerts, ...(webhooks !== undefined && { webhooks }) };
@@ -46,15 +48,23 @@ export function* addingStoredSettings(
   return { settings: { ...settings, alerts, ledger }, areWebhooksStored, importedPrices };
 }
 
+/** Lists without faults: they are long, and the document is the same one while nothing in it changes. */
+const pricesOf = new WeakMap<Element['document'], ImportedPrices>();
+
 function* readingPrices(
   { as_of: asOf, source, csv }: SettingEntry,
+  document: Element['document'],
   root: string,
   faults: FaultList,
 ): Generator<undefined, ImportedPrices | undefined, undefined> {
   if (asOf !== undefined && source !== undefined && csv !== undefined) {
-    return yield* toImportedPrices({ asOf, source }, csv, (line, message) =>
-      faults.add([root, 'csv', line], `line ${line}: ${message}`),
-    );
+    let isFaulty = false;
+    const prices = yield* toImportedPrices({ asOf, source }, csv, (line, message) => {
+      isFaulty = true;
+      faults.add([root, 'csv', line], `line ${line}: ${message}`);
+    });
+    if (!isFaulty) pricesOf.set(document, prices);
+    return prices;
   }
   faults.add([root], 'needs as_of, source and csv; "postern prices import FILE" writes all of them');
   return undefined;

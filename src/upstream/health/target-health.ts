@@ -213,7 +213,9 @@ export class HealthIndex {
     upstreams,
     models,
   }: Pick<Snapshot, 'upstreams' | 'models'>): { readonly id: string; readonly down: string }[] {
-    this.#patterns = [];
+    // A target that has not changed is the same one as before, with the names that its pattern was called by.
+    const targets = new Set(this.#patterns.length === 0 ? [] : models.all.flatMap((model) => model.targets));
+    this.#patterns = this.#patterns.filter(({ target }) => targets.has(target));
     for (const id of this.#upstreams.keys()) if (!upstreams.has(id)) this.#shared?.remove(id);
     keepOnly(this.#upstreams, new Set(upstreams.keys()));
     return [...upstreams.values()].flatMap((upstream) => {

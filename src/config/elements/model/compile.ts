@@ -15,6 +15,7 @@ import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
+import { ReusableStep, reusable } from '../reuse.ts';
 import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings } from './attempt-policy.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
@@ -38,19 +39,27 @@ export function* compileModels(
 ): Generator<undefined, Model[], undefined> {
   const claim = createClaims(context);
   const models: Model[] = [];
-  for (const { path, value, createdAtMs } of document.models) {
+  // Plans of its requests hold the custom routes of one configuration.
+  const inputs = [context.families, document.importedPrices, document.routes.length === 0 ? undefined : document];
+  for (const entry of document.models) {
     yield;
+    const { path, value } = entry;
     const named = claimNames(value, path, claim, context);
     checkShadow(value, path, document.modelNames, context);
-    const [first, ...others] = toTargets({ path, value }, document, upstreams, context);
-    if (first === undefined) continue;
-    const isComplete = others.length + 1 === value.targets.length;
-    const model = compileModel({ path, value, createdAtMs, isComplete, context }, [first, ...others]);
-    if (named) models.push(model);
+    const called = value.targets.map(({ upstream }) => upstreams.get(upstream));
+    const model = compiling.of(reusable(entry), [...inputs, ...called], context, (own) => {
+      const [first, ...others] = toTargets({ path, value }, document, upstreams, own);
+      if (first === undefined) return undefined;
+      const isComplete = others.length + 1 === value.targets.length;
+      return compileModel({ ...entry, isComplete, context: own }, [first, ...others]);
+    });
+    if (named && model !== undefined) models.push(model);
   }
   for (const warning of yield* ambiguities(models)) context.warnings.push(warning);
   return [...models, ...builtInModels(upstreams, document.modelNames)];
 }
+
+const compiling = new ReusableStep<Model | undefined>();
 
 /** Patterns of one length that a name can match both: which one holds is for the file's order to say, and nobody sees it there. */
 function* ambiguities(models: readonly Model[]): Generator<undefined, string[], undefined> {

@@ -5,8 +5,9 @@ import { type Operation, operationRows } from '../../../core/operations/index.ts
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
 import { ageText, listOf } from '../../../prices/listed.ts';
 import { toPathText } from '../../read/faults.ts';
-import type { Entry } from '../context.ts';
+import type { CompileContext, Entry } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
+import { ReusableStep, reusable } from '../reuse.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
 import { serves } from './targets.ts';
 
@@ -27,29 +28,38 @@ export function* priceWarnings(
   { models }: Pick<ConfigurationDocument, 'models'>,
   compiled: readonly Model[],
   holders: Holders,
-  nowMs: number,
-): Generator<undefined, string[], undefined> {
+  context: Pick<CompileContext, 'faults' | 'warnings' | 'nowMs'>,
+): Generator<undefined, void, undefined> {
   const byId = new Map(compiled.map((model) => [model.id, model]));
   const isCounted = createCounted(holders);
-  const warnings: string[] = [];
+  const { warnings, nowMs } = context;
+  const day = Math.floor(nowMs / dayMs);
   const old = new Map<string, string[]>();
-  for (const { path, value } of models) {
+  for (const entry of models) {
     yield;
-    const model = byId.get(value.id);
+    const { id } = entry.value;
+    const model = byId.get(id);
     if (model === undefined) continue;
-    const called = calledTargets(value, model);
     const isBudgeted = isCounted(model);
-    for (const list of oldLists(called, isBudgeted, nowMs)) old.set(list, [...(old.get(list) ?? []), value.id]);
-    warnings.push(
-      ...unknownPrices({ path, value }, called, isBudgeted),
-      ...missingUnits({ path, value }, model, called),
-      ...perTokenPrices({ path, value }),
-    );
+    const lists = judging.of(reusable(entry), [model, isBudgeted, day], context, (own) => {
+      const called = calledTargets(entry.value, model);
+      own.warnings.push(
+        ...unknownPrices(entry, called, isBudgeted),
+        ...missingUnits(entry, model, called),
+        ...perTokenPrices(entry),
+      );
+      return oldLists(called, isBudgeted, nowMs);
+    });
+    for (const list of lists) old.set(list, [...(old.get(list) ?? []), id]);
   }
   for (const [list, ids] of old)
     warnings.push(`budgets count ${inShort(ids)} by ${list}; set price, or import newer ones, where they have changed`);
-  return warnings;
 }
+
+/** Gives back the old lists that budgets go by. */
+const judging = new ReusableStep<ReadonlySet<string>>();
+
+const dayMs = 86_400_000;
 
 /** The lists that budgets go by though they are old, in words. */
 function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: number): Set<string> {

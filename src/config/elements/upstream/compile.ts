@@ -24,6 +24,7 @@ import { nearestName } from '../../../lib/nearest-name.ts';
 import { type Path, suggestion, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, type Entry, quoted } from '../context.ts';
+import { ReusableStep, reusable } from '../reuse.ts';
 import { addressRuleFor, addressWarnings, lacksCredential, literalFault, toEndpoints } from './addresses.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
 import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
@@ -68,20 +69,31 @@ export function* compileUpstreams(
   const claim = createClaims(context);
   const byId = new Map<string, Upstream>();
   const credentialCounts = new Map<string, number>();
-  for (const { path, value } of entries) {
+  const inputs = [context.families, rule.id];
+  for (const entry of entries) {
     yield;
+    const { path, value } = entry;
     const isFirst = claim(value.id, [...path, 'id']);
-    const family = findFamily(value.family, [...path, 'family'], context);
-    const keys = readKeys(value, family?.credential, path, context);
-    if (family === undefined) continue;
-    const addresses = addressRuleFor(path, rule);
-    const upstream = compileUpstream({ entry: value, family, keys, addresses, path, context });
-    if (!isFirst) continue;
-    byId.set(value.id, upstream);
-    credentialCounts.set(value.id, keys.length);
+    const made = compiling.of(readsFiles(value) ? undefined : reusable(entry), inputs, context, (own) => {
+      const family = findFamily(value.family, [...path, 'family'], own);
+      const keys = readKeys(value, family?.credential, path, own);
+      if (family === undefined) return undefined;
+      const addresses = addressRuleFor(path, rule);
+      const upstream = compileUpstream({ entry: value, family, keys, addresses, path, context: own });
+      return { upstream, keyCount: keys.length };
+    });
+    if (!isFirst || made === undefined) continue;
+    byId.set(value.id, made.upstream);
+    credentialCounts.set(value.id, made.keyCount);
   }
   return { byId, credentialCounts };
 }
+
+const compiling = new ReusableStep<{ readonly upstream: Upstream; readonly keyCount: number } | undefined>();
+
+/** What stands in them may be another thing each time. */
+const readsFiles = ({ api_key_file: file, credentials = [], tls }: UpstreamEntry): boolean =>
+  file !== undefined || tls !== undefined || credentials.some((one) => one.api_key_file !== undefined);
 
 function findFamily(id: string, path: Path, context: CompileContext): Family | undefined {
   const { families, faults } = context;

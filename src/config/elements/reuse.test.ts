@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
+import { toResource } from '../../../test/support/stores/memory-resources.ts';
+import type { Resource } from '../../core/store/resources.ts';
+import { parseKeyRing } from '../../lib/secrets/sealed.ts';
+import { type LoadOptions, loadConfiguration } from '../load.ts';
+import { sealDocument } from '../store/sealed-fields.ts';
+
+type Loaded = Awaited<ReturnType<typeof loadConfiguration>>;
+
+/** Loads the same file again and again, with other resources. */
+async function loader(t: TestContext, text = 'server: {}\n') {
+  const cwd = await createDirectory(t, { 'postern.yaml': text });
+  const load = (resources: readonly Resource[], more: Partial<LoadOptions> = {}): Promise<Loaded> =>
+    loadConfiguration({ env: {}, families: sampleFamilies, resources, ...more, cwd });
+  /** By objects that no load has seen. */
+  const afresh = (resources: readonly Resource[], more?: Partial<LoadOptions>) =>
+    load(structuredClone(resources), more);
+  return { load, afresh };
+}
+
+function modelIn(loaded: Loaded, id: string) {
+  assert.ok(loaded.ok, JSON.stringify(loaded));
+  const model = loaded.snapshot.models.resolve(id)?.model;
+  assert.ok(model, `there is no model ${id}`);
+  return model;
+}
+
+const changed = (resource: Resource, document: object): Resource => ({
+  ...resource,
+  version: resource.version + 1,
+  document: { ...resource.document, ...document },
+});
+
+const one = toResource('upstream', { id: 'one', family: 'openai', base_url: 'http://127.0.0.1:9/v1' });
+const two = toResource('upstream', { id: 'two', family: 'openai', base_url: 'http://127.0.0.1:8/v1' });
+const modelAt = (id: string, upstream: string, more: object = {}): Resource =>
+  toResource('model', { id, operations: ['embeddings'], targets: [{ upstream }], ...more });
+
+test('a stored model that has not changed is the same object after a reload, a changed one is another', async (t) => {
+  const { load } = await loader(t);
+  const [kept, other] = [modelAt('kept', 'one'), modelAt('other', 'one')];
+  const before = await load([one, kept, other]);
+  const after = await load([one, kept, changed(other, { visible: false })]);
+  assert.equal(modelIn(after, 'kept'), modelIn(before, 'kept'));
+  assert.equal(modelIn(before, 'other').visible, true);
+  assert.equal(modelIn(after, 'other').visible, false);
+});
+
+test('a changed upstream changes its models and no others', async (t) => {
+  const { load } = await loader(t);
+  const [first, second] = [modelAt('first', 'one'), modelAt('second', 'two')];
+  const before = await load([one, two, first, second]);
+  const after = await load([changed(one, { base_url: 'http://127.0.0.1:7/v1' }), two, first, second]);
+  assert.equal(modelIn(after, 'first').targets[0].upstream.origin, 'http://127.0.0.1:7');
+  assert.equal(modelIn(after, 'second'), modelIn(before, 'second'));
+});
+
+test('every load reports the same faults and warnings as one that has seen nothing before', async (t) => {
+  const { load, afresh } = await loader(t);
+  const states: readonly (readonly Resource[])[] = [
+    [one, modelAt('m', 'one', { usage: 'ask', operations: undefined })],
+    [one, modelAt('m', 'absent'), modelAt('n', 'one', { price: { input: 0.0000001 } })],
+    [one, modelAt('m', 'one', { aliases: ['n'] }), modelAt('n', 'one')],
+    [one, modelAt('m', 'one', { usage: '$HOME' }), modelAt('sk-ant-api03-abcdefghijklmnopqrstuvwxyz012345', 'one')],
+    [
+      one,
+      toResource('model', { id: 'm', operations: ['rerank'], targets: [{ upstream: 'one', defaults: { model: 1 } }] }),
+    ],
+  ];
+  for (const resources of states) {
+    const told = (loaded: Loaded) => (loaded.ok ? loaded.warnings : loaded.faults);
+    const expected = told(await afresh(resources));
+    assert.deepEqual(told(await load(resources)), expected);
+    assert.deepEqual(told(await load(resources)), expected, 'the second load reports something else');
+  }
+});
+
+test('a model whose upstream went away is at fault, and in force again once it is back', async (t) => {
+  const { load } = await loader(t);
+  const model = modelAt('m', 'one');
+  assert.ok((await load([one, model])).ok);
+  const without = await load([model]);
+  assert.ok(!without.ok);
+  assert.match(without.faults[0]?.message ?? '', /unknown upstream/);
+  assert.equal(modelIn(await load([one, model]), 'm').targets[0].upstream.id, 'one');
+});
+
+test('a secret is opened with the keys of this load, not with those of the one before', async (t) => {
+  const { load } = await loader(t);
+  const key = randomBytes(32).toString('hex');
+  const document = { ...one.document, api_key: 'sk-stored-secret' };
+  const sealing = sealDocument({ kind: 'upstream', id: 'one' }, document, parseKeyRing(key), undefined);
+  assert.ok('document' in sealing);
+  const sealed = { ...one, document: sealing.document };
+  const model = modelAt('m', 'one');
+  const opened = await load([sealed, model], { env: { POSTERN_SECRET_KEY: key } });
+  assert.deepEqual(modelIn(opened, 'm').targets[0].upstream.secrets, ['sk-stored-secret']);
+  const closed = await load([sealed, model], { env: { POSTERN_SECRET_KEY: randomBytes(32).toString('hex') } });
+  assert.ok(!closed.ok);
+  assert.match(closed.faults[0]?.message ?? '', /is sealed under the key/);
+});
+
+test('a changed address rule of the file applies to upstreams that have not changed', async (t) => {
+  const stored = toResource('upstream', { id: 'one', family: 'openai', base_url: 'http://8.8.8.8/v1' });
+  const open = await loader(t);
+  const shut = await loader(t, 'upstream_addresses: { deny: ["8.8.8.0/24"] }\n');
+  assert.ok((await open.load([stored])).ok);
+  assert.ok(!(await shut.load([stored])).ok);
+  assert.ok((await open.load([stored])).ok);
+});
+
+test('models are made anew where there are custom routes, which their plans hold', async (t) => {
+  const route = 'routes: [{ path: /v1/parse, form: true }]\n';
+  const { load } = await loader(t, route);
+  const resources = [one, modelAt('m', 'one')];
+  assert.notEqual(modelIn(await load(resources), 'm'), modelIn(await load(resources), 'm'));
+});
