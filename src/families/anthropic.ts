@@ -9,7 +9,7 @@ export default defineFamily({
   baseUrl: 'https://api.anthropic.com',
   versions: ['/v1'],
   auth: { header: 'x-api-key', prefix: '' },
-  // Without a version a call is refused (unverified).
+  // Calls without a version are refused (unverified).
   headers: { 'anthropic-version': '2023-06-01' },
   forwards: ['anthropic-version', 'anthropic-beta'],
   // Both come as 400 `invalid_request_error` (github.com/anthropics/claude-code/issues/2127 and 38035); `billing_error` is its code with 402.

@@ -5,7 +5,7 @@ import type { Json } from '../lib/json/json-text.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 import { at } from './wire-formats/reading.ts';
 
-/** Where no header says it, a message may (unverified). */
+/** Some messages hold it where no header does (unverified). */
 function retryAfterS(body: Json): number | undefined {
   const message = at(body, 'error', 'message') ?? at(body, 'message');
   const seconds = typeof message === 'string' ? /\bretry after (\d{1,5}) seconds?\b/i.exec(message)?.[1] : undefined;
@@ -16,7 +16,7 @@ function pathAt(path: string, { api_version: version }: Options): string {
   return version === 'v1' ? `/openai/v1${path}` : `/openai/deployments/{model}${path}?api-version={api_version}`;
 }
 
-/** The model stands in the body at either version. */
+/** The model is in the body in either version. */
 const responsesAt = (tail: string, options: Options): string =>
   options.api_version === 'v1'
     ? pathAt(`/responses${tail}`, options)
@@ -26,7 +26,7 @@ export default openaiCompatible({
   id: 'azure',
   title: 'Azure OpenAI',
   environment: ['AZURE_OPENAI_API_KEY'],
-  // The deployment in it is for `targets[].model` to say.
+  // `targets[].model` names the deployment in it.
   versions: ['/openai/v1', '/openai/deployments/{model}', '/openai/deployments', '/openai'],
   auth: ({ auth }) => (auth === 'entra' ? bearer() : { header: 'api-key', prefix: '' }),
   options: {

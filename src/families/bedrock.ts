@@ -44,7 +44,7 @@ function unknownModel(asked: Asked, what: string) {
   return asked.refusal('model', `${what} models only, and tells whose a model is by its name`);
 }
 
-/** An API key of Bedrock's is sent as it is; two or three parts with colons between them are a key to sign with. */
+/** An API key of Bedrock's is sent as it is; two or three parts with colons between them are a key for signing. */
 function signer(secret: string, { region = '' }: Options): Signer | string {
   if (secret.includes(':')) return awsSigner(secret, { region, service: 'bedrock' });
   if (/^A(?:KIA|SIA)[A-Z0-9]{16}$/.test(secret)) return 'holds an access key ID alone; wanted: ID:SECRET_ACCESS_KEY';
@@ -69,7 +69,7 @@ export default defineFamily({
   errors: {
     // 408: the model took too long; 424: it failed.
     statuses: { 408: 504, 424: 502 },
-    // It names the operator's account and user.
+    // Its errors name the operator's account and user.
     withheld: [403],
   },
   chat: '/openai/v1/chat/completions',
@@ -81,7 +81,7 @@ export default defineFamily({
       rerank: {
         path: '/model/{model}/invoke',
         translation: rerank,
-        // Cohere promises it of its own; of Amazon's nobody knows.
+        // Cohere documents the scale of its models; Amazon's is unknown.
         scores: { scale: (model) => (model.includes('cohere.rerank') ? 'sigmoid' : undefined) },
         facts: '`cohere.rerank` and `amazon.rerank` models, by InvokeModel; 1,000 documents a call (unverified)',
       },

@@ -9,7 +9,7 @@ import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { at, countIn, listIn, objectIn } from './wire-formats/reading.ts';
 import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
-/** Its second and third generation have one width each. */
+/** Models of the second and third generation have a fixed width. */
 const ofOneWidth = /-v[23]\.\d/;
 
 const textsOnly = 'takes texts alone here, as "input"';
@@ -46,7 +46,7 @@ const embeddings: EmbeddingWireFormat = {
   },
 };
 
-/** One kind in an answer. */
+/** An answer has one kind of numbers. */
 function numbersOf(kind: Json | undefined, asked: Asked): string {
   if (kind === undefined || kind === 'float') return 'float';
   const known = vectorKinds.find((one) => one === kind);
@@ -55,7 +55,7 @@ function numbersOf(kind: Json | undefined, asked: Asked): string {
 }
 
 const rerank = {
-  // Fewer than 10,000 chunks, and 10 to a document unless the client says otherwise.
+  // Fewer than 10,000 chunks, 10 to a document unless the client sets another number.
   v1: standardRerank({
     speaks: 'cohere',
     own: ['rank_fields', 'max_chunks_per_doc'],
@@ -95,7 +95,7 @@ export default defineFamily({
       { id: 'rerank-v3.5', operations: ['rerank'] },
     ],
   },
-  // 498: a deny-listed token; 499: cancelled on its side. No client knows either.
+  // 498: a deny-listed token; 499: cancelled on its side. Clients know neither.
   errors: { statuses: { 498: 400, 499: 502 } },
   modelList: listAt('/v1/models?page_size=1000', 'models', ({ name, endpoints }) => ({
     id: name,

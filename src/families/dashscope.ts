@@ -9,13 +9,13 @@ import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/re
 
 const compatible = '/compatible-mode/v1';
 
-/** Models that see take objects, such as `{image}` (unverified), and fewer of them. */
+/** Vision models take objects, such as `{image}` (unverified), and fewer of them. */
 const sees = (model: string): boolean => model.includes('-vl-');
 
 const ofTexts: RerankWireFormat = {
   limits: (model) => ({ items: sees(model) ? 100 : 500, tokens: model.startsWith('gte-') ? 30_000 : 120_000 }),
   own: ['instruct'],
-  // What the client wants back is at hand.
+  // Documents for the client are taken from its request.
   write: ({ query, documents, model, topN, more }) => ({
     body: { model, input: { query, documents }, parameters: { ...more, top_n: topN, return_documents: false } },
   }),
@@ -38,7 +38,7 @@ const rerankOfTexts = translateRerank(ofTexts);
 const rerankOfObjects = translateRerank({ ...ofTexts, takesObjects: true });
 const rerank = byModel((model) => (sees(model) ? rerankOfObjects : rerankOfTexts));
 
-/** What the first word of a code means elsewhere; the list is its own, that each of them may come with a 200 is unverified. */
+/** Statuses by the first word of an error code; the list is DashScope's, that each of them may come with a 200 is unverified. */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['InvalidParameter', 400],
   ['BadRequest', 400],

@@ -12,7 +12,7 @@ const answer = z.object({ data: z.array(z.object({ embedding: z.array(z.number()
 
 test('long inputs are split into several calls of at most 4 MiB', async (t) => {
   const setup = await openSetup(t, gemini);
-  // Half of it is twice as long in JSON.
+  // Half of the characters take twice the bytes in JSON.
   const texts = Array.from({ length: 100 }, (_, index) => `${index}${'x'.repeat(20_000)}${'"'.repeat(20_000)}`);
   const { status, text, json } = await setup.ask('/v1/embeddings', { model: 'm', input: texts });
   assert.equal(status, 200, text.slice(0, 500));

@@ -16,7 +16,7 @@ import { googleErrors } from './wire-formats/google-errors.ts';
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { listIn, objectIn } from './wire-formats/reading.ts';
 
-/** Tuned models have a collection of their own. */
+/** Tuned models have their own collection. */
 const resourceOf = (name: string): string => (/^(?:models|tunedModels)\//.test(name) ? name : `models/${name}`);
 
 /** A body may have 4 MiB; the rest is for what each input repeats. */
@@ -60,14 +60,14 @@ export default defineFamily({
     apiKeyEnv: 'GEMINI_API_KEY',
     models: [{ id: 'gemini-embedding-001', operations: ['embeddings'] }],
   },
-  // The revision of its interactions.
+  // The version of its interactions API.
   forwards: ['api-revision'],
   errors: googleErrors,
   modelList: listAt('/v1beta/models?pageSize=1000', 'models', ({ name, supportedGenerationMethods: methods }) => ({
     id: typeof name === 'string' ? name.replace(/^models\//, '') : name,
     operations: operationsFor(methods, { embedContent: 'embeddings', batchEmbedContents: 'embeddings' }),
   })),
-  // Its own methods take no bearer key, and its OpenAI shapes are documented with nothing else.
+  // Its own methods take no bearer key, and its OpenAI-compatible ones are documented with nothing else.
   chat: '/v1beta/openai/chat/completions',
   chatAuth: bearer(),
   offers: {

@@ -11,7 +11,7 @@ import { translateModerations } from './wire-formats/moderations/moderations.ts'
 import { itemsInACall } from './wire-formats/options.ts';
 import { at, isVector, listIn } from './wire-formats/reading.ts';
 
-/** Its models are called `owner/name`, and their two parts are two segments of its paths; few old ones have no owner. More is another path. */
+/** Models are called `owner/name`, which are two path segments; a few old ones have no owner. Anything longer is another path. */
 function modelPath(model: string): string {
   const segments = model.split('/');
   if (segments.length > 2 || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
@@ -31,7 +31,7 @@ const embeddings: EmbeddingWireFormat = {
   read: async ({ body }, { items }) => ({ vectors: await vectorsIn(body, items.length), promptTokens: undefined }),
 };
 
-/** A vector for each input, or a vector for each of its tokens; around what belongs to the only input, a list may be missing. */
+/** A vector for each input, or for each of its tokens; for a single input the outer list may be missing. */
 async function vectorsIn(body: Json, count: number): Promise<readonly Json[]> {
   if (isVector(body) && count === 1) return [body];
   const list = listIn(body, 'the answer');
@@ -48,7 +48,7 @@ async function toVector(element: Json): Promise<Json> {
   return await pooled(element.length === 1 && isJsonList(only) ? only : element);
 }
 
-/** The mean of the vectors of all tokens, with a turn for the event loop now and then. */
+/** Mean of the vectors of all tokens, computed in time slices. */
 async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   const [first, ...others] = rows.map((row) => {
     if (isVector(row)) return row;
@@ -67,7 +67,7 @@ async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   return new JsonNumbers(`[${means.join(',')}]`, means.length);
 }
 
-/** It says by when a model will be loaded. */
+/** The estimated time until a model is loaded. */
 function retryAfterS(body: Json): number | undefined {
   const seconds = numberOf(at(body, 'estimated_time'));
   return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
@@ -105,7 +105,7 @@ export default defineFamily({
             read({ body }) {
               const list = listIn(body, 'the answer');
               const [only] = list;
-              // The labels of the only text may stand in a list of their own.
+              // The labels of a single text may be in a list of their own.
               return { judgements: [judge(list.length === 1 && isJsonList(only) ? only : list, 0)] };
             },
           }),

@@ -30,14 +30,14 @@ function withBridges(family: Family): Family {
   });
 }
 
-/** The offers, each with more. */
+/** Adds facts to each offer. */
 function withAll(byOperation: Offers['openai'], more: Partial<Offer>): NonNullable<Offers['openai']> {
   return Object.fromEntries(
     Object.entries(byOperation ?? {}).map(([operation, offer]) => [operation, { ...offer, ...more }]),
   );
 }
 
-/** Whoever speaks OpenAI's chat is asked for it as it comes. */
+/** An upstream with OpenAI's chat gets it unchanged. */
 function withChat(family: Family): Family {
   const { chat, chatFacts, offers } = family;
   if (chat === undefined) return family;
@@ -55,7 +55,7 @@ function withChat(family: Family): Family {
   });
 }
 
-/** What is otherwise where the family speaks chat than at its other paths. */
+/** Where the family's chat differs from its other paths. */
 function callOfChat({ chatAuth, chatModel }: Family): Partial<Offer> {
   return {
     ...(chatAuth !== undefined && { asChat: true }),
@@ -63,7 +63,7 @@ function callOfChat({ chatAuth, chatModel }: Family): Partial<Offer> {
   };
 }
 
-/** In a checkout as TypeScript, in the published package as JavaScript. */
+/** TypeScript in a checkout, JavaScript in the published package. */
 function isFamily(name: string): boolean {
   return /^(?!index\.)[a-z0-9-]+\.(?:ts|js)$/.test(name);
 }

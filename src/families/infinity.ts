@@ -49,7 +49,7 @@ export default defineFamily({
     },
   },
   errors: {},
-  // The words of the language that it is written in; that they reach the client is unverified.
+  // Python's own message; that it reaches the client is unverified.
   signs: [{ status: 500, says: 'surrogates not allowed', means: 400 }],
   refusesHalfCharacters: true,
   modelList: listAt('/models', 'data', ({ id, capabilities }) => ({

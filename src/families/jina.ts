@@ -32,7 +32,7 @@ const embeddings: EmbeddingWireFormat = {
 
 const bits = ['binary', 'ubinary'] as const satisfies readonly VectorKind[];
 
-/** One kind in an answer; floats where nothing is said. */
+/** An answer has one kind of numbers; floats by default. */
 function typeOf(kind: Json | undefined, format: VectorFormat, asked: Asked): string | undefined {
   if (kind === undefined || kind === 'float') return format === 'base64' ? 'base64' : undefined;
   const known = bits.find((one) => one === kind);

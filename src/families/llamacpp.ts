@@ -14,7 +14,7 @@ export default openaiCompatible({
   countsOneChoice: true,
   signs: [
     { status: 503, says: 'Loading model', means: 'loading' },
-    // What its parser throws is the request's fault, and comes as a fault of the server.
+    // Its parser's exceptions are the request's fault, but come as a server error.
     { status: 500, says: '[json.exception.', means: 400 },
     { status: 500, says: 'type must be ', means: 400 },
   ],
@@ -27,7 +27,7 @@ export default openaiCompatible({
   embeddings: {
     misreadsTokens: true,
     lacksDimensions: true,
-    // It says that of itself: 500, "type must be string, but is null".
+    // It answers 500, "type must be string, but is null".
     refusesNull: ['encoding_format'],
     facts: 'wants `--embeddings` and a pooling; one width, whatever `dimensions` says',
   },

@@ -44,7 +44,7 @@ const embeddings: EmbeddingWireFormat = {
 
 const sampling = ['temperature', 'top_p', 'max_tokens', 'stop', 'stream', 'random_seed', 'metadata'];
 
-/** It refuses what it does not know, and it does not know `stream_options`; the names are unverified. */
+/** It refuses unknown parameters, `stream_options` among them; the names are unverified. */
 const chatFacts: ChatFacts = {
   names: new Map([['seed', 'random_seed']]),
   knows: [
@@ -55,7 +55,7 @@ const chatFacts: ChatFacts = {
   countsUnasked: true,
 };
 
-/** That completions refuse what they do not know is unverified. */
+/** That completions refuse unknown parameters is unverified. */
 const known = new Set([...sampling, 'suffix', 'min_tokens']);
 
 const completions: CompletionWireFormat = {
@@ -79,13 +79,13 @@ function fillParameters(asked: Asked): JsonObject {
   return parameters;
 }
 
-/** The prompt comes back without its help, and its streams count without being asked. */
+/** The gateway adds the prompt itself, and its streams always include usage. */
 function isServedHere(name: string, value: Json): boolean {
   if (name === 'echo') return typeof value === 'boolean';
   return name === 'model' || name === 'prompt' || name === 'stream_options';
 }
 
-/** That a model embeds is none of what it says of it. */
+/** Its capabilities do not include embedding. */
 function operationsOf(capabilities: unknown): readonly Operation[] | undefined {
   if (!isMapping(capabilities)) return undefined;
   const said: Operation[] = [];

@@ -18,7 +18,7 @@ const openaiBody = {
 const openaiModels: readonly ListedModel[] = [{ id: 'a' }, { id: 'b/c' }];
 const asOpenai = (path: string): Row => ({ path, body: openaiBody, models: openaiModels });
 
-/** Families without a row have no list that is documented, or are made here. */
+/** Families without a row have no documented list, or answer in this process. */
 const rows: Readonly<Record<string, Row>> = {
   openai: asOpenai('/models'),
   vllm: asOpenai('/v1/models'),

@@ -28,7 +28,7 @@ const embeddings: EmbeddingWireFormat = {
 /** Some names end in it (unverified). */
 const sideOf = (model: string): string => (model.endsWith('-query') ? 'query' : 'passage');
 
-/** Clients of TEI say whether; here it is which end. */
+/** TEI's clients send a boolean; this API takes an end. */
 function endOf(truncate: Json): Json {
   if (typeof truncate !== 'boolean') return truncate;
   return truncate ? 'END' : 'NONE';

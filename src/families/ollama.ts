@@ -9,7 +9,7 @@ import { at, countIn, listIn, objectIn, textIn } from './wire-formats/reading.ts
 const native: EmbeddingWireFormat = {
   hasDimensions: true,
   own: ['truncate', 'options', 'keep_alive'],
-  // A list always: one empty text by itself would be none.
+  // Always a list: a single empty text would count as no input.
   write: ({ items, model, dimensions, more }) => ({ body: { ...more, model, input: items, dimensions } }),
   read({ body }) {
     const { embeddings, model } = objectIn(body, 'the answer');

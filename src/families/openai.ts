@@ -12,8 +12,8 @@ export default defineFamily({
   baseUrl: 'https://api.openai.com/v1',
   auth: bearer(),
   failureIn,
-  // 400 `billing_hard_limit_reached` as seen with pictures (github.com/dfinke/PowerShellAI/issues/127); `insufficient_quota` comes with 429
-  // there, and with other statuses from services that speak its wire (unverified).
+  // 400 `billing_hard_limit_reached` as reported for images (github.com/dfinke/PowerShellAI/issues/127); `insufficient_quota` comes with
+  // 429 there, and with other statuses from services with its wire format (unverified).
   exhaustion: {
     codes: ['insufficient_quota', 'billing_hard_limit_reached', 'credit_balance_exhausted'],
     messages: ['Billing hard limit has been reached'],

@@ -17,7 +17,7 @@ const rerank: RerankWireFormat = {
       query,
       documents: documents.map((document) => (typeof document === 'string' ? { text: document } : document)),
       ...(topN !== undefined && { top_n: topN }),
-      // They are given back to those who do not say.
+      // It returns documents by default.
       return_documents: false,
     },
   }),

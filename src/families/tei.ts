@@ -33,7 +33,7 @@ function moderationsWith(options: Options): ModerationWireFormat {
     own: ['truncate', 'truncation_direction'],
     write({ texts, more: { raw_scores: raw, ...more }, asked }) {
       if (raw !== undefined && raw !== false) asked.cannot('raw_scores', 'is judged by scores between 0 and 1');
-      // Two texts in a list would be one pair; each has to stand in a list of its own.
+      // Two texts in one list would be one pair; each must be in its own list.
       return { body: { ...more, inputs: texts.map((text) => [text]) } };
     },
     read({ body, headers }) {
@@ -46,7 +46,7 @@ function moderationsWith(options: Options): ModerationWireFormat {
   };
 }
 
-/** What it counted stands in a header alone. */
+/** Its token count is only in a header. */
 function tokensIn(headers: readonly string[]): number | undefined {
   const said = headerValue(headers, 'x-compute-tokens') ?? '';
   return /^\d{1,15}$/.test(said) ? Number(said) : undefined;
@@ -58,7 +58,7 @@ const passing = (path: string, what: string): Offer => ({
   facts: `bytes pass: ${what}; the tokens are those of the header \`x-compute-tokens\``,
 });
 
-/** A server has one model, and says of which kind it is. */
+/** A server has one model, and reports its kind. */
 const modelList: ModelList = {
   path: '/info',
   takesAnyName: true,
@@ -84,7 +84,7 @@ export default defineFamily({
     max_items: itemsInACall("Inputs and documents in a call, at most: the server's --max-client-batch-size.", 32),
     ...labelOptions,
   },
-  // What it runs the model with failed: clients know no such status.
+  // Its backend failed: clients do not know this status.
   errors: { statuses: { 424: 502 } },
   modelList,
   offers: (options) => ({

@@ -10,7 +10,7 @@ export default openaiCompatible({
   versions: ['/v1'],
   at: (path) => `/v1${path}`,
   starter: { apiKeyEnv: 'TOGETHER_API_KEY', models: [] },
-  // Its list stands by itself; of chat models it does not say whether they complete texts, too.
+  // Its list is a bare array; for chat models it does not show whether they complete texts, too.
   modelList: listAt('/v1/models', 'data', ({ id, type }) => ({
     id,
     operations:

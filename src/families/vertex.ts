@@ -108,7 +108,7 @@ export default defineFamily({
   },
   errors: googleErrors,
   chat: '/v1/projects/{project}/locations/{location}/endpoints/openapi/chat/completions',
-  // Models of others have their maker before the name.
+  // Models of other makers have the maker before the name.
   chatModel: (name) => (name.includes('/') ? name : `google/${name}`),
   chatFacts: 'Gemini as `google/...`, which is put before a name without a maker; other models as `maker/model`',
   offers: {

@@ -15,7 +15,7 @@ const facts: StandardRerankFacts = {
 const ofTexts = standardRerank(facts);
 const ofParts = standardRerank({ ...facts, takesObjects: true });
 
-/** Objects with `content` are its own; of all others it knows nothing, so their text is sent. */
+/** Objects with `content` are its own format; other objects are unknown to it, so their text is sent. */
 const rerank: Translation = {
   ...ofTexts,
   ask: (asked) => (holdsParts(asked) ? ofParts : ofTexts).ask(asked),

@@ -9,7 +9,7 @@ import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embedding
 import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
 import { readStandardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
-/** Tokens of all inputs of a call; the other models have the smallest number. */
+/** Token limit of all inputs of a call; other models have the smallest. */
 const embeddingTokens: readonly (readonly [models: RegExp, most: number])[] = [
   [/^voyage-(?:4|3\.5)-lite$/, 1_000_000],
   [/^voyage-(?:4|3\.5|2|code-4)$/, 320_000],
@@ -31,7 +31,7 @@ const embeddings: EmbeddingWireFormat = {
       model,
       input: items,
       ...(dimensions !== undefined && { output_dimension: dimensions }),
-      // It knows base64 and null, which means lists; its base64 of integers holds no floats.
+      // It knows base64 and null, which means lists; base64 of integers holds no floats.
       ...(format === 'base64' && holdsFloats(more.output_dtype) && { encoding_format: 'base64' }),
     },
   }),
@@ -54,7 +54,7 @@ const rerank: RerankWireFormat = {
 const texts = kindBits('string');
 const ofOthers = ['top_n', 'max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields'] as const;
 
-/** The bytes of its own clients pass. */
+/** Requests of its own clients pass unchanged. */
 function isForOthers({ fields, shape }: Glance): boolean {
   if (shape !== 'voyage' || ofOthers.some((name) => fields.get(name) !== undefined)) return true;
   const query = fields.get('query');

@@ -5,13 +5,13 @@ import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.t
 import { asksForNothing, choicesEach, limitNameFor } from '../wire-formats/completions/completions.ts';
 import { hints } from '../wire-formats/hints.ts';
 
-/** What a chat has that is nearly OpenAI's. */
+/** Differences of a chat from OpenAI's. */
 export interface ChatFacts {
-  /** Its own names for OpenAI's. */
+  /** Its names for OpenAI's parameters. */
   readonly names?: ReadonlyMap<string, string>;
-  /** By its own names, all that it takes beside the messages: it refuses what it does not know. */
+  /** All its parameters beside the messages: it refuses unknown ones. */
   readonly knows?: readonly string[];
-  /** Its streams count without being asked, and it refuses `stream_options`. */
+  /** Its streams always include usage, and it refuses `stream_options`. */
   readonly countsUnasked?: true;
 }
 
@@ -19,12 +19,12 @@ export function isKnown(name: string, { knows }: ChatFacts): boolean {
   return knows === undefined || knows.includes(name);
 }
 
-/** Of all parameters those that are not `handled`; unknown ones pass where nothing says that they cannot. */
+/** The parameters that are not `handled`; unknown ones pass unless the chat refuses them. */
 export function chatParameters(asked: Asked, handled: ReadonlySet<string>, facts: ChatFacts): JsonObject {
   const parameters: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries({ ...asked.body, ...limitOf(asked) })) {
     if (value === undefined || handled.has(name) || (facts.countsUnasked && name === 'stream_options')) continue;
-    if (name === 'n' && asksForNothing(name, value)) continue; // one is what comes, and not everybody knows it
+    if (name === 'n' && asksForNothing(name, value)) continue; // one is the default, and not every service has the parameter
     const own = facts.names?.get(name) ?? name;
     if (isKnown(own, facts)) parameters[own] = value;
     else if (hints.has(name)) asked.canDoWithout(name);
@@ -41,7 +41,7 @@ export function refuseWhatChatLacks(asked: Asked): void {
   }
 }
 
-/** None where the client sets none: the 16 tokens of old are no answer of a model that converses. */
+/** None unless the client sets one: the 16 tokens that completions default to are too few for a chat. */
 function limitOf({ body, model }: Asked): JsonObject {
   const { max_tokens: limit, max_completion_tokens: limitAnew } = body;
   if (limitAnew === undefined && limitNameFor([model]) === 'max_tokens') return {};

@@ -9,7 +9,7 @@ import { countIn } from '../wire-formats/reading.ts';
 import { toUsage } from '../wire-formats/token-usage.ts';
 import { type ChatFacts, chatParameters, refuseWhatChatLacks } from './chat-parameters.ts';
 
-/** As many as there ever were of one text. */
+/** OpenAI's own limit for one text. */
 const mostEdits = 20;
 
 const task = [
@@ -76,7 +76,7 @@ function toReply(answer: WireAnswer | undefined, asked: Asked, promptEstimate: n
       choices: chat.choices.map(({ text, finishReason }, index) => ({
         text,
         index,
-        // An edit that was cut off must not look like a whole one.
+        // A truncated edit must not look complete.
         finish_reason: finishReason === 'stop' || finishReason === null ? undefined : finishReason,
       })),
       usage: counted ?? estimate(chat, promptEstimate),
@@ -86,7 +86,7 @@ function toReply(answer: WireAnswer | undefined, asked: Asked, promptEstimate: n
   };
 }
 
-/** What it counted, where it counted all that an edit has to say. */
+/** The usage, where it has all counts of an edit's response. */
 function countsIn({ usage }: ChatAnswer): JsonObject | undefined {
   const {
     prompt_tokens: prompt,

@@ -12,12 +12,15 @@ import {
 import { type Finding, type Judgement, translateModerations } from '../wire-formats/moderations/moderations.ts';
 import { at, listIn, objectIn, textIn } from '../wire-formats/reading.ts';
 
-/** All codes there are, and some room. */
+/** All existing codes, with a margin. */
 const maxTokens = 100;
-/** What the model's template puts around a text: those that were published have up to about a thousand. */
+/** The template that the model puts around a text: published ones have up to about a thousand. */
 const mostTemplateTokens = 2_000;
 
-/** The chat template of the model adds its policy, so the text goes alone, with what the operator sets. What a client adds could only sway the verdict. */
+/**
+ * The model's chat template adds its policy, so only the text is sent, with the operator's settings. A client's parameters could only sway the
+ * verdict.
+ */
 const translation = translateModerations({
   limits: { items: 1 },
   own: [],
@@ -44,7 +47,7 @@ const translation = translateModerations({
   },
 });
 
-/** Nothing but the whole grammar is a verdict: half of one must never read as "safe". */
+/** Only a complete verdict matches: a truncated one must never read as "safe". */
 const verdict = /^(?:safe|unsafe(?:\s+(?<codes>[A-Z]\d{1,3}(?:\s*,\s*[A-Z]\d{1,3})*))?)$/;
 
 function toJudgement(content: Json | undefined, model: string): Judgement {
@@ -56,12 +59,12 @@ function toJudgement(content: Json | undefined, model: string): Judgement {
   const findings = Object.entries(table).map(
     ([code, categories]): Finding => ({ categories, isFlagged: codes.includes(code) }),
   );
-  // What it takes offence at may have no code here, or none at all.
+  // The offence may have a code that is unknown here, or none.
   const isUnsafe = read[0] !== 'safe';
   return { findings: [...findings, { categories: [], isFlagged: isUnsafe }], original: content };
 }
 
-/** The codes of the generations differ: by their letter, and where that is the same by the model's name. */
+/** Generations of the model differ in their codes: by their letter, or else by the model's name. */
 function tableFor(codes: readonly string[], model: string): Categories {
   if (codes.some((code) => code.startsWith('O')) || /llama-?guard-7b/i.test(model)) return llamaGuard1Categories;
   return /guard-?2(?!\d)/i.test(model) ? llamaGuard2Categories : llamaGuard3Categories;

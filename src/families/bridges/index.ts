@@ -14,7 +14,7 @@ export function bridgesOver(chat: string, facts?: ChatFacts): Readonly<Record<st
 }
 
 const translatedBy = 'chat';
-/** What the model is told of its task: fewer bytes than this. */
+/** Upper bound of the task's prompt, as bytes. */
 const mostTaskTokens = 1_024;
 
 function chatOffers(chat: string, facts: ChatFacts = {}): Offers {
@@ -63,7 +63,7 @@ function refuseOddEcho(asked: Asked): void {
   if (messages !== undefined) asked.cannot('messages', 'gets them from the prompt');
 }
 
-/** How many alternatives a token is to have, in place of whether it is to have some. */
+/** Chat has the number of alternatives in another parameter than the switch. */
 function logprobsOf(asked: Asked, facts: ChatFacts): JsonObject {
   const { logprobs, echo } = asked.body;
   if (asksForNothing('logprobs', logprobs)) return {};

@@ -8,7 +8,7 @@ export interface Answered<T> {
   /** Header names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
-  /** The body read as JSON; what it holds is for the test to say. */
+  /** The body parsed as JSON; the test knows its type. */
   readonly json: T;
 }
 

@@ -53,7 +53,7 @@ test('gives the score of the BM25 formula', async () => {
   const bm25 = (rarity * 1 * 2.2) / (1 + 1.2 * (1 - 0.75 + (0.75 * 1) / (5 / 3)));
   const share = bm25 / (rarity * 2.2);
   assert.equal(results[0]?.relevance_score, Math.round((0.99 * share + 0.01 * 1) * 1e7) / 1e7);
-  // No words in common, nor letters.
+  // No common words or letters.
   assert.equal(results[2]?.relevance_score, 0);
 });
 
@@ -167,7 +167,7 @@ test('uses the first 512 distinct words of a query', async () => {
   const query = Array.from({ length: 600 }, (_, at) => `w${at}`).join(' ');
   const [best, other] = (await rerank(query, ['w512', 'w511'])).results;
   assert.equal(best?.index, 1);
-  // Only a trace of likeness is left of the word that was not looked for.
+  // Only a trace of letter similarity is left for the word that the query lacks.
   assert.ok((other?.relevance_score ?? 1) < 0.01 / 512);
 });
 

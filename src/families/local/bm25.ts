@@ -10,18 +10,18 @@ import { createTally, type Tally } from './tally.ts';
 
 const maxDocuments = 10_000;
 
-/** How fast repeats stop counting, and how much a document's length matters: the customary values. */
+/** Saturation of repeats and weight of the length: the customary values. */
 const k1 = 1.2;
 const b = 0.75;
 
-/** What letters in common may add to a score, divided by the terms of the query: a small part of what one word brings. */
+/** Weight of letter similarity, divided by the number of query terms: a small part of one word's score. */
 const likenessShare = 0.01;
 const gramLength = 3;
 const gramSeed = 0x4;
-/** Likeness looks at the start of a text only, up to this many different trigrams. */
+/** Letter similarity covers only the start of a text, up to this many distinct trigrams. */
 const maxGrams = 8_192;
 
-/** Words of a query beyond this many different ones are not looked for. */
+/** Further distinct words of a query are ignored. */
 const maxQueryTerms = 512;
 
 /** Scores have seven decimals. */
@@ -61,14 +61,14 @@ async function toDocument(document: Json): Promise<string> {
 
 interface Query {
   readonly words: number;
-  /** Every different term, and its place in the arrays. */
+  /** Every distinct term, and its index in the arrays. */
   readonly terms: ReadonlyMap<string, number>;
-  /** How many of the documents read so far have the term. */
+  /** For each term, the number of documents with it, so far. */
   readonly having: Uint32Array;
   readonly grams: Tally;
 }
 
-/** What matters of a document: how often it has each term of the query, how long it is, how alike its letters are. */
+/** Facts of a document: counts of the query's terms, length, letter similarity. */
 interface Found {
   readonly counts: Uint32Array;
   /** In terms. */
@@ -106,7 +106,7 @@ async function readDocument(text: string, query: Query, grams: Tally, pace: Pace
   return { counts, length, words, likeness: different === 0 ? 0 : shared / different };
 }
 
-/** Hands out the words of a text, and each two neighbours that are one character each; says how many words there were. */
+/** Visits each word of a text, and each pair of adjacent single-character words; returns the number of words. */
 async function readTerms(text: string, grams: Tally, pace: Pace, visit: (term: string) => void): Promise<number> {
   let words = 0;
   for (const stretch of foldedStretches(text)) {
@@ -137,7 +137,7 @@ interface Ranked {
 async function rank({ having }: Query, found: readonly Found[], pace: Pace): Promise<Ranked[]> {
   const averageLength = found.reduce((sum, { length }) => sum + length, 0) / found.length;
   const weights = Array.from(having, (count) => rarity(count, found.length));
-  // No document can reach it: this is what endless repeats of every word of the query would come to.
+  // Upper bound of every score: infinite repeats of every query word.
   const most = weights.reduce((sum, weight) => sum + weight * (k1 + 1), 0);
   const ranked: Ranked[] = [];
   for (const [index, document] of found.entries()) {
@@ -150,7 +150,7 @@ async function rank({ having }: Query, found: readonly Found[], pace: Pace): Pro
 /** The inverse document frequency of a term. */
 const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
 
-/** In [0, 1): the share of the highest BM25 that the query allows, and a trace of the likeness in letters. */
+/** In [0, 1): the share of the largest BM25 possible for the query, plus a trace of letter similarity. */
 function score(document: Found, weights: readonly number[], averageLength: number, most: number): number {
   let sum = 0;
   for (let place = 0; place < weights.length; place += 1) {

@@ -95,7 +95,7 @@ test('limits combining marks per sorting run, without dropping any', (t) => {
     for (const [run] of this.matchAll(/[\p{M}\uff9e\uff9f]+/gu)) longest = Math.max(longest, run.length);
     return spell.call(this, form);
   });
-  // Of several classes, in an order that is not theirs.
+  // Of several combining classes, out of canonical order.
   const marks = '\u0301\u0316\u0334\uff9e\u0327'.repeat(2_000);
   const [folded] = [...foldedStretches(`a${marks.slice(0, 6_000)} b`)];
   assert.ok(longest > 0 && longest <= 32, String(longest));

@@ -3,13 +3,13 @@
 /** Longer texts are read in stretches; cut at white space where there is some. */
 const stretchCharacters = 8_192;
 
-/** What stands above, below or in a letter. Normalising sorts those of one letter, which takes the longer the more there are. */
+/** Combining marks. Normalising sorts the marks of one letter, which takes longer the more there are. */
 const mark = String.raw`[\p{M}\uff9e\uff9f]`;
 /** More than any script has on a letter. */
 const manyMarks = new RegExp(`${mark}{33}`, 'u');
 const withFewMarks = new RegExp(`[^\\p{M}\\uff9e\\uff9f]*${mark}{0,32}`, 'gu');
 
-/** Text in one spelling: lone surrogates replaced, compatibility forms and letter case folded, invisible characters gone. */
+/** Canonical text: lone surrogates replaced, compatibility forms and letter case folded, invisible characters removed. */
 function fold(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   return manyMarks.test(text) ? (text.match(withFewMarks) ?? []).map(foldAny).join('') : foldAny(text);
@@ -19,7 +19,7 @@ function foldAny(text: string): string {
   return (
     text
       .normalize('NFKC')
-      // Up, then down: what differs only in case in any script ends up the same (ß and ss, ı and i).
+      // Up, then down: characters that differ only in case in any script become equal (ß and ss, ı and i).
       .toUpperCase()
       .toLowerCase()
       .replaceAll('ς', 'σ')
@@ -30,7 +30,7 @@ function foldAny(text: string): string {
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
-/** The text, folded, in stretches small enough to work through at one go. */
+/** The folded text in stretches short enough to process without a pause. */
 export function* foldedStretches(text: string): Generator<string> {
   const wellFormed = text.toWellFormed();
   for (let start = 0; start < wellFormed.length; ) {
@@ -57,7 +57,7 @@ const asciiWord = /[a-z0-9]+/g;
 const letters = String.raw`[\p{L}\p{M}\p{N}]`;
 /** Letters of scripts written without spaces. */
 const unspaced = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&${letters}]`;
-/** Each of those is a word, as is each picture; everything else is words of letters, marks and digits. */
+/** Each of those is a word, as is each pictograph; all else is words of letters, marks and digits. */
 const anyWord = new RegExp(`([${unspaced}\\p{Extended_Pictographic}\\p{RI}])|[${letters}--${unspaced}]+`, 'gv');
 
 /** Calls `visit` with every word of a folded stretch; `single` marks a word that is one character of such a script. */

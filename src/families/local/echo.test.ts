@@ -108,7 +108,7 @@ test('stops before the first stop sequence', async () => {
     const { choices } = await complete({ prompt: 'a b c d', stop });
     assert.deepEqual([choices[0]?.text, choices[0]?.finish_reason], [text, reason]);
   }
-  // Cut by length before the stop sequence came.
+  // Cut by length before the stop sequence.
   const { choices } = await complete({ prompt: 'a b c d', stop: 'd', max_tokens: 2 });
   assert.deepEqual([choices[0]?.text, choices[0]?.finish_reason], ['a b', 'length']);
 });

@@ -23,10 +23,10 @@ const maxN = 128;
 const maxChoices = 2048;
 const maxEdits = 20;
 const maxStops = 4;
-/** Whatever stands in them, so much is looked for without holding up anybody. */
+/** All of them are searched for without a pause. */
 const maxStopCharacters = 1_000;
 const defaultMaxTokens = 16;
-/** Of one answer, all its choices together. Edits work on a text at one go, so theirs are shorter. */
+/** For one answer, all choices together. Edits process a text without a pause, so theirs are shorter. */
 const maxCharacters = 1024 * 1024;
 const maxEditCharacters = 128 * 1024;
 
@@ -63,7 +63,7 @@ export const completeByEcho = createMaker('local/echo', completionFields, async 
 
 const chatFields = ['messages', 'n', 'max_tokens', 'max_completion_tokens', 'stop', 'stream', 'stream_options'];
 
-/** Says the last message of the user again, all of it where no limit is sent. */
+/** Repeats the user's last message; all of it where no limit is sent. */
 export const chatByEcho = createMaker('local/echo', chatFields, async (asked) => {
   const { fields, pace } = asked;
   const messages = readList(fields, 'messages', 'a list of messages', maxMessages).map(readMessage);
@@ -88,7 +88,7 @@ interface Message {
   readonly text: string;
 }
 
-/** Its text; a message without content, as one that calls tools, has none. */
+/** Its text; a message without content, such as one that calls tools, has none. */
 function readMessage(message: Json, index: number): Message {
   const param = `messages[${index}]`;
   if (!isJsonObject(message)) {
@@ -101,12 +101,12 @@ function readMessage(message: Json, index: number): Message {
   return { role, text: texts.join('\n') };
 }
 
-/** How choices stand in an answer. */
+/** The form of choices in an answer. */
 interface Form {
   readonly idPrefix: string;
   readonly whole: string;
   readonly chunk: string;
-  /** What a choice begins with in a stream; undefined where that is its text. */
+  /** The first event of a choice in a stream; undefined where that is text already. */
   readonly opening: object | undefined;
   ofWhole(text: string): object;
   ofPiece(piece: string): object;
@@ -134,7 +134,7 @@ const chatForm: Form = {
 };
 
 interface Choice {
-  /** The prompt, where the answer is to begin with it. */
+  /** The prompt, where `echo` is set. */
   readonly prefix: string;
   readonly text: string;
   readonly tokens: number;
@@ -156,7 +156,7 @@ function readStops(fields: Fields): readonly string[] {
   throw new Refusal('string_above_max_length', 'stop', message);
 }
 
-/** The prompt again, up to a stop sequence or to so many words. */
+/** Repeats the prompt up to a stop sequence or a number of words. */
 async function generate(
   prompt: string,
   maxTokens: number,
@@ -173,7 +173,7 @@ async function generate(
 
 const searchedCharacters = 16_384;
 
-/** Where the first of them begins, in the text or in none of it. */
+/** Where the earliest stop sequence begins; undefined where none occurs. */
 async function findFirst(stops: readonly string[], text: string, pace: Pace): Promise<number | undefined> {
   if (stops.length === 0) return undefined;
   const longest = Math.max(...stops.map(({ length }) => length));
@@ -271,7 +271,7 @@ const toUsage = (prompt: number, completion: number): object => ({
 const sumOf = <T>(list: readonly T[], value: (item: T) => number): number =>
   list.reduce((sum, item) => sum + value(item), 0);
 
-/** The first words of a text with the white space before them; all of it where there are no more. */
+/** The first words with the white space before them. */
 async function takeWords(text: string, limit: number, pace: Pace): Promise<string> {
   if (limit === 0) return '';
   const end = (await findWords(text, limit, pace)).end;
@@ -299,7 +299,7 @@ async function findWords(text: string, limit: number, pace: Pace): Promise<{ wor
   return { words, end };
 }
 
-/** A text word by word, each with the white space before it, the last one with all that is left. */
+/** A text word by word, each with the white space before it; the last one with the remaining text. */
 function* toPieces(text: string): Generator<string> {
   const word = /\S+/g;
   let start = 0;

@@ -5,17 +5,17 @@ import { Refusal } from './refusal.ts';
 export type Edit = (text: string) => string;
 
 interface Instruction {
-  /** Looked for anywhere in the instruction. */
+  /** May match anywhere in the instruction. */
   readonly wording: RegExp;
   readonly edit: Edit;
 }
 
 const eachLine = (text: string, edit: (lines: string[]) => string[]): string => edit(text.split(/\r?\n/)).join('\n');
-/** A letter that begins a word: nothing before it that a word could be made of. */
+/** The first letter of a word. */
 const firstLetters = /(?<![\p{L}\p{M}\p{N}'’])\p{L}/gu;
 const upperCase: Edit = (text) => text.toUpperCase();
 
-/** Where two begin at the same place of an instruction, the one that stands first here is meant. */
+/** Where two match at the same position, the earlier row wins. */
 const instructions: readonly Instruction[] = [
   {
     wording: /\bupper[ -]?cased?\b|\b(?:in|to|into|all) (?:all )?(?:caps|capitals|capital letters)\b/i,
@@ -35,7 +35,7 @@ const instructions: readonly Instruction[] = [
     wording: /\breverse (?:the )?(?:order of )?(?:the |all )?words?\b/i,
     edit: (text) => eachLine(text, (lines) => lines.map((line) => line.split(/(\s+)/).reverse().join(''))),
   },
-  // By code unit: the same everywhere, whatever the machine's language.
+  // By code unit: the same in every locale.
   { wording: /\bsort\b|\balphabeti[sz]e\b/i, edit: (text) => eachLine(text, (lines) => lines.sort()) },
   {
     wording: /\breverse (?:the )?(?:order of )?(?:the |all )?lines?\b|\b(?:reverse|descending) order\b/i,
@@ -54,10 +54,10 @@ const replacement = new RegExp(
 );
 const negation = /\b(?:not|never|without|except|don['’]?t)\b/i;
 
-/** A longer instruction is a text of its own, not one of these. */
+/** A longer text is none of these instructions. */
 const maxInstructionCharacters = 2_000;
 
-/** What an instruction asks for, in the order in which it says so; empty where it is not understood. */
+/** The recognised edits, in the order of the instruction; empty where there are none. */
 export function readInstruction(instruction: string, maxCharacters: number): readonly Edit[] {
   if (instruction.length > maxInstructionCharacters) return [];
   const found: { at: number; edit: Edit }[] = [];
@@ -65,7 +65,7 @@ export function readInstruction(instruction: string, maxCharacters: number): rea
     const [from = '', to = ''] = groups.slice(0, 6).filter((group) => typeof group === 'string');
     const at = groups.find((group) => typeof group === 'number') ?? 0;
     found.push({ at, edit: (text) => replaceAll(text, from, to, maxCharacters) });
-    // Of the same length, so that places stay comparable, and without words that could be taken for instructions.
+    // Blanks of the same length keep positions comparable, without words that match.
     return ' '.repeat(match.length);
   });
   if (negation.test(others)) return [];

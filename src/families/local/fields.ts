@@ -13,7 +13,7 @@ import { Refusal } from './refusal.ts';
 
 export type Fields = JsonObject;
 
-/** `mayBeText`: "true" and "false" count too, which some clients write. */
+/** `mayBeText`: accepts "true" and "false" as text, which some clients write. */
 export function readFlag(fields: Fields, name: string, { mayBeText = false } = {}): boolean {
   const value = fields[name] ?? false;
   if (mayBeText && typeof value === 'string' && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
@@ -37,7 +37,7 @@ export function readInteger(
   );
 }
 
-/** A text, or an object that holds one as `text`. */
+/** A text, or an object with a `text`. */
 export function readText(value: Json, param: string): string {
   if (typeof value === 'string') return value;
   if (isJsonObject(value) && typeof value.text === 'string') return value.text;
@@ -48,14 +48,14 @@ export function readText(value: Json, param: string): string {
   );
 }
 
-/** The field's value, which must be there. */
+/** A required field's value. */
 export function readRequired(fields: Fields, name: string, wanted: string): Json {
   const value = fields[name];
   if (value !== undefined && value !== null) return value;
   throw new Refusal('missing_required_parameter', name, `"${name}" is missing; send ${wanted}.`);
 }
 
-/** The field's list, or its one value as a list of one, within the limit. */
+/** A list, or a single value as a list of one, within the limit. */
 export function readList(fields: Fields, name: string, wanted: string, maxItems: number): readonly Json[] {
   const value = readRequired(fields, name, wanted);
   const list = listOf(value);
@@ -70,18 +70,18 @@ export function readList(fields: Fields, name: string, wanted: string, maxItems:
 
 function listOf(value: Json): readonly Json[] {
   if (isJsonList(value)) return value;
-  // Nothing here reads numbers, so that the first of them says it all.
+  // No caller reads numbers, so the first one stands for all.
   return [value instanceof JsonNumbers ? new JsonNumber('0') : value];
 }
 
-/** The same, every item of it a text. */
+/** The same for a list of texts. */
 export function readTexts(fields: Fields, name: string, wanted: string, maxItems: number): readonly string[] {
   const single = !isList(fields[name]);
   const list = readList(fields, name, wanted, maxItems);
   return list.map((item, index) => readText(item, single ? name : `${name}[${index}]`));
 }
 
-/** Token ids mean nothing to a model that reads text, whether one list of them or a list of lists. */
+/** Refuses token IDs, as one list or a list of lists: these models read text. */
 export function refuseTokens(value: Json | undefined, param: string, fix: string): void {
   const isOfTokens = isJsonList(value) && value.some((item) => item instanceof JsonNumber || isList(item));
   if (!(isOfTokens || value instanceof JsonNumbers)) return;

@@ -16,20 +16,20 @@ const maxInputs = 2048;
 const maxDimensions = 4096;
 const defaultDimensions = 512;
 
-/** What a text is made of here. Seeds keep kinds of features apart in the hash. */
+/** Features of a text. Seeds keep their kinds apart in the hash. */
 const wordSeed = 0x1;
 const pairSeed = 0x2;
 const gramSeed = 0x3;
 const shortestGram = 3;
 const longestGram = 5;
 
-/** How much one occurrence counts. */
+/** Weight of one occurrence. */
 const wordWeight = 1;
 const gramWeight = 0.35;
 const pairWeight = 0.5;
-/** A character of a script without spaces says as much as a word, and two in a row as much again. */
+/** A character of a script without spaces weighs as much as a word, and two adjacent ones as much again. */
 const singlePairWeight = 1;
-/** Words that glue others together say less, by this factor: the commonest of English, and those of one or two letters. */
+/** Factor for function words: the commonest of English, and words of one or two letters. */
 const glueFactor = 0.3;
 const glue = new Set(
   (
@@ -38,14 +38,14 @@ const glue = new Set(
   ).split(' '),
 );
 
-/** Seven decimals: short in JSON, and no two of them below one share a float32, so both encodings carry the same bits. */
+/** Seven decimals: short in JSON, and distinct values below one stay distinct as float32, so both encodings have the same bits. */
 const steps = 1e7;
 
 const fieldNames = ['input', 'encoding_format', ...dimensionNames];
 
 export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ fields, model, pace, id }) => {
   const texts = await readInput(fields, model);
-  // The first name that is there counts.
+  // The first name that is present counts.
   const [name = 'dimensions', ...others] = dimensionNames.filter((one) => (fields[one] ?? null) !== null);
   const dimensions = readInteger(fields, name, { min: 1, max: maxDimensions, absent: defaultDimensions });
   const format = readFormat(fields);
@@ -64,7 +64,7 @@ export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ 
   return { ...(await listAnswer(pace, { id: id('embd-'), object: 'list', model }, 'data', items(), usage)), ignored };
 });
 
-/** Texts, and lists of token IDs as the texts that they stand for. */
+/** Texts, and lists of token IDs decoded to texts. */
 async function readInput(fields: Fields, model: string): Promise<readonly string[]> {
   const { input } = fields;
   const wanted = 'a text or a list of texts';
@@ -95,7 +95,7 @@ function checkTokenCount(lists: readonly JsonNumbers[]): void {
   throw new Refusal('array_above_max_length', 'input', message);
 }
 
-/** A token may stand for a hundred characters. */
+/** A token may decode to a hundred characters. */
 const mostDecodedCharacters = 4 * 1024 * 1024;
 
 function checkDecodedLength(characters: number): void {
@@ -127,7 +127,7 @@ function toBase64(vector: Float64Array): string {
   return `"${bytes.toString('base64')}"`;
 }
 
-/** Full only between two turns of the event loop, so all calls share it. */
+/** Never full across a yield to the event loop, so all calls share it. */
 const tally = createTally(32_768);
 
 async function embed(text: string, dimensions: number, pace: Pace): Promise<{ vector: Float64Array; words: number }> {
@@ -135,7 +135,7 @@ async function embed(text: string, dimensions: number, pace: Pace): Promise<{ ve
   let words = 0;
   let previous: { hash: number; single: boolean; factor: number } | undefined;
 
-  // Squares are added up and their sum's root is taken: each repeat counts less than the one before.
+  // Adds the square root of each sum of squares: a repeat counts less than the one before.
   const fold = () => tally.drain((key, squares) => addFeature(vector, key, Math.sqrt(squares)));
   const add = (key: number, weight: number) => {
     if (tally.add(key, weight * weight)) return;
@@ -165,7 +165,7 @@ async function embed(text: string, dimensions: number, pace: Pace): Promise<{ ve
   return { vector: toUnitLength(vector), words };
 }
 
-/** Hashing puts several features on one axis; a sign of their own lets them cancel out on average. */
+/** Several features share one axis; random signs cancel on average. */
 function addFeature(vector: Float64Array, key: number, weight: number): void {
   const axis = (key >>> 1) % vector.length;
   vector[axis] = (vector[axis] ?? 0) + (key & 1 ? weight : -weight);
@@ -175,11 +175,11 @@ function toUnitLength(vector: Float64Array): Float64Array {
   let sum = 0;
   for (const value of vector) sum += value * value;
   if (sum === 0) {
-    // No direction of its own (an empty text): the first axis.
+    // An empty text has no direction: the first axis.
     vector[0] = 1;
     return vector;
   }
   const scale = steps / Math.sqrt(sum);
-  // Adding 0 turns -0 into 0, which JSON could not tell apart.
+  // Adding 0 turns -0 into 0, as JSON has no -0.
   return vector.map((value) => Math.round(value * scale) / steps + 0);
 }

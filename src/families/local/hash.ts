@@ -18,14 +18,14 @@ export function hashWord(word: string, seed: number): number {
   return mix(hash);
 }
 
-/** Two hashes in their order as one. */
+/** Combines two hashes, depending on their order. */
 export const hashPair = (first: number, second: number, seed: number): number =>
   mix(Math.imul(Math.imul(fnvOffset ^ seed ^ first, fnvPrime) ^ second, fnvPrime));
 
 const wordStart = 0x02;
 const wordEnd = 0x03;
 
-/** Hashes every run of `shortest` to `longest` characters of a word, its two boundaries counted as characters. */
+/** Hashes every run of `shortest` to `longest` characters of a word, with both boundaries as characters. */
 export function eachGram(
   word: string,
   shortest: number,

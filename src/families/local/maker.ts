@@ -7,7 +7,7 @@ import type { Fields } from './fields.ts';
 import { createPace, type Pace } from './pace.ts';
 import { Refusal } from './refusal.ts';
 
-/** Stands wherever the wire format wants a time: 2026-01-01T00:00:00Z, always, so that equal requests get equal bytes. */
+/** For every time in an answer: 2026-01-01T00:00:00Z, so that equal requests get equal bytes. */
 export const createdS = 1_767_225_600;
 
 /** One call to a built-in model. */
@@ -16,11 +16,11 @@ export interface Asked {
   /** As the body names it. */
   readonly model: string;
   readonly pace: Pace;
-  /** An ID that is the same for the same body. */
+  /** The same for equal bodies. */
   id(prefix: string): string;
 }
 
-/** `knows` are the fields that it reads; what else is sent is told to the client as ignored. */
+/** `knows` are the fields that it reads; others are reported to the client as ignored. */
 export function createMaker(
   defaultModel: string,
   knows: readonly string[],
@@ -45,7 +45,7 @@ export function createMaker(
   };
 }
 
-/** What is done for a request is linear in it, whatever it says: a second or two for this on a common machine. */
+/** Work is linear in the body: a second or two for this size on a common machine. */
 const mostBodyBytes = 8 * 1024 * 1024;
 const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
 
@@ -87,7 +87,7 @@ function jsonAnswer(body: Buffer, status = 200): MadeAnswer {
 
 const chunkCharacters = 65_536;
 
-/** Writes `{...head, [name]: [items], ...tail}` piece by piece: a long list neither fills one string nor holds the event loop. */
+/** Writes `{...head, [name]: [items], ...tail}` in pieces: a long list neither fills one string nor blocks the event loop. */
 export async function listAnswer(
   pace: Pace,
   head: object,
@@ -111,7 +111,7 @@ export async function listAnswer(
   return jsonAnswer(Buffer.concat(chunks));
 }
 
-/** Sends events one by one, the event loop turning between them, and the mark that says the stream is whole. */
+/** Sends events one by one, yielding to the event loop between them, and the final mark. */
 export function streamAnswer(pace: Pace, events: Iterable<object>): MadeAnswer {
   async function* body(): AsyncGenerator<Buffer> {
     for (const event of events) {

@@ -4,7 +4,7 @@ import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 
 export type Pace = ReturnType<typeof createPace>;
 
-/** Less than a millisecond of most work done here on a common machine: the clock is not looked at before. */
+/** Less than a millisecond of most work here on a common machine: the clock is read only after so much. */
 const pieceCharacters = 4_096;
 
 export function createPace(signal: AbortSignal) {
@@ -14,9 +14,9 @@ export function createPace(signal: AbortSignal) {
     signal.throwIfAborted();
   };
   return {
-    /** Lets the event loop turn now. */
+    /** Yields to the event loop now. */
     turn,
-    /** Accounts for work done, counted in characters read or written; lets the event loop turn when the turn's time is over. */
+    /** Accounts for work, in characters read or written; yields where the time slice is used up. */
     async spend(characters: number): Promise<void> {
       spent += characters;
       if (spent < pieceCharacters) return;

@@ -10,7 +10,7 @@ function drained(tally: Tally): [number, number][] {
 }
 
 test('adds up like a Map, in insertion order', () => {
-  // Few different low bits, so that keys fight for the same buckets.
+  // Few different low bits, so that keys collide.
   const key = fc.tuple(fc.nat(3), fc.nat(5)).map(([low, high]) => (low | (high << 16)) >>> 0);
   fc.assert(
     fc.property(fc.array(fc.tuple(key, fc.integer({ min: 1, max: 9 })), { maxLength: 200 }), (rows) => {

@@ -2,11 +2,11 @@
 
 export type Tally = ReturnType<typeof createTally>;
 
-/** `maxKeys` is a power of two. Keys must be well spread already. */
+/** `maxKeys` is a power of two. Keys must be well distributed. */
 export function createTally(maxKeys: number) {
   const mask = maxKeys * 2 - 1;
   const keys = new Uint32Array(maxKeys * 2);
-  /** 0 where a bucket is free. */
+  /** 0 marks a free bucket. */
   const sums = new Float64Array(maxKeys * 2);
   const used = new Uint32Array(maxKeys);
   let size = 0;
@@ -18,11 +18,11 @@ export function createTally(maxKeys: number) {
   };
 
   return {
-    /** How many different keys it holds. */
+    /** Number of distinct keys. */
     get size(): number {
       return size;
     },
-    /** Adds to a key's sum, 1 if nothing is said; more than 0 always. False when there is no room for another key. */
+    /** Adds a positive amount to a key's sum. False where there is no room for another key. */
     add(key: number, amount = 1): boolean {
       const bucket = bucketOf(key);
       const sum = sums[bucket] ?? 0;
@@ -36,7 +36,7 @@ export function createTally(maxKeys: number) {
       return true;
     },
     has: (key: number): boolean => sums[bucketOf(key)] !== 0,
-    /** Hands out every key with its sum, in the order in which they first came, and is empty afterwards. */
+    /** Visits every key with its sum, in the order of their first addition, and empties the table. */
     drain(visit: (key: number, sum: number) => void): void {
       for (let at = 0; at < size; at += 1) {
         const bucket = used[at] ?? 0;

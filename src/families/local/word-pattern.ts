@@ -1,8 +1,8 @@
 /**
  * Word patterns, such as `i am|m going|gonna to? ..2 leave !for|to`, and a search for many of them at once.
  *
- * Between two spaces stands what one place of the text may hold: words to choose from (`a|b`, or `{name}` for a list of the
- * vocabulary), with `?` behind them if they may be missing; `..n` for up to n words of any kind; `!a|b` where none of these
+ * Each item between spaces matches one position of the text: words to choose from (`a|b`, or `{name}` for a list of the
+ * vocabulary), with `?` after them if they may be missing; `..n` for up to n words of any kind; `!a|b` where none of these
  * may follow. No place looks further than the pattern is long, so a search is linear in the text, whatever the text is.
  */
 
@@ -10,14 +10,14 @@ type Step =
   | { readonly kind: 'words' | 'optional' | 'not'; readonly words: ReadonlySet<string> }
   | { readonly kind: 'gap'; readonly most: number };
 
-/** Names of word lists that patterns can use. */
+/** Named word lists for patterns. */
 export type Vocabulary = Readonly<Record<string, string>>;
 
 export interface Patterned {
   readonly patterns: readonly string[];
 }
 
-/** Finds which of the things have a pattern that occurs in a list of words, and adds them to `found`. */
+/** Adds to `found` the things with a pattern that occurs in a list of words. */
 export type PatternSearch<T> = (words: readonly string[], found: Set<T>) => void;
 
 export function createPatternSearch<T extends Patterned>(

@@ -4,9 +4,9 @@ import type { OpenaiCategory } from '../wire-formats/moderations/moderation-cate
 
 export interface Rule {
   readonly id: string;
-  /** The language of patterns is told in `word-pattern.ts`. */
+  /** See `word-pattern.ts` for the syntax. */
   readonly patterns: readonly string[];
-  /** By category, above 0 and below 1: the score that the rule gives by itself. From 0.5 on it flags. */
+  /** By category, above 0 and below 1: the score of the rule alone. From 0.5 on it flags. */
   readonly weights: Readonly<Partial<Record<OpenaiCategory, number>>>;
 }
 

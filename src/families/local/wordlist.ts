@@ -40,7 +40,7 @@ function readSubjects(fields: Fields): readonly (readonly string[])[] {
 const isImage = (part: Json): boolean => isJsonObject(part) && part.type === 'image_url';
 
 const search = createPatternSearch(rules, vocabulary);
-/** Words of one stretch that a pattern may still need in the next. */
+/** Words of a stretch that a pattern may still need in the next one. */
 const overlap = longestPattern(rules, vocabulary) - 1;
 
 async function findRules(texts: readonly string[], pace: Pace): Promise<ReadonlySet<Rule>> {
@@ -65,12 +65,12 @@ function toResult(found: ReadonlySet<Rule>): object {
     categories: Object.fromEntries(scores.map(({ category, score }) => [category, score >= flaggedFrom])),
     category_scores: Object.fromEntries(scores.map(({ category, score }) => [category, score])),
     category_applied_input_types: Object.fromEntries(openaiCategories.map((category) => [category, ['text']])),
-    // Which rules it was, for whoever wants to know why.
+    // Which rules matched, so that a verdict can be explained.
     postern_rules: rules.filter((rule) => found.has(rule)).map(({ id }) => id),
   };
 }
 
-/** Each rule is one more reason of its own: one minus the product of what every rule leaves open. */
+/** Rules are independent reasons: one minus the product of the remaining probabilities. */
 function toScore(found: ReadonlySet<Rule>, category: OpenaiCategory): number {
   let open = 1;
   for (const { weights } of found) open *= 1 - (weights[category] ?? 0);

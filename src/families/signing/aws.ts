@@ -10,7 +10,7 @@ interface Scope {
   readonly region: string;
 }
 
-/** For `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, and `:SESSION_TOKEN` behind it where the key is temporary; else why it is none. */
+/** For `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, with `:SESSION_TOKEN` appended for temporary keys; else why the secret is invalid. */
 export function awsSigner(secret: string, scope: Scope): Signer | string {
   const parts = secret.split(':');
   const [accessKeyId = '', secretAccessKey = '', sessionToken] = parts;
@@ -21,7 +21,7 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
     return 'the access key is a temporary one, and needs its session token: ACCESS_KEY_ID:SECRET_ACCESS_KEY:SESSION_TOKEN';
   }
   const key = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
-  /** Of the library: what it derives from the key, by day. */
+  /** The library's cache of signing keys, by day. */
   const cache = new Map<string, ArrayBuffer>();
 
   const signed: Signer = async ({ url, headers, body }, { nowMs }) => {
@@ -34,7 +34,7 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
       headers: [...toBeSigned(headers), ['x-amz-content-sha256', createHash('sha256').update(body).digest('hex')]],
       datetime: new Date(nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
       cache,
-      // Else it would leave out content-type, which AWS wants signed.
+      // Else content-type is left out, which AWS requires in the signature.
       allHeaders: true,
     });
     const made = (await signer.sign()).headers;
@@ -43,14 +43,14 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
       return value === null ? [] : [name, value];
     });
   };
-  // The ID names the account. A part that is short stands in innocent answers too.
+  // The ID names the account. A short part occurs in harmless answers too.
   const secrets = parts.filter((part) => part.length >= shortestSecret);
   return Object.assign(signed, { secrets: () => secrets });
 }
 
 const madeHeaders = ['authorization', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'];
 
-/** Those that AWS wants signed, and no others: a proxy may change them. */
+/** The headers that AWS requires in the signature, and no others: a proxy may change them. */
 function toBeSigned(raw: readonly string[]): [name: string, value: string][] {
   const pairs: [string, string][] = [];
   for (let i = 0; i < raw.length; i += 2) {

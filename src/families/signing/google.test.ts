@@ -29,11 +29,11 @@ interface Endpoint {
   readonly tools: SigningTools;
   readonly clock: ReturnType<typeof createFakeClock>;
   readonly posts: { readonly url: string; readonly form: URLSearchParams }[];
-  /** Of the next exchanges. */
+  /** For the next exchanges. */
   answer: () => Promise<{ status: number; body: string }>;
 }
 
-/** Hands out `token-1`, `token-2` and so on, for an hour each. */
+/** Returns `token-1`, `token-2` and so on, valid for an hour each. */
 function startEndpoint(): Endpoint {
   const clock = createFakeClock();
   const posts: { url: string; form: URLSearchParams }[] = [];

@@ -8,7 +8,7 @@ import { reasonOf } from '../../lib/thrown.ts';
 interface Token {
   readonly value: string;
   readonly expiresAtMs: number;
-  /** From then on another one is fetched while this one still serves. */
+  /** From then on a new one is fetched while this one still serves. */
   readonly renewAtMs: number;
 }
 
@@ -40,7 +40,7 @@ const accountFile = z.object({
   token_uri: z.string().default('https://oauth2.googleapis.com/token'),
 });
 
-/** No reason repeats a part of the text. */
+/** No error repeats a part of the text. */
 function readAccount(text: string): Account | string {
   const file = accountFile.safeParse(parse(text));
   if (!file.success) {
@@ -78,19 +78,19 @@ function isSafe(address: string): boolean {
   return url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
 }
 
-/** A background renewal that failed is tried again after so long. */
+/** A failed background renewal is retried after this pause. */
 const pauseMs = 10_000;
 
 function accountSigner(account: Account): Signer {
   let token: Token | undefined;
   let renewal: Promise<Token> | undefined;
   let pausedUntilMs = 0;
-  /** The newest first: a call under way may have the one before. */
+  /** The newest first: a call in progress may have the one before. */
   let values: readonly string[] = [];
-  /** The same list until there is another token. */
+  /** The same array until there is another token. */
   let secrets = account.secrets;
 
-  /** However many calls wait for it, there is one at a time. */
+  /** Concurrent calls share one request. */
   function renew(tools: SigningTools): Promise<Token> {
     renewal ??= fetchToken(account, tools)
       .then((fetched) => {
@@ -108,7 +108,7 @@ function accountSigner(account: Account): Signer {
   function renewBeside(tools: SigningTools, nowMs: number): void {
     if (renewal !== undefined || nowMs < pausedUntilMs) return;
     renew(tools).catch(() => {
-      // The one that is there still serves; when it is over, whoever waits for the next hears why it does not come.
+      // The present token still serves; once it expires, waiting calls receive the error.
       pausedUntilMs = nowMs + pauseMs;
     });
   }
@@ -150,13 +150,13 @@ async function fetchToken(account: Account, tools: SigningTools): Promise<Token>
   };
 }
 
-/** `{"error":"invalid_grant"}`: the word alone, as the rest may repeat what was sent. */
+/** `{"error":"invalid_grant"}`: the code only, as the rest may repeat what was sent. */
 function reasonIn(body: string): string {
   const said = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) }).safeParse(parse(body));
   return said.success ? ` (${said.data.error})` : '';
 }
 
-/** A JSON web token that says who asks, signed with the account's key (RFC 7523). */
+/** A JSON web token that identifies the account, signed with its key (RFC 7523). */
 function assertionOf({ email, key, keyId, tokenUrl }: Account, nowS: number): string {
   const head = { alg: 'RS256', typ: 'JWT', kid: keyId };
   const claims = {

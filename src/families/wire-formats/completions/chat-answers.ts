@@ -13,7 +13,7 @@ interface ChatChoice {
 
 export interface ChatAnswer {
   readonly choices: readonly ChatChoice[];
-  /** What stands beside the choices. */
+  /** Fields beside the choices. */
   readonly head: JsonObject;
   readonly usage: Json | undefined;
 }
@@ -28,7 +28,7 @@ export function readChat(body: Json): ChatAnswer {
   };
 }
 
-/** With the prefix that the IDs of completions have. */
+/** With the ID prefix of completions. */
 export function chatHead(head: JsonObject): JsonObject {
   const { id } = head;
   return typeof id === 'string' && id !== '' ? { ...head, id: `cmpl-${id.replace(/^(?:chat)?cmpl-/, '')}` } : head;
@@ -42,7 +42,7 @@ function readChoice(choice: JsonObject): ChatChoice {
   return { text, finishReason: toCompletionReason(finishReason), logprobs: choice.logprobs };
 }
 
-/** What a message or a part of one says; undefined where it says nothing in words. */
+/** The text of a message or a part; undefined where it has none. */
 export function textIn({ content, refusal }: JsonObject): string | undefined {
   if (typeof content === 'string') return content;
   if (isJsonList(content)) return content.map(textOfPart).join('');
@@ -50,7 +50,7 @@ export function textIn({ content, refusal }: JsonObject): string | undefined {
   return typeof refusal === 'string' ? refusal : undefined;
 }
 
-/** What a model thinks, and what it refers to, are parts of other kinds. */
+/** Reasoning and references are parts of other kinds. */
 function textOfPart(part: Json): string {
   const { type, text } = objectIn(part, 'a part of a message');
   if (type !== 'text') return '';
@@ -66,12 +66,12 @@ export function toolCalled(): Unfit {
   return new Unfit('the model calls a tool in place of an answer');
 }
 
-/** Nothing was said before it was cut off. */
+/** It was cut off before any text. */
 function isCutShort(finishReason: string | null): boolean {
   return finishReason === 'length' || finishReason === 'content_filter';
 }
 
-/** Null while it goes on. Some servers write that as text. */
+/** Null while it continues. Some servers write that as text. */
 export function finishReasonIn({ finish_reason: reason }: JsonObject): string | null {
   if (reason === undefined || reason === null || reason === '' || reason === 'null') return null;
   if (typeof reason !== 'string') throw new Unfit('the finish_reason of a choice is no text');
@@ -85,12 +85,12 @@ const completionReasons: ReadonlyMap<string, string> = new Map([
   ['model_length', 'length'],
 ]);
 
-/** Completions know `stop`, `length` and `content_filter`; what nobody knows stays as it is. */
+/** Completions know `stop`, `length` and `content_filter`; unknown reasons stay. */
 export function toCompletionReason(reason: string | null): string | null {
   return reason === null ? null : (completionReasons.get(reason) ?? reason);
 }
 
-/** The log probabilities of one choice, in the shape of completions: lists side by side, and where each token begins. */
+/** Log probabilities of one choice in the shape of completions: parallel lists with the offset of each token. */
 export class TokenLists {
   /** In characters, from the beginning of the text. */
   #offset = 0;
@@ -120,7 +120,7 @@ interface Likelihood {
   readonly logprob: JsonNumber;
 }
 
-/** The token that was chosen is among the alternatives. */
+/** The chosen token is among the alternatives. */
 function likelihoodIn(element: Json): Likelihood & { readonly top_logprobs: JsonObject } {
   const chosen = likelihoodOf(element);
   const alternatives: Record<string, Json> = Object.create(null);

@@ -33,14 +33,14 @@ export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): 
   };
 }
 
-/** What stands before the answer, where the client wants its prompt again. */
+/** The prompt, where the client set `echo`. */
 function echoOf({ prompt, asked: { body } }: CompletionCall): string {
   return body.echo === true && typeof prompt === 'string' ? prompt : '';
 }
 
 interface StreamedChoice {
   readonly tokens: TokenLists;
-  /** Whether it has said anything, in words. */
+  /** Whether it had any text yet. */
   hasText: boolean;
 }
 
@@ -50,7 +50,7 @@ export class ChatStream implements StreamReader {
   readonly #wantsUsage: boolean;
   readonly #progress: ChoiceProgress;
   readonly #choices = new Map<number, StreamedChoice>();
-  /** That of the first chunk with a choice stands for all. */
+  /** The first chunk with a choice supplies the head of all. */
   #head: JsonObject | undefined = undefined;
   #counted: JsonObject | undefined = undefined;
 
@@ -72,7 +72,7 @@ export class ChatStream implements StreamReader {
   event(data: Json): readonly Json[] {
     const chunk = objectIn(data, 'an event of the stream');
     const { choices, usage } = chunk;
-    // Some count in every chunk: the last one counts.
+    // Some report usage in every chunk: the last one counts.
     if (isJsonObject(usage)) this.#counted = soundUsage(usage);
     if ((choices === undefined || choices === null) && isJsonObject(usage)) return [];
     const listed = listIn(choices, 'choices');
@@ -80,7 +80,7 @@ export class ChatStream implements StreamReader {
     return listed.flatMap((choice) => this.#choice(objectIn(choice, 'a choice')));
   }
 
-  /** What was counted comes last, as a chunk of its own. */
+  /** Usage is the last chunk, on its own. */
   end(): readonly Json[] {
     this.#progress.checkEnd();
     return this.#wantsUsage && this.#counted !== undefined ? [this.#chunk([], this.#counted)] : [];

@@ -9,17 +9,17 @@ export class ChoiceProgress {
   readonly #begun = new Set<number>();
   readonly #finished = new Set<number>();
 
-  /** Without a number, as many as come. */
+  /** Undefined: any number. */
   constructor(expected: number | undefined) {
     this.#expected = expected;
   }
 
-  /** Every choice that was asked for has said why it ended. */
+  /** Every requested choice has a finish reason. */
   get isComplete(): boolean {
     return this.#begun.size > 0 && this.#finished.size >= (this.#expected ?? this.#begun.size);
   }
 
-  /** Which one it is, and whether this is the first of it. Throws `Unfit` where it is none that was asked for. */
+  /** Returns the choice's position, and whether it is new. Throws `Unfit` for a choice that was not requested. */
   begin(index: Json | undefined): { readonly place: number; readonly isNew: boolean } {
     const place = countIn(index);
     if (place === undefined) throw new Unfit('a choice has no index');
@@ -35,7 +35,7 @@ export class ChoiceProgress {
     this.#finished.add(place);
   }
 
-  /** The upstream says that it is done. Whoever stands between us and it may say so too, of a stream that was cut. */
+  /** At the upstream's end mark. A proxy between may send one after a truncated stream, too. */
   checkEnd(): void {
     const begun = this.#begun.size;
     if (begun === 0) throw new Unfit('the stream holds no choice');

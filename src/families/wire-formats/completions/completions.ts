@@ -23,31 +23,31 @@ import { sumOfUsage, toUsage } from '../token-usage.ts';
 
 /** One call: one prompt, or all of them. */
 export interface CompletionCall {
-  /** As it is sent: a text or token IDs, or a list of either. */
+  /** As sent: a text or token IDs, or a list of either. */
   readonly prompt: Json;
-  /** Choices that are to come; undefined where `n` is for the upstream to judge. */
+  /** Number of expected choices; undefined where `n` is for the upstream to validate. */
   readonly choices: number | undefined;
-  /** What `parameters` gave. */
+  /** The result of `parameters`. */
   readonly parameters: JsonObject;
   readonly asked: Asked;
 }
 
 export interface CompletionResult {
-  /** In their order, in the client's shape; their index is set here. */
+  /** In order, in the client's shape; their index is set here. */
   readonly choices: readonly JsonObject[];
-  /** What stands beside the choices: `id`, `created`, `model`, `system_fingerprint`; what is missing is made up for. */
+  /** Fields beside the choices: `id`, `created`, `model`, `system_fingerprint`; missing ones are generated. */
   readonly head: JsonObject;
   readonly usage: Json | undefined;
 }
 
 export interface CompletionWireFormat {
-  /** A call takes one prompt; without, all that there are. */
+  /** A call takes one prompt; undefined: all. */
   readonly onePromptACall?: boolean;
   /** It has no `n`. */
   readonly oneChoice?: boolean;
-  /** Whether token IDs may go as they are; else they are decoded. */
+  /** Whether token IDs may be sent unchanged; else they are decoded. */
   takesTokens?(asked: Asked): boolean;
-  /** What goes with every prompt. Throws a `GatewayError` for what cannot be served. */
+  /** Sent with every prompt. Throws a `GatewayError` for what cannot be served. */
   parameters(asked: Asked): JsonObject;
   write(call: CompletionCall): WireRequest;
   /** Throws `Unfit`. */
@@ -88,14 +88,14 @@ function wantsStream({ body }: Asked): boolean {
   return body.stream === true;
 }
 
-/** Undefined where it is no number that could be meant. */
+/** Undefined for an invalid number. */
 export function choicesEach({ body }: Asked): number | undefined {
   if (body.n === undefined) return 1;
   const n = numberOf(body.n);
   return n !== undefined && Number.isSafeInteger(n) && n >= 1 ? n : undefined;
 }
 
-/** What the parameters of completions say where they ask for nothing: without them, the answer is the same. */
+/** Values of completion parameters that change nothing: they can be left out. */
 const harmless: Readonly<Record<string, (value: Json) => boolean>> = {
   n: isOne,
   best_of: isOne,
@@ -107,7 +107,7 @@ const harmless: Readonly<Record<string, (value: Json) => boolean>> = {
   logit_bias: (value) => isJsonObject(value) && Object.keys(value).length === 0,
 };
 
-/** Whether it may be left out without a word. */
+/** Whether it can be left out silently. */
 export function asksForNothing(parameter: string, value: Json | undefined): boolean {
   return value === undefined || harmless[parameter]?.(value) === true;
 }
@@ -124,10 +124,10 @@ function isFalse(value: Json): boolean {
   return value === false;
 }
 
-/** OpenAI's own models that think know `max_tokens` by another name only (unverified). */
+/** OpenAI's own reasoning models know `max_tokens` by another name only (unverified). */
 const namesLimitAnew = /(?:^|\/)(?:o[1-9]|gpt-[5-9])/;
 
-/** Of the field that bounds an answer, for a model that is known by any of these names. */
+/** The field that bounds the output, for a model with any of these names. */
 export function limitNameFor(names: readonly unknown[]): string {
   const isNew = names.some((name) => typeof name === 'string' && namesLimitAnew.test(name));
   return isNew ? 'max_completion_tokens' : 'max_tokens';
@@ -138,7 +138,7 @@ interface Prompts {
   readonly count: number;
 }
 
-/** What each call sends. A list of nothing is for the upstream to judge, where it takes lists. */
+/** The prompt of each call. An empty list is for the upstream to refuse, where it takes lists. */
 async function promptsOf(
   asked: Asked,
   { onePromptACall = false, takesTokens }: CompletionWireFormat,
@@ -149,7 +149,7 @@ async function promptsOf(
   return items.map((prompt) => ({ prompt, count: 1 }));
 }
 
-/** Each is a call of its own; nothing is decoded for a list that is too long. */
+/** Each prompt is a call of its own; a list that is too long is refused before decoding. */
 function checkCount(asked: Asked): void {
   const { prompt } = asked.body;
   if (!isJsonList(prompt)) return;
@@ -198,7 +198,7 @@ function toReply(results: readonly CompletionResult[], asked: Asked): Reply {
   };
 }
 
-/** What every completion begins with, and every chunk of one. */
+/** The head of every completion, and of every chunk. */
 export function completionHead(
   { id, created, model, system_fingerprint: print }: JsonObject,
   asked: Asked,

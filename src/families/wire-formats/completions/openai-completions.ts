@@ -17,9 +17,9 @@ import { ChoiceProgress } from './choice-progress.ts';
 import { type CompletionCall, type CompletionWireFormat, translateCompletions } from './completions.ts';
 
 export interface OpenaiCompletionFacts {
-  /** `prompt` may be one text, and no list. */
+  /** `prompt` must be one text, not a list. */
   readonly onePromptACall?: boolean;
-  /** It would take OpenAI's token IDs for its own, or refuse them. */
+  /** It would read OpenAI's token IDs as its own, or refuse them. */
   readonly misreadsTokens?: boolean;
 }
 
@@ -57,7 +57,7 @@ function checked(choice: JsonObject): JsonObject {
   return choice;
 }
 
-/** Whether every number in it is one that a reader can hold. */
+/** Whether every number in it fits a double. */
 function isInRange(value: Json | undefined): boolean {
   if (value instanceof JsonNumber) return Number.isFinite(value.value);
   if (value instanceof JsonNumbers) return value.values().every(Number.isFinite);
@@ -65,7 +65,7 @@ function isInRange(value: Json | undefined): boolean {
   return !isJsonObject(value) || Object.values(value).every(isInRange);
 }
 
-/** Chunks pass as they come, once they are known to be some. */
+/** Valid chunks pass unchanged. */
 class ChunkReader implements StreamReader {
   readonly #progress: ChoiceProgress;
   #usage: Usage | null = null;

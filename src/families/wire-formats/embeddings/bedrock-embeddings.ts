@@ -7,7 +7,7 @@ import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { cohereInputTypes } from './cohere-input-types.ts';
 import type { EmbeddingWireFormat } from './embeddings.ts';
 
-/** The first generation has one width. */
+/** The first generation has a fixed width. */
 const titanHasDimensions = ({ model }: Asked): boolean => /titan-embed-(?:image|text-v(?!1\b))/.test(model);
 
 interface BedrockWireFormat extends EmbeddingWireFormat {
@@ -28,7 +28,7 @@ const titan: BedrockWireFormat = {
   },
   read({ body }, { items }) {
     const { embedding, inputTextTokenCount: count } = objectIn(body, 'the answer');
-    // For a list of nothing an empty text is embedded, and not asked for.
+    // For an empty list an empty text is embedded, and its vector dropped.
     return { vectors: [embedding ?? null].slice(0, items.length), promptTokens: countIn(count) };
   },
 };
@@ -65,7 +65,7 @@ const nova: BedrockWireFormat = {
   },
 };
 
-/** Its third generation has one width, and answers without being told in which numbers. */
+/** Its third generation has a fixed width, and needs no type of numbers. */
 const isThirdGeneration = (model: string): boolean => /cohere\.embed-[a-z-]+-v3/.test(model);
 
 const cohere: BedrockWireFormat = {
@@ -94,13 +94,13 @@ const cohere: BedrockWireFormat = {
   },
 };
 
-/** What it counted where the body says nothing. */
+/** The token count from the headers, where the body has none. */
 export function tokensIn(headers: readonly string[]): number | undefined {
   const count = headerValue(headers, 'x-amzn-bedrock-input-token-count') ?? '';
   return /^\d{1,15}$/.test(count) ? Number(count) : undefined;
 }
 
-/** Undefined where the name is of no model that embeds. */
+/** Undefined for a model that does not embed. */
 export function bedrockEmbeddings(model: string): BedrockWireFormat | undefined {
   if (model.includes('titan-embed')) return titan;
   if (model.includes('cohere.embed')) return cohere;
