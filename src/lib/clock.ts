@@ -3,9 +3,9 @@
 import { performance } from 'node:perf_hooks';
 
 export interface Clock {
-  /** Milliseconds since the epoch: for what people and other machines read. */
+  /** Milliseconds since the epoch: for people and other machines. */
   nowMs(): number;
-  /** Milliseconds since some point of this process: for ages and durations. */
+  /** Milliseconds since some moment of this process: for ages and durations. */
   monotonicMs(): number;
 }
 

@@ -1,6 +1,6 @@
 /** Waits for a promise up to a time limit. */
 
-/** Where it does not come in time the wait ends with the error, and whoever works on it goes on. */
+/** After the time the wait rejects with the error, while the work continues. */
 export async function beforeDeadline<T>(answer: Promise<T>, timeoutMs: number, toError: () => Error): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(toError()), timeoutMs);

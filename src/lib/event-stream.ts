@@ -17,7 +17,7 @@ export class EventStreamError extends Error {
   }
 }
 
-/** No event is longer; what is, is no stream of events. */
+/** A longer event is an error. */
 const longestEventBytes = 4 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
@@ -27,13 +27,13 @@ const byteOrderMark = Buffer.from('\ufeff');
 
 export class EventStream {
   readonly #limitBytes: number;
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an incomplete line. */
   #rest: Buffer[] = [];
   #restBytes = 0;
   #dataBytes = 0;
   #data: string[] = [];
   #name = '';
-  /** The last line ended with a return: a line feed right behind it belongs to the same end. */
+  /** The last line ended with a carriage return: a line feed directly after it belongs to it. */
   #isAfterReturn = false;
   #isFirstLine = true;
 
@@ -41,7 +41,7 @@ export class EventStream {
     this.#limitBytes = limitBytes;
   }
 
-  /** The events that are complete with it, one by one. Throws an `EventStreamError` at the first that is none. */
+  /** The completed events, one by one. Throws an `EventStreamError` at the first invalid one. */
   *push(chunk: Buffer): Generator<StreamEvent, void, void> {
     let start = 0;
     for (let at = 0; at < chunk.length; at += 1) {
@@ -61,7 +61,7 @@ export class EventStream {
     }
   }
 
-  /** What the end of the stream completes: some forget the empty line behind the last event. */
+  /** The event completed by the end of the stream: some services omit the last empty line. */
   *end(): Generator<StreamEvent, void, void> {
     const last = this.#line(this.#wholeLine(Buffer.alloc(0))) ?? this.#dispatch();
     if (last !== undefined) yield last;
@@ -91,7 +91,7 @@ export class EventStream {
     return line.subarray(0, length).equals(byteOrderMark) ? line.subarray(length) : line;
   }
 
-  /** Takes one line; an empty one ends an event. */
+  /** Processes one line; an empty one ends an event. */
   #line(line: Buffer): StreamEvent | undefined {
     if (line.length === 0) return this.#dispatch();
     const [first] = line;

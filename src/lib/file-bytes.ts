@@ -5,9 +5,9 @@ import type { FileHandle } from 'node:fs/promises';
 
 export interface StoredBytes {
   readonly length: number;
-  /** As a view: nothing is read. */
+  /** A view: reads nothing. */
   subarray(start: number, end: number): StoredBytes;
-  /** Some of them from there on: one at least, and no more than `mostBytes`. */
+  /** At least one byte from there on, and no more than `mostBytes`. */
   read(at: number, mostBytes: number): Promise<Buffer>;
 }
 

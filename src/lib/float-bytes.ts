@@ -8,12 +8,12 @@ export function floatsToBytes(values: readonly number[]): Buffer {
 }
 
 export function floatsIn(text: string): number[] {
-  // A copy begins where floats may begin.
+  // A copy is aligned for floats.
   const bytes = inOrder(Buffer.from(text, 'base64'));
   return Array.from(new Float32Array(new Uint8Array(bytes).buffer));
 }
 
-/** Between the order of this machine and that of the wire. */
+/** Converts between this machine's byte order and little-endian. */
 function inOrder(bytes: Buffer): Buffer {
   return endianness() === 'LE' ? bytes : bytes.swap32();
 }

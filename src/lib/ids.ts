@@ -6,11 +6,11 @@ import { randomFillSync } from 'node:crypto';
 const randomBytesPerId = 10;
 const digitsPerId = 2 * randomBytesPerId;
 const pool = Buffer.allocUnsafe(randomBytesPerId * 256);
-/** The pool as hex digits. An ID is a slice of it, and keeps all of it: it is no longer for that. */
+/** Random bytes as hex digits, in a pool. It is short, as an ID is a slice that keeps all of it. */
 let digits = '';
 let used = 0;
 
-/** Of the latest time: many IDs are made in the same millisecond. */
+/** The latest time, cached: many IDs are made within one millisecond. */
 let timeMs = -1;
 let timeText = '';
 

@@ -7,9 +7,9 @@ const LINE_FEED = 0x0a;
 export interface Line {
   /** From 1. */
   readonly no: number;
-  /** Where it begins. */
+  /** Its offset. */
   readonly at: number;
-  /** Without its line feed; a view of what came, where it came in one piece. Undefined of one that is too long. */
+  /** Without its line feed; a view where it arrived in one piece. Undefined for a line that is too long. */
   readonly bytes: Buffer | undefined;
 }
 
@@ -17,25 +17,25 @@ export class LineReader {
   readonly #longestBytes: number;
   #no = 1;
   #at = 0;
-  /** Of the line that has begun. */
+  /** Pieces of the incomplete line. */
   #pieces: Buffer[] = [];
   #heldBytes = 0;
   #isTooLong = false;
-  /** Of the line that has begun, so many have come, be they held or not. */
+  /** Bytes of the incomplete line, held or not. */
   #begunBytes = 0;
-  /** Where the line ends that was put together last. */
+  /** The end of the last assembled line. */
   #end = 0;
 
   constructor(longestBytes: number) {
     this.#longestBytes = longestBytes;
   }
 
-  /** Held of a line that is not complete. */
+  /** Bytes held of an incomplete line. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
 
-  /** Those that end in it. */
+  /** The lines that end in the chunk. */
   *push(chunk: Buffer): Generator<Line, void, undefined> {
     let from = 0;
     for (let feed = chunk.indexOf(LINE_FEED); feed !== -1; feed = chunk.indexOf(LINE_FEED, from)) {
@@ -48,7 +48,7 @@ export class LineReader {
     if (from < chunk.length) this.#hold(chunk.subarray(from));
   }
 
-  /** The last one, where no line feed stands behind it; undefined where nothing does. */
+  /** The last line without a line feed; undefined where there is none. */
   end(): Line | undefined {
     if (this.#heldBytes === 0 && !this.#isTooLong) return undefined;
     const bytes = this.#whole(Buffer.alloc(0));

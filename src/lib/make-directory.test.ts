@@ -26,7 +26,7 @@ test('terminates if the file system allows no directories', { skip: !existsSync(
   const { href } = new URL('./make-directory.ts', import.meta.url);
   const program = `const { makeDirectory } = await import(${JSON.stringify(href)});
     try { makeDirectory('/proc/none/such', 0o700); } catch ({ code }) { console.log(code); }`;
-  // Killed where it does not end.
+  // Killed by the timeout if it hangs.
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { timeout: 30_000 });
   assert.match(stdout.toString(), /^E[A-Z]+\n$/);
 });

@@ -4,7 +4,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from './thrown.ts';
 
-/** Node's own `recursive` never ends where a file system takes no directories, as /proc does not. */
+/** Node's own `recursive` loops forever where a file system takes no directories, as /proc does not. */
 export function makeDirectory(path: string, mode: number): void {
   if (isDirectory(path)) return;
   const above = dirname(path);
@@ -12,7 +12,7 @@ export function makeDirectory(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
   } catch (thrown) {
-    // Another process may have been quicker.
+    // Another process may have been first.
     if (codeOf(thrown) !== 'EEXIST' || !isDirectory(path)) throw thrown;
   }
 }

@@ -2,12 +2,12 @@
 
 export const nanosPerDollar = 1_000_000_000;
 
-/** Sums stay exact as far as a double counts by one: nine million dollars. */
+/** Sums are exact up to the largest safe integer: nine million dollars. */
 export const mostNanos = 9_000_000 * nanosPerDollar;
 
 const decimal = /^(0|[1-9]\d{0,6})(?:\.(\d{1,9}))?$/;
 
-/** `12.5` to 12,500,000,000. Undefined where it is no amount, has more than nine decimals, or is more than nine million. */
+/** `12.5` to 12,500,000,000. Undefined for an invalid amount, more than nine decimals, or more than nine million. */
 export function parseDollars(text: string): number | undefined {
   const match = decimal.exec(text);
   if (match === null) return undefined;

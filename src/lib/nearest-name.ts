@@ -1,14 +1,14 @@
 /** Finds the known name nearest to a mistyped one. */
 
-/** Undefined where nothing is near, and where looking for names has taken more than hints are worth. */
+/** Undefined where nothing is near, or after too many comparisons. */
 export type NearestName = (name: string) => string | undefined;
 
-/** Longer ones are not looked for: the distance takes time in the square of the length. */
+/** Longer names are skipped: the distance takes time quadratic in the length. */
 const longestName = 200;
 
 /**
- * Undefined where nothing is near: at most one in `share` of the letters may differ, or the name must be the beginning of a
- * known one. Case and separators do not count.
+ * Undefined where nothing is near: at most one in `share` of the letters may differ, or the name must be a prefix of a known one. Case and separators
+ * do not count.
  */
 export function nearestName(name: string, known: Iterable<string>, share = usualShare): string | undefined {
   return createNearestName(known, share)(name);
@@ -16,10 +16,10 @@ export function nearestName(name: string, known: Iterable<string>, share = usual
 
 const usualShare = 3;
 
-/** A name held against another one; some 0.2 µs each. */
+/** Comparisons of two names; some 0.2 µs each. */
 const mostComparisons = 2_000_000;
 
-/** For many names: all of them together are held against known ones a bounded number of times, those that come later not at all. */
+/** For many names: the number of comparisons is bounded for all together, and later names are then skipped. */
 export function createNearestName(known: Iterable<string>, share = usualShare): NearestName {
   let folded: { readonly name: string; readonly text: string }[] | undefined;
   let comparisons = 0;
@@ -61,10 +61,10 @@ let beforeLast = new Int32Array(longestName * 2);
 let last = new Int32Array(longestName * 2);
 let row = new Int32Array(longestName * 2);
 
-/** Letters added, dropped, replaced, or swapped with their neighbour; anything above `most` where there are more. */
+/** Letters added, dropped, replaced, or swapped with their neighbour; more than `most` where there are more. */
 function editDistance(a: string, b: string, most: number): number {
   const far = most + 1;
-  // What is further from the diagonal than that is too far. Beside it stands what is never less.
+  // Cells further from the diagonal are too far. The cells beside it hold lower bounds.
   for (let j = 0; j <= b.length + 1; j++) last[j] = Math.min(j, far);
   beforeLast.fill(far, 0, b.length + 2);
   for (let i = 1; i <= a.length; i++) {

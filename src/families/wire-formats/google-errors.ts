@@ -5,10 +5,10 @@ import { isJsonList, type Json } from '../../lib/json/json-text.ts';
 import { at, textIn } from './reading.ts';
 
 export const googleErrors: ErrorWireFormat = {
-  // What else it says is where others have it.
+  // Its other fields are the usual ones.
   read(body) {
     const details = detailsOf(errorIn(body));
-    // A wrong key is a bad argument to the Gemini API; a client would take it for its own.
+    // The Gemini API reports a wrong key as a bad argument, which a client would take for its own.
     if (details.some((detail) => at(detail, 'reason') === 'API_KEY_INVALID')) {
       return {
         message: 'The upstream does not take the key that the gateway has for it; tell the operator.',

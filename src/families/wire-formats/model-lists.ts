@@ -6,10 +6,10 @@ import { isMapping } from '../../lib/is-mapping.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** OpenAI's shape, `{data: [{id}]}`: of what a model does it says nothing. */
+/** OpenAI's shape, `{data: [{id}]}`, which has no operations. */
 export const openaiModelList = (path: string): ModelList => listAt(path, 'data', ({ id }) => ({ id }));
 
-/** A list at a field of the answer, or the answer itself where there is none; what has no name is left out. */
+/** A list in a field of the answer, or the answer itself; entries without a name are left out. */
 export function listAt(
   path: string,
   field: string | undefined,
@@ -29,7 +29,7 @@ export function listAt(
   };
 }
 
-/** What words of the upstream's mean here; undefined where it says nothing. */
+/** Operations for the upstream's words; undefined where it has none. */
 export function operationsFor(
   said: unknown,
   meaning: Readonly<Record<string, Operation>>,

@@ -27,7 +27,7 @@ test('offers the operations of its row, directly under the base URL, with a bear
 test('passes bytes through unless a limitation of the upstream needs a check', () => {
   const plain = offered({ ...row, completions: { facts: '' }, embeddings: { facts: '' } });
   assert.equal(plain.completions?.translation, undefined);
-  // Whether base64 came that was asked for has to be seen.
+  // Whether the requested base64 was sent must be checked.
   assert.equal(typeof plain.embeddings?.translation?.isNeeded, 'function');
   for (const lack of [{ onePromptACall: true }, { misreadsTokens: true }]) {
     const { completions } = offered({ ...row, completions: { ...lack, facts: '' } });

@@ -12,16 +12,16 @@ interface Said {
   readonly facts: string;
 }
 
-/** What is left out is as OpenAI has it. An operation without facts is not offered. */
+/** Absent facts are as with OpenAI. An operation without facts is not offered. */
 interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | 'failureIn'> {
-  /** Where its paths are, where not directly under the base URL. */
+  /** Converts a path that is not directly under the base URL. */
   at?(path: string, options: Options): string;
   readonly completions?: OpenaiCompletionFacts & Said;
   readonly embeddings?: OpenaiEmbeddingFacts & Said;
   readonly rerank?: StandardRerankFacts & Said;
-  /** It has chat without completions; one with completions has chat as well. */
+  /** It has chat without completions; a family with completions has chat as well. */
   readonly hasChat?: true;
-  /** What it offers in shapes of its own. */
+  /** Offers in formats of its own. */
   own?(options: Options): Readonly<Partial<Record<Operation, Offer>>>;
   /** Under other labels. */
   others?(options: Options): Offers;
@@ -70,24 +70,24 @@ function offer(path: string, translation: Translation | undefined, { facts }: Sa
   return { path, ...(translation !== undefined && { translation }), facts };
 }
 
-/** Without a fact that says otherwise, bytes pass. */
+/** Without a differing fact, bytes pass. */
 function toCompletions(facts: OpenaiCompletionFacts): Translation | undefined {
   return facts.onePromptACall || facts.misreadsTokens ? openaiCompletions(facts) : undefined;
 }
 
-/** What comes in a call that has to be changed is for the upstream to judge, as it is in one that passes. */
+/** Embedding inputs in a changed request are for the upstream to validate, as in an unchanged one. */
 function toEmbeddings(facts: OpenaiEmbeddingFacts, options: Options): Translation {
   return openaiEmbeddings({ takesObjects: true, ...facts }, options);
 }
 
-/** Recognises an error that came with status 200, as services between us and a model send it, and the status that is meant. */
+/** Detects an error sent with status 200, as proxies in front of a model do, and its real status. */
 const errorObject = '{"error":{';
 const statusInError = /"(?:code|status)"\s*:\s*"?([45]\d\d)\b/;
 const [openBrace, quote, letterE] = Buffer.from(errorObject);
-/** What is no error shows it in its first characters. */
+/** An answer that is no error shows it in its first characters. */
 const lookedAtBytes = 64;
 
-/** Of `{"error":{"code":502,...}}` under a status of 200, the status that is meant. */
+/** The real status of `{"error":{"code":502,...}}` under a 200. */
 export function failureIn(beginning: Buffer, isWhole: boolean): number | 'unclear' | undefined {
   // Most answers show it in three bytes: `{"o` of "object", `{"i` of "id".
   const [first, second, third = letterE] = beginning;

@@ -2,7 +2,7 @@
 
 import type { FamilyOption } from '../../core/family.ts';
 
-/** How many a call may hold, where the operator knows better. */
+/** Items in a call, where the operator knows better. */
 export const itemsInACall = (description: string, standard: number): FamilyOption => ({
   description,
   pattern: /^[1-9]\d{0,6}$/,

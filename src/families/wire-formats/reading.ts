@@ -11,7 +11,7 @@ import {
 } from '../../lib/json/json-text.ts';
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 
-/** What each call came to, in their order; there is an answer to every one. */
+/** Reads the answer to every call, in order. */
 export async function readEach<Call, Result>(
   calls: readonly Call[],
   answers: readonly WireAnswer[],
@@ -27,7 +27,7 @@ export async function readEach<Call, Result>(
   return results;
 }
 
-/** What each element becomes, with a turn for the event loop now and then. */
+/** Converts each element, in time slices. */
 export async function mapSliced<T, Result>(
   list: readonly T[],
   toResult: (element: T, index: number) => Result,
@@ -40,7 +40,7 @@ export async function mapSliced<T, Result>(
   return results;
 }
 
-/** Between two places to stop. */
+/** Work between two points where it may pause. */
 const elementsPerPiece = 256;
 
 export function objectIn(value: Json | undefined, what: string): JsonObject {
@@ -57,13 +57,13 @@ export function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A whole number from 0; undefined where it is something else. */
+/** A whole number from 0; else undefined. */
 export function countIn(value: Json | undefined): number | undefined {
   const count = numberOf(value);
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
-/** Undefined where one of them is: a part is no sum. */
+/** Undefined where one of them is: a partial sum would mislead. */
 export function sumOf(counts: readonly (number | undefined)[]): number | undefined {
   return counts.reduce<number | undefined>(
     (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
@@ -71,14 +71,14 @@ export function sumOf(counts: readonly (number | undefined)[]): number | undefin
   );
 }
 
-/** The member of a member, and so on; undefined where one is missing. */
+/** A nested member; undefined where one on the way is missing. */
 export function at(value: Json | undefined, ...names: readonly string[]): Json | undefined {
   let found = value;
   for (const name of names) found = isJsonObject(found) ? found[name] : undefined;
   return found;
 }
 
-/** The list in the order that each element's index says: every index once, none missing. */
+/** Orders the list by each element's index: every index once, none missing. */
 export function byIndex(list: readonly Json[], name: string, what: string): readonly JsonObject[] {
   const ordered = new Array<JsonObject | undefined>(list.length);
   for (const element of list) {
@@ -92,7 +92,7 @@ export function byIndex(list: readonly Json[], name: string, what: string): read
   return ordered.filter((object) => object !== undefined);
 }
 
-/** A vector is a list of one or more numbers. */
+/** A list of one or more numbers. */
 export function isVector(value: Json | undefined): value is JsonNumbers {
   return value instanceof JsonNumbers;
 }

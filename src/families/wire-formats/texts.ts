@@ -6,9 +6,9 @@ import { sliceIfOver } from '../../lib/time-slices.ts';
 import { mostTokenIds, textOfTokens, type Vocabulary, vocabularyOf } from '../../lib/token-ids.ts';
 
 export interface Texts {
-  /** In the client's order. What is no text, such as an image, is there as it came. */
+  /** In the client's order. Inputs other than text, such as images, are unchanged. */
   readonly items: readonly Json[];
-  /** The client sent one, and not a list. */
+  /** The client sent one, not in a list. */
   readonly isSingle: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function toTexts(asked: Asked, field: string): Promise<Texts> {
   return { items, isSingle: false };
 }
 
-/** Decoding takes its time, which others wait for. */
+/** Decoding takes time, for which other requests wait. */
 function checkTokenCount(asked: Asked, field: string, value: Json): void {
   const lists = isJsonList(value) ? value : [value];
   const count = lists.reduce<number>((sum, list) => sum + (list instanceof JsonNumbers ? list.length : 0), 0);
@@ -36,7 +36,7 @@ function checkTokenCount(asked: Asked, field: string, value: Json): void {
   throw asked.refusal(field, why, `send ${mostTokenIds} at most, or text`);
 }
 
-/** The same, where the upstream takes nothing but text. */
+/** The same for upstreams that take text only. */
 export async function toPlainTexts(asked: Asked, field: string): Promise<{ texts: string[]; isSingle: boolean }> {
   const { items, isSingle } = await toTexts(asked, field);
   const texts = items.map((item) => {
@@ -60,5 +60,5 @@ function vocabularyFor({ tokenIds, publicModel }: Asked): Vocabulary {
   return tokenIds === 'decode' || tokenIds === 'pass' ? vocabularyOf(publicModel) : tokenIds;
 }
 
-/** Where texts are calls, alone or a few at a time, one request must not become any number of them. */
+/** Where each call takes few texts, this limits the calls of one request. */
 export const mostCalls = 2048;

@@ -15,7 +15,7 @@ const countNames = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as con
 
 const isSaid = (value: Json | undefined): boolean => value !== undefined && value !== null;
 
-/** As it was said, without further numbers that count nothing. Undefined where one of the counts is none: then nobody knows the others. */
+/** The usage without invalid extra numbers. Undefined where a count itself is invalid: then none is reliable. */
 export function soundUsage(usage: Json | undefined): JsonObject | undefined {
   if (!isJsonObject(usage)) return undefined;
   const isOdd = countNames.some((name) => isSaid(usage[name]) && countIn(usage[name]) === undefined);
@@ -31,7 +31,7 @@ function withoutOddNumbers(object: JsonObject): JsonObject {
   return sound;
 }
 
-/** Nothing is counted below 0, and nothing without end. */
+/** Counts are finite and not negative. */
 function isSound(value: Json): boolean {
   if (value instanceof JsonNumber) return isAmount(value.value);
   if (value instanceof JsonNumbers) return value.values().every(isAmount);
@@ -41,11 +41,11 @@ function isSound(value: Json): boolean {
 
 const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0;
 
-/** Of one answer, what it says; of several, the sum of what all of them say. Undefined where one says nothing, or not what the others do. */
+/** One answer's usage; of several the sum. Undefined where one has none, or other fields than the others. */
 export function sumOfUsage(usages: readonly (Json | undefined)[]): JsonObject | undefined {
   const said = usages.map(soundUsage).filter((usage) => usage !== undefined);
   if (said.length < usages.length) return undefined;
-  // A count that is there in some of them alone would be missing from the sum, and nothing would show it.
+  // A count that only some report would be missing from the sum unnoticed.
   const isPartial = countNames.some((name) => {
     const count = said.filter((usage) => isSaid(usage[name])).length;
     return count > 0 && count < said.length;
@@ -69,7 +69,7 @@ function sumOfValues(values: readonly (Json | undefined)[]): Json | undefined {
   return counts.length === values.length ? counts.reduce((sum, count) => sum + count, 0) : undefined;
 }
 
-/** For the exchange's own record; null where nothing was counted. */
+/** For the exchange's record; null where nothing was counted. */
 export function toUsage(usage: JsonObject): Usage | null {
   const [promptTokens = null, completionTokens = null, totalTokens = null] = countNames.map((name) =>
     countIn(usage[name]),

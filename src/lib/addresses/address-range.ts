@@ -20,7 +20,7 @@ export function toAddressRange(text: string): AddressRange | undefined {
   return { address, family, prefixBits: Number(bits) };
 }
 
-/** Leaves out what is neither an address nor a range. */
+/** Leaves out invalid texts. */
 export function toBlockList(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
@@ -30,7 +30,7 @@ export function toBlockList(texts: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4 address in the form of IPv6 is the same one, and an address of one link is what it is on whichever. */
+/** An IPv4-mapped IPv6 address counts as IPv4, and a zone is ignored. */
 export function includesAddress(list: BlockList | undefined, address: string): boolean {
   if (list === undefined) return false;
   const [plain = ''] = address.split('%', 1);
@@ -40,7 +40,7 @@ export function includesAddress(list: BlockList | undefined, address: string): b
 
 const loopback = toBlockList(['127.0.0.0/8', '::1']);
 
-/** Of this machine; a name is no address. */
+/** For IP addresses, not names. */
 export function isLoopback(address: string): boolean {
   return includesAddress(loopback, address);
 }

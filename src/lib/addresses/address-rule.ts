@@ -4,16 +4,16 @@ import { isIP } from 'node:net';
 import { toAddressRange } from './address-range.ts';
 
 export interface AddressRule {
-  /** The same for rules that say the same. */
+  /** The same for rules of equal content. */
   readonly id: string;
-  /** Of an IP address in any spelling; of anything else it says no. */
+  /** An IP address in any spelling; false for anything else. */
   permits(address: string): boolean;
 }
 
 export interface AddressRuleFacts {
-  /** Ranges that are admitted beyond the standard, as texts such as `100.64.0.0/10`. */
+  /** Ranges permitted beyond the default, such as `100.64.0.0/10`. */
   readonly allow?: readonly string[];
-  /** Ranges that are refused whatever else is said. */
+  /** Ranges refused in any case. */
   readonly deny?: readonly string[];
 }
 
@@ -24,8 +24,8 @@ interface Range {
 }
 
 /**
- * What no service to call stands at: this network, carriers' own, link-local and with it the metadata of clouds, protocol
- * assignments, documentation, benchmarks, multicast, reserved. Private and loopback ranges are not here: inference servers live there.
+ * Ranges without callable services: this network, carriers' own, link-local, which includes cloud metadata, protocol assignments, documentation,
+ * benchmarks, multicast, reserved. Private and loopback ranges are not here: inference servers live there.
  */
 const refused = toRanges([
   '0.0.0.0/8',
@@ -39,21 +39,21 @@ const refused = toRanges([
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Azure's own, in a public range.
+  // Azure's metadata service, in a public range.
   '168.63.129.16/32',
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
-  // The metadata of AWS and of Google's cloud, in a private range.
+  // The metadata services of AWS and Google Cloud, in a private range.
   'fd00:ec2::/32',
   'fd20:ce::254/128',
 ]);
 
-/** Of IPv6 nothing else is meant for services; whatever is not within these is refused. */
+/** The only IPv6 ranges meant for services; all others are refused. */
 const usable = toRanges(['::1/128', '2000::/3', 'fc00::/7']);
 
-/** Where an IPv4 address stands within an IPv6 address, by the number of bits behind it. */
+/** Where an IPv6 address embeds an IPv4 address: the number of bits after it. */
 const embeddings: readonly { readonly range: Range; readonly bitsBehind: bigint; readonly isInverted?: true }[] = [
   // Mapped, compatible, translated.
   ...toRanges(['::ffff:0:0/96', '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48']).map((range) => ({
@@ -61,7 +61,7 @@ const embeddings: readonly { readonly range: Range; readonly bitsBehind: bigint;
     bitsBehind: 0n,
   })),
   ...toRanges(['2002::/16']).map((range) => ({ range, bitsBehind: 80n })),
-  // Teredo hides it.
+  // Teredo inverts its bits.
   ...toRanges(['2001::/32']).map((range) => ({ range, bitsBehind: 0n, isInverted: true as const })),
 ];
 
@@ -82,7 +82,7 @@ export function createAddressRule({ allow = [], deny = [] }: AddressRuleFacts = 
     id: JSON.stringify([allow, deny]),
     permits(address: string) {
       const version = isIP(address);
-      // A zone says on which link: such an address is link-local.
+      // Only link-local addresses have a zone.
       if (version === 0 || address.includes('%')) return false;
       return version === 4 ? mayBe(toBits4(address), 32) : mayBe(toBits6(address), 128);
     },
@@ -90,7 +90,7 @@ export function createAddressRule({ allow = [], deny = [] }: AddressRuleFacts = 
 }
 
 function embeddedIn(bits: bigint): bigint | undefined {
-  // The one address in the oldest of these forms that means something else.
+  // `::1` has the form of an embedded address, but is not one.
   if (bits === 1n) return undefined;
   const found = embeddings.find(({ range }) => holds([range], bits, 128));
   if (found === undefined) return undefined;
@@ -106,7 +106,7 @@ function holds(ranges: readonly Range[], bits: bigint, widthBits: number): boole
   });
 }
 
-/** Leaves out what is no range. */
+/** Leaves out invalid texts. */
 function toRanges(texts: readonly string[]): Range[] {
   return texts.flatMap((text) => {
     const range = toAddressRange(text);
@@ -122,7 +122,7 @@ function toBits4(address: string): bigint {
   return address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
 }
 
-/** The URL parser knows every spelling and gives back one. */
+/** The URL parser normalises every spelling. */
 function toBits6(address: string): bigint {
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = text.split('::');

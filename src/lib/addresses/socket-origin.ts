@@ -2,18 +2,18 @@
 
 import { Buffer } from 'node:buffer';
 
-/** What stands in `Host`, and in the URLs that are signed: such a service has no name. */
+/** For `Host` and signed URLs: such a service has no name. */
 export const socketHost = 'localhost';
 
-/** More does not fit in the address of a socket, on the systems that this runs on. */
+/** The longest socket path on the supported systems. */
 export const longestSocketPath = 103;
 
 const scheme = 'unix:';
 
 export interface SocketUrl {
-  /** Of the socket's file. */
+  /** Path of the socket's file. */
   readonly socket: string;
-  /** Behind it; empty, or begins with a slash. */
+  /** The URL path; empty, or begins with a slash. */
   readonly path: string;
 }
 
@@ -21,7 +21,7 @@ export const isSocketUrl = (written: string): boolean => written.startsWith(sche
 
 export const toSocketOrigin = (socket: string): string => `${scheme}${socket}:`;
 
-/** The file's path ends at the last colon that a slash follows, or else at the end, where a colon of ours may stand. */
+/** The file's path ends at the last colon before a slash, or else at the end, with an optional colon. */
 export function toSocketUrl(written: string): SocketUrl {
   const text = written.slice(scheme.length);
   const end = text.lastIndexOf(':/');
@@ -35,12 +35,12 @@ export function socketOf(origin: string): string | undefined {
   return isSocketUrl(origin) ? origin.slice(scheme.length, -1) : undefined;
 }
 
-/** What whoever reads URLs can read: the service behind a socket is asked as if it were this machine's own. */
+/** A URL for parsers: the service behind a socket counts as one on this machine. */
 export function toUrlOrigin(origin: string): string {
   return isSocketUrl(origin) ? `http://${socketHost}` : origin;
 }
 
-/** Whether it can be the path of a socket's file, whoever starts the process, and wherever. */
+/** Whether it is a valid path for a socket's file, in every working directory. */
 export function isSocketPath(path: string): boolean {
   return /^\/[^\0]*[^\0/]$/.test(path) && Buffer.byteLength(path) <= longestSocketPath;
 }

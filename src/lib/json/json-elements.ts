@@ -32,11 +32,11 @@ export function* elementsOf(body: Buffer, { start, end }: JsonSpan): Generator<J
 }
 
 export interface JsonMember extends JsonSpan {
-  /** Escapes decoded. */
+  /** With escapes decoded. */
   readonly name: string;
 }
 
-/** The values of an object with their names, each as often as it stands there. */
+/** The values of an object with their names, duplicates included. */
 export function* membersOf(body: Buffer, object: JsonSpan): Generator<JsonMember, void, undefined> {
   for (const { start, end } of elementsOf(body, object)) {
     const nameEnd = endOfText(body, start + 1) + 1;
@@ -55,7 +55,7 @@ function trimmed(body: Buffer, from: number, to: number): JsonSpan {
   return { start, end };
 }
 
-/** The place of the quote that ends the text whose content begins at `at`. */
+/** Offset of the quote that ends the text whose content begins at `at`. */
 function endOfText(body: Buffer, at: number): number {
   for (let quote = body.indexOf(QUOTE, at); quote !== -1; quote = body.indexOf(QUOTE, quote + 1)) {
     let first = quote;

@@ -3,13 +3,13 @@
 import { Buffer } from 'node:buffer';
 import { BACKSLASH, LOWER_U, longestEscapeBytes } from './json-tokens.ts';
 
-/** Compiled once; asked for every key at the top level. */
+/** Compiled once; used for every top-level key. */
 export interface WatchedKeys {
-  /** Those that few bodies have stand behind the others. */
+  /** Common ones first, then rare ones. */
   readonly names: readonly string[];
-  /** How many the others are. */
+  /** The number of common ones. */
   readonly common: number;
-  /** By the first letter of a key, in whatever case: the names that begin so. */
+  /** The names by the first letter of a key, in either case. */
   readonly byFirstLetter: readonly (readonly Spelling[])[];
 }
 
@@ -21,10 +21,10 @@ interface Spelling {
 
 const noSpellings: readonly Spelling[] = [];
 
-/** What `matchKey` says of a key that is none of the watched ones. */
+/** `matchKey` returns it for other keys. */
 export const UNWATCHED = -1;
 
-/** The scanner remembers in the bits of one integer which common names it saw, and in those of another which rare ones. */
+/** The scanner has one bit for each seen name: one integer for common names, and one for rare ones. */
 const mostNames = 32;
 const longestName = 64;
 
@@ -35,7 +35,7 @@ const foldsToAscii: ReadonlyMap<number, number> = new Map([
   [0x212a, marked('K')],
 ]);
 
-/** A letter that another character stands for: the same as no byte of a name, but with the same upper case. */
+/** A code for a letter written as such a character: equal to no byte of a name, but with the same upper case. */
 function marked(letter: string): number {
   return letter.charCodeAt(0) | 0x80;
 }
@@ -46,7 +46,7 @@ const upperCaseOf = Uint8Array.from({ length: 256 }, (_, code) =>
     .charCodeAt(0),
 );
 
-/** The keys that a scan looks for. No two of them may be the same but for letter case. One look tells whether a body has any of the rare ones. */
+/** Compiles the keys of a scan. Names must differ in more than letter case. The rare ones are tested together. */
 export function compileWatchedKeys(commonNames: readonly string[], rareNames: readonly string[] = []): WatchedKeys {
   if (Math.max(commonNames.length, rareNames.length) > mostNames) {
     throw new RangeError(`at most ${mostNames} keys can be watched`);
@@ -67,8 +67,8 @@ export function compileWatchedKeys(commonNames: readonly string[], rareNames: re
 }
 
 /**
- * What the raw key in `[start, end)` is: `UNWATCHED`, or twice the place in `names` of the name that it folds to, plus
- * one where it says exactly that name.
+ * `UNWATCHED` for the raw key in `[start, end)`, or twice the index in `names` of the name that it folds to, plus one where the key is exactly that
+ * name.
  */
 export function matchKey({ byFirstLetter }: WatchedKeys, bytes: Buffer, start: number, end: number): number {
   if (start === end) return UNWATCHED;
@@ -100,10 +100,10 @@ function isFolded(upperCase: Buffer): boolean {
   return true;
 }
 
-/** The key at hand with its escapes decoded: ASCII, with those letters marked that another character stands for. */
+/** The current key with decoded escapes: ASCII, with letters written as other characters marked. */
 const decoded = Buffer.alloc(longestName);
 
-/** Fills `decoded` and returns its length; 0 where the key has what no watched name can be spelled with. */
+/** Fills `decoded` and returns its length; 0 where the key holds a character that no watched name has. */
 function decode(bytes: Buffer, start: number, end: number): number {
   let length = 0;
   for (let i = start; i < end; i += sizeAt(bytes, i)) {
@@ -121,7 +121,7 @@ function sizeAt(bytes: Buffer, at: number): number {
   return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : 3;
 }
 
-/** The code of the character or escape at `at`; 0 for those that no name has: short escapes, and beyond U+FFFF. */
+/** The code of the character or escape at `at`; 0 for those in no name: short escapes, and beyond U+FFFF. */
 function unitAt(bytes: Buffer, at: number): number {
   const lead = bytes[at] ?? 0;
   if (lead === BACKSLASH) return bytes[at + 1] === LOWER_U ? hexUnit(bytes, at + 2) : 0;

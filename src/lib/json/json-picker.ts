@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 
 export interface Picked {
-  /** As it was given: names with dots between, `*` for any element of a list. */
+  /** As given: dotted names, `*` for any element of a list. */
   readonly path: string;
   readonly text: string;
 }
@@ -19,7 +19,7 @@ interface Frame {
   readonly node: Node;
 }
 
-/** A longer name or text is none that is looked for; six bytes a character where all are escaped. */
+/** Longer names and texts are not matched; six bytes a character where all are escaped. */
 const longestBytes = 2_048;
 
 const QUOTE = 0x22;
@@ -31,7 +31,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A longer one counts nothing. */
+/** A longer one is ignored. */
 const longestNumber = 30;
 const isOfNumber = (byte: number): boolean => (byte >= 0x30 && byte <= 0x39) || numberSigns.has(byte);
 /** `+-.eE` */
@@ -43,24 +43,24 @@ export class JsonPicker {
   readonly #root: Node = newNode();
   readonly #picksLong: boolean;
   readonly #picksNumbers: boolean;
-  /** Of what may still hold a place; how much deeper it is than that. */
+  /** Open values that may still contain a match, and how many levels deeper the reader is. */
   #frames: Frame[] = [];
   #deeper = 0;
-  /** Where the next value stands; undefined where nothing is looked for. */
+  /** The node of the next value; undefined where it cannot match. */
   #next: Node | undefined = this.#root;
   #expectsName = false;
-  /** Inside of a text: what there is of it so far, where it is of interest. */
+  /** Inside a text: its bytes so far, where it may match. */
   #isInText = false;
   #isName = false;
   #text: Buffer[] | undefined = undefined;
   #textBytes = 0;
   #isLong = false;
-  /** The text ends with a backslash by which the next character is escaped. */
+  /** The text so far ends with an escaping backslash. */
   #isEscaping = false;
-  /** Of a number that has begun. */
+  /** The number so far. */
   #number = '';
 
-  /** Texts that are too long are left out, or picked as empty ones. Numbers are picked as they are spelled, and then no texts are. */
+  /** Texts that are too long are left out, or picked as empty. Numbers are picked as written, and then no texts are. */
   constructor(
     paths: readonly string[],
     what: 'no long ones' | 'long ones without their text' | 'numbers' = 'no long ones',
@@ -74,7 +74,7 @@ export class JsonPicker {
     }
   }
 
-  /** Another document begins. */
+  /** Starts another document. */
   reset(): void {
     this.#frames = [];
     this.#deeper = 0;
@@ -86,7 +86,7 @@ export class JsonPicker {
     this.#number = '';
   }
 
-  /** What ends in `bytes[start, end)`. */
+  /** Adds values that end in `bytes[start, end)`. */
   push(bytes: Buffer, picked: Picked[], start = 0, end = bytes.length): void {
     let at = start;
     while (at < end) {
@@ -139,7 +139,7 @@ export class JsonPicker {
     this.#expectsName = false;
   }
 
-  /** To the next member or element. */
+  /** Advances to the next member or element. */
   #step(): void {
     if (this.#deeper > 0) return;
     const frame = this.#frames.at(-1);
@@ -147,7 +147,7 @@ export class JsonPicker {
     this.#next = frame?.isObject === false ? frame.node.any : undefined;
   }
 
-  /** A character outside of texts. */
+  /** A character outside texts. */
   #readNumber(byte: number, picked: Picked[]): void {
     const path = this.#deeper > 0 ? undefined : this.#next?.path;
     if (path !== undefined && isOfNumber(byte)) {
@@ -167,7 +167,7 @@ export class JsonPicker {
     this.#isLong = false;
   }
 
-  /** Where it goes on behind what was read. */
+  /** Returns where to continue. */
   #readText(bytes: Buffer, start: number, end: number, picked: Picked[]): number {
     let from = start;
     for (;;) {
@@ -188,7 +188,7 @@ export class JsonPicker {
     }
   }
 
-  /** Whether what stands at `end` is escaped: an odd number of backslashes before it, of which the first may have come earlier. */
+  /** Whether the byte at `end` is escaped: an odd number of backslashes before it, the first of which may be in an earlier piece. */
   #endsEscaping(bytes: Buffer, start: number, end: number): boolean {
     let first = end;
     while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;
@@ -231,7 +231,7 @@ function namedIn(node: Node, name: string): Node {
   return known;
 }
 
-/** What stands between the quotes; undefined where that is no text. */
+/** The decoded content; undefined for invalid escapes. */
 function decoded(raw: Buffer | undefined): string | undefined {
   if (raw === undefined) return '';
   const text = raw.toString('utf8');
@@ -239,6 +239,6 @@ function decoded(raw: Buffer | undefined): string | undefined {
   try {
     return String(JSON.parse(`"${text}"`));
   } catch {
-    return undefined; // an escape that there is not
+    return undefined; // an invalid escape
   }
 }

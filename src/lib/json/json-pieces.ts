@@ -1,11 +1,11 @@
 /** Hand-written pieces of JSON lines for the request path, several times as fast as JSON.stringify. */
 
-/** Kept texts; names beyond that push the others out. */
+/** Kept texts; further ones replace the oldest. */
 const mostTexts = 4_096;
-/** Longer ones are not worth the memory. */
+/** Longer texts are not kept. */
 const longestKept = 256;
 
-/** Texts that come again and again, quoted once, as `change` has them. */
+/** Frequent texts, quoted once with `change` applied. */
 export class QuotedTexts {
   readonly #quoted = new Map<string, string>();
   readonly #change: (text: string) => string;
@@ -25,7 +25,7 @@ export class QuotedTexts {
   }
 }
 
-/** A whole number and a digit are written several times faster than a fraction. */
+/** Writing an integer and a digit is several times faster than a fraction. */
 export function toTenthsText(ms: number): string {
   const tenths = Math.round(ms * 10);
   if (!(tenths >= 0 && tenths < 2 ** 31)) return String(toNumber(tenths / 10));
@@ -47,7 +47,7 @@ export function toTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** Counts come from upstreams as well, and what JSON has no number for would spoil the line. */
+/** Upstreams report counts too; NaN or infinity would make the line invalid JSON. */
 export function toNumber(value: number | null | undefined): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }

@@ -1,6 +1,6 @@
 /** The result of scanning a JSON body. */
 
-/** Kinds as numbers, in the order of `kinds`: what the scanner works with. */
+/** Kinds as numbers, in the order of `kinds`, for the scanner. */
 export const STRING = 0;
 export const NUMBER = 1;
 export const OBJECT = 2;
@@ -13,24 +13,24 @@ export type JsonKind = (typeof kinds)[number];
 
 export const kindOf = (kind: number): JsonKind => kinds[kind] ?? 'null';
 
-/** The bits that `JsonField.elementKinds` has for these kinds. */
+/** The bits of these kinds in `JsonField.elementKinds`. */
 export function kindBits(...some: readonly JsonKind[]): number {
   return some.reduce((bits, kind) => bits | (1 << kinds.indexOf(kind)), 0);
 }
 
-/** A watched top-level field: the span `[start, end)` of its value, and of what kind that is. */
+/** A watched top-level field: the span `[start, end)` and the kind of its value. */
 export interface JsonField {
   readonly name: string;
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
-  /** Arrays: the kind of the first element, where there is one. */
+  /** Arrays: the kind of the first element. */
   readonly firstElement: JsonKind | undefined;
-  /** Arrays: every kind that occurs among the elements, as the bits that `kindBits` gives. */
+  /** Arrays: the kinds of all elements, as bits of `kindBits`. */
   readonly elementKinds: number;
-  /** Arrays: how many it has. */
+  /** Arrays: their length. */
   readonly elements: number;
-  /** Arrays of numbers, or of lists of numbers: how many numbers; else no less than `elements`. */
+  /** Arrays of numbers, or of lists of numbers: how many numbers; else at least `elements`. */
   readonly values: number;
 }
 
@@ -38,7 +38,7 @@ export interface FoundField extends JsonField {
   readonly before: FoundField | undefined;
 }
 
-/** The watched fields of one body: so few that a chain of them is the quickest to make and to look through. */
+/** The watched fields of one body, as a linked list: fastest for so few. */
 export class JsonFields {
   readonly #last: FoundField | undefined;
 
@@ -52,7 +52,7 @@ export class JsonFields {
     return field;
   }
 
-  /** In whose value a byte stands. */
+  /** The field whose value contains a byte. */
   nameAt(offset: number): string | undefined {
     let field = this.#last;
     while (field !== undefined && (offset < field.start || offset >= field.end)) field = field.before;
@@ -63,24 +63,24 @@ export class JsonFields {
 export interface JsonObjectScan {
   readonly ok: true;
   readonly fields: JsonFields;
-  /** Watched names that stand there in another letter case only, such as "Model" without a "model". */
+  /** Watched names present only in another letter case, such as "Model" without a "model". */
   readonly foldedOnly: readonly string[];
-  /** Whether any of the rare names stands there, in whatever letter case. */
+  /** Whether any rare name is present, in any letter case. */
   readonly hasRare: boolean;
-  /** Just after the opening brace, where a field can be put in. */
+  /** Offset after the opening brace, where a field can be inserted. */
   readonly insertAt: number;
-  /** Whether the object has no field at all. */
+  /** Whether the object has no field. */
   readonly empty: boolean;
 }
 
 export interface JsonFault {
   readonly ok: false;
   readonly fault: 'syntax' | 'utf8' | 'depth' | 'duplicate' | 'not-object';
-  /** The offset of the first byte at fault. */
+  /** The offset of the faulty byte. */
   readonly at: number;
   /** duplicate: the watched name. */
   readonly name?: string;
-  /** not-object: what the body is instead. */
+  /** not-object: the body's kind. */
   readonly kind?: JsonKind;
 }
 

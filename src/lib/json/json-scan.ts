@@ -19,27 +19,27 @@ export {
 } from './json-result.ts';
 
 const defaultMaxDepth = 64;
-/** Rarely more than a millisecond of work, whatever the body is made of. */
+/** Rarely more than a millisecond of work, for any content. */
 const defaultBytesPerPiece = 32 * 1024;
 
 /** UTF-8 is checked natively, so much faster than the rest. */
 const utf8Speedup = 16;
 
-/** Small bodies are copied to a place that has its view of words already: making one costs several times as much. */
+/** Small bodies are copied to a shared buffer with a view of words: creating a view costs several times as much. */
 const smallBytes = 4096;
 const small = Buffer.alloc(smallBytes);
 const smallWords = toWords(small);
 
 const sharedObjects = toObjects(defaultMaxDepth);
 
-/** Scans at once. A megabyte takes about a millisecond; for more there is `scanJsonSliced`. */
+/** Scans without a pause, about a millisecond per megabyte; for larger bodies there is `scanJsonSliced`. */
 export function scanJson(body: Buffer, watched: WatchedKeys, maxDepth = defaultMaxDepth): JsonScan {
   const scan = scanAtOnce(body, watched, maxDepth).result();
   if (!isWellFormed(scan) || isUtf8(body)) return scan;
   return { ok: false, fault: 'utf8', at: firstIllFormed(body, 0, body.length) };
 }
 
-/** Scans with the same result, but gives the event loop a turn now and then, after so many bytes or a multiple of them. */
+/** The same result, yielding to the event loop after so many bytes or a multiple of them. */
 export async function scanJsonSliced(
   body: Buffer,
   watched: WatchedKeys,
@@ -57,12 +57,12 @@ export async function scanJsonSliced(
   return scan;
 }
 
-/** The watched fields that are complete in the first bytes of a document, as far as these are well-formed. */
+/** The watched fields that are complete in the first bytes of a document, up to its first fault. */
 export function scanJsonHead(head: Buffer, watched: WatchedKeys): JsonFields {
   return scanAtOnce(head, watched, defaultMaxDepth).fieldsSoFar();
 }
 
-/** What a field of kind string says, escapes decoded. */
+/** The decoded text of a string field. */
 export function textOf(body: Buffer, field: Pick<JsonField, 'start' | 'end'>): string {
   const raw = body.toString('utf8', field.start, field.end);
   if (!raw.includes('\\')) return raw.slice(1, -1);
@@ -86,7 +86,7 @@ function scanAtOnce(body: Buffer, watched: WatchedKeys, maxDepth: number): JsonS
   return scanner;
 }
 
-/** Faults of the text itself are found before its encoding is looked at. */
+/** Faults of the text are found before its encoding is checked. */
 const isWellFormed = (scan: JsonScan): boolean => scan.ok || scan.fault === 'not-object';
 
 function toWords(bytes: Buffer): DataView {
@@ -97,7 +97,7 @@ function toObjects(maxDepth: number): Uint8Array {
   return new Uint8Array(maxDepth + 1);
 }
 
-/** The offset of the first character in `[from, to)` that is not well-formed UTF-8; there is one. */
+/** The offset of the first ill-formed UTF-8 character in `[from, to)`; there is one. */
 function firstIllFormed(body: Buffer, from: number, to: number): number {
   let at = from;
   let end = to;

@@ -41,7 +41,7 @@ import {
   ZERO,
 } from './json-tokens.ts';
 
-// What is due next. Up to AFTER_VALUE white space may stand before it; the states after that are inside a token.
+// What is expected next. Up to AFTER_VALUE white space may precede it; the later states are inside a token.
 const VALUE = 0;
 const FIRST_ELEMENT = 1;
 const FIRST_KEY = 2;
@@ -69,8 +69,8 @@ const literalNull = Buffer.from('null');
 const noNames: readonly string[] = Object.freeze([]);
 
 /**
- * One document being scanned. All state is explicit, so that it can stop anywhere and go on later. Its fields are `private`, not `#`:
- * one is made for each body, and two dozen `#` fields take 10 ns longer to make, 4 to 9 % of the scan of a short text.
+ * One document being scanned. All state is explicit, so that it can stop anywhere and continue. Its fields are `private`, not `#`: two dozen `#`
+ * fields take 10 ns longer to initialise, 4 to 9 % of the scan of a short text.
  */
 export class JsonScanner {
   private readonly bytes: Buffer;
@@ -78,7 +78,7 @@ export class JsonScanner {
   private readonly end: number;
   private readonly watched: WatchedKeys;
   private readonly maxDepth: number;
-  /** By depth: 1 where an object is open, 0 where an array is. At depth 0 it is no array. */
+  /** By depth: 1 for an open object, 0 for an open array. 1 at depth 0. */
   private readonly objects: Uint8Array;
 
   private position = 0;
@@ -98,14 +98,14 @@ export class JsonScanner {
   private fieldKind = NULL;
   private firstElement = -1;
   private elementKinds = 0;
-  /** In the value of the field; and those between its elements. */
+  /** Commas in the field's value; and those between its elements. */
   private commas = 0;
   private outerCommas = 0;
   private lastField: FoundField | undefined = undefined;
   private foldedOnly = noNames;
   private fault: JsonFault | undefined = undefined;
 
-  /** The document is `bytes` up to `end`; `words` is a view of the same bytes, `objects` room for `maxDepth + 1`. */
+  /** The document is `bytes` up to `end`; `words` is a view of the same bytes, `objects` has `maxDepth + 1` bytes. */
   constructor(
     bytes: Buffer,
     words: DataView,
@@ -123,13 +123,13 @@ export class JsonScanner {
     objects[0] = 1;
   }
 
-  /** Goes on for about so many bytes; false once there is nothing left to do. */
+  /** Scans about so many bytes; false once it is finished. */
   advance(byteCount: number): boolean {
     this.fault = this.run(Math.min(this.position + byteCount, this.end));
     return this.fault === undefined && this.position < this.end;
   }
 
-  /** What came of it, once nothing is left to do. That the text is UTF-8 is not checked here. */
+  /** The result, once finished, without the check of UTF-8. */
   result(): JsonScan {
     if (this.fault !== undefined) return this.fault;
     // Of all tokens, only a number can end with the document.
@@ -148,12 +148,12 @@ export class JsonScanner {
     };
   }
 
-  /** The watched fields that are complete so far. */
+  /** The watched fields completed so far. */
   fieldsSoFar(): JsonFields {
     return new JsonFields(this.lastField);
   }
 
-  /** The hot loop: what it uses for every token is in locals. A short token may be read past `limit`. */
+  /** The hot loop, with its state in locals. A short token may be read past `limit`. */
   private run(limit: number): JsonFault | undefined {
     const { bytes, words, end, objects } = this;
     let i = this.position;
@@ -283,7 +283,7 @@ export class JsonScanner {
           state = AFTER_VALUE;
           continue;
 
-        // Numbers that a turn cuts, that end with the document or that have a fault.
+        // Numbers that a slice cuts, that end with the document or that are invalid.
         default: {
           i = endOfDigits(bytes, words, i, limit);
           this.valueEnd = i;
@@ -306,7 +306,7 @@ export class JsonScanner {
     return undefined;
   }
 
-  /** A value begins that is the body, a watched field or an element of one. Returns where to note the next one. */
+  /** A value begins that is the body, a watched field or an element of one. Returns the depth of the next value to note. */
   private note(kind: number, at: number): number {
     if (this.noteAt === ELEMENT) {
       if (this.elementKinds === 0) this.firstElement = kind;
@@ -327,7 +327,7 @@ export class JsonScanner {
     return this.noteAt;
   }
 
-  /** A top-level key is read, up to its closing quote at `end`. Returns where to note the next value. */
+  /** A top-level key ends with the quote at `end`. Returns the depth of the next value to note. */
   private endKey(end: number): number {
     this.hasKey = true;
     this.noteAt = NOWHERE;

@@ -2,7 +2,7 @@
 
 import { type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
 
-/** Why a text is no JSON, or none that is read; `at` is a place in it. */
+/** Why a text is not accepted as JSON; `at` is an offset. */
 export class JsonTextError extends Error {
   readonly at: number;
 
@@ -13,9 +13,9 @@ export class JsonTextError extends Error {
   }
 }
 
-/** There is more in the text than is read: it may be good JSON. */
+/** The text exceeds a limit: it may be valid JSON. */
 export class JsonTooMuch extends JsonTextError {
-  /** Of what, such as `4 values`. */
+  /** Such as `4 values`. */
   readonly limit: string;
 
   constructor(limit: string, at: number) {
@@ -26,9 +26,9 @@ export class JsonTooMuch extends JsonTextError {
 
 export interface ReadingLimits {
   readonly maxDepth: number;
-  /** Each value takes some sixty bytes of memory, however few it takes in the text; a list of numbers is one. */
+  /** Each value takes some sixty bytes of memory, however short its text; a list of numbers counts as one. */
   readonly maxValues: number;
-  /** In one list; a list of numbers has none. */
+  /** In one list; lists of numbers are exempt. */
   readonly maxElements: number;
   /** In one object. */
   readonly maxMembers: number;
@@ -63,23 +63,23 @@ const words: readonly (readonly [word: string, value: Json])[] = [
 const needsDecoding = /[\\\x00-\x1f]/;
 const beyondSpace = /[^ \n\r\t]/g;
 const beyondDigits = /[^0-9]/g;
-/** What is longer is left to a native search, which costs as much to begin with. */
+/** For longer texts a native search is used, whose start costs as much. */
 const nearCharacters = 32;
-/** Between two places to stop: far less than a millisecond of work. */
+/** Between two points where it may pause: far less than a millisecond of work. */
 const charactersPerPiece = 16 * 1024;
-/** Of most vectors; they are read at one go. */
+/** Most vectors; they are read without a pause. */
 const shortNumbersCharacters = 64 * 1024;
-/** The longest escape is one shorter, so that no place is within one that begins further back. */
+/** One more than the longest escape, so that an escape begins within this distance. */
 const longestEscape = 6;
 
-/** Has no members but its own, whatever they are called; takes a third of the memory of what `Object.create(null)` makes. */
+/** Has only its own members, whatever their names; takes a third of the memory of `Object.create(null)`. */
 class Members {
   [name: string]: Json;
 }
 Reflect.deleteProperty(Members.prototype, 'constructor');
 Object.setPrototypeOf(Members.prototype, null);
 
-/** A value that is read time-sliced: every `yield` is a place to stop. */
+/** A value read in time slices: it may pause at every `yield`. */
 type Reading = Generator<undefined, Json, undefined>;
 
 export class JsonTextReader {
@@ -87,10 +87,10 @@ export class JsonTextReader {
   readonly #limits: ReadingLimits;
   #at = 0;
   #depth = 0;
-  /** So many have been read, or begun. */
+  /** Values read or begun so far. */
   values = 0;
   #nextPieceAt = charactersPerPiece;
-  /** A list of numbers of which more than a piece was read. */
+  /** A list of numbers that is longer than a piece, being read. */
   #longNumbers: Generator<undefined, JsonNumbers | undefined, undefined> | undefined = undefined;
 
   constructor(text: string, limits: ReadingLimits) {
@@ -107,7 +107,7 @@ export class JsonTextReader {
     return value;
   }
 
-  /** A value that holds no others and is not long, or a list of nothing but numbers; undefined where another one begins here. */
+  /** A scalar that is not long, or a list of numbers; undefined for any other value. */
   #plainValue(): Json | undefined {
     const { maxValues } = this.#limits;
     this.values += 1;
@@ -193,7 +193,7 @@ export class JsonTextReader {
     return true;
   }
 
-  /** The list that begins here where it holds nothing but numbers and is not long; else undefined, and nothing was read. */
+  /** A short list of numbers; else undefined, with nothing consumed. */
   #shortNumbers(): JsonNumbers | undefined {
     const start = this.#at;
     const limit = start + shortNumbersCharacters;
@@ -213,7 +213,7 @@ export class JsonTextReader {
     return this.#numbersUpTo(start, at, count);
   }
 
-  /** The same of a long one, on from where so many numbers of it were read. */
+  /** The same for a long one, from the position after those already read. */
   *#numbers(start: number, from: number, read: number): Generator<undefined, JsonNumbers | undefined, undefined> {
     let at = from;
     let count = read;
@@ -248,7 +248,7 @@ export class JsonTextReader {
     throw new JsonTooMuch(`${maxNameCharacters} characters in one name`, start);
   }
 
-  /** The string that begins here; undefined where it is long, and nothing was read. */
+  /** A short string; undefined for a long one, with nothing consumed. */
   #shortString(): string | undefined {
     const start = this.#at;
     let end = start;
@@ -261,7 +261,7 @@ export class JsonTextReader {
     return this.#decoded(start + 1, end);
   }
 
-  /** The same string in pieces. None of them ends within an escape. */
+  /** A long string in pieces. None of them ends within an escape. */
   *#longString(): Generator<undefined, string, undefined> {
     const text = this.#text;
     const start = this.#at + 1;
@@ -287,7 +287,7 @@ export class JsonTextReader {
     }
   }
 
-  /** Where a piece that begins at `from` may end: at a place that is within no escape. */
+  /** Where a piece from `from` on may end: at an offset outside any escape. */
   #endOfPiece(from: number): number {
     const text = this.#text;
     const limit = from + charactersPerPiece;
@@ -310,7 +310,7 @@ export class JsonTextReader {
     }
   }
 
-  /** Whether an odd number of backslashes stands before it, from `start` on. */
+  /** Whether an odd number of backslashes precedes it, from `start` on. */
   #isEscaped(at: number, start: number): boolean {
     let before = at - 1;
     while (before >= start && this.#text[before] === '\\') before -= 1;
@@ -328,7 +328,7 @@ export class JsonTextReader {
     return this.#endOfDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
   }
 
-  /** At least one. */
+  /** At least one digit. */
   #endOfDigits(start: number): number {
     const text = this.#text;
     const near = start + nearCharacters;
@@ -351,7 +351,7 @@ export class JsonTextReader {
     }
   }
 
-  /** Where the next character of that kind is; the end of the text where there is none. */
+  /** Offset of the next such character, or the end of the text. */
   #next(kind: RegExp, from: number): number {
     kind.lastIndex = from;
     return kind.exec(this.#text)?.index ?? this.#text.length;

@@ -48,14 +48,14 @@ test('an object has only its own members, whatever their names, at no extra memo
   const many = read(`[${'{},'.repeat(100_000)}{}]`);
   const eachBytes = (heldHeapBytes() - startBytes) / 100_000;
   assert.ok(isJsonList(many) && many.length === 100_001);
-  // One that is a dictionary takes two hundred.
+  // A dictionary-mode object takes two hundred.
   assert.ok(eachBytes < 100, `${eachBytes} bytes`);
 });
 
 test('reads what JSON.parse reads, with the same result', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 8 }), (text) => {
-      // Behind a key that ends in a backslash, V8 of Node 26 reads one that ends in a quote as that one.
+      // After a key that ends in a backslash, V8 of Node 26 misreads one that ends in a quote.
       fc.pre(!text.includes('\\"'));
       assert.deepEqual(toPlain(read(text)), toPlain(read(JSON.stringify(JSON.parse(text)))));
       assert.equal(JSON.stringify(JSON.parse(rewritten(text))), JSON.stringify(JSON.parse(text)));
@@ -184,7 +184,7 @@ test('limits the size of lists, objects and names', () => {
   assert.throws(() => parseJson(Buffer.from(`{"${'a'.repeat(100_000)}":1}`)), JsonTooMuch);
 });
 
-/** Of one more character than a piece has, and such that an end of a piece falls into whatever it is made of. */
+/** One character longer than a piece, so that the end of a piece falls into each kind of content. */
 const longTexts = [
   'x',
   'é',

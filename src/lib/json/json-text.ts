@@ -17,7 +17,7 @@ export {
   numberOf,
 } from './json-value.ts';
 
-/** Objects and names of more than this take the longer the more there are of them, and no honest text has them. */
+/** Parsing slows down with the number of members and elements; honest texts stay below. */
 const standardLimits: ReadingLimits = {
   maxDepth: 64,
   maxValues: 4_000_000,
@@ -26,15 +26,15 @@ const standardLimits: ReadingLimits = {
   maxNameCharacters: 10_000,
 };
 
-/** Throws a `JsonTextError` where the bytes are not one JSON text. Of a name that stands twice, the last one counts. */
+/** Throws a `JsonTextError` for invalid JSON. Of duplicate names, the last one counts. */
 export function parseJson(bytes: Buffer, limits: Partial<ReadingLimits> = {}): Json {
   return atOnce(read(bytes, limits));
 }
 
-/** Told now and then how many values have been read; what it throws ends the reading. */
+/** Called at intervals with the values read so far; it may throw to stop the reading. */
 export type ValueCounter = (values: number) => void;
 
-/** The same, with a turn for the event loop now and then. */
+/** The same in time slices. */
 export function parseJsonSliced(
   bytes: Buffer,
   limits: Partial<ReadingLimits> = {},
@@ -43,7 +43,7 @@ export function parseJsonSliced(
   return timeSliced(read(bytes, limits, count));
 }
 
-/** The same, as a part of other work in turns. */
+/** The same as part of other sliced work. */
 export const readingJson = (
   bytes: Buffer,
   limits: Partial<ReadingLimits> = {},
@@ -57,7 +57,7 @@ export function writeJson(value: Json): Buffer {
   return writer.bytes();
 }
 
-/** The same, with a turn for the event loop now and then; the value must not change meanwhile. */
+/** The same in time slices; the value must not change meanwhile. */
 export async function writeJsonSliced(value: Json): Promise<Buffer> {
   const writer = new Writer();
   await timeSliced(writer.write(value));
@@ -69,7 +69,7 @@ export function fromPlain(value: unknown): Json {
   return parseJson(Buffer.from(JSON.stringify(value) ?? 'null'));
 }
 
-/** Between two places to stop: far less than a millisecond of work. */
+/** Between two points where it may pause: far less than a millisecond of work. */
 const charactersPerPiece = 16 * 1024;
 const bytesPerPiece = 256 * 1024;
 const charactersPerChunk = 64 * 1024;
@@ -107,7 +107,7 @@ function toText(bytes: Buffer, at: number): string {
 
 class Writer {
   readonly #chunks: Buffer[] = [];
-  /** What is not among the chunks yet. */
+  /** Text not yet in a chunk. */
   #text = '';
 
   *write(value: Json): Generator<undefined, void, undefined> {
@@ -168,14 +168,14 @@ class Writer {
   }
 }
 
-/** Not within a pair of surrogates. */
+/** Does not split a pair of surrogates. */
 function endOfPiece(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const isWithinPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
   return isWithinPair ? at + 1 : at;
 }
 
-/** Of a value that holds no others, or numbers alone; undefined for the rest, and for a text that is long. */
+/** The text of a scalar, or of a list of numbers; undefined for other values, and for a long text. */
 function plainText(value: Json): string | undefined {
   if (typeof value === 'string' && value.length > charactersPerPiece) return undefined;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

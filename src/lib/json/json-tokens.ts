@@ -2,8 +2,8 @@
  * Finds the ends of JSON tokens in bytes: the inner loops of the scanner.
  *
  * Every function reads from `at` on and returns the offset of the first byte it did not take. One that can find a fault
- * returns the complement (`~`) of the offset of the first byte that cannot stand there. `limit` is where a long token
- * may be left to be gone on with, `end` is the end of the document. `words` is a view of the same bytes as `bytes`:
+ * returns the complement (`~`) of the offset of the first invalid byte. `limit` is where a long token
+ * may be paused, `end` is the end of the document. `words` is a view of the same bytes as `bytes`:
  * text and digits are read four at a time, which is what makes a loop in JavaScript keep up with `JSON.parse`.
  */
 
@@ -26,12 +26,12 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
 export const longestEscapeBytes = '\\u0000'.length;
-/** A run of plain text is taken by two words until it is so long, then by four: most runs are short. */
+/** A run of plain text is read by two words up to this length, then by four: most runs are short. */
 const shortRunBytes = 64;
-/** After an escape, text is read byte by byte for so long: mostly there are short runs between many escapes. */
+/** After an escape, this many bytes are read one by one: runs between escapes are mostly short. */
 const nearEscapeBytes = 256;
 
-/** By byte: whether it ends a run of plain text, as a quote, a backslash or a control character does. */
+/** By byte: whether it ends a run of plain text (a quote, a backslash or a control character). */
 const endsRun = new Uint8Array(256).fill(1, 0, SPACE);
 endsRun[QUOTE] = 1;
 endsRun[BACKSLASH] = 1;
@@ -71,10 +71,10 @@ export function endOfText(bytes: Buffer, words: DataView, at: number, limit: num
   return i;
 }
 
-/** How many texts, or numbers, the last call of `endOfTexts` or `endOfNumbers` went over, each with its comma. */
+/** The texts, or numbers, that the last call of `endOfTexts` or `endOfNumbers` passed, each with its comma. */
 export let elementsPassed = 0;
 
-/** In a list, inside a text: over whole texts, to the last place inside of one that is sure to be well-formed. */
+/** Inside a text of a list: passes whole texts, up to the last offset inside one that is certainly well-formed. */
 export function endOfTexts(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   let passed = 0;
@@ -127,11 +127,11 @@ function endOfRun(bytes: Buffer, words: DataView, at: number, limit: number): nu
 }
 
 /**
- * Four bytes at once: the high bit of each that ends a run of plain text. Subtracting borrows from the bytes above one
- * that does, so only the lowest of these bits is exact. The other bits mean nothing.
+ * Four bytes at once: the high bit of each that ends a run of plain text. Subtraction borrows from higher bytes, so only the lowest of these bits is
+ * exact. The other bits mean nothing.
  */
 function runEnds(four: number): number {
-  // With bit 1 flipped, what is below 0x21 is a control character or the quote.
+  // With bit 1 flipped, only control characters and the quote are below 0x21.
   const quoteOrControl = (four ^ 0x02020202) - 0x21212121;
   const backslash = (four ^ 0x5c5c5c5c) - 0x01010101;
   return (quoteOrControl | backslash) & ~four;
@@ -179,9 +179,9 @@ function endOfEscape(bytes: Buffer, at: number, end: number): number {
   return i + 5;
 }
 
-/** How many decimal digits lead the four bytes, the first of which stands highest. */
+/** The number of leading decimal digits of the four bytes, most significant byte first. */
 function leadingDigits(four: number): number {
-  // A digit is below 10 now; what is not carries into its high bit or has it already.
+  // A digit is below 10 now; anything else has its high bit set or carries into it.
   const x = four ^ 0x30303030;
   return Math.clz32((((x & 0x7f7f7f7f) + 0x76767676) | x) & HIGH_BITS) >> 3;
 }
@@ -198,7 +198,7 @@ export function endOfDigits(bytes: Buffer, words: DataView, at: number, limit: n
   return i;
 }
 
-/** A whole number that ends before `limit`; 0 where there is none, whatever the reason. */
+/** A whole number that ends before `limit`; 0 where there is none, for any reason. */
 export function endOfNumber(bytes: Buffer, words: DataView, at: number, limit: number): number {
   const integer = bytes[at] === MINUS ? at + 1 : at;
   let i = endOfDigits(bytes, words, integer, limit);
@@ -217,7 +217,7 @@ export function endOfNumber(bytes: Buffer, words: DataView, at: number, limit: n
   return i;
 }
 
-/** In a list: as many numbers, each with the comma after it, as follow one another; ends where an element begins. */
+/** In a list: consecutive numbers, each with the comma after it; ends where an element begins. */
 export function endOfNumbers(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   elementsPassed = 0;
@@ -231,7 +231,7 @@ export function endOfNumbers(bytes: Buffer, words: DataView, at: number, limit: 
   }
 }
 
-/** The same for integers of up to seven digits, such as token ids, with at most one space between them. */
+/** The same for integers of up to seven digits, such as token IDs, with at most one space between them. */
 function endOfShortIntegers(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   let passed = 0;
@@ -278,7 +278,7 @@ export function endOfLiteral(bytes: Buffer, literal: Buffer, at: number, end: nu
   return at + literal.length;
 }
 
-/** Where the character begins that `at` is in; `at` itself where there is none. */
+/** Where the character that contains `at` begins; `at` itself where there is none. */
 export function characterStart(body: Buffer, at: number): number {
   if (at >= body.length) return body.length;
   for (let start = at; start > at - 4; start--) {

@@ -6,7 +6,7 @@ export interface JsonObject {
   readonly [name: string]: Json | undefined;
 }
 
-/** A number in the spelling in which it came: `1.0`, `1e3` and twenty digits survive. */
+/** A number as written: `1.0`, `1e3` and twenty digits are kept. */
 export class JsonNumber {
   readonly source: string;
 
@@ -19,7 +19,7 @@ export class JsonNumber {
   }
 }
 
-/** A list of one or more numbers and nothing else, such as a vector: unread until someone wants its values. */
+/** A list of one or more numbers only, such as a vector: not parsed until its values are used. */
 export class JsonNumbers {
   readonly source: string;
   readonly length: number;
@@ -38,12 +38,12 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value) && !isNumeric(value);
 }
 
-/** A list of any elements; the numbers of a pure list of numbers are not read for it. */
+/** Any list; a list of numbers stays unparsed. */
 export function isJsonList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The value of a number however it is held. */
+/** The value of a number in either representation. */
 export function numberOf(value: Json | undefined): number | undefined {
   if (value instanceof JsonNumber) return value.value;
   return typeof value === 'number' ? value : undefined;

@@ -16,7 +16,7 @@ import {
   SPACE,
 } from './json-tokens.ts';
 
-/** It is no JSON, or goes deeper than anyone nests in earnest. */
+/** Invalid JSON, or nested too deeply. */
 export class JsonWalkError extends Error {
   constructor(what: string, at: number) {
     super(`${what} at byte ${at}`);
@@ -44,7 +44,7 @@ export class JsonWalk {
     this.#end = end;
   }
 
-  /** Over white space, to the byte that stands behind it; 0 at the end. */
+  /** Skips white space; returns the next byte, 0 at the end. */
   peek(): number {
     if ((this.bytes[this.at] ?? 0) <= SPACE) this.at = endOfSpace(this.bytes, this.at, this.#end);
     return this.at < this.#end ? (this.bytes[this.at] ?? 0) : 0;
@@ -55,7 +55,7 @@ export class JsonWalk {
     if (this.peek() !== 0 || this.at < this.#end) throw this.#fault('something behind the end');
   }
 
-  /** Over the value that comes. */
+  /** Passes the next value. */
   value(): JsonSpan {
     switch (this.peek()) {
       case QUOTE:
@@ -69,7 +69,7 @@ export class JsonWalk {
     }
   }
 
-  /** `onMember` has to go over the value. */
+  /** `onMember` must pass the value. */
   object(onMember: (name: string) => void): JsonSpan {
     this.peek();
     const start = this.at;
@@ -77,7 +77,7 @@ export class JsonWalk {
     return { start, end: this.at };
   }
 
-  /** `onElement` has to go over the value. */
+  /** `onElement` must pass the value. */
   list(onElement: (index: number) => void): JsonSpan {
     this.peek();
     const start = this.at;
@@ -85,7 +85,7 @@ export class JsonWalk {
     return { start, end: this.at };
   }
 
-  /** Over an object, member by member: whoever takes a name goes over its value before it takes the next. */
+  /** Iterates over an object's names: the caller passes the value of each before it takes the next. */
   *members(): Generator<string, void, undefined> {
     this.#open(OPEN_BRACE);
     if (this.peek() !== CLOSE_BRACE) {
@@ -98,7 +98,7 @@ export class JsonWalk {
     this.#close();
   }
 
-  /** Over a list, in the same way. */
+  /** Iterates over a list, in the same way. */
   *elements(): Generator<number, void, undefined> {
     this.#open(OPEN_BRACKET);
     if (this.peek() !== CLOSE_BRACKET) {
@@ -111,7 +111,7 @@ export class JsonWalk {
     this.#close();
   }
 
-  /** Over a list of one or more numbers and nothing else; undefined, and nothing is passed over, where it is another. */
+  /** Passes a list of one or more numbers only; undefined, with nothing passed, for any other value. */
   numbers(): NumberList | undefined {
     if (this.peek() !== OPEN_BRACKET) return undefined;
     const { bytes } = this;
@@ -145,7 +145,7 @@ export class JsonWalk {
     return { start, end: this.at };
   }
 
-  /** What a text says that was passed over. */
+  /** The decoded text of a passed string. */
   textOf({ start, end }: JsonSpan): string {
     const raw = this.bytes.toString('utf8', start, end);
     return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);

@@ -3,21 +3,21 @@
 import type { Buffer } from 'node:buffer';
 
 export interface PartHead {
-  /** Each byte a character, as in all that is said of a part. */
+  /** Each byte a character, as in all fields of a part. */
   readonly name: string;
-  /** An empty one too says that it is a file. */
+  /** Even an empty one marks a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
-  /** It names a transfer encoding, be it one that changes nothing. */
+  /** It declares a transfer encoding, even one that changes nothing. */
   readonly namesEncoding: boolean;
 }
 
 const fieldLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
-/** Those that leave the bytes as they are. */
+/** Encodings that leave the bytes unchanged. */
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
 const formData = /^form-data(?=[ \t;]|$)/i;
 
-/** What is wrong with it, where it is no head. `bytes` without the empty line at its end. */
+/** The fault of an invalid head. `bytes` are without the empty line at its end. */
 export function readPartHead(bytes: Buffer, mostNameBytes: number): PartHead | string {
   const fields = new Map<string, string>();
   for (const line of bytes.toString('latin1').split('\r\n')) {
@@ -45,15 +45,15 @@ function nameIn(disposition: string | undefined, mostNameBytes: number): Pick<Pa
     return 'the Content-Disposition of a part names it in no way that is clear';
   }
   if (name.length > mostNameBytes) return `the name of a part is longer than ${mostNameBytes} bytes`;
-  // Some would take what follows it for the character that is meant.
+  // Some readers would take it as an escape.
   if (name.includes('\\')) return 'the name of a part has a backslash in it';
   return { name, filename: parameters.get('filename') ?? parameters.get('filename*') };
 }
 
-/** `model[]`, `model[0][a]`, ` Model` and `'model'`, in quotes that are none, are all read as `model` by somebody. */
+/** `model[]`, `model[0][a]`, ` Model` and `'model'` are all read as `model` by some servers. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').replaceAll("'", '').trim();
 
-/** Names in lower case, none of them twice, each with its value; undefined where they are none. */
+/** Unique names in lower case with their values; undefined where invalid. */
 type Parameters = ReadonlyMap<string, string>;
 
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
@@ -90,7 +90,7 @@ function valueAt(text: string, at: number): Value | undefined {
   return end === at ? undefined : { text: text.slice(at, end), end };
 }
 
-/** Some take a backslash for an escape and some for itself: where that would move the end of the text, it is none. */
+/** Some readers treat a backslash as an escape and some do not: where that would move the end of the text, it is refused. */
 function quotedAt(text: string, at: number): Value | undefined {
   quoteOrControl.lastIndex = at;
   const stop = quoteOrControl.exec(text);
@@ -111,7 +111,7 @@ const mediaType = /^[ \t]*multipart\/form-data[ \t]*(?=;|$)/i;
 
 export const isMultipart = (contentType: string | undefined): boolean => mediaType.test(contentType ?? '');
 
-/** Undefined where it names none, two, or one that is none. */
+/** Undefined where it has none, two, or an invalid one. */
 export function boundaryOf(contentType: string): string | undefined {
   const start = mediaType.exec(contentType);
   if (start === null) return undefined;

@@ -40,7 +40,7 @@ function read(pieces: readonly Buffer[], most: MultipartLimits = limits): Result
 
 const whole = (text: string, most?: MultipartLimits): Result => read([Buffer.from(text, 'latin1')], most);
 
-/** In pieces that end where `cuts` says. */
+/** Pieces that end at `cuts`. */
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const ends = [...cuts, bytes.length];
   return ends.map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
@@ -78,7 +78,7 @@ test('accepts a form without a final line end, and one with a leading line end',
   assert.equal(whole(`\r\n${form}`).fault, undefined);
 });
 
-/** What nobody may read in two ways; by what is said of it. */
+/** Ambiguous bodies, by the expected fault. */
 const hostile: Readonly<Record<string, readonly string[]>> = {
   'it does not begin': ['x', `\n${form}`, `hello\r\n${form}`, `--${boundary.slice(1)}${form}`, `\r\n\r\n${form}`],
   'it ends before': ['', form.slice(0, -4), file, `--${boundary}`, file.slice(0, 30), `${form.slice(0, -1)}`],
@@ -158,7 +158,7 @@ test('every split of every form gives the same result', () => {
   }
 });
 
-/** Numbers that are the same each time. */
+/** The same numbers for a seed. */
 function* numbersFrom(seed: number): Generator<number, never, undefined> {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

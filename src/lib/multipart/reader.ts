@@ -3,19 +3,19 @@
 import { Buffer } from 'node:buffer';
 import { type PartHead, readPartHead } from './part-head.ts';
 
-/** Told in the order of the bytes. Where a body is cut into pieces changes nothing but the pieces of data. */
+/** Called in the order of the bytes. How a body is cut into pieces changes only the pieces of data. */
 export interface MultipartSink {
-  /** `at`: where in the whole its content begins. */
+  /** `at`: offset of its content. */
   onPart(head: PartHead, at: number): void;
-  /** Some of its content, a view of what was pushed. */
+  /** A view of pushed content. */
   onData(piece: Buffer): void;
-  /** `at`: where in the whole its content ended. */
+  /** `at`: offset of the end of its content. */
   onPartEnd(at: number): void;
 }
 
 export interface MultipartLimits {
   readonly parts: number;
-  /** Of one part. */
+  /** Limit for one part. */
   readonly headBytes: number;
   readonly nameBytes: number;
 }
@@ -23,7 +23,7 @@ export interface MultipartLimits {
 export interface MultipartFault {
   /** As a clause: "a part has no name". */
   readonly what: string;
-  /** In the whole. */
+  /** Offset in the body. */
   readonly at: number;
 }
 
@@ -39,18 +39,18 @@ type State = 'beginning' | 'behind a mark' | 'head' | 'content' | 'end' | 'over'
 export class MultipartReader {
   readonly #sink: MultipartSink;
   readonly #limits: MultipartLimits;
-  /** Two hyphens and the boundary: what a line begins with that ends a part. */
+  /** Two hyphens and the boundary: the beginning of a line that ends a part. */
   readonly #mark: Buffer;
-  /** What might become a mark's line, in the hands of somebody lenient too. */
+  /** What a lenient reader might take as the beginning of a boundary line. */
   readonly #beginnings: readonly Buffer[];
   #state: State = 'beginning';
-  /** What cannot be told yet. */
+  /** Bytes that are undecided yet. */
   #held: Buffer = nothing;
-  /** Of the first byte that has not been told, in the whole. */
+  /** Offset of the first undecided byte. */
   #at = 0;
   #parts = 0;
   #beginsAt = 0;
-  /** None of the present part's content has been told. */
+  /** No content of the current part was reported yet. */
   #isFresh = false;
   #fault: MultipartFault | undefined = undefined;
 
@@ -61,12 +61,12 @@ export class MultipartReader {
     this.#beginnings = ['\r\n', '\r', '\n'].map((before) => Buffer.from(`${before}--${boundary}`, 'latin1'));
   }
 
-  /** Where its first boundary stands: a line end may come before it. */
+  /** Offset of the first boundary, which may follow a line end. */
   get beginsAt(): number {
     return this.#beginsAt;
   }
 
-  /** Once there was a fault, it is all that is said. */
+  /** After a fault, always returns it. */
   push(piece: Buffer): MultipartFault | undefined {
     let rest = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
     this.#held = nothing;
@@ -80,14 +80,14 @@ export class MultipartReader {
     return this.#fault;
   }
 
-  /** No more comes. */
+  /** At the end of the body. */
   end(): MultipartFault | undefined {
     const isWhole = (this.#state === 'end' || this.#state === 'over') && this.#held.length === 0;
     if (this.#fault !== undefined || isWhole) return this.#fault;
     return this.#refuse('it ends before its last boundary', this.#held.length);
   }
 
-  /** How many bytes are done with; 0 where more has to come first, or there is a fault. */
+  /** How many bytes were consumed; 0 where more must arrive first, or after a fault. */
   #read(bytes: Buffer): number {
     switch (this.#state) {
       case 'beginning':
@@ -151,7 +151,7 @@ export class MultipartReader {
   #readContent(bytes: Buffer): number {
     for (let at = bytes.indexOf(this.#mark); at !== -1; at = bytes.indexOf(this.#mark, at + 1)) {
       if (at >= 2 && bytes[at - 2] === CR && bytes[at - 1] === LF) return this.#endContent(bytes, at);
-      // Whoever takes a lone CR or LF for the end of a line, or the head's for the content's, would see a boundary.
+      // A reader that accepts a lone CR or LF, or the head's line end for the content's, would see a boundary here.
       if (at === 0 ? this.#isFresh : isLineEnd(bytes[at - 1])) {
         this.#emit(bytes.subarray(0, Math.max(at - 1, 0)));
         return this.#stop('its boundary stands at the beginning of a line that CRLF does not end before it', at);
@@ -170,7 +170,7 @@ export class MultipartReader {
     return markAt + this.#mark.length;
   }
 
-  /** Where at the end of some content a mark may begin. */
+  /** Offset near the end of some content where a boundary may begin. */
   #possibleMark(bytes: Buffer): number {
     if (this.#isFresh && begins(this.#mark, bytes)) return 0;
     for (let at = Math.max(bytes.length - this.#mark.length - 1, 0); at < bytes.length; at += 1) {
@@ -187,7 +187,7 @@ export class MultipartReader {
     this.#sink.onData(data);
   }
 
-  /** One line end, and nothing else. */
+  /** Exactly one line end. */
   #readEnd(bytes: Buffer): number {
     if (begins(bytes, lineEnd)) {
       this.#state = 'over';

@@ -60,7 +60,7 @@ async function talk(text: string, settings: Settings = {}): Promise<Talk> {
   return { asked, conversation, written: conversation.requests.map(({ body }) => writeJson(body).toString()) };
 }
 
-/** What the client gets where the service says this to each of the calls. */
+/** The client's answer, where the service returns these to the calls. */
 async function reply(text: string, answers: readonly string[], settings?: Settings) {
   const { conversation } = await talk(text, settings);
   const read = await conversation.read(
@@ -194,7 +194,7 @@ describe('parameters', () => {
       assert.deepEqual(await calls(`{"input":"a","${name}":4}`), [four]);
       assert.deepEqual(await calls(`{"input":"a","${name}":2,"dimensions":4}`), [four, name]);
       assert.deepEqual(await calls('{"input":"a"}', `{"${name}":4}`), [four]);
-      // What the operator set is for those who say nothing.
+      // The operator's value applies where the client sets none.
       assert.deepEqual(await calls(`{"input":"a","${name}":4}`, '{"dimensions":2}'), [four]);
       assert.deepEqual(await calls('{"input":"a","dimensions":4}', `{"${name}":2}`), [four]);
     }
@@ -298,7 +298,7 @@ describe('vectors', () => {
   });
 
   test('in base64 with NaN or infinity are refused in either format', async () => {
-    // The largest float, and the smallest bits that are none.
+    // The largest float, and the smallest bits that are not a number.
     const good = Buffer.from('ffff7f7fffff7fff', 'hex').toString('base64');
     assert.equal(await embedding(`"${good}"`, 'base64'), `"${good}"`);
     for (const bits of ['0000803f0000807f', '000080ff', '0000c07f', '010080ff', 'ffffffff', '0000803fffffff7f']) {

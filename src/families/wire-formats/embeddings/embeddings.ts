@@ -32,13 +32,13 @@ import { type Adapt, formatSaid, inFormat, type VectorFormat, widthOf } from './
 export interface EmbeddingCall {
   /** Texts; objects and token IDs too, where the wire format takes them. */
   readonly items: readonly Json[];
-  /** There is one input, which came as no list. */
+  /** There is one input, not in a list. */
   readonly isSingle: boolean;
   readonly model: string;
   readonly format: VectorFormat;
   /** Where the wire format has a name for it. */
   readonly dimensions: Json | undefined;
-  /** What else the client or the operator sends: the wire format's own parameters, and unknown ones where they may pass. */
+  /** Other parameters of client or operator: the wire format's own, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
@@ -46,46 +46,46 @@ export interface EmbeddingCall {
 export interface EmbeddingResult {
   /** In the order of the items: lists of numbers, or base64 of little-endian 32-bit floats. */
   readonly vectors: readonly Json[];
-  /** What has to be done to the numbers of each. */
+  /** A conversion of each vector's numbers. */
   readonly adapt?: Adapt | undefined;
-  /** The answer is one that a client can read as it came. */
+  /** Clients can read the upstream's answer unchanged. */
   readonly isReadable?: boolean;
-  /** What the upstream counted; undefined where it says nothing. */
+  /** The upstream's count; undefined where it reports none. */
   readonly promptTokens: number | undefined;
   readonly totalTokens?: number | undefined;
-  /** What the upstream calls its model. */
+  /** The upstream's name for its model. */
   readonly model?: string | undefined;
-  /** What stands beside these in its answer, such as an ID. */
+  /** Further fields of the answer, such as an ID. */
   readonly beside?: JsonObject;
 }
 
 export interface EmbeddingWireFormat {
-  /** What one call holds; without, the upstream is the judge. */
+  /** Limits of one call; without, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   /** Whether `write` sends `dimensions`, under whatever name. */
   readonly hasDimensions: boolean | ((asked: Asked) => boolean);
-  /** What inputs may be beside texts: objects, such as images, or whatever a client sends. */
+  /** Inputs beside texts: objects, such as images, or anything. */
   readonly takes?: 'objects' | 'anything';
-  /** Whether token IDs may go as they are; else they are decoded. */
+  /** Whether token IDs may be sent unchanged; else they are decoded. */
   takesTokens?(asked: Asked): boolean;
-  /** Further parameters that it has a name for, which is also the client's. */
+  /** Further parameters that it supports under the client's name. */
   readonly own: readonly string[];
-  /** What it calls that which texts are embedded for, and its words for it. */
+  /** Its field for the purpose of texts, and its values. */
   readonly purposes?: { readonly name: string; readonly words: Readonly<Partial<Record<Purpose, string>>> };
-  /** The client API whose words it understands, each under its own name. */
+  /** The client API whose fields it understands, under the same names. */
   readonly speaks?: string;
-  /** Names of its own that no client may send, and why: they are for what is said in another way here. */
+  /** Its own fields that clients must not send, and why: another field has the same meaning here. */
   readonly cannot?: Readonly<Record<string, string>>;
-  /** It refuses what it does not know; without, unknown parameters pass, save hints. */
+  /** It refuses unknown parameters; without, they pass, except hints. */
   readonly isStrict?: boolean;
-  /** Whether the client wants base64 of other numbers than these 32-bit floats, which are not for us to judge. */
+  /** Whether the client wants base64 of other numbers than 32-bit floats, which is not validated here. */
   holdsOtherNumbers?(asked: Asked): boolean;
   write(call: EmbeddingCall): WireRequest;
   /** Throws `Unfit`. */
   read(answer: WireAnswer, call: EmbeddingCall): EmbeddingResult | Promise<EmbeddingResult>;
 }
 
-/** Those that the hub takes care of. */
+/** Handled by the shared code. */
 const handled: ReadonlySet<string> = new Set(['input', 'model', 'encoding_format', ...dimensionNames]);
 
 export function translateEmbeddings(wireFormat: EmbeddingWireFormat): Translation {
@@ -118,7 +118,7 @@ function formatOf(asked: Asked): VectorFormat {
 
 const bothFormats = 'gives "float" or "base64" here';
 
-/** What is sent for each vector that is to come back. */
+/** The input for each expected vector. */
 async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingWireFormat): Promise<Texts> {
   const { input, messages } = asked.body;
   if (input === undefined && messages !== undefined) throw asked.refusal('messages', 'embeds no conversations');
@@ -141,7 +141,7 @@ function dimensionsOf(asked: Asked, { hasDimensions }: EmbeddingWireFormat): Jso
   return undefined;
 }
 
-/** Those that the client sent; the operator's where it sent none. */
+/** The client's names; the operator's where it sent none. */
 function namesOfDimensions({ body, defaults }: Asked): readonly string[] {
   const named = dimensionNames.filter((name) => body[name] !== undefined);
   const own = named.filter((name) => !(Object.hasOwn(defaults, name) && defaults[name] === body[name]));
@@ -164,7 +164,7 @@ function furtherOf(asked: Asked, wireFormat: EmbeddingWireFormat): JsonObject {
   return more;
 }
 
-/** What a client of another API said goes before what the operator set for those who say nothing. */
+/** Fields of a client API override the operator's defaults. */
 function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }: EmbeddingWireFormat): void {
   const { words, body, defaults } = asked;
   if (words === undefined) return;
@@ -189,18 +189,18 @@ async function readResult(
   return result;
 }
 
-/** Between two places to stop. */
+/** Work between two points where it may pause. */
 const numbersPerPiece = 4_096;
 
 interface Vectors {
   readonly vectors: readonly Json[];
-  /** Base64 was asked for, and came. */
+  /** The vectors are in base64, as requested. */
   readonly areAsAsked: boolean;
-  /** The first of them, as it came. */
+  /** The first of them, unconverted. */
   readonly first: Json | undefined;
 }
 
-/** All of them in the format that was asked for, of one width as those of one model are; with a turn for the event loop now and then. */
+/** All in the requested format, of one width; in time slices. */
 async function toVectors(
   { vectors: came, adapt }: EmbeddingResult,
   format: VectorFormat,
@@ -227,7 +227,7 @@ async function toVectors(
 
 const kindNames = ['output_dtype', 'embed_dtype'] as const;
 
-/** What the operator sets for those who ask for no width is nothing that they have asked for. */
+/** The operator's default width is not one that the client asked for. */
 function widthSaid(
   { first }: Vectors,
   dimensions: Json | undefined,
@@ -252,13 +252,13 @@ function toReply(
   { vectors, areAsAsked }: Vectors,
   asked: Asked,
 ): Omit<Reply, 'width'> {
-  // Characters stand in the exchange's record, and are nothing to tell a client that pays for tokens.
+  // Character counts stay in the exchange's record: the client pays for tokens.
   const isEstimated = counted === undefined || countsCharacters(asked.options);
   const estimate = isEstimated ? items.reduce<number>((sum, item) => sum + estimateOf(item), 0) : 0;
   const { id, ...others } = beside;
   return {
     body: {
-      // Mistral's clients read no answer without one.
+      // Mistral's clients refuse an answer without one.
       id: textIn(id) || `embd-${asked.id}`,
       ...others,
       object: 'list',
@@ -277,7 +277,7 @@ function toReply(
   };
 }
 
-/** Nothing had to be made of what the client sent. */
+/** The client's input was sent unchanged. */
 function wentAs(items: readonly Json[], { body: { input } }: Asked): boolean {
   return isJsonList(input) ? items.every((item, index) => item === input[index]) : items[0] === input;
 }

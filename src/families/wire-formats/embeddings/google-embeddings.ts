@@ -7,16 +7,16 @@ import { at, countIn, objectIn } from '../reading.ts';
 import type { EmbeddingCall, EmbeddingResult, EmbeddingWireFormat } from './embeddings.ts';
 import type { Adapt } from './vectors.ts';
 
-/** Beside Google's own names, the one that Cohere and Voyage have for the same. */
+/** Google's own names, and the one that Cohere and Voyage have for the same. */
 export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
 
-/** Each is one of the words below. */
+/** Google's values for each purpose. */
 export const purposesInGoogle: NonNullable<EmbeddingWireFormat['purposes']> = {
   name: 'input_type',
   words: { document: 'document', query: 'query', classification: 'classification', clustering: 'clustering' },
 };
 
-/** Only those that leave no doubt. */
+/** Only unambiguous ones. */
 const taskTypes: Readonly<Record<string, string>> = {
   search_query: 'RETRIEVAL_QUERY',
   query: 'RETRIEVAL_QUERY',
@@ -44,13 +44,13 @@ export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
   return own;
 }
 
-/** Of one document: it goes along with each text. */
+/** A document's title, sent with each text. */
 export function titleOf({ more: { title }, asked }: EmbeddingCall): Json | undefined {
   checkShort('title', title, asked);
   return title;
 }
 
-/** Each text of a call repeats it. */
+/** Repeated with each text of a call. */
 const mostRepeatedCharacters = 4_096;
 
 function checkShort(name: string, value: Json | undefined, asked: Asked): void {
@@ -62,7 +62,7 @@ export function toContent(item: Json): JsonObject {
   return { parts: [{ text: item }] };
 }
 
-/** The answer to one text; to an empty one where the client sent none, which is asked for nothing. */
+/** The answer to one text. For an empty list an empty text was sent; it is ignored. */
 export function readEmbedContent(body: Json, call: EmbeddingCall): EmbeddingResult {
   const { embedding, usageMetadata: usage } = objectIn(body, 'the answer');
   return {
@@ -76,11 +76,11 @@ export function vectorIn(embedding: Json | undefined): Json {
   return objectIn(embedding, 'an embedding').values ?? null;
 }
 
-/** This model's vectors have unit length at their full width alone. */
+/** Vectors of this model have unit length only at full width. */
 const unevenModel = 'gemini-embedding-001';
 const fullWidth = 3072;
 
-/** A client that asks for fewer dimensions takes the vectors for comparable, as they are everywhere else. */
+/** Clients expect shortened vectors to be comparable, as everywhere else. */
 export function adaptFor({ dimensions, model }: EmbeddingCall): Adapt | undefined {
   return dimensions !== undefined && model.includes(unevenModel) ? ofUnitLength : undefined;
 }

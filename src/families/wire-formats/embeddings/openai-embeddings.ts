@@ -9,21 +9,21 @@ import { at, byIndex, countIn, listIn, objectIn, textIn } from '../reading.ts';
 import { type EmbeddingResult, type EmbeddingWireFormat, translateEmbeddings } from './embeddings.ts';
 
 export interface OpenaiEmbeddingFacts {
-  /** Inputs in a call, at most; without, the upstream is the judge. */
+  /** Largest number of inputs in a call; without, the upstream enforces its own. */
   readonly maxItems?: number;
-  /** The name of the option by which an operator may set another number. */
+  /** The option by which an operator sets another number. */
   readonly maxItemsOption?: string;
-  /** It would take OpenAI's token IDs for its own, or refuse them. */
+  /** It would read OpenAI's token IDs as its own, or refuse them. */
   readonly misreadsTokens?: boolean;
-  /** It answers with floats whatever is asked for. */
+  /** It always answers with floats. */
   readonly lacksBase64?: boolean;
-  /** It answers with vectors of one width whatever is asked for. */
+  /** It always answers with vectors of the same width. */
   readonly lacksDimensions?: boolean;
-  /** Where it takes null for a wrong value, and not for an absent one. */
+  /** Fields for which it refuses null, in place of reading it as absent. */
   readonly refusesNull?: readonly ('dimensions' | 'encoding_format')[];
-  /** What is in the list of inputs is for the upstream to judge, such as images. */
+  /** Inputs that are objects, such as images, are for the upstream to validate. */
   readonly takesObjects?: boolean;
-  /** Parameters by which a client has base64 hold other numbers than 32-bit floats. */
+  /** Parameters that put other numbers than 32-bit floats into base64. */
   readonly forOtherNumbers?: readonly string[];
 }
 
@@ -54,10 +54,10 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
     ...translateEmbeddings(wireFormat),
     isNeeded(glance) {
       const { fields } = glance;
-      // A conversation in its place is for the upstream to judge.
+      // A conversation in its place is for the upstream to validate.
       if ((fields.get('input')?.kind ?? 'null') === 'null') return false;
       return (
-        // Many a service answers with floats all the same, in which the official clients read zeros.
+        // Many services answer with floats all the same, which the official clients misread as zeros.
         asksForBase64(glance) ||
         (lacksDimensions && (fields.get('dimensions')?.kind ?? 'null') !== 'null') ||
         refusesNull.some((name) => fields.get(name)?.kind === 'null') ||
@@ -67,14 +67,14 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
   };
 }
 
-/** The shape that OpenAI has and many more, by the index of each vector. */
+/** The shape of OpenAI and many others, ordered by the index of each vector. */
 export const readOpenaiEmbeddings = ({ body }: WireAnswer): EmbeddingResult => {
   const { data, usage, model, object: _, ...beside } = objectIn(body, 'the answer');
   const vectors = byIndex(listIn(data, 'data'), 'index', 'an element of data').map(vectorOf);
   const total = countIn(at(usage, 'total_tokens'));
   return {
     vectors,
-    // Some count the total alone, some a prompt of nothing beside it.
+    // Some report only the total, some a prompt count of zero beside it.
     promptTokens: countIn(at(usage, 'prompt_tokens')) || total,
     totalTokens: total,
     model: textIn(model),
@@ -82,7 +82,7 @@ export const readOpenaiEmbeddings = ({ body }: WireAnswer): EmbeddingResult => {
   };
 };
 
-/** Clients take the vectors by their place. */
+/** Clients read the vectors by position. */
 function isInOrder({ body }: WireAnswer): boolean {
   return listIn(at(body, 'data'), 'data').every((element, index) => countIn(at(element, 'index')) === index);
 }
@@ -92,7 +92,7 @@ function vectorOf({ embedding }: { readonly embedding?: Json | undefined }): Jso
   return embedding;
 }
 
-/** Of "base64" with all of it escaped, and its quotes. */
+/** Bytes of "base64" with every character escaped, and the quotes. */
 const longestFormatBytes = 38;
 
 function asksForBase64({ body, fields }: Glance): boolean {
@@ -103,7 +103,7 @@ function asksForBase64({ body, fields }: Glance): boolean {
 
 const idsOrListsOfThem = kindBits('number', 'array');
 
-/** A list of IDs, or a list with such lists in it. */
+/** A list of IDs, or a list with such lists. */
 export function holdsTokens({ fields, tokenIds }: Glance): boolean {
   if (tokenIds === 'pass') return false;
   return ((fields.get('input')?.elementKinds ?? 0) & idsOrListsOfThem) !== 0;

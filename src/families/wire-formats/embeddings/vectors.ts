@@ -4,12 +4,12 @@ import { Unfit } from '../../../core/translation.ts';
 import { floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../../lib/json/json-text.ts';
 
-/** Other numbers in place of the upstream's own; undefined where these are good. */
+/** Other numbers in place of the upstream's own; undefined where these stay. */
 export type Adapt = (values: readonly number[]) => readonly number[] | undefined;
 
 const bytesPerFloat = 4;
 
-/** How many numbers it has; base64 counts as what it holds. Throws where it is no list of numbers, or one of them is none. */
+/** The vector's width; for base64 by its decoded bytes. Throws where it is no list of numbers, or holds an invalid one. */
 export function widthOf(vector: Json, index: number): number {
   if (vector instanceof JsonNumbers) {
     if (mayOverflow(vector.source) && !vector.values().every(Number.isFinite)) throw noNumber(index);
@@ -20,7 +20,7 @@ export function widthOf(vector: Json, index: number): number {
     throw new Unfit(`the vector of input ${index} holds ${what}`);
   }
   const bytes = Buffer.from(vector, 'base64');
-  // Of what is cut, padded amiss or of another alphabet, others would read something else.
+  // Other readers would decode base64 differently if it is truncated, badly padded or of another alphabet.
   if (bytes.length === 0 || bytes.length % bytesPerFloat !== 0 || bytes.toString('base64') !== vector) {
     throw new Unfit(`the vector of input ${index} is no base64 of 32-bit floats`);
   }
@@ -28,7 +28,7 @@ export function widthOf(vector: Json, index: number): number {
   return bytes.length / bytesPerFloat;
 }
 
-/** The vector as it came, where it may stay so; `widthOf` must have found it good. */
+/** The vector unchanged where possible; it must have passed `widthOf`. */
 export function inFormat(vector: Json, format: VectorFormat, adapt?: Adapt): Json {
   const isInFormat = (typeof vector === 'string') === (format === 'base64');
   if (isInFormat && adapt === undefined) return vector;
@@ -43,22 +43,22 @@ function valuesOf(vector: Json): readonly number[] {
   return typeof vector === 'string' ? floatsIn(vector) : [];
 }
 
-/** The largest number has 309 digits, and a short exponent stands for nine of them. */
+/** The largest double has 309 digits, and a short exponent stands for nine of them. */
 const shortNumber = 290;
 
-/** Whether a number in it may be too large for any: none is without a positive exponent or very many digits. */
+/** Whether a number may exceed a double: none does without a positive exponent or very many digits. */
 function mayOverflow(source: string): boolean {
   return raises(source, 'e') || raises(source, 'E') || holdsLongNumber(source);
 }
 
-/** Many small numbers have an exponent that lowers them. */
+/** Most small numbers have a negative exponent. */
 function raises(source: string, letter: 'e' | 'E'): boolean {
   let at = source.indexOf(letter);
   while (at !== -1 && source[at + 1] === '-') at = source.indexOf(letter, at + 1);
   return at !== -1;
 }
 
-/** From comma to comma, as far as numbers of this length may reach. */
+/** Looks from comma to comma, at numbers of at least this length. */
 function holdsLongNumber(source: string): boolean {
   let start = 0;
   while (source.length - start > shortNumber) {
@@ -69,7 +69,7 @@ function holdsLongNumber(source: string): boolean {
   return false;
 }
 
-/** None of the floats has all bits of its exponent set. */
+/** Infinities and NaN have all exponent bits set. */
 function areFinite(bytes: Buffer): boolean {
   for (let last = bytesPerFloat - 1; last < bytes.length; last += bytesPerFloat) {
     if (((bytes[last] ?? 0) & 0x7f) === 0x7f && ((bytes[last - 1] ?? 0) & 0x80) !== 0) return false;
@@ -87,14 +87,14 @@ function toBase64(values: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-/** Each number is written so that it reads as the same bits. JSON has a negative zero, JavaScript's own spelling has not. */
+/** Writes each number so that it reads as the same bits, including negative zero, which JavaScript writes as 0. */
 function toNumbers(values: readonly number[]): JsonNumbers {
   const hasNegativeZero = values.some((value) => Object.is(value, -0));
   const spelled = hasNegativeZero ? values.map((value) => (Object.is(value, -0) ? '-0' : value)) : values;
   return new JsonNumbers(`[${spelled.join(',')}]`, values.length);
 }
 
-/** How a client says in which format it wants its vectors. */
+/** The requested format of vectors. */
 export type VectorFormat = 'float' | 'base64';
 
 const formats: ReadonlyMap<string, VectorFormat> = new Map([
@@ -105,7 +105,7 @@ const formats: ReadonlyMap<string, VectorFormat> = new Map([
 ]);
 const ofNone = new Set(['', 'none', 'auto', 'default']);
 
-/** `none` where it is said that it does not matter; undefined where another format is meant, or nothing that is known. In any letter case, as some take it. */
+/** `none` where no preference is expressed; undefined for another format or an unknown value. In any letter case, as some accept it. */
 export function formatSaid(written: Json): VectorFormat | 'none' | undefined {
   if (typeof written !== 'string') return undefined;
   const folded = written.toLowerCase();

@@ -31,7 +31,7 @@ export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>
   },
 };
 
-/** What a label means; undefined where nobody knows. */
+/** A label's meaning; undefined for unknown labels. */
 type Meaning = 'safe' | readonly OpenaiCategory[] | undefined;
 
 interface Label {
@@ -40,7 +40,7 @@ interface Label {
   readonly meaning: Meaning;
 }
 
-/** From the labels of one input, and its place among the client's, to what they say of it. */
+/** Converts the labels of one input to a judgement; `index` is the input's position. */
 export function createLabelJudge({ threshold, labels = '' }: Options): (labels: Json, input: number) => Judgement {
   const from = Number(threshold);
   const configured = readMeanings(labels);
@@ -65,19 +65,19 @@ export function createLabelJudge({ threshold, labels = '' }: Options): (labels: 
     const said = listIn(original, 'what is said of an input').map(readLabel);
     if (said.length === 0) throw new Unfit('an input has no labels');
     const highest = said.reduce((most, { score }) => Math.max(most, score.value), 0);
-    // It may be the worst or the best of its labels: neither verdict would be the upstream's.
+    // The unknown label may be the worst or the best: either verdict would be a guess.
     const unknown = said.findIndex(
       ({ score, meaning }) => meaning === undefined && (score.value >= from || score.value === highest),
     );
     if (unknown === -1) return { findings: said.flatMap(toFinding), original };
-    // What it is called is the upstream's to say: it may repeat the input, or a credential.
+    // The label itself is not repeated: it may hold the input, or a credential.
     throw new Unfit(
       `label ${unknown} of input ${input} is unknown here; the operator learns its name from the classifier itself, and says what it means in the option "labels"`,
     );
   };
 }
 
-/** Of a label that stands several times, all categories count. */
+/** A label that occurs several times has all its categories. */
 function readMeanings(labels: string): ReadonlyMap<string, Exclude<Meaning, undefined>> {
   const configured = new Map<string, Exclude<Meaning, undefined>>();
   for (const pair of labels === '' ? [] : labels.split(',')) {

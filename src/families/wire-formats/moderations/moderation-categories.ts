@@ -1,6 +1,6 @@
 /** Maps each vendor's moderation categories to OpenAI's. A test compares docs/reference/moderations.md with this table. */
 
-/** In the order in which answers have them. */
+/** In the order of answers. */
 export const openaiCategories = [
   'harassment',
   'harassment/threatening',
@@ -19,7 +19,7 @@ export const openaiCategories = [
 
 export type OpenaiCategory = (typeof openaiCategories)[number];
 
-/** By the maker's own name; none for what OpenAI has no category for. */
+/** By the maker's own names; empty for what OpenAI has no category for. */
 export type Categories = Readonly<Record<string, readonly OpenaiCategory[]>>;
 
 export const mistralCategories: Categories = {
@@ -61,7 +61,7 @@ export const llamaGuard3Categories: Categories = {
   S14: [],
 };
 
-/** The same letter, and other numbers from the fifth on. */
+/** The same letter, with other numbers from the fifth on. */
 export const llamaGuard2Categories: Categories = {
   S1: ['illicit/violent', 'violence'],
   S2: ['illicit'],
@@ -76,7 +76,7 @@ export const llamaGuard2Categories: Categories = {
   S11: ['sexual'],
 };
 
-/** The first is "violence and hate" in one, the fourth weapons, the fifth drugs. */
+/** Here the first is "violence and hate", the fourth weapons, the fifth drugs. */
 export const llamaGuard1Categories: Categories = {
   O1: ['violence', 'hate'],
   O2: ['sexual'],
@@ -86,7 +86,7 @@ export const llamaGuard1Categories: Categories = {
   O6: ['self-harm'],
 };
 
-/** Labels of common classifiers, spelled as `foldLabel` leaves them; OpenAI's own names are labels too. */
+/** Labels of common classifiers, as folded by `foldLabel`; OpenAI's own names are labels too. */
 export const labelCategories: Categories = {
   ...Object.fromEntries(openaiCategories.map((category) => [foldLabel(category), [category]])),
   toxic: ['harassment'],
@@ -110,7 +110,7 @@ export const labelCategories: Categories = {
   malicious: [],
 };
 
-/** Labels that say that nothing is wrong. */
+/** Labels of harmless inputs. */
 export const harmlessLabels: ReadonlySet<string> = new Set([
   'ok',
   'safe',
@@ -132,13 +132,13 @@ export const harmlessLabels: ReadonlySet<string> = new Set([
   'notoffensive',
 ]);
 
-/** One spelling for `Self-Harm`, `self_harm` and `selfharm`. A label of signs alone stays as it is. */
+/** One spelling for `Self-Harm`, `self_harm` and `selfharm`. A label without letters or digits stays. */
 export function foldLabel(label: string): string {
   const folded = label.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
   return folded === '' ? label : folded;
 }
 
-/** Undefined where the maker's table does not know the name. */
+/** Undefined where the maker's table lacks the name. */
 export function categoriesOf(table: Categories, name: string): readonly OpenaiCategory[] | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -26,7 +26,7 @@ import { type OpenaiCategory, openaiCategories } from './moderation-categories.t
 
 interface ModerationCall {
   readonly texts: readonly string[];
-  /** There is one input, which came as no list of them. */
+  /** There is one input, not in a list. */
   readonly isSingle: boolean;
   readonly model: string;
   /** The wire format's own parameters, and unknown ones where they may pass. */
@@ -34,16 +34,16 @@ interface ModerationCall {
   readonly asked: Asked;
 }
 
-/** One thing that the upstream looked for. */
+/** One category of the upstream's. */
 export interface Finding {
-  /** What OpenAI calls it; none where it has no name for it, which may count for `flagged` all the same. */
+  /** OpenAI's categories; empty where it has none, but still counted for `flagged`. */
   readonly categories: readonly OpenaiCategory[];
   readonly isFlagged: boolean;
-  /** Between 0 and 1; in the upstream's own digits where it is the upstream's. Without one, 1 where it is flagged and else 0. */
+  /** Between 0 and 1; in the upstream's own digits where it is the upstream's. Without one, 1 where flagged and else 0. */
   readonly score?: JsonNumber | number | undefined;
 }
 
-/** What the upstream says of one input. */
+/** The upstream's verdict on one input. */
 export interface Judgement {
   readonly findings: readonly Finding[];
   /** In its own words. */
@@ -53,20 +53,20 @@ export interface Judgement {
 interface ModerationResult {
   /** In the order of the texts. */
   readonly judgements: readonly Judgement[];
-  /** What the upstream calls its model. */
+  /** The upstream's name for its model. */
   readonly model?: string | undefined;
-  /** What it counted, under OpenAI's names. */
+  /** Its usage, under OpenAI's names. */
   readonly usage?: JsonObject | undefined;
 }
 
 export interface ModerationWireFormat {
-  /** What one call holds; without, the upstream is the judge. */
+  /** Limits of one call; without, the upstream enforces its own. */
   readonly limits?: KnownLimits;
-  /** Further parameters that it has a name for. */
+  /** Further parameters that it supports. */
   readonly own: readonly string[];
-  /** It refuses what it does not know; without, unknown parameters pass, save hints. */
+  /** It refuses unknown parameters; without, they pass, except hints. */
   readonly isStrict?: boolean;
-  /** What the operator sets goes along, whatever the client sends under its name. */
+  /** The operator's defaults override what the client sends. */
   readonly takesDefaults?: boolean;
   write(call: ModerationCall): WireRequest;
   /** Throws `Unfit`. */
@@ -121,7 +121,7 @@ function textsOf(asked: Asked): { texts: readonly string[]; isSingle: boolean } 
   return { texts, isSingle: false };
 }
 
-/** What is no text is refused even where parameters may be dropped: it would pass unseen. */
+/** Parts without text are refused even where parameters may be dropped: they would pass unmoderated. */
 function joinedText(parts: readonly Json[], asked: Asked): string {
   const texts = parts.map((part, index) => {
     if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') return part.text;
@@ -146,7 +146,7 @@ async function toReply(
       id: `modr-${id}`,
       model: named ?? model,
       results: await mapSliced(judgements, toResult),
-      // Characters are nothing to tell a client that pays for tokens.
+      // Character counts are withheld: the client pays for tokens.
       usage: countsCharacters(options) ? undefined : counted,
     },
     usage: counted === undefined ? null : toUsage(counted),
@@ -168,7 +168,7 @@ function toResult({ findings, original }: Judgement): JsonObject {
     flagged: findings.some(({ isFlagged }) => isFlagged),
     categories: ofEach((category) => found.get(category)?.isFlagged ?? false),
     category_scores: ofEach((category) => found.get(category)?.score ?? 0),
-    // Empty for what nobody looked for.
+    // Empty for categories that were not examined.
     category_applied_input_types: ofEach((category) => (found.has(category) ? ['text'] : [])),
     original,
   };

@@ -6,42 +6,42 @@ import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from
 import { hints } from '../hints.ts';
 import { mapSliced } from '../reading.ts';
 
-/** What an upstream can be asked. */
+/** What an upstream accepts. */
 export interface RerankTakes {
-  /** Whether documents and queries may be objects, or documents alone; the text is taken of others. */
+  /** Objects as documents and queries, or as documents only; else their text is sent. */
   readonly takesObjects?: boolean | 'documents';
-  /** Further parameters that it has a name for, which is also the client's. */
+  /** Further parameters that it supports under the client's name. */
   readonly own: readonly string[];
-  /** Names of its own that no client may send, and why: they are for what is said in another way here. */
+  /** Its own fields that clients must not send, and why: another field has the same meaning here. */
   readonly cannot?: Readonly<Record<string, string>>;
-  /** It refuses what it does not know; without, unknown parameters pass, save hints. */
+  /** It refuses unknown parameters; without, they pass, except hints. */
   readonly isStrict?: boolean;
-  /** No results at all are all of them. */
+  /** `top_n: 0` means all results. */
   readonly zeroIsAll?: boolean;
 }
 
 export interface RerankQuestion {
   readonly query: Json;
-  /** As the upstream gets them. */
+  /** As sent to the upstream. */
   readonly documents: readonly Json[];
   /** As the client sent them. */
   readonly originals: readonly Json[];
   readonly topN: number | undefined;
   readonly withDocuments: boolean;
-  /** The one that the client has asked for, or that its words are of. */
+  /** Chosen by the client, or implied by its field names. */
   readonly shape: RerankShape | undefined;
-  /** Undefined where scores stay as they come. */
+  /** Undefined where scores are not converted. */
   readonly scoring: Scoring | undefined;
   /** The wire format's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
 }
 
-/** Those that are read here, under whatever name. */
+/** Read here, under several names. */
 const handled = new Set(['model', 'query', 'documents', 'top_n', 'top_k', 'return_documents', 'rank_fields']);
-/** What the clients of TEI say for the same; they say who they are. */
+/** The same in TEI's API; its clients declare their shape. */
 const ofTei = new Set(['texts', 'return_text']);
 
-/** Scores are no good without it. */
+/** Without it scores would be on the wrong scale. */
 const needed = new Set(['raw_scores']);
 
 export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Promise<RerankQuestion> {
@@ -69,7 +69,7 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
   };
 }
 
-/** Where the operator says on which scale scores are, `raw_scores` is for us to understand. */
+/** Where the operator set the scale of scores, `raw_scores` is handled here. */
 function scoringFor(asked: Asked): Scoring | undefined {
   const { scores, body } = asked;
   if (scores?.wanted === undefined) return undefined;
@@ -78,7 +78,7 @@ function scoringFor(asked: Asked): Scoring | undefined {
   return scoringOf(scores, raw);
 }
 
-/** Who counts by `top_k` and not by `top_n` speaks as Voyage's clients do. */
+/** `top_k` in place of `top_n` is what Voyage's clients send. */
 function shapeOf({ body, shape }: Asked): RerankShape | undefined {
   return shape ?? (body.top_k !== undefined && body.top_n === undefined ? 'voyage' : undefined);
 }
@@ -108,7 +108,7 @@ const flags: ReadonlyMap<Json | undefined, boolean> = new Map<Json, boolean>([
 function withDocumentsOf(asked: Asked): boolean {
   const { body, shape } = asked;
   const name = shape === 'tei' && body.return_documents === undefined ? 'return_text' : 'return_documents';
-  // Jina gives them back to those who do not say.
+  // Jina returns documents by default.
   const { [name]: said = shape === 'jina' } = body;
   const wanted = flags.get(typeof said === 'string' ? said.toLowerCase() : said);
   if (wanted !== undefined) return wanted;
@@ -117,7 +117,7 @@ function withDocumentsOf(asked: Asked): boolean {
 
 const mostRankFields = 100;
 
-/** Which keys of object documents count, in their order; undefined: those that hold the text. */
+/** The keys of object documents to rank by, in order; undefined: those that hold the text. */
 function rankFieldsOf(asked: Asked): readonly string[] | undefined {
   const fields = asked.body.rank_fields;
   if (fields === undefined) return undefined;
@@ -126,20 +126,20 @@ function rankFieldsOf(asked: Asked): readonly string[] | undefined {
     throw asked.refusal('rank_fields', 'wants a list of names here');
   }
   const different = [...new Set(names)];
-  // Each document is looked through for each of them.
+  // Each document is searched for each of them.
   if (different.length > mostRankFields)
     throw asked.refusal('rank_fields', `wants ${mostRankFields} names at most here`);
   return different;
 }
 
-/** A text; of an object its `text`, or the fields that are wanted, a line each. */
+/** A text; of an object its `text`, or the selected fields, a line each. */
 function toText(value: Json, asked: Asked, name: string, rankFields?: readonly string[]): string {
   if (typeof value === 'string') return value;
   if (!isJsonObject(value)) throw asked.refusal(name, 'takes text only');
   const lines = (rankFields ?? []).flatMap((field) => {
     const text = plainTextOf(value[field]);
     if (text === undefined) return [];
-    // One field is the text, several need to be told apart.
+    // One field is just the text, several are labelled.
     return rankFields?.length === 1 ? [text] : [`${field}: ${text}`];
   });
   if (lines.length > 0) return lines.join('\n');
@@ -148,7 +148,7 @@ function toText(value: Json, asked: Asked, name: string, rankFields?: readonly s
   throw asked.refusal(name, `takes text only, so each object needs ${wanted}`);
 }
 
-/** Numbers as they were spelled. */
+/** Numbers as they were written. */
 function plainTextOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof JsonNumber) return value.source;

@@ -3,14 +3,14 @@
 import type { RerankShape } from '../../../core/translation.ts';
 import { isJsonObject, type Json, type JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 
-/** A document of the client's with its score; `index` is its place in the client's list. */
+/** A client's document with its score; `index` is its position in the client's list. */
 export interface Scored {
   readonly index: number;
   readonly score: JsonNumber;
   readonly document: Json;
 }
 
-/** Everything that an answer is made of. */
+/** The facts of an answer. */
 export interface Reranked {
   readonly scored: readonly Scored[];
   readonly withDocuments: boolean;
@@ -20,7 +20,7 @@ export interface Reranked {
   readonly promptTokens: number | undefined;
   readonly totalTokens: number | undefined;
   readonly searchUnits: number | undefined;
-  /** Where nobody has counted. */
+  /** Where the upstream counted nothing. */
   estimateTokens(): number;
 }
 
@@ -29,7 +29,7 @@ interface Shaped {
   readonly isEstimated: boolean;
 }
 
-/** The names of Cohere and of Jina together, which is what the clients of most services read; Voyage's list beside them. */
+/** The fields of Cohere and Jina together, which clients of most services read; Voyage's list beside them. */
 export function inRerankShape(reranked: Reranked, shape: RerankShape | undefined): Shaped {
   if (shape === 'tei') return inTeiShape(reranked);
   const { id, model, scored, withDocuments, ...counts } = reranked;
@@ -51,7 +51,7 @@ export function inRerankShape(reranked: Reranked, shape: RerankShape | undefined
 
 const version2 = { api_version: { version: '2' } };
 
-/** Some clients take no answer without it. */
+/** Some clients require it. */
 function metaOf({ meta, searchUnits }: Reranked): JsonObject {
   if (isJsonObject(meta)) return { ...version2, ...meta };
   return { ...version2, billed_units: searchUnits === undefined ? undefined : { search_units: searchUnits } };

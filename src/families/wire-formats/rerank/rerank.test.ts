@@ -7,7 +7,7 @@ import { isJsonObject, type Json, parseJson, writeJson } from '../../../lib/json
 import { type RerankWireFormat, translateRerank } from './rerank.ts';
 import { readStandardRerank } from './standard-rerank.ts';
 
-/** As many results as are wanted of each call, and texts alone. */
+/** Returns the requested number of results, and texts only. */
 const plain: RerankWireFormat = {
   own: [],
   write: ({ query, documents, topN, more }) => ({ body: { ...more, query, documents, top: topN } }),
@@ -43,7 +43,7 @@ async function converse(body: unknown, setting: Setting = {}): Promise<Conversat
 
 const plainly = (value: Json): unknown => JSON.parse(writeJson(value).toString());
 
-/** What is written for each call. */
+/** The body of each call. */
 async function bodiesFor(body: unknown, setting: Setting = {}): Promise<unknown[]> {
   return (await converse(body, setting)).requests.map((request) => plainly(request.body));
 }
@@ -265,7 +265,7 @@ const shaped = async (shape: RerankShape | undefined, body: object, answer: stri
   return { made: plainly(made), isEstimated };
 };
 
-/** Of the query one token with each document, two of the first, one of the second. */
+/** One token of the query with each document, two of the first, one of the second. */
 const estimated = { prompt_tokens: 5, total_tokens: 5 };
 const common = {
   id: 'rerank-id',

@@ -18,14 +18,14 @@ interface RerankCall {
   readonly query: Json;
   readonly documents: readonly Json[];
   readonly model: string;
-  /** How many results are wanted of these documents; undefined: of each of them one. */
+  /** Number of results for these documents; undefined: one for each. */
   readonly topN: number | undefined;
   /** The wire format's own parameters, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
 
-/** What an upstream says of one document. */
+/** The upstream's result for one document. */
 interface Ranked {
   readonly index: Json | undefined;
   /** In the upstream's own digits. */
@@ -44,7 +44,7 @@ export interface RerankResult {
 }
 
 export interface RerankWireFormat extends RerankTakes {
-  /** What one call holds: the tokens of a query count with each document. Without, the upstream is the judge. */
+  /** Limits of one call: the tokens of a query count with each document. Without, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   write(call: RerankCall): WireRequest;
   /** Throws `Unfit`. */
@@ -79,7 +79,7 @@ async function toReply(
     value: score.value,
     document: originals[index] ?? null,
   }));
-  // Each of these steps goes over all of them.
+  // Each of these steps covers all documents.
   if (isSliceOver()) await nextSlice();
   // Equal scores stay in the upstream's order.
   scored.sort((a, b) => b.value - a.value);
@@ -90,7 +90,7 @@ async function toReply(
     model: textIn(result.model) ?? asked.model,
     id: result.id ?? `rerank-${asked.id}`,
     meta: result.meta,
-    // Characters stand in the exchange's record, and are nothing to tell a client that pays for tokens.
+    // Character counts stay in the exchange's record: the client pays for tokens.
     ...(countsCharacters(asked.options)
       ? { promptTokens: undefined, totalTokens: undefined }
       : { promptTokens, totalTokens }),
@@ -117,7 +117,7 @@ const estimateOf = (value: Json): number => {
   return typeof text === 'string' ? estimateTokens(text) : 1;
 };
 
-/** One result for each document, or for as many as were wanted; none twice, none of a document that is not there. */
+/** One result for each document, or as many as requested; no duplicates, no unknown document. */
 function checked(results: readonly Ranked[], { documents, topN }: RerankCall): { index: number; score: JsonNumber }[] {
   const seen = new Set<number>();
   const good = results.map(({ index, score }) => {
@@ -138,12 +138,12 @@ function checked(results: readonly Ranked[], { documents, topN }: RerankCall): {
   return good;
 }
 
-/** Some round beyond their bounds by as much. */
+/** Tolerance for rounding beyond the bounds. */
 const slack = 1e-6;
 const leastShare = Number.MIN_VALUE;
 const mostShare = 1 - Number.EPSILON / 2;
 
-/** Rises with the score, so the order stays; always finite. Throws `Unfit` where a score is not on the scale it is said to be on. */
+/** Monotonic, so the order stays; always finite. Throws `Unfit` where a score is outside its declared scale. */
 export function rescaled(score: JsonNumber, from: ScoreScale | undefined, to: ScoreScale | undefined): JsonNumber {
   if (from === to || from === undefined || to === undefined) return score;
   return new JsonNumber(String(to === 'raw' ? logitOf(score) : sigmoidOf(score.value)));

@@ -37,7 +37,7 @@ test('translates parameters of other services that the upstream would ignore', (
     assert.equal(isNeeded({ own: [name] }, { [name]: value }), false, name);
     // Some clients send it always.
     assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { [name]: null }), false, name);
-    // Of a service of which nothing is known, it may be a parameter.
+    // For an unknown service, it may be a parameter.
     assert.equal(isNeeded(undefined, { [name]: value }), false, name);
   }
   const facts: StandardRerankFacts = { own: ['max_chunks_per_doc'], refusesNull: ['max_chunks_per_doc'] };
@@ -66,7 +66,7 @@ test('translates if documents would be missing, or returned unasked', () => {
     assert.equal(isNeeded({ own: [], echoes }, { return_documents: true }), true);
     assert.equal(isNeeded({ own: [], echoes }, { return_documents: null }), false);
   }
-  // One has another shape for them, the other no such parameter.
+  // One has another shape for documents, the other no such parameter.
   assert.equal(isNeeded({ own: [], echoes: 'otherwise' }, { return_documents: false }), false);
   assert.equal(isNeeded({ own: [], echoes: 'never' }, { return_documents: false }), true);
   assert.equal(isNeeded({ own: [], echoes: 'always' }, { return_documents: false }), true);

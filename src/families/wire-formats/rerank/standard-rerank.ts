@@ -6,29 +6,29 @@ import { hints } from '../hints.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { type RerankResult, type RerankWireFormat, translateRerank } from './rerank.ts';
 
-/** What shows of a request before it is read. */
+/** Fields watched before the request is parsed. */
 type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks_per_doc' | 'rank_fields' | 'top_k';
 
 export interface StandardRerankFacts {
-  /** Further parameters that it has a name for. */
+  /** Further parameters that it supports. */
   readonly own: readonly string[];
   readonly maxItems?: number;
-  /** Documents and queries may be objects, or documents alone. */
+  /** Objects as documents and queries, or as documents only. */
   readonly takesObjects?: boolean | 'documents';
-  /** Whether it gives documents back: when asked (the default), always, never, not in the client's shape, or nobody knows. */
+  /** Whether it returns documents: when asked (the default), always, never, not in the client's shape, or unknown. */
   readonly echoes?: 'asked' | 'always' | 'never' | 'otherwise' | 'unknown';
-  /** Where it takes null for a wrong value, and not for an absent one. */
+  /** Fields for which it refuses null, in place of reading it as absent. */
   readonly refusesNull?: readonly Watched[];
-  /** No results at all are all of them. */
+  /** `top_n: 0` means all results. */
   readonly zeroIsAll?: boolean;
-  /** Its results come in whatever order, or need to be read for another reason. */
+  /** Its results are unordered, or must be read for another reason. */
   readonly isAlwaysRead?: boolean;
-  /** Clients of this service are its own: they get its bytes. */
+  /** The shape of its own clients, which get its bytes unchanged. */
   readonly speaks?: RerankShape;
 }
 
 const objects = kindBits('object');
-/** Names that many services have and others would overlook. */
+/** Fields of many services that others would ignore. */
 const ofSome: readonly Watched[] = ['max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields', 'top_k'];
 
 export function standardRerank({
@@ -42,7 +42,7 @@ export function standardRerank({
     takesObjects,
     ...(facts.zeroIsAll !== undefined && { zeroIsAll: facts.zeroIsAll }),
     ...(maxItems !== undefined && { limits: { items: maxItems } }),
-    // What the client wants back is at hand.
+    // Documents for the client are taken from its request.
     write: ({ query, documents, model, topN, more }) => ({
       body: { ...more, model, query, documents, ...(topN !== undefined && { top_n: topN }), ...notBack(echoes) },
     }),
@@ -69,7 +69,7 @@ export function standardRerank({
   return { ...translation, isNeeded };
 }
 
-/** Undefined where the client does not say. */
+/** Undefined where the client does not set it. */
 function wantsDocuments({ body, fields }: Glance): boolean | undefined {
   const field = fields.get('return_documents');
   return field?.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : undefined;
@@ -79,7 +79,7 @@ function notBack(echoes: StandardRerankFacts['echoes']): { return_documents?: fa
   return echoes === 'asked' || echoes === 'otherwise' ? { return_documents: false } : {};
 }
 
-/** `results` or `data`, `relevance_score` or `score`: the shapes of Cohere, Jina and those who followed them. */
+/** `results` or `data`, `relevance_score` or `score`: the shapes of Cohere, Jina and their followers. */
 export const readStandardRerank: RerankWireFormat['read'] = ({ body }): RerankResult => {
   const answer = objectIn(body, 'the answer');
   const { id, model, meta, usage } = answer;
@@ -101,7 +101,7 @@ export const readStandardRerank: RerankWireFormat['read'] = ({ body }): RerankRe
   };
 };
 
-/** Of services of which nothing is known but the shape: only a client that wants another shape needs more than their bytes. */
+/** For services of which only the shape is known: bytes pass unless the client wants another shape. */
 export const rerankOfAnyone = standardRerank({
   own: ['rank_fields', ...hints],
   takesObjects: true,
