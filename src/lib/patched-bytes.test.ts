@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { StoredBytes } from './file-bytes.ts';
 import { PatchedBytes } from './patched-bytes.ts';
 
-/** Of which no more than a few are read at a time. */
+/** Returns only a few bytes per read. */
 function stored(bytes: Buffer, mostAtOnce: number): StoredBytes {
   return {
     length: bytes.length,

@@ -3,11 +3,11 @@
 import { Buffer } from 'node:buffer';
 import type { StoredBytes } from './file-bytes.ts';
 
-/** In the order in which they stand there, none in another. */
+/** In their order in the file, without overlaps. */
 export interface Patches {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** In the place of each of them. */
+  /** The replacement of each. */
   readonly text: Buffer;
 }
 
@@ -15,7 +15,7 @@ export class PatchedBytes implements StoredBytes {
   readonly length: number;
   readonly #bytes: StoredBytes;
   readonly #patches: Patches;
-  /** Where each patch begins in what comes of it. */
+  /** The offset of each patch in the result. */
   readonly #offsets: readonly number[];
 
   constructor(bytes: StoredBytes, patches: Patches) {
@@ -58,7 +58,7 @@ export class PatchedBytes implements StoredBytes {
     return Buffer.concat(pieces);
   }
 
-  /** The last patch that begins there or before; -1 where there is none. */
+  /** The last patch at or before an offset; -1 where there is none. */
   #lastBefore(place: number): number {
     let low = 0;
     let high = this.#offsets.length;
@@ -70,7 +70,7 @@ export class PatchedBytes implements StoredBytes {
     return low - 1;
   }
 
-  /** Where in the file that is, behind the patch of this number. */
+  /** The offset in the file, after the patch of this number. */
   #sourceOf(place: number, index: number): number {
     if (index < 0) return place;
     const behind = (this.#offsets[index] ?? 0) + this.#patches.text.length;

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 
-/** As OpenAI's tokenizers have it. */
+/** The format of OpenAI's tokenizers. */
 interface WrittenPieces {
   /** A line is a mark, the ID of its first piece, and the pieces from there on in base64. */
   readonly bpe_ranks: string;
@@ -11,22 +11,22 @@ interface WrittenPieces {
 }
 
 export interface PackedPieces {
-  /** Of all pieces, in the order of their IDs. */
+  /** All pieces, in the order of their IDs. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** By ID: where its piece ends. An ID that stands for nothing ends where the one before it does. */
+  /** By ID: the end of its piece. An unused ID ends where the one before it does. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** A hash table of IDs by their pieces: each is the ID and one, and 0 is a free bucket. There are 2 to the power of something. */
+  /** A hash table of IDs by their pieces: each entry is the ID plus one, and 0 is a free bucket. Its size is a power of two. */
   readonly buckets: Uint32Array<ArrayBuffer>;
-  /** Matches one word after the other: no token lies over two of them. */
+  /** Matches one word after another: no token spans two of them. */
   readonly words: string;
 }
 
-/** Pieces are text of one character for each byte. */
+/** Pieces are texts with one character for each byte. */
 export interface PieceTable {
   readonly words: RegExp;
-  /** Undefined where the ID stands for nothing. */
+  /** Undefined for an unused ID. */
   pieceOf(id: number): string | undefined;
-  /** Undefined where no ID stands for it. */
+  /** Undefined where the piece has no ID. */
   idOf(piece: string): number | undefined;
 }
 
@@ -78,7 +78,7 @@ export function toPieceTable({ bytes: packed, ends, buckets, words }: PackedPiec
   };
 }
 
-/** Where the search for it begins: by FNV-1a. */
+/** The first bucket to look at: by FNV-1a. */
 function firstBucket(piece: string, buckets: number): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < piece.length; index += 1) {

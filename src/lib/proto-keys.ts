@@ -4,7 +4,7 @@ type Path = readonly (string | number)[];
 
 const name = '__proto__';
 
-/** Takes them out of a value as JSON has it, at any depth, and says where they stood. */
+/** Removes them from a JSON value at any depth, and returns their paths. */
 export function takeOutProtoKeys(root: unknown): Path[] {
   const found: Path[] = [];
   const left: { readonly value: unknown; readonly path: Path }[] = [{ value: root, path: [] }];
@@ -23,7 +23,7 @@ export function takeOutProtoKeys(root: unknown): Path[] {
   return found;
 }
 
-/** Whether there is one at any depth. */
+/** At any depth. */
 export function holdsProtoKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.hasOwn(value, name) || Object.values(value).some(holdsProtoKey);

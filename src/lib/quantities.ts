@@ -6,7 +6,7 @@ const bytesPer = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024, B: 1 } as const;
 export const durationPattern = /^\d+(\.\d+)?(ms|s|m|h|d)$/;
 export const sizePattern = /^\d+(\.\d+)?(B|KiB|MiB|GiB)$/;
 
-/** Undefined where the text is no time, or not a whole number of milliseconds. */
+/** Undefined where the text is no duration, or not a whole number of milliseconds. */
 export function toMilliseconds(text: string): number | undefined {
   return toWhole(text, durationPattern, millisecondsPer);
 }

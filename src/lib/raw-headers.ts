@@ -1,6 +1,6 @@
 /** Raw headers: names and values in turn, as received. */
 
-/** The first value of a name, which is given in lower case. */
+/** The first value of a header; `wanted` is in lower case. */
 export function headerValue(raw: readonly string[], wanted: string): string | undefined {
   for (let i = 0; i < raw.length; i += 2) {
     if (raw[i]?.length === wanted.length && raw[i]?.toLowerCase() === wanted) return raw[i + 1];
@@ -8,7 +8,7 @@ export function headerValue(raw: readonly string[], wanted: string): string | un
   return undefined;
 }
 
-/** All values of a name, in the order of their lines, as the one list that they are together. */
+/** All values of a header, joined as one list in the order of their lines. */
 export function headerList(raw: readonly string[], wanted: string): string | undefined {
   let list: string | undefined;
   for (let i = 0; i < raw.length; i += 2) {
@@ -20,7 +20,7 @@ export function headerList(raw: readonly string[], wanted: string): string | und
 
 const plain: readonly string[] = [];
 
-/** The codings of a body, the outermost first, whether they stand in one line or in several. */
+/** The codings of a body, the outermost first, in one line or several. */
 export function codingsOf(headers: readonly string[]): readonly string[] {
   const contentEncoding = headerList(headers, 'content-encoding');
   if (contentEncoding === undefined) return plain;

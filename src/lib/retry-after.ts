@@ -14,7 +14,7 @@ const datePatterns = [
   new RegExp(`^${weekday} ${month} (?<day>[ \\d]\\d) ${time} (?<year>\\d{4})$`),
 ];
 
-/** Undefined where it is absent or says nothing that can be waited for; 0 for a date that is past. Not capped. */
+/** Undefined where it is absent or invalid; 0 for a past date. Not capped. */
 export function parseRetryAfterMs(value: string | undefined, nowEpochMs: number): number | undefined {
   const text = value?.trim();
   if (text === undefined) return undefined;

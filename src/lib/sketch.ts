@@ -3,7 +3,7 @@
 const accuracy = 0.01;
 const gamma = (1 + accuracy) / (1 - accuracy);
 const perLog = 1 / Math.log(gamma);
-/** Milliseconds: what is shorter counts as nothing. */
+/** Shorter durations in milliseconds count as zero. */
 const smallest = 0.001;
 const longest = 1e9;
 
@@ -18,18 +18,18 @@ export const middleOf = (bucket: number): number => (bucket === 0 ? 0 : (smalles
 /** No value of the bucket is above it. */
 export const boundOf = (bucket: number): number => smallest * gamma ** bucket;
 
-/** Buckets and their counts in turn, in any order, a bucket more than once or not. */
+/** Buckets and their counts in turn, in any order, buckets may repeat. */
 export type Pairs = number[];
 
-/** From here on a count for each bucket takes less time than a list. */
+/** From this length on a dense array of counts is faster than a list. */
 const mostListed = 128;
 
-/** The sum of sketches: a list of pairs while it is short, and a count for each bucket then. */
+/** A sum of sketches: a list of pairs while short, then a dense array of counts. */
 export class Sketch {
   #pairs: Pairs = [];
   #counts: Float64Array | undefined = undefined;
 
-  /** The first `length` numbers of pairs. */
+  /** Adds the first `length` numbers of `pairs`. */
   add(pairs: ArrayLike<number>, length: number): void {
     if (this.#counts !== undefined) {
       for (let at = 0; at < length; at += 2) this.#addTo(this.#counts, pairs[at] ?? 0, pairs[at + 1] ?? 0);
@@ -61,7 +61,7 @@ export class Sketch {
     const counts = this.#counts;
     if (counts === undefined) return inOrder(this.#pairs);
     const pairs: Pairs = [];
-    // Most buckets are empty; an iterator would take several times as long over them.
+    // Most buckets are empty; an iterator would take several times as long.
     for (let bucket = 0; bucket < counts.length; bucket++) {
       const count = counts[bucket] ?? 0;
       if (count > 0) pairs.push(bucket, count);
@@ -75,7 +75,7 @@ export class Sketch {
   }
 }
 
-/** By insertion: few as they are, and mostly in order. */
+/** Insertion sort: few, and mostly ordered. */
 export function inOrder(pairs: Pairs): Pairs {
   const sorted: Pairs = [];
   for (let at = 0; at < pairs.length; at += 2) {
@@ -87,7 +87,7 @@ export function inOrder(pairs: Pairs): Pairs {
       sorted[place - 1] = (sorted[place - 1] ?? 0) + count;
       continue;
     }
-    // To splice takes several times as long.
+    // Splicing takes several times as long.
     sorted.push(bucket, count);
     for (let last = sorted.length - 1; last > place + 1; last--) sorted[last] = sorted[last - 2] ?? 0;
     sorted[place] = bucket;
@@ -96,7 +96,7 @@ export function inOrder(pairs: Pairs): Pairs {
   return sorted;
 }
 
-/** By nearest rank, of pairs in rising order; `shares` rise. */
+/** By nearest rank, from pairs in rising order; `shares` rise. */
 export function quantilesOf(
   pairs: Pairs,
   shares: readonly number[],

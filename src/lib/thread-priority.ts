@@ -3,15 +3,15 @@
 import { readlinkSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
-/** On Linux, where a thread has a priority of its own; elsewhere, and where it may not, nothing changes. */
+/** On Linux, where threads have priorities; elsewhere, or without permission, nothing changes. */
 export function yieldToOthers(steps: number): void {
   if (process.platform !== 'linux') return;
   try {
     const [processId, , threadId] = readlinkSync('/proc/thread-self').split('/').map(Number);
-    // Whose /proc it is, a container may not be sure: another's numbers are other threads.
+    // In a container /proc may be another's, where the numbers mean other threads.
     if (threadId === undefined || processId !== process.pid) return;
     setPriority(threadId, Math.min(constants.priority.PRIORITY_LOW, getPriority(threadId) + steps));
   } catch {
-    // It works as well with the priority that it has.
+    // It works with its present priority as well.
   }
 }

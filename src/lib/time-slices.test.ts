@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { atOnce, isSliceOver, nextSlice, timeSliced } from './time-slices.ts';
 
-/** Until the clock shows that the slice is used up: what time is for here. */
+/** Waits until the slice is used up. */
 function useUpSlice(): void {
   while (!isSliceOver());
 }

@@ -2,15 +2,15 @@
 
 import { performance } from 'node:perf_hooks';
 
-/** What is shorter is no work that others would notice. */
+/** Shorter work does not delay other work noticeably. */
 const sliceMs = 4;
 
-/** When the slice of this turn began; undefined while nobody works long. */
+/** When this turn's slice began; undefined while there is no long work. */
 let sliceStartMs: number | undefined;
-/** Work that waits for a slice, in the order in which it yielded. */
+/** Yielded work that waits for a slice, in order. */
 const waiting: (() => void)[] = [];
 
-/** Whether the slice is used up; call it between two small pieces of work. */
+/** Whether the slice is used up; to be called between two small pieces of work. */
 export function isSliceOver(): boolean {
   if (sliceStartMs !== undefined) return performance.now() - sliceStartMs >= sliceMs;
   sliceStartMs = performance.now();
@@ -18,7 +18,7 @@ export function isSliceOver(): boolean {
   return false;
 }
 
-/** Resolves in a later turn of the event loop, in which this work has the slice to itself. */
+/** Resolves in a later turn of the event loop, with a fresh slice for this work. */
 export function nextSlice(): Promise<void> {
   if (sliceStartMs === undefined) {
     sliceStartMs = performance.now();
@@ -27,12 +27,12 @@ export function nextSlice(): Promise<void> {
   return new Promise((resolve) => waiting.push(resolve));
 }
 
-/** Resolves at once while there is time left in this turn. */
+/** Resolves at once while the slice has time left. */
 export async function sliceIfOver(): Promise<void> {
   if (isSliceOver()) await nextSlice();
 }
 
-/** Does all of it; every `yield` is a place to stop at. */
+/** Runs it in time slices; it may pause at every `yield`. */
 export async function timeSliced<T>(work: Generator<undefined, T, undefined>): Promise<T> {
   for (;;) {
     const step = work.next();
@@ -41,7 +41,7 @@ export async function timeSliced<T>(work: Generator<undefined, T, undefined>): P
   }
 }
 
-/** Does all of it now. */
+/** Runs it without a pause. */
 export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
   for (;;) {
     const step = work.next();
@@ -49,7 +49,7 @@ export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
   }
 }
 
-/** Once in each turn. What goes on runs as soon as this returns, before anything else of the event loop. */
+/** Once in each turn. The continued work runs as soon as this returns, before anything else of the event loop. */
 function beginSlice(): void {
   const goOn = waiting.shift();
   if (goOn === undefined) {

@@ -5,10 +5,10 @@ import type { PieceTable } from './piece-table.ts';
 import { timeSliced } from './time-slices.ts';
 import { tableOf, type Vocabulary } from './token-ids.ts';
 
-/** What is longer is no word, and merging takes the square of its length. */
+/** A longer text is no word, and merging takes quadratic time. */
 const longestWordBytes = 256;
 const bytesPerToken = 4;
-/** Between two places to stop. */
+/** Work between two points where it may pause. */
 const wordsPerPiece = 64;
 
 /** The vocabulary is loaded for the first text. */
@@ -28,19 +28,19 @@ function* count({ idOf, words }: PieceTable, text: string): Generator<undefined,
   return tokens;
 }
 
-/** A character for each byte. */
+/** One character for each byte. */
 const toBytes = (word: string): string => Buffer.from(word).toString('latin1');
 
 export interface Token {
   readonly id: number;
-  /** Where it ends within a character, that has U+FFFD in its place. */
+  /** U+FFFD stands for a character that is cut at its end. */
   readonly text: string;
 }
 
-/** A language without spaces has words of hundreds of bytes. */
+/** Languages without spaces have words of hundreds of bytes. */
 const longestMergedBytes = 4_096;
 
-/** What the text is made of; undefined where a word in it is too long to be looked at. */
+/** Undefined where a word is too long to tokenize. */
 export async function tokensOf(vocabulary: Vocabulary, text: string): Promise<readonly Token[] | undefined> {
   return timeSliced(split(await tableOf(vocabulary), text));
 }
@@ -58,12 +58,12 @@ function* split({ idOf, words }: PieceTable, text: string): Generator<undefined,
   return tokens;
 }
 
-/** Two pieces beside each other become one, that of the lowest rank first, until no two are one. */
+/** Merges neighbouring pieces, lowest rank first, until no pair has one. */
 function piecesOf(bytes: string, idOf: PieceTable['idOf']): readonly string[] {
   if (bytes === '' || idOf(bytes) !== undefined) return bytes === '' ? [] : [bytes];
   const pieces = [...bytes];
   const rankAt = (index: number): number => idOf(`${pieces[index]}${pieces[index + 1]}`) ?? Number.POSITIVE_INFINITY;
-  /** Of each piece with the one behind it. */
+  /** The rank of each piece with the next one. */
   const pairs = pieces.slice(1).map((_, index) => rankAt(index));
   for (;;) {
     const lowest = lowestIn(pairs);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { estimateTokens, textOfTokens, vocabularyOf } from './token-ids.ts';
 
-/** Their messages are counted by kind: what is not in a buffer that changes its owner is unpacked here. */
+/** Messages to threads are counted by kind: data that is copied rather than transferred would be unpacked here. */
 const threads: { readonly messages: string[][] }[] = [];
 process.on('worker', (worker) => {
   const messages: string[][] = [];
@@ -26,7 +26,7 @@ test('decodes the IDs of each vocabulary', async () => {
   assert.equal(await textOfTokens('cl100k_base', [9906, 1917]), 'Hello world');
   assert.equal(await textOfTokens('o200k_base', [13225, 2375]), 'Hello world');
   assert.equal(await textOfTokens('p50k_base', [15496, 995]), 'Hello world');
-  // Runs of spaces are what this one has more than the older.
+  // Runs of spaces are what this vocabulary adds.
   assert.equal(await textOfTokens('p50k_base', [50280]), ' '.repeat(25));
   assert.equal(await textOfTokens('r50k_base', [50280]), undefined);
 });
@@ -35,7 +35,7 @@ test('joins characters that span several tokens, and keeps everything else', asy
   assert.equal(await textOfTokens('cl100k_base', []), '');
   assert.equal(await textOfTokens('cl100k_base', [9468, 248, 222]), '🚀');
   assert.equal(await textOfTokens('cl100k_base', [188, 9906]), '\u0000Hello');
-  // A byte order mark is a part of the text.
+  // A byte order mark is part of the text.
   assert.equal(await textOfTokens('cl100k_base', [3305]), '\ufeff');
   assert.equal(await textOfTokens('cl100k_base', [-0, 0]), '!!');
 });
@@ -52,7 +52,7 @@ test('decodes special tokens to their names', async () => {
 
 test('refuses IDs that are not in the vocabulary', async () => {
   const strangers = [-1, 0.5, 1e9, 2 ** 32, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY];
-  // In the gaps between the pieces and the special ones, and behind the last.
+  // In the gaps between the pieces and the special tokens, and after the last.
   for (const id of [...strangers, 100_256, 100_261, 100_275, 100_277]) {
     assert.equal(await textOfTokens('cl100k_base', [9906, id]), undefined, String(id));
   }

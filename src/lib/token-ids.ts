@@ -8,10 +8,10 @@ import type { Vocabulary } from './vocabulary-thread.ts';
 
 export type { Vocabulary };
 
-/** What clients use who split text by OpenAI's rules: for names that these do not know, too. */
+/** Used for unknown names: most clients that tokenize by OpenAI's rules use it. */
 const commonVocabulary: Vocabulary = 'cl100k_base';
 
-/** Which vocabulary a client takes for a model: by OpenAI's own rules, the first that fits. */
+/** Vocabulary by model name: OpenAI's own rules, the first match. */
 const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
   [/^(?:o[134]|chatgpt-4o|(?:ft:)?gpt-(?:4o|4\.[15]|5|oss))(?=$|[-:])/, 'o200k_base'],
   [/^(?:text-davinci-(?:00[23]|edit-001)|code-(?:davinci|cushman)-\S*|(?:davinci|cushman)-codex)$/, 'p50k_base'],
@@ -23,7 +23,7 @@ const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
   [/^(?:text-similarity|text-search|code-search)-(?:ada|babbage|curie|davinci)-\S*$/, 'r50k_base'],
 ];
 
-/** The same file beside this one, in the source and where it was built. */
+/** The same file in the source tree and in the build. */
 const entry = new URL(
   import.meta.url.endsWith('.ts') ? './vocabulary-thread.ts' : './vocabulary-thread.js',
   import.meta.url,
@@ -31,21 +31,21 @@ const entry = new URL(
 
 const loaded = new Map<Vocabulary, Promise<PieceTable>>();
 
-/** Decoding takes its time, and a token may be a hundred bytes long: of one request no more than this. OpenAI takes no more, either. */
+/** Limits decoding time per request; a token may be a hundred bytes. OpenAI's limit is the same. */
 export const mostTokenIds = 300_000;
 
-/** Undefined where one of them is no ID of the vocabulary. A character that is cut at either end becomes U+FFFD. */
+/** Undefined where an ID is not in the vocabulary. A character that is cut at either end becomes U+FFFD. */
 export async function textOfTokens(vocabulary: Vocabulary, ids: readonly number[]): Promise<string | undefined> {
   return await timeSliced(decode(await tableOf(vocabulary), ids));
 }
 
-/** Between two places to stop. */
+/** Work between two points where it may pause. */
 const idsPerPiece = 2_048;
 
 function* decode({ pieceOf }: PieceTable, ids: readonly number[]): Generator<undefined, string | undefined, undefined> {
   const parts: Buffer[] = [];
   for (let from = 0; from < ids.length; from += idsPerPiece) {
-    // A character for each byte.
+    // One character for each byte.
     let bytes = '';
     for (const id of ids.slice(from, from + idsPerPiece)) {
       const piece = pieceOf(id);
@@ -63,25 +63,25 @@ export function vocabularyOf(model: string): Vocabulary {
   return vocabularyKnownFor(model) ?? commonVocabulary;
 }
 
-/** Undefined where the name is none of OpenAI's. */
+/** Undefined for names that are not OpenAI's. */
 export function vocabularyKnownFor(model: string): Vocabulary | undefined {
   return byName.find(([name]) => name.test(model))?.[1];
 }
 
-/** From a thread, as the first use of one takes half a second of work. */
+/** Loaded by a thread, as that takes half a second of work. */
 export function tableOf(vocabulary: Vocabulary): Promise<PieceTable> {
   const known = loaded.get(vocabulary);
   if (known !== undefined) return known;
   const pieces = load(vocabulary).then(toPieceTable);
   loaded.set(vocabulary, pieces);
-  // What could not be loaded may be there the next time.
+  // A failed load is retried the next time.
   pieces.catch(() => loaded.delete(vocabulary));
   return pieces;
 }
 
 function load(vocabulary: Vocabulary): Promise<PackedPieces> {
   return new Promise((resolve, reject) => {
-    // Of the environment it needs nothing.
+    // It needs nothing of the environment.
     const thread = new Worker(entry, { workerData: vocabulary, name: 'vocabulary', env: {} });
     thread.once('message', resolve);
     thread.once('error', reject);
@@ -89,7 +89,7 @@ function load(vocabulary: Vocabulary): Promise<PackedPieces> {
   });
 }
 
-/** A rough count where nobody gave one: four bytes to a token, one at least. */
+/** A rough estimate: four bytes per token, at least one. */
 export function estimateTokens(text: string): number {
   return Math.max(1, Math.ceil(Buffer.byteLength(text) / 4));
 }

@@ -33,7 +33,7 @@ test('texts of another form have no valid checksum', () => {
 });
 
 test('the checksum is the CRC-32 of everything before it', () => {
-  // Worked out bit by bit, apart from the implementation.
+  // Computed bit by bit, independent of the implementation.
   const body = `pst_${'0'.repeat(43)}`;
   let crc = 0xffffffff;
   for (const byte of Buffer.from(body)) {
@@ -54,7 +54,7 @@ test('a secret of one type is invalid as another, even with the other prefix', (
   const token = createSecretWith('psa_');
   assert.match(token, /^psa_[0-9A-Za-z]{49}$/);
   assert.deepEqual([isSecretWith('psa_', token), hasValidChecksum(token)], [true, false]);
-  // The checksum counts the prefix in.
+  // The checksum covers the prefix.
   assert.equal(hasValidChecksum(token.replace('psa_', 'pst_')), false);
   assert.equal(isSecretWith('psa_', createSecret()), false);
 });

@@ -3,7 +3,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** By which people and secret scanners see what a secret is for. */
+/** It shows people and secret scanners the secret's purpose. */
 export type SecretPrefix = 'pst_' | 'psa_';
 
 const chanceBytes = 32;
@@ -15,17 +15,17 @@ const hintCharacters = 8;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = new RegExp(`^[0-9A-Za-z]{${chanceCharacters + checksumCharacters}}$`);
 
-/** Of a virtual key. */
+/** For a virtual key. */
 export const createSecret = (): string => createSecretWith('pst_');
 
-/** The prefix, 256 bits of chance, and a checksum by which secret scanners know it from look-alikes. */
+/** The prefix, 256 random bits, and a checksum by which secret scanners reject look-alikes. */
 export function createSecretWith(prefix: SecretPrefix): string {
   const chance = BigInt(`0x${randomBytes(chanceBytes).toString('hex')}`);
   const body = prefix + toBase62(chance, chanceCharacters);
   return body + checksumOf(body);
 }
 
-/** Whether the text has the form of a virtual key's secret made here and was not mistyped; says nothing about its being known. */
+/** Whether the text is a well-formed virtual key's secret without typing errors; not whether it is known. */
 export const hasValidChecksum = (secret: string): boolean => isSecretWith('pst_', secret);
 
 /** The same for any prefix. */
@@ -34,12 +34,12 @@ export function isSecretWith(prefix: SecretPrefix, secret: string): boolean {
   return checksumOf(secret.slice(0, -checksumCharacters)) === secret.slice(-checksumCharacters);
 }
 
-/** What is stored and looked up in place of the secret: SHA-256 of its UTF-8 bytes, in lower-case hex. */
+/** Stored and looked up in place of the secret: SHA-256 of its UTF-8 bytes, in lower-case hex. */
 export function digestOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-/** Enough to recognise a key by in a list, and no use to a thief. */
+/** Enough to recognise a key in a list, and useless to a thief. */
 export function hintOf(secret: string): string {
   return `${secret.slice(0, hintCharacters)}…`;
 }

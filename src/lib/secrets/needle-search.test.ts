@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { NeedleSearch } from './needle-search.ts';
 
-/** Few letters, so that they overlap, begin anew and nearly match. */
+/** Few letters, so that texts overlap, restart and nearly match. */
 const letters = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength, maxLength });
 

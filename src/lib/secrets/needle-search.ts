@@ -2,13 +2,13 @@
 
 import { Buffer } from 'node:buffer';
 
-/** Bytes that are read at a step. */
+/** Bytes read per step. */
 const blockBytes = 4;
-/** So few blocks are hit by chance then, and the table stays in the processor's first caches. */
+/** Few blocks then match by chance, and the table fits the processor's first caches. */
 const entriesPerBlock = 32;
 const mostTableBits = 17;
 
-/** A block of a needle, and where in it. */
+/** A block of a needle, and its offset there. */
 interface Occurrence {
   readonly needle: Buffer;
   readonly offset: number;
@@ -24,9 +24,9 @@ export class NeedleSearch {
   readonly #shift: number;
   /** By the block itself. */
   readonly #occurrences = new Map<number, Occurrence[]>();
-  /** 1 for each byte with which a needle begins. */
+  /** 1 for each first byte of a needle. */
   readonly #begins = new Uint8Array(256);
-  /** 1 for each byte that is in a needle, its last byte aside. */
+  /** 1 for each byte of a needle except its last. */
   readonly #isInside = new Uint8Array(256);
 
   /** None may be shorter than four bytes. */
@@ -49,7 +49,7 @@ export class NeedleSearch {
     return this.#needles.length === 0;
   }
 
-  /** Where the first of them begins; -1 where there is none. */
+  /** Offset of the first needle; -1 where there is none. */
   find(bytes: Buffer): number {
     const last = bytes.length - blockBytes;
     const step = this.#stepBytes;
@@ -68,7 +68,7 @@ export class NeedleSearch {
     return -1;
   }
 
-  /** How many bytes at the end are the beginning of one of them, and may be all of it with what follows. */
+  /** How many bytes at the end are the beginning of a needle that may continue. */
   beginningAtEnd(bytes: Buffer): number {
     const { length } = bytes;
     const first = Math.max(0, length - this.longestBytes + 1);
@@ -99,7 +99,7 @@ export class NeedleSearch {
   }
 }
 
-/** Of all that have the block there, where the first one begins. */
+/** Of all needles with the block there, where the first one begins. */
 function startAround(occurrences: readonly Occurrence[], bytes: Buffer, at: number): number {
   let first = -1;
   for (const { needle, offset } of occurrences) {
@@ -111,7 +111,7 @@ function startAround(occurrences: readonly Occurrence[], bytes: Buffer, at: numb
   return first;
 }
 
-/** Spreads what differs in any bit over the upper ones, as many of which are used as the table has. */
+/** Multiplicative hash: uses as many upper bits as the table has. */
 function hashOf(block: number, shift: number): number {
   return Math.imul(block, 0x9e3779b1) >>> shift;
 }

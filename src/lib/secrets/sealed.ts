@@ -3,13 +3,13 @@
 import { Buffer } from 'node:buffer';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** One key seals; it and the others open. */
+/** One key encrypts; all of them decrypt. */
 export interface KeyRing {
-  /** The ID of the key that seals. */
+  /** The ID of the key that encrypts. */
   readonly sealingKeyId: string;
-  /** Of all of them, the one that seals first. */
+  /** All keys, the encrypting one first. */
   readonly keyIds: readonly string[];
-  /** `place` is not part of the text, and is needed again to open it: a sealed text is of no use anywhere else. */
+  /** `place` is authenticated but not stored: decryption needs the same, so a sealed text cannot be moved. */
   seal(plain: string, place: string): string;
   unseal(text: string, place: string): Unsealed;
 }
@@ -17,7 +17,7 @@ export interface KeyRing {
 type Unsealed =
   | { readonly kind: 'opened'; readonly plain: string }
   | { readonly kind: 'unknown-key'; readonly keyId: string }
-  /** Not sealed here and for this place, or changed since. */
+  /** Of another installation or `place`, or changed. */
   | { readonly kind: 'damaged' };
 
 const algorithm = 'aes-256-gcm';
@@ -26,12 +26,12 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const form = /^sealed:v1:([0-9a-f]{8}):([A-Za-z0-9_-]{16}):([A-Za-z0-9_-]{22,})$/;
 
-/** The keys are not well written; the message says how to make one, and never what came. */
+/** The keys are invalid; the message says how to make one, and never repeats the input. */
 export class SecretKeyError extends Error {
   override readonly name = 'SecretKeyError';
 }
 
-/** Keys of 32 bytes in hex or base64, separated by commas; the first seals. Throws a SecretKeyError. */
+/** Keys of 32 bytes in hex or base64, separated by commas; the first encrypts. Throws a SecretKeyError. */
 export function parseKeyRing(text: string): KeyRing {
   return createKeyRing(parseKeys(text));
 }
@@ -54,7 +54,7 @@ function toKey(written: string): Buffer | undefined {
   return key.length === keyBytes ? key : undefined;
 }
 
-/** The first of them seals. */
+/** The first of them encrypts. */
 export function createKeyRing(ordered: readonly Buffer[]): KeyRing {
   const keys = new Map(ordered.map((key) => [createHash('sha256').update(key).digest('hex').slice(0, 8), key]));
   const keyIds = [...keys.keys()];
@@ -85,14 +85,14 @@ export function createKeyRing(ordered: readonly Buffer[]): KeyRing {
         const plain = Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
         return { kind: 'opened', plain: plain.toString('utf8') };
       } catch {
-        // The only thing that it says is that the tag does not fit.
+        // The only cause is a wrong authentication tag.
         return { kind: 'damaged' };
       }
     },
   };
 }
 
-/** The ID of the key that opens it; undefined where the text is not sealed. */
+/** The ID of the key that decrypts it; undefined for a text that is not encrypted. */
 export function sealedUnder(text: string): string | undefined {
   return form.exec(text)?.[1];
 }

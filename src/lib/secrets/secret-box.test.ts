@@ -6,7 +6,7 @@ import { openSecretBox } from './secret-box.ts';
 
 const key = hash('sha256', 'sk-salt-of-a-test', 'buffer');
 
-/** As PyNaCl closed them. */
+/** Encrypted by PyNaCl. */
 const boxes: readonly (readonly [text: string, box: string])[] = [
   ['', 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXBB3qmLaXCWN7zjytj7EsfQ=='],
   ['cohere/rerank-v3.5', 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXC0gp6dMN8oC0sPX6-JeWwraZU4e79voQ_94Xy2wcnop-rA=='],

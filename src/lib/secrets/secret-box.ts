@@ -10,7 +10,7 @@ const blockBytes = 64;
 const constants = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
 const rounds = 10;
 
-/** Undefined where the key is another one, or the box was damaged. `key` has 32 bytes. */
+/** Undefined for another key, or a damaged box. `key` has 32 bytes. */
 export function openSecretBox(box: Uint8Array, key: Uint8Array): Buffer | undefined {
   if (box.length < nonceBytes + proofBytes) return undefined;
   const proof = box.subarray(nonceBytes, nonceBytes + proofBytes);
@@ -33,7 +33,7 @@ function state(key: Key, [a = 0, b = 0, c = 0, d = 0]: readonly number[]): Uint3
   return Uint32Array.of(one, ...key.slice(0, 4), two, a, b, c, d, three, ...key.slice(4, 8), four);
 }
 
-/** HSalsa20: of the first four words of the nonce. */
+/** HSalsa20 over the first four words of the nonce. */
 function subkey(key: Key, nonce: readonly number[]): Key {
   const mixed = mix(state(key, nonce));
   return [0, 5, 10, 15, 6, 7, 8, 9].map((at) => mixed[at] ?? 0);
@@ -50,7 +50,7 @@ function keyStream(key: Key, [a = 0, b = 0]: readonly number[], length: number):
   return stream;
 }
 
-/** Of each quarter of a column, then of a row: which word is changed by which two, and how far they are turned. */
+/** Quarter rounds of the columns, then of the rows: the changed word, its two inputs, and the rotation. */
 const columns = [
   [0, 4, 8, 12],
   [5, 9, 13, 1],

@@ -2,35 +2,35 @@
 
 import { hash } from 'node:crypto';
 
-/** A word begins here; in JSON one may follow the letter of an escape, as in `\nsk-`. */
+/** The beginning of a word; in JSON it may follow the letter of an escape, as in `\nsk-`. */
 export const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))`;
 
-/** How secrets begin that no other text begins with. */
+/** Prefixes that only secrets have. */
 export const knownPrefix = String.raw`(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|xai-|nvapi-|jina_|pcsk_|pplx-|csk-|r8_|fw_|tgp_v1_|pa-|AIza|ya29\.)`;
-/** The ID of a key at AWS. */
+/** An AWS access key ID. */
 export const awsKeyId = 'A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}';
 
 /** No known secret is shorter. */
 const shortest = 20;
 
-/** In the first group stands what is one for certain; the rest is looked at more closely, as names of models may begin alike. */
+/** The first group matches certain secrets; other matches are examined further, as model names may begin alike. */
 const shape = new RegExp(
   String.raw`${wordStart}(?:((?:${awsKeyId}|gh[oprsu]_[A-Za-z0-9]{30,}|glpat-[\w-]{20,}|ya29\.[\w-]{20,})(?![A-Za-z0-9]))|(?:[rs]k[-_]|${knownPrefix})[\w-]{20,})`,
   'g',
 );
 
-/** Words of a name hold letters or digits, and are shorter where they hold both. */
+/** Words of a name have letters or digits, and are shorter where they have both. */
 const longWord = /[A-Za-z0-9]{10,}/g;
 const isRandom = (word: string): boolean => /[0-9]/.test(word) && /[A-Za-z]/.test(word);
 
-/** The first text of such a shape; undefined where there is none. */
+/** Undefined where there is none. */
 export function findSecretShape(text: string): string | undefined {
   if (text.length < shortest) return undefined;
   for (const [found, certain] of text.matchAll(shape)) if (isSecret(found, certain)) return found;
   return undefined;
 }
 
-/** With a mask in place of each: the same for the same secret, and another for another. */
+/** Replaces each secret by a mask: the same for equal secrets, different for others. */
 export function withMasks(text: string): string {
   if (text.length < shortest) return text;
   return text.replace(shape, (found: string, certain: string | undefined) =>
@@ -41,10 +41,10 @@ export function withMasks(text: string): string {
 const isSecret = (found: string, certain: string | undefined): boolean =>
   certain !== undefined || (found.match(longWord)?.some(isRandom) ?? false);
 
-/** Eight digits of the digest tell secrets apart, and say nothing of what they are. It is fit to be an ID. */
+/** Eight digits of the digest distinguish secrets without revealing them. Valid as an ID. */
 export const maskOf = (secret: string): string => `masked-${hash('sha256', secret, 'hex').slice(0, 8)}`;
 
-/** With the secrets that masks stand for, as far as they are known. */
+/** Replaces masks by their secrets, where known. */
 export function withoutMasks(text: string, secrets: ReadonlyMap<string, string>): string {
   return text.replace(/masked-[0-9a-f]{8}(?![A-Za-z0-9])/g, (mask) => secrets.get(mask) ?? mask);
 }

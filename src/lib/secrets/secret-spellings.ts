@@ -2,27 +2,27 @@
 
 import { Buffer } from 'node:buffer';
 
-/** A shorter text stands in innocent answers too often, and a shorter spelling too. */
+/** A shorter text, or spelling, occurs in harmless answers too often. */
 export const shortestSecretBytes = 8;
-/** In what succeeds, where any text may stand, chance has to be out of the question. */
+/** In successful answers, which may hold any text, a chance match must be excluded. */
 const shortestInSuccessesBytes = 20;
-/** Of a secret that is a whole document, as much stands for it. */
+/** Of a secret that is a whole document, this many bytes are searched for. */
 const longestSpelling = 256;
 
-/** What an answer that succeeds is searched for; nothing for what could stand there innocently. */
+/** Searched for in successful answers; empty for secrets that could occur there by chance. */
 export function spellingsInSuccesses(secret: string): string[] {
   return whyNotInSuccesses(secret) === undefined
     ? fitting([...plainSpellings(secret), ...inUnicodeEscapes(secret), ...inBase64(secret)])
     : [];
 }
 
-/** What an error is searched for, before and after whatever is escaped in it was undone. */
+/** Searched for in errors, before and after unescaping. */
 export function spellingsInErrors(secret: string): string[] {
   const spellings = plainSpellings(secret);
   return fitting([...spellings, ...spellings.flatMap(plainSpellings), ...inBase64(secret), ...inEachCharacter(secret)]);
 }
 
-/** For people; undefined where it is looked for in successes as well. */
+/** For people; undefined where it is searched for in successes as well. */
 export function whyNotInSuccesses(secret: string): string | undefined {
   const bytes = Buffer.byteLength(secret);
   if (bytes < shortestInSuccessesBytes) return `${bytes} bytes, fewer than ${shortestInSuccessesBytes}`;
@@ -34,7 +34,7 @@ function fitting(spellings: readonly string[]): string[] {
   return cut.filter((spelling) => Buffer.byteLength(spelling) >= shortestSecretBytes);
 }
 
-/** As it is, in JSON with and without escaped slashes, and in a URL. */
+/** Unchanged, in JSON with and without escaped slashes, and in a URL. */
 export function plainSpellings(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [secret, json, withSlashesEscaped(json), encodeURIComponent(secret.toWellFormed())];
@@ -44,7 +44,7 @@ const withSlashesEscaped = (text: string): string => text.replaceAll('/', '\\/')
 
 const bitsPerCharacter = 6;
 
-/** Without the characters at its edges, which depend on what stands beside it; wherever in three bytes it begins. */
+/** At all three alignments, without the edge characters, which depend on the neighbouring bytes. */
 function inBase64(secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
@@ -57,7 +57,7 @@ function inBase64(secret: string): string[] {
   });
 }
 
-/** In JSON whose writer escapes each character, each that is no letter or digit, or each that means something in HTML. */
+/** In JSON whose writer escapes every character, all but letters and digits, or those that are special in HTML. */
 function inUnicodeEscapes(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [/[^\\]|\\./g, /[^A-Za-z0-9\\]|\\./g, /[^\w.~\\-]|\\./g].flatMap((which) =>
@@ -73,7 +73,7 @@ function inUnicodeEscapes(secret: string): string[] {
   );
 }
 
-/** Nothing but escapes, as those write it who take no chances. */
+/** Every character escaped, as cautious writers do. */
 function inEachCharacter(secret: string): string[] {
   const each = (write: (hex: string, byte: number) => string): string =>
     Array.from(Buffer.from(secret), (byte) => write(byte.toString(16).padStart(2, '0'), byte)).join('');
@@ -93,7 +93,7 @@ function inEachCharacter(secret: string): string[] {
   return [...inHex, ...inUpperCase, each((_hex, byte) => `&#${byte};`)];
 }
 
-/** Of what people write where a key is wanted and none is checked. */
+/** Words that people write where a key is required but not checked. */
 const placeholderWords = new Set(
   (
     'a an and any anything api apikey auth bearer change changeme credential default demo dev dummy empty enter example fake ' +
@@ -105,7 +105,7 @@ const placeholderWords = new Set(
 const countedUp = '0123456789012345678901234567890123456789';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Words of those alone, letters and digits in their order, or one character over and over. */
+/** Only such words, ascending letters and digits, or one repeated character. */
 function isPlaceholder(secret: string): boolean {
   const words = secret.toLowerCase().match(/[a-z]+|[0-9]+/g) ?? [];
   return words.every(

@@ -10,7 +10,7 @@ const SEMICOLON = 0x3b;
 const LOWER_U = 0x75;
 const LOWER_X = 0x78;
 
-/** What stands for itself behind a backslash. */
+/** Characters that a backslash leaves unchanged. */
 const escapedAsThemselves = new Set(Array.from('"\\/\'`', (character) => character.charCodeAt(0)));
 
 const entities: Readonly<Record<string, string>> = {
@@ -32,10 +32,10 @@ const entities: Readonly<Record<string, string>> = {
 };
 const longestEntityBytes = 10;
 
-/** Something that is escaped, in something that is escaped, and so on. */
+/** Nested escapes. */
 const mostLayers = 4;
 
-/** The text as it is, then without its escapes, then without those that were escaped themselves, and so on. */
+/** The text unchanged, then unescaped once, twice, and so on. */
 export function* layersOf(text: Buffer): Generator<Buffer> {
   let layer: Buffer | undefined = text;
   for (let depth = 0; depth <= mostLayers && layer !== undefined; depth += 1) {
@@ -44,7 +44,7 @@ export function* layersOf(text: Buffer): Generator<Buffer> {
   }
 }
 
-/** One layer less of it, all kinds at once; undefined where nothing was escaped. */
+/** Unescapes one layer, of all kinds at once; undefined where nothing was escaped. */
 function unescaped(bytes: Buffer): Buffer | undefined {
   if (!bytes.includes(BACKSLASH) && !bytes.includes(PERCENT) && !bytes.includes(AMPERSAND)) return undefined;
   const plain = Buffer.allocUnsafe(bytes.length);
@@ -59,7 +59,7 @@ function unescaped(bytes: Buffer): Buffer | undefined {
 
 interface Escape {
   readonly byte: number;
-  /** How many bytes it takes. */
+  /** Its length in bytes. */
   readonly length: number;
 }
 
@@ -84,7 +84,7 @@ function behindBackslash(bytes: Buffer, at: number): Escape | undefined {
   return isShort ? inHex(bytes, at + 4, 6) : undefined;
 }
 
-/** Two digits; `length` is that of all of it. */
+/** Two digits; `length` is that of the whole escape. */
 function inHex(bytes: Buffer, at: number, length: number): Escape | undefined {
   const byte = hexAt(bytes, at);
   return byte === undefined ? undefined : { byte, length };
