@@ -58,7 +58,6 @@ function* decode({ pieceOf }: PieceTable, ids: readonly number[]): Generator<und
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** The one that goes with the name of a model. */
 export function vocabularyOf(model: string): Vocabulary {
   return vocabularyKnownFor(model) ?? commonVocabulary;
 }

@@ -5,7 +5,6 @@ import type { MadeAnswer, Maker } from '../../core/family.ts';
 
 export interface Answered<T> {
   readonly status: number;
-  /** Header names in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
   /** The body parsed as JSON; the test knows its type. */

@@ -13,7 +13,6 @@ export const createdS = 1_767_225_600;
 /** One call to a built-in model. */
 export interface Asked {
   readonly fields: Fields;
-  /** As the body names it. */
   readonly model: string;
   readonly pace: Pace;
   /** The same for equal bodies. */

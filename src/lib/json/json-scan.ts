@@ -70,7 +70,6 @@ export function textOf(body: Buffer, field: Pick<JsonField, 'start' | 'end'>): s
   return String(text);
 }
 
-/** The body with `[start, end)` replaced. */
 export function replaceSpan(body: Buffer, start: number, end: number, replacement: Buffer): Buffer {
   return Buffer.concat([body.subarray(0, start), replacement, body.subarray(end)]);
 }

@@ -137,7 +137,6 @@ function runEnds(four: number): number {
   return (quoteOrControl | backslash) & ~four;
 }
 
-/** The index of the lowest byte with a bit set. */
 const lowestByte = (bits: number): number => (31 - Math.clz32(bits & (~bits + 1))) >> 3;
 
 /** Plain text and whole escapes, byte by byte. */

@@ -151,7 +151,6 @@ export class JsonWalk {
     return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
   }
 
-  /** The name of a member. */
   nameAt(): string {
     this.peek();
     return this.textOf(this.text());
@@ -197,7 +196,6 @@ export class JsonWalk {
   }
 }
 
-/** Letters, digits, signs and the dot. */
 const isOfWord = (byte = 0): boolean =>
   (byte >= 0x30 && byte <= 0x39) ||
   (byte >= 0x61 && byte <= 0x7a) ||

@@ -22,7 +22,6 @@ interface Settings {
   readonly unsupported?: Unsupported;
   readonly tokenIds?: TokenIds;
   readonly publicModel?: string;
-  /** JSON. */
   readonly defaults?: string;
 }
 

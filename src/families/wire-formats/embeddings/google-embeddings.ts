@@ -26,10 +26,7 @@ const taskTypes: Readonly<Record<string, string>> = {
   clustering: 'CLUSTERING',
 };
 
-/**
- * `input_type` goes before `taskType`: where both are there, one of them is most often the operator's default, which is
- * written in Google's words.
- */
+/** `input_type` overrides `taskType`: where both are present, one is most often the operator's default, which is written in Google's words. */
 export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
   const { input_type: wanted } = more;
   const own = more.taskType ?? more.task_type;

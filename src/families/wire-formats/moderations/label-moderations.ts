@@ -35,7 +35,6 @@ export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>
 type Meaning = 'safe' | readonly OpenaiCategory[] | undefined;
 
 interface Label {
-  /** As the upstream writes it. */
   readonly score: JsonNumber;
   readonly meaning: Meaning;
 }

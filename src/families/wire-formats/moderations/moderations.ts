@@ -87,7 +87,6 @@ export function translateModerations(wireFormat: ModerationWireFormat): Translat
   };
 }
 
-/** A score as an upstream says it. */
 export function scoreIn(value: Json | undefined): JsonNumber {
   if (!(value instanceof JsonNumber)) throw new Unfit('a score is no number');
   if (value.value >= 0 && value.value <= 1) return value;

@@ -37,7 +37,6 @@ export interface RerankResult {
   readonly id?: Json | undefined;
   readonly model?: Json | undefined;
   readonly meta?: Json | undefined;
-  /** What it counted, where it says so. */
   readonly promptTokens?: number | undefined;
   readonly totalTokens?: number | undefined;
   readonly searchUnits?: number | undefined;
