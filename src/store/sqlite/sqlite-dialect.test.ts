@@ -43,16 +43,13 @@ test('a value that SQL does not have is refused anywhere', async (t) => {
   }
 });
 
-test('rows can be streamed, and changed ones counted', async (t) => {
+test('changed rows are counted, and returned where they are asked for', async (t) => {
   const db = open(t);
   const inserted = await db
     .insertInto('things')
     .values([{ value: 1 }, { value: 2 }, { value: 3 }])
     .executeTakeFirst();
   assert.equal(inserted.numInsertedOrUpdatedRows, 3n);
-  const seen = [];
-  for await (const { value } of db.selectFrom('things').select('value').orderBy('value').stream()) seen.push(value);
-  assert.deepEqual(seen, [1, 2, 3]);
   const returned = await db.deleteFrom('things').where('value', '>', 1).returning('value').execute();
   assert.equal(returned.length, 2);
 });

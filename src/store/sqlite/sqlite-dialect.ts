@@ -1,113 +1,98 @@
-/** Kysely dialect for Node's built-in SQLite. */
+/** Kysely dialects for SQLite: for a connection of this thread, and for whatever else executes statements. */
 
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import {
   CompiledQuery,
   type DatabaseConnection,
+  type Dialect,
+  type Driver,
   type QueryResult,
-  SqliteDialect,
-  type SqliteDialectConfig,
-  SqliteDriver,
-  type SqliteStatement,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
 } from 'kysely';
-import { keepPrepared, listsOf, runEach, toBound, toRow } from './sqlite-statements.ts';
+import { createStatements, isRead, listsOf, type SqliteResult, toBound } from './sqlite-statements.ts';
 
-type RunLists = (sql: string, lists: Iterable<SQLInputValue[]>) => number[];
+/** `session` is the transaction that the statement belongs to; 0 for a statement on its own. */
+export type Execute = (session: number, query: CompiledQuery) => Promise<QueryResult<unknown>>;
 
-/** Kysely's connection, extended by statements that run for many lists. */
-class ListConnection implements DatabaseConnection {
-  readonly #inner: DatabaseConnection;
-  readonly #run: RunLists;
-
-  constructor(inner: DatabaseConnection, run: RunLists) {
-    this.#inner = inner;
-    this.#run = run;
-  }
-
-  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const lists = listsOf(query);
-    return lists === undefined ? this.#inner.executeQuery(query) : { rows: this.#run(query.sql, lists) as R[] };
-  }
-
-  streamQuery<R>(query: CompiledQuery, chunkSize: number): AsyncIterableIterator<QueryResult<R>> {
-    return this.#inner.streamQuery(query, chunkSize);
-  }
-}
-
-/** Begins as a writer: a transaction that began by reading cannot write after another process wrote. */
-class ImmediateDriver extends SqliteDriver {
-  readonly #isInTransaction: () => boolean;
-  readonly #run: RunLists;
-
-  constructor(config: SqliteDialectConfig, isInTransaction: () => boolean, run: RunLists) {
-    super(config);
-    this.#isInTransaction = isInTransaction;
-    this.#run = run;
-  }
-
-  override async acquireConnection(): Promise<DatabaseConnection> {
-    return new ListConnection(await super.acquireConnection(), this.#run);
-  }
-
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-  }
-
-  /** A full disk ends the transaction by itself: the failing rollback must not hide the cause. */
-  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    if (this.#isInTransaction()) await super.rollbackTransaction(connection);
-  }
-}
+export const toQueryResult = ({ rows, changes }: SqliteResult): QueryResult<unknown> =>
+  changes === undefined ? { rows } : { rows, numAffectedRows: changes };
 
 /** `toError` converts SQLite's errors. `checkFiles` throws where writing is not allowed any more. */
 export function createSqliteDialect(
   database: DatabaseSync,
   toError: (thrown: unknown) => unknown,
   checkFiles: () => void = () => undefined,
-): SqliteDialect {
-  function attempt<T>(call: () => T): T {
+): Dialect {
+  const run = createStatements(database);
+  async function execute(_session: number, query: CompiledQuery): Promise<QueryResult<unknown>> {
+    const { sql, parameters } = query;
+    // A full disk ends the transaction by itself: the failing rollback must not hide the cause.
+    if (sql === 'rollback' && !database.isTransaction) return { rows: [] };
+    if (!isRead(sql) && !database.isTransaction) checkFiles();
     try {
-      return call();
+      return toQueryResult(run(sql, toBound(parameters), listsOf(query)));
     } catch (thrown) {
       throw toError(thrown);
     }
   }
+  return toDialect(execute, async () => database.close(), new SqliteAdapter());
+}
 
-  interface Adapted extends SqliteStatement {
-    each(lists: Iterable<SQLInputValue[]>): number[];
+export function toDialect(execute: Execute, close: () => Promise<void>, adapter: SqliteAdapter): Dialect {
+  let lastSession = 0;
+  const driver: Driver = {
+    init: async () => undefined,
+    acquireConnection: async () => new Caller(execute),
+    async beginTransaction(connection) {
+      lastSession += 1;
+      await toOurs(connection).begin(lastSession);
+    },
+    commitTransaction: (connection) => toOurs(connection).end('commit'),
+    rollbackTransaction: (connection) => toOurs(connection).end('rollback'),
+    releaseConnection: async () => undefined,
+    destroy: close,
+  };
+  return {
+    createAdapter: () => adapter,
+    createDriver: () => driver,
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+}
+
+/** One caller, with or without a transaction. */
+class Caller implements DatabaseConnection {
+  readonly #execute: Execute;
+  #session = 0;
+
+  constructor(execute: Execute) {
+    this.#execute = execute;
   }
 
-  function adapt(statement: StatementSync): Adapted {
-    const isRead = /^\s*select\b/i.test(statement.sourceSQL);
-    function perform<T>(call: () => T): T {
-      if (!isRead && !database.isTransaction) checkFiles();
-      return attempt(call);
-    }
-    return {
-      reader: statement.columns().length > 0,
-      all: (parameters) => perform(() => statement.all(...toBound(parameters)).map(toRow)),
-      run: (parameters) => perform(() => statement.run(...toBound(parameters))),
-      each: (lists) => perform(() => runEach(statement, lists)),
-      *iterate(parameters) {
-        const rows = attempt(() => statement.iterate(...toBound(parameters)));
-        for (;;) {
-          const next = attempt(() => rows.next());
-          if (next.done === true) return;
-          yield toRow(next.value);
-        }
-      },
-    };
+  /** Takes the write lock at once: a transaction that began by reading cannot write after another process has written. */
+  async begin(session: number): Promise<void> {
+    await this.#execute(session, CompiledQuery.raw('begin immediate'));
+    this.#session = session;
   }
 
-  const prepared = keepPrepared(database, adapt);
-  const prepare = (sql: string): Adapted => attempt(() => prepared(sql));
+  async end(sql: 'commit' | 'rollback'): Promise<void> {
+    await this.#execute(this.#session, CompiledQuery.raw(sql));
+    this.#session = 0;
+  }
 
-  const config = { database: { prepare, close: () => database.close() } };
-  const createDriver = () =>
-    new ImmediateDriver(
-      config,
-      () => database.isTransaction,
-      (sql, lists) => prepare(sql).each(lists),
-    );
-  return Object.assign(new SqliteDialect(config), { createDriver });
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#execute(this.#session, query) as Promise<QueryResult<R>>;
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely asks for a generator.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Rows of this store come all at once; ask for fewer.');
+  }
+}
+
+function toOurs(connection: DatabaseConnection): Caller {
+  if (connection instanceof Caller) return connection;
+  throw new TypeError('This connection belongs to another database.');
 }

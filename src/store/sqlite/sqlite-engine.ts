@@ -3,7 +3,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isBusy } from './sqlite-file.ts';
-import { createStatements, type Row } from './sqlite-statements.ts';
+import { createStatements, isRead, type Row } from './sqlite-statements.ts';
 
 export interface SqliteCall {
   readonly id: number;
@@ -170,5 +170,4 @@ function ended(): Error {
 /** A power cut may undo these without harm: they are visible to every process, and synced with the next durable commit. */
 const lightWrite = /^(?:insert into|delete from) "kept_objects"/i;
 
-const isRead = (sql: string): boolean => /^\s*select\b/i.test(sql);
 const isBegin = (sql: string): boolean => /^begin\b/i.test(sql);

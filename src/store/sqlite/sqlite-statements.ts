@@ -22,13 +22,6 @@ export function withEach({ sql, query, queryId }: CompiledQuery, lists: Iterable
 export const listsOf = (query: CompiledQuery): Iterable<SQLInputValue[]> | undefined =>
   'lists' in query ? (query as EachQuery).lists : undefined;
 
-/** Lists made one at a time are short-lived garbage. */
-export function runEach(statement: StatementSync, lists: Iterable<SQLInputValue[]>): number[] {
-  const written: number[] = [];
-  for (const list of lists) written.push(Number(statement.run(...list).changes));
-  return written;
-}
-
 export interface SqliteResult {
   readonly rows: Row[] | number[];
   /** Number of written rows; undefined for a statement that returns rows. */
@@ -36,37 +29,39 @@ export interface SqliteResult {
 }
 
 /** Prepared statements that a connection keeps. */
-const storedObjectStatements = 256;
+const keptStatements = 256;
 
-/** Caches a value for each prepared statement: preparing a long one takes as long as running it. */
-export function keepPrepared<T>(database: DatabaseSync, make: (statement: StatementSync) => T): (sql: string) => T {
-  // The least recently used first.
-  const kept = new Map<string, T>();
-  return (sql) => {
-    const known = kept.get(sql);
-    if (known !== undefined) {
-      kept.delete(sql);
-      kept.set(sql, known);
-      return known;
-    }
-    const statement = database.prepare(sql);
-    // Without bigints, a number beyond 2^53 could be written and never read. Statements without columns read nothing.
-    if (statement.columns().length > 0) statement.setReadBigInts(true);
-    const made = make(statement);
-    kept.set(sql, made);
-    const [oldest] = kept.keys();
-    if (kept.size > storedObjectStatements && oldest !== undefined) kept.delete(oldest);
-    return made;
-  };
-}
+export const isRead = (sql: string): boolean => /^\s*select\b/i.test(sql);
 
+/** Runs statements on a connection. Each is prepared once: preparing a long one takes as long as running it. */
 export function createStatements(
   database: DatabaseSync,
 ): (sql: string, parameters: SQLInputValue[], lists?: Iterable<SQLInputValue[]>) => SqliteResult {
-  const prepare = keepPrepared(database, (statement) => ({ statement, isReader: statement.columns().length > 0 }));
+  // The least recently used first.
+  const kept = new Map<string, { readonly statement: StatementSync; readonly isReader: boolean }>();
+
+  function prepare(sql: string) {
+    let prepared = kept.get(sql);
+    if (prepared === undefined) {
+      const statement = database.prepare(sql);
+      prepared = { statement, isReader: statement.columns().length > 0 };
+      // Without bigints, a number beyond 2^53 could be written and never read. Statements without columns read nothing.
+      if (prepared.isReader) statement.setReadBigInts(true);
+    } else kept.delete(sql);
+    kept.set(sql, prepared);
+    const [oldest] = kept.keys();
+    if (kept.size > keptStatements && oldest !== undefined) kept.delete(oldest);
+    return prepared;
+  }
+
   return (sql, parameters, lists) => {
     const { statement, isReader } = prepare(sql);
-    if (lists !== undefined) return { rows: runEach(statement, lists), changes: undefined };
+    if (lists !== undefined) {
+      const written: number[] = [];
+      // Lists made one at a time are short-lived garbage.
+      for (const list of lists) written.push(Number(statement.run(...list).changes));
+      return { rows: written, changes: undefined };
+    }
     if (isReader) return { rows: statement.all(...parameters).map(toRow), changes: undefined };
     return { rows: [], changes: BigInt(statement.run(...parameters).changes) };
   };
@@ -89,7 +84,7 @@ export function toBound(parameters: readonly unknown[]): SQLInputValue[] {
 }
 
 /** Exact integers become numbers; larger ones stay bigints. */
-export function toRow(row: Row): Row {
+function toRow(row: Row): Row {
   for (const column in row) {
     const value = row[column];
     if (typeof value !== 'bigint') continue;

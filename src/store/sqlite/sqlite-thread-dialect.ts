@@ -1,17 +1,9 @@
 /** Kysely dialect for a SQLite file in a separate thread. */
 
 import { Worker } from 'node:worker_threads';
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely';
+import { type CompiledQuery, type QueryResult, SqliteAdapter } from 'kysely';
 import { StoreError } from '../store-error.ts';
+import { toDialect, toQueryResult } from './sqlite-dialect.ts';
 import type { SqliteCall } from './sqlite-engine.ts';
 import { toStoreError } from './sqlite-faults.ts';
 import { listsOf, toBound } from './sqlite-statements.ts';
@@ -42,7 +34,6 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
   let outbox: SqliteCall[] = [];
   let worker: Worker | undefined;
   let lastId = 0;
-  let lastSession = 0;
   let pausedUntilMs = 0;
   let isClosed = false;
 
@@ -73,7 +64,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
     const call = pending.get(id);
     pending.delete(id);
     if (fault !== undefined) call?.reject(toStoreError(fromSent(fault), place));
-    else call?.resolve(changes === undefined ? { rows } : { rows, numAffectedRows: changes });
+    else call?.resolve(toQueryResult({ rows, changes }));
   }
 
   function execute(session: number, query: CompiledQuery): Promise<QueryResult<unknown>> {
@@ -102,19 +93,6 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
     outbox = [];
   }
 
-  const driver: Driver = {
-    init: async () => undefined,
-    acquireConnection: async () => new ThreadConnection(execute),
-    async beginTransaction(connection) {
-      lastSession += 1;
-      await toOurs(connection).begin(lastSession);
-    },
-    commitTransaction: (connection) => toOurs(connection).end('commit'),
-    rollbackTransaction: (connection) => toOurs(connection).end('rollback'),
-    releaseConnection: async () => undefined,
-    destroy: close,
-  };
-
   async function close(): Promise<void> {
     if (isClosed) return;
     isClosed = true;
@@ -127,13 +105,8 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
     await ended;
   }
 
-  const dialect: Dialect = {
-    // One file, but any number of callers: the thread orders them.
-    createAdapter: () => new ManyCallersAdapter(),
-    createDriver: () => driver,
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-  };
+  // One file, but any number of callers: the thread orders them.
+  const dialect = toDialect(execute, close, new ManyCallersAdapter());
   return { dialect /** Pending calls are answered first. */, close };
 }
 
@@ -141,42 +114,6 @@ class ManyCallersAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
-}
-
-type Execute = (session: number, query: CompiledQuery) => Promise<QueryResult<unknown>>;
-
-/** One caller, with or without a transaction. */
-class ThreadConnection implements DatabaseConnection {
-  readonly #execute: Execute;
-  #session = 0;
-
-  constructor(execute: Execute) {
-    this.#execute = execute;
-  }
-
-  async begin(session: number): Promise<void> {
-    await this.#execute(session, CompiledQuery.raw('begin immediate'));
-    this.#session = session;
-  }
-
-  async end(sql: 'commit' | 'rollback'): Promise<void> {
-    await this.#execute(this.#session, CompiledQuery.raw(sql));
-    this.#session = 0;
-  }
-
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return this.#execute(this.#session, query) as Promise<QueryResult<R>>;
-  }
-
-  // biome-ignore lint/correctness/useYield: Kysely asks for a generator.
-  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('Rows of this store come all at once; ask for fewer.');
-  }
-}
-
-function toOurs(connection: DatabaseConnection): ThreadConnection {
-  if (connection instanceof ThreadConnection) return connection;
-  throw new TypeError('This connection belongs to another database.');
 }
 
 function fromSent({ name, message, details }: SentFault): Error {
