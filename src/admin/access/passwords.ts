@@ -3,8 +3,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { invalidField, Problem } from '../problem.ts';
 
-export type Passwords = ReturnType<typeof createPasswords>;
-
 export interface ScryptCost {
   /** A power of two; each piece of work takes 128 x blockSize x this many bytes of memory. */
   readonly cost: number;

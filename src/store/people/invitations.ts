@@ -1,6 +1,6 @@
 /** Invitations and password reset links in the database: valid once, found by digest. */
 
-import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import {
   foldEmail,
   type InvitationStore,
@@ -11,46 +11,29 @@ import {
 } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
-import type { Recorder, Trace } from '../recording.ts';
+import type { Recorder } from '../recording.ts';
 import type { InvitationTable, Schema } from '../schema.ts';
 import { oneOf, readTexts } from '../stored-json.ts';
-import {
-  endMeans,
-  endSessions,
-  findMember,
-  isAnyThere,
-  isTaken,
-  type MemberRow,
-  takeTurn,
-  toAudited,
-  toMember,
-  toMemberRow,
-  toRole,
-} from './members.ts';
+import { endLinks, endMeans, endSessions, isAnyThere, isTaken, toAudited, toMemberRow } from './members.ts';
+import { findMember, findMemberRow, fromRow, inTurn, type MemberRow, type Tracer, toMember, toRole } from './rows.ts';
 
 type InvitationRow = Selectable<InvitationTable>;
-type Tracer = (trace: Trace) => Promise<void>;
+
+type NewLink = Omit<Insertable<InvitationTable>, 'id' | 'created_at'>;
 
 export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): InvitationStore {
-  function toRow(
-    row: Pick<InvitationRow, 'digest' | 'kind' | 'role'> & Partial<InvitationRow>,
-    actor: string,
-    expiresAtMs: number,
-  ): InvitationRow {
-    const nowMs = clock.nowMs();
-    const { digest, kind, role, email = null, member = null, kept = null } = row;
-    const times = { created_at: nowMs, expires_at: expiresAtMs };
-    return { id: createId(nowMs), digest, kind, email, role, member, kept, invited_by: actor, ...times };
-  }
+  const write = inTurn(recorder);
 
   async function findValid(from: Kysely<Schema>, digest: string): Promise<InvitationRow | undefined> {
     const query = from.selectFrom('invitations').selectAll().where('digest', '=', digest);
     return query.where('expires_at', '>', clock.nowMs()).executeTakeFirst();
   }
 
-  async function put(transaction: Transaction<Schema>, row: InvitationRow, trace: Tracer): Promise<StoredInvitation> {
-    await transaction.deleteFrom('invitations').where('expires_at', '<=', clock.nowMs()).execute();
-    await transaction.insertInto('invitations').values(row).execute();
+  async function put(transaction: Transaction<Schema>, link: NewLink, trace: Tracer): Promise<StoredInvitation> {
+    const nowMs = clock.nowMs();
+    await transaction.deleteFrom('invitations').where('expires_at', '<=', nowMs).execute();
+    const values = { ...link, id: createId(nowMs), created_at: nowMs };
+    const row = await transaction.insertInto('invitations').values(values).returningAll().executeTakeFirstOrThrow();
     await trace({
       action: actions[toKind(row)],
       subject: row.email ?? row.kind,
@@ -99,51 +82,37 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
     },
 
     setUp: (digest, expiresAtMs, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
+      write(actor, async (transaction, trace) => {
         if (await isAnyThere(transaction)) return undefined;
-        await transaction.deleteFrom('invitations').where('kind', '=', 'set-up').execute();
-        return put(transaction, toRow({ digest, kind: 'set-up', role: 'owner' }, actor, expiresAtMs), trace);
+        await endLinks(transaction, { kind: 'set-up' });
+        const link = { digest, kind: 'set-up', role: 'owner', invited_by: actor, expires_at: expiresAtMs };
+        return put(transaction, link, trace);
       }),
 
     invite: ({ digest, email: written, role, expiresAtMs }, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
+      write(actor, async (transaction, trace) => {
         const email = foldEmail(written);
-        const taken = await transaction
-          .selectFrom('members')
-          .select('id')
-          .where('email', '=', email)
-          .executeTakeFirst();
-        if (taken !== undefined) return 'taken';
-        await transaction
-          .deleteFrom('invitations')
-          .where('kind', '=', 'invitation')
-          .where('email', '=', email)
-          .execute();
-        return put(transaction, toRow({ digest, kind: 'invitation', email, role }, actor, expiresAtMs), trace);
+        if ((await findMemberRow(transaction, 'email', email)) !== undefined) return 'taken';
+        await endLinks(transaction, { kind: 'invitation', email });
+        const link = { digest, kind: 'invitation', email, role, invited_by: actor, expires_at: expiresAtMs };
+        return put(transaction, link, trace);
       }),
 
     reset: ({ digest, memberId, expiresAtMs, kept = [] }, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
+      write(actor, async (transaction, trace) => {
         const member = await findMember(transaction, memberId);
         if (member === undefined) return undefined;
-        await transaction
-          .deleteFrom('invitations')
-          .where('kind', '=', 'reset')
-          .where('member', '=', memberId)
-          .execute();
+        await endLinks(transaction, { kind: 'reset', member: memberId });
         const { email, role } = member;
-        const row = { digest, kind: 'reset', email, role, member: memberId, kept: JSON.stringify(kept) };
-        const made = await put(transaction, toRow(row, actor, expiresAtMs), trace);
+        const person = { email, role, member: memberId, kept: JSON.stringify(kept) };
+        const link = { ...person, digest, kind: 'reset', invited_by: actor, expires_at: expiresAtMs };
+        const made = await put(transaction, link, trace);
         await endMeans(transaction, memberId, kept, clock.nowMs(), trace);
         return made;
       }),
 
     accept: (digest, person) =>
-      recorder.write('console', async (transaction, trace) => {
-        await takeTurn(transaction);
+      write('console', async (transaction, trace) => {
         const row = await findValid(transaction, digest);
         if (row === undefined) return 'absent';
         if (row.kind === 'reset') {
@@ -165,8 +134,7 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
       }),
 
     withdraw: (id, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
+      write(actor, async (transaction, trace) => {
         const row = await transaction.deleteFrom('invitations').where('id', '=', id).returningAll().executeTakeFirst();
         if (row === undefined) return false;
         const before = { role: row.role, expiresAtMs: row.expires_at };
@@ -179,21 +147,12 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
 const actions = { 'set-up': 'member.set_up', invitation: 'member.invite', reset: 'member.reset' } as const;
 
 /** A kind that only a newer version knows counts as the weakest. */
-const toKind = (row: InvitationRow) => oneOf(invitationKinds, row.kind) ?? 'invitation';
+const toKind = ({ kind }: Pick<InvitationRow, 'kind'>) => oneOf(invitationKinds, kind) ?? 'invitation';
 
 /** Means that only a newer version knows are not kept. */
 const toKept = ({ kept }: InvitationRow): readonly MemberMeans[] =>
   memberMeans.filter((means) => readTexts(kept ?? '[]')?.includes(means));
 
-function toInvitation(row: InvitationRow): StoredInvitation {
-  return {
-    id: row.id,
-    kind: toKind(row),
-    email: row.email ?? undefined,
-    role: toRole(row.role),
-    memberId: row.member ?? undefined,
-    invitedBy: row.invited_by,
-    createdAtMs: row.created_at,
-    expiresAtMs: row.expires_at,
-  };
+function toInvitation({ digest: _digest, kept: _kept, ...row }: InvitationRow): StoredInvitation {
+  return { ...fromRow(row), kind: toKind(row), role: toRole(row.role) };
 }

@@ -1,7 +1,6 @@
 /** Console members in the database. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { type Role, roles } from '../../core/role.ts';
 import {
   foldEmail,
   isMember,
@@ -10,15 +9,15 @@ import {
   type MemberStore,
   memberMeans,
   type NewMember,
-  type StoredMember,
 } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
-import type { Recorder, Trace } from '../recording.ts';
-import type { MemberTable, PasskeyTable, Schema, TokenTable } from '../schema.ts';
-import { oneOf } from '../stored-json.ts';
+import type { Recorder } from '../recording.ts';
+import type { PasskeyTable, Schema, TokenTable } from '../schema.ts';
+import { findMember, findMemberRow, inTurn, type MemberRow, selectMembers, type Tracer, toMember } from './rows.ts';
 
 export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): MemberStore {
+  const write = inTurn(recorder);
   return {
     any: () => isAnyThere(db),
 
@@ -28,19 +27,12 @@ export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock:
 
     get: (id) => findMember(db, id),
 
-    async findByEmail(email) {
-      const row = await selectMembers(db).where('members.email', '=', foldEmail(email)).executeTakeFirst();
-      return row && toMember(row);
-    },
+    findByEmail: (email) => findMember(db, foldEmail(email), 'email'),
 
-    async findBySubject(oidcSubject) {
-      const row = await selectMembers(db).where('members.oidc_subject', '=', oidcSubject).executeTakeFirst();
-      return row && toMember(row);
-    },
+    findBySubject: (oidcSubject) => findMember(db, oidcSubject, 'oidc_subject'),
 
     create: (member, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
+      write(actor, async (transaction, trace) => {
         const row = toMemberRow(createId(clock.nowMs()), member, clock.nowMs());
         if (await isTaken(transaction, row)) return 'taken';
         await transaction.insertInto('members').values(row).execute();
@@ -49,9 +41,8 @@ export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock:
       }),
 
     change: (id, change, { actor, keepSession }) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
-        const found = await find(transaction, id);
+      write(actor, async (transaction, trace) => {
+        const found = await findMemberRow(transaction, 'id', id);
         if (found === undefined) return 'absent';
         const { passkeys, ...before } = found;
         const after = changed(before, change, clock.nowMs());
@@ -60,7 +51,8 @@ export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock:
         const { id: same, ...columns } = after;
         await transaction.updateTable('members').set(columns).where('id', '=', id).execute();
         if (endsSessions(before, after)) await endSessions(transaction, id, keepSession);
-        if (before.password_hash !== after.password_hash) await endResets(transaction, id);
+        // Reset links that are still valid: the password that is there is newer.
+        if (before.password_hash !== after.password_hash) await endLinks(transaction, { kind: 'reset', member: id });
         if (JSON.stringify(before) !== JSON.stringify(after)) {
           const action = change.passwordHash === undefined ? 'member.change' : 'member.password';
           await trace({ action, subject: before.email, before: toAudited(before), after: toAudited(after) });
@@ -70,9 +62,8 @@ export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock:
       }),
 
     remove: (id, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
-        const before = await find(transaction, id);
+      write(actor, async (transaction, trace) => {
+        const before = await findMemberRow(transaction, 'id', id);
         if (before === undefined) return 'absent';
         if (isOwner(before) && (await isLastOwner(transaction, id))) return 'last-owner';
         for (const table of ['sessions', 'tokens', 'passkeys', 'invitations'] as const) {
@@ -111,16 +102,18 @@ export async function endSessions(transaction: Transaction<Schema>, member: stri
   await query.execute();
 }
 
-/** Ends pending reset links: the present password is newer. */
-const endResets = (transaction: Transaction<Schema>, member: string) =>
-  transaction.deleteFrom('invitations').where('kind', '=', 'reset').where('member', '=', member).execute();
+/** Those of a kind, or of a kind for one person. */
+export const endLinks = (
+  transaction: Transaction<Schema>,
+  links: { readonly kind: string; readonly email?: string; readonly member?: string },
+) =>
+  transaction
+    .deleteFrom('invitations')
+    .where((is) => is.and(links))
+    .execute();
 
 /** Links that an owner handed out end with the role: they could restore it, or give access to another account. */
-async function endLinksBy(
-  transaction: Transaction<Schema>,
-  owner: string,
-  trace: (trace: Trace) => Promise<void>,
-): Promise<void> {
+async function endLinksBy(transaction: Transaction<Schema>, owner: string, trace: Tracer): Promise<void> {
   const open = await transaction.selectFrom('invitations').selectAll().execute();
   for (const { id, kind, email, role, expires_at, invited_by } of open) {
     if (!isMember(invited_by, owner)) continue;
@@ -129,9 +122,6 @@ async function endLinksBy(
     await trace({ action: 'invitation.withdraw', subject: email ?? kind, before, after: null });
   }
 }
-
-const find = (transaction: Transaction<Schema>, id: string) =>
-  selectMembers(transaction).where('members.id', '=', id).executeTakeFirst();
 
 const isOwner = (row: MemberRow): boolean => row.role === 'owner' && row.disabled_at === null;
 
@@ -149,27 +139,6 @@ async function isLastOwner(transaction: Transaction<Schema>, id: string): Promis
 function endsSessions(before: MemberRow, after: MemberRow): boolean {
   const isDisabled = after.disabled_at !== null;
   return isDisabled || before.role !== after.role || before.password_hash !== after.password_hash;
-}
-
-export type MemberRow = Selectable<MemberTable>;
-type CountedRow = MemberRow & { readonly passkeys: number | null };
-
-/** A role that only a newer version knows counts as viewer. */
-export const toRole = (text: string): Role => oneOf(roles, text) ?? 'viewer';
-
-export function toMember(row: CountedRow): StoredMember {
-  return {
-    id: row.id,
-    email: row.email,
-    name: row.name,
-    role: toRole(row.role),
-    passwordHash: row.password_hash ?? undefined,
-    oidcSubject: row.oidc_subject ?? undefined,
-    passkeys: Number(row.passkeys ?? 0),
-    createdAtMs: row.created_at,
-    lastSeenAtMs: row.last_seen_at ?? undefined,
-    disabledAtMs: row.disabled_at ?? undefined,
-  };
 }
 
 export function toMemberRow(id: string, member: NewMember, nowMs: number): MemberRow {
@@ -209,36 +178,6 @@ export function toAudited(row: MemberRow): unknown {
     oidcSubject: row.oidc_subject,
   };
 }
-
-/** With the number of their passkeys. */
-function selectMembers(db: Kysely<Schema>) {
-  return db
-    .selectFrom('members')
-    .selectAll('members')
-    .select((is) =>
-      is
-        .selectFrom('passkeys')
-        .whereRef('passkeys.member', '=', 'members.id')
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .as('passkeys'),
-    );
-}
-
-export async function findMember(db: Kysely<Schema>, id: string): Promise<StoredMember | undefined> {
-  const row = await selectMembers(db).where('members.id', '=', id).executeTakeFirst();
-  return row && toMember(row);
-}
-
-/** Serialises changes: two owners who demote each other at once would both still see the other. Locked before anything else. */
-export async function takeTurn(transaction: Transaction<Schema>): Promise<void> {
-  await transaction
-    .updateTable('access_turn')
-    .set((column) => ({ turns: column('turns', '+', 1) }))
-    .where('id', '=', 1)
-    .execute();
-}
-
-type Tracer = (trace: Trace) => Promise<void>;
 
 /** All except the kept ones. */
 export async function endMeans(

@@ -7,11 +7,13 @@ import { createId } from '../../lib/ids.ts';
 import type { Recorder } from '../recording.ts';
 import type { PasskeyTable, Schema, TokenTable } from '../schema.ts';
 import { readTexts } from '../stored-json.ts';
-import { endToken, findMember, logRemoval, takeTurn, toAuditedPasskey, toAuditedToken, toRole } from './members.ts';
+import { endToken, logRemoval, toAuditedPasskey, toAuditedToken } from './members.ts';
+import { findMember, fromRow, inTurn, toRole } from './rows.ts';
 
 type PasskeyRow = Selectable<PasskeyTable>;
 
 export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): PasskeyStore {
+  const write = inTurn(recorder);
   return {
     async find(id) {
       const row = await db.selectFrom('passkeys').selectAll().where('id', '=', id).executeTakeFirst();
@@ -19,19 +21,12 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
     },
 
     async listOf(memberId) {
-      const rows = await db
-        .selectFrom('passkeys')
-        .selectAll()
-        .where('member', '=', memberId)
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute();
-      return rows.map(toPasskey);
+      const own = db.selectFrom('passkeys').selectAll().where('member', '=', memberId);
+      return (await own.orderBy('created_at').orderBy('id').execute()).map(toPasskey);
     },
 
     add: (passkey, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
+      write(actor, async (transaction, trace) => {
         if ((await findMember(transaction, passkey.memberId)) === undefined) return 'absent';
         const row: PasskeyRow = {
           id: passkey.id,
@@ -54,14 +49,12 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
       }),
 
     rename: (id, memberId, name, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
-        const before = await transaction
+      write(actor, async (transaction, trace) => {
+        const own = transaction
           .selectFrom('passkeys')
           .selectAll()
-          .where('id', '=', id)
-          .where('member', '=', memberId)
-          .executeTakeFirst();
+          .where((is) => is.and({ id, member: memberId }));
+        const before = await own.executeTakeFirst();
         if (before === undefined) return false;
         if (before.name === name) return true;
         await transaction.updateTable('passkeys').set({ name }).where('id', '=', id).execute();
@@ -71,14 +64,9 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
       }),
 
     remove: (id, memberId, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
-        const before = await transaction
-          .deleteFrom('passkeys')
-          .where('id', '=', id)
-          .where('member', '=', memberId)
-          .returningAll()
-          .executeTakeFirst();
+      write(actor, async (transaction, trace) => {
+        const own = transaction.deleteFrom('passkeys').where((is) => is.and({ id, member: memberId }));
+        const before = await own.returningAll().executeTakeFirst();
         if (before === undefined) return false;
         await logRemoval(before, trace);
         return true;
@@ -97,23 +85,17 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
   };
 }
 
-function toPasskey(row: PasskeyRow): StoredPasskey {
-  return {
-    id: row.id,
-    memberId: row.member,
-    publicKey: new Uint8Array(Buffer.from(row.public_key, 'base64url')),
-    counter: row.counter,
-    transports: readTexts(row.transports) ?? [],
-    name: row.name,
-    createdAtMs: row.created_at,
-    lastUsedAtMs: row.last_used_at ?? undefined,
-  };
-}
+const toPasskey = (row: PasskeyRow): StoredPasskey => ({
+  ...fromRow(row),
+  publicKey: new Uint8Array(Buffer.from(row.public_key, 'base64url')),
+  transports: readTexts(row.transports) ?? [],
+});
 
 type TokenRow = Selectable<TokenTable>;
 
 /** API tokens in a database: found by their digest only. */
 export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): TokenStore {
+  const write = inTurn(recorder);
   return {
     async find(digest) {
       const row = await db.selectFrom('tokens').selectAll().where('digest', '=', digest).executeTakeFirst();
@@ -133,31 +115,22 @@ export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: 
       return (await query.execute()).map(toToken);
     },
 
-    create: (token, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
-        if ((await findMember(transaction, token.memberId)) === undefined) return undefined;
+    create: ({ digest, hint, memberId, name, role, expiresAtMs }, actor) =>
+      write(actor, async (transaction, trace) => {
+        if ((await findMember(transaction, memberId)) === undefined) return undefined;
         const nowMs = clock.nowMs();
-        const row: TokenRow = {
-          id: `tok_${createId(nowMs)}`,
-          digest: token.digest,
-          member: token.memberId,
-          name: token.name,
-          hint: token.hint,
-          role: token.role,
-          created_at: nowMs,
-          expires_at: token.expiresAtMs ?? null,
-          last_used_at: null,
-          revoked_at: null,
-        };
-        await transaction.insertInto('tokens').values(row).execute();
+        const times = { created_at: nowMs, expires_at: expiresAtMs ?? null };
+        const row = await transaction
+          .insertInto('tokens')
+          .values({ id: `tok_${createId(nowMs)}`, digest, member: memberId, name, hint, role, ...times })
+          .returningAll()
+          .executeTakeFirstOrThrow();
         await trace({ action: 'token.create', subject: row.id, before: null, after: toAuditedToken(row) });
         return toToken(row);
       }),
 
     revoke: (id, actor) =>
-      recorder.write(actor, async (transaction, trace) => {
-        await takeTurn(transaction);
+      write(actor, async (transaction, trace) => {
         const before = await transaction.selectFrom('tokens').selectAll().where('id', '=', id).executeTakeFirst();
         if (before === undefined) return false;
         if (before.revoked_at !== null) return true;
@@ -171,16 +144,4 @@ export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: 
   };
 }
 
-function toToken(row: TokenRow): StoredToken {
-  return {
-    id: row.id,
-    memberId: row.member,
-    name: row.name,
-    hint: row.hint,
-    role: toRole(row.role),
-    createdAtMs: row.created_at,
-    expiresAtMs: row.expires_at ?? undefined,
-    lastUsedAtMs: row.last_used_at ?? undefined,
-    revokedAtMs: row.revoked_at ?? undefined,
-  };
-}
+const toToken = ({ digest: _, ...row }: TokenRow): StoredToken => ({ ...fromRow(row), role: toRole(row.role) });

@@ -6,25 +6,13 @@ import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import type { Schema, SessionTable } from '../schema.ts';
 import { oneOf } from '../stored-json.ts';
-import { findMember } from './members.ts';
+import { findMember, fromRow } from './rows.ts';
 
 export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionStore {
   return {
     open: (session) =>
       db.transaction().execute(async (transaction) => {
         const nowMs = clock.nowMs();
-        const row = {
-          digest: session.digest,
-          id: createId(nowMs),
-          member: session.memberId,
-          method: session.method,
-          address: session.address,
-          user_agent: session.userAgent,
-          created_at: nowMs,
-          seen_at: nowMs,
-          expires_at: session.expiresAtMs,
-          proved_at: session.provedAtMs ?? null,
-        };
         // Locks the member against removal.
         const member = await transaction
           .updateTable('members')
@@ -34,6 +22,10 @@ export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionSto
           .returning('id')
           .executeTakeFirst();
         if (member === undefined) return undefined;
+        const { digest, memberId, method, address, userAgent, expiresAtMs, provedAtMs = null } = session;
+        const person = { id: createId(nowMs), digest, member: memberId, method, address, user_agent: userAgent };
+        const times = { created_at: nowMs, seen_at: nowMs, expires_at: expiresAtMs, proved_at: provedAtMs };
+        const row = { ...person, ...times };
         await transaction.insertInto('sessions').values(row).execute();
         return toSession(row);
       }),
@@ -50,23 +42,13 @@ export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionSto
     },
 
     async listOf(memberId) {
-      const rows = await db
-        .selectFrom('sessions')
-        .selectAll()
-        .where('member', '=', memberId)
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .execute();
-      return rows.map(toSession);
+      const own = db.selectFrom('sessions').selectAll().where('member', '=', memberId);
+      return (await own.orderBy('created_at', 'desc').orderBy('id', 'desc').execute()).map(toSession);
     },
 
     async end(id, memberId) {
-      const ended = await db
-        .deleteFrom('sessions')
-        .where('id', '=', id)
-        .where('member', '=', memberId)
-        .executeTakeFirst();
-      return ended.numDeletedRows > 0n;
+      const own = db.deleteFrom('sessions').where((is) => is.and({ id, member: memberId }));
+      return (await own.executeTakeFirst()).numDeletedRows > 0n;
     },
 
     async prune(seenBeforeMs) {
@@ -78,19 +60,10 @@ export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionSto
   };
 }
 
-function toSession(row: Selectable<SessionTable>): StoredSession {
-  return {
-    id: row.id,
-    memberId: row.member,
-    method: oneOf(sessionMethods, row.method) ?? 'link',
-    address: row.address,
-    userAgent: row.user_agent,
-    createdAtMs: row.created_at,
-    seenAtMs: row.seen_at,
-    expiresAtMs: row.expires_at,
-    provedAtMs: row.proved_at ?? undefined,
-  };
-}
+const toSession = ({ digest: _, ...row }: Selectable<SessionTable>): StoredSession => ({
+  ...fromRow(row),
+  method: oneOf(sessionMethods, row.method) ?? 'link',
+});
 
 const keptMs = 24 * 60 * 60_000;
 
