@@ -14,8 +14,7 @@ import {
 } from '../../core/caps.ts';
 import type { CapsDocument } from '../../core/key.ts';
 import { mostNanos, toDollars } from '../../lib/money.ts';
-import type { Path } from '../read/faults.ts';
-import { type CompileContext, locationOf } from './context.ts';
+import { createFirsts, type Location, type Reporting } from './context.ts';
 import { dollars, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
 
 type RateName = `${Measure}_per_${RateWindow}`;
@@ -70,17 +69,13 @@ interface WrittenCaps {
   readonly budgets: readonly z.output<typeof budget>[];
 }
 
-export function toCaps(
-  { limits, budgets }: WrittenCaps,
-  at: Path,
-  context: Pick<CompileContext, 'faults' | 'positionOf'>,
-): Caps {
+export function toCaps({ limits, budgets }: WrittenCaps, location: Location<Reporting>): Caps {
   const rates = toRates(limits);
   if (rates.length === 0 && budgets.length === 0 && limits.concurrency === undefined) return noCaps;
   return Object.freeze({
     rates: Object.freeze(rates),
     concurrency: limits.concurrency,
-    budgets: Object.freeze(toBudgets(budgets, [...at, 'budgets'], context)),
+    budgets: Object.freeze(toBudgets(budgets, location.at('budgets'))),
   });
 }
 
@@ -93,21 +88,16 @@ function toRates(limits: WrittenCaps['limits']): Rate[] {
   );
 }
 
-function toBudgets(
-  written: WrittenCaps['budgets'],
-  at: Path,
-  context: Pick<CompileContext, 'faults' | 'positionOf'>,
-): Budget[] {
-  const places = new Map<string, Path>();
+function toBudgets(written: WrittenCaps['budgets'], location: Location<Reporting>): Budget[] {
+  const firstOf = createFirsts<Location<Reporting>>();
   return written.flatMap(({ every: period, amount: nanos, alerts }, index) => {
-    const place = [...at, index];
-    const first = places.get(period);
+    const place = location.at(index);
+    const first = firstOf(period, place);
     if (first !== undefined) {
-      const both = `has the same period (${period}) as ${locationOf(first, context)}`;
-      context.faults.add([...place, 'every'], `${both}; there is one budget for each period, so keep one of the two`);
+      const both = `has the same period (${period}) as ${first.inWords()}`;
+      place.at('every').fault(`${both}; there is one budget for each period, so keep one of the two`);
       return [];
     }
-    places.set(period, place);
     const percentages = [...new Set(alerts.map(({ percent }) => percent))].sort((a, b) => a - b);
     return [Object.freeze({ period, nanos, alerts: Object.freeze(percentages) })];
   });

@@ -1,7 +1,7 @@
-import type { ServerSettings, Snapshot } from '../../core/snapshot.ts';
+import type { Snapshot } from '../../core/snapshot.ts';
 import { toAlertSettings } from './alerts.ts';
 import { standardConsolePort, toConsoleSettings } from './console.ts';
-import type { CompileContext } from './context.ts';
+import { type CompileContext, Location } from './context.ts';
 import { toDefaultModels } from './default-model.ts';
 import type { ConfigurationDocument } from './document.ts';
 import { compileKeys } from './key/compile.ts';
@@ -29,15 +29,16 @@ export function* compiling(
   context: CompileContext,
 ): Generator<undefined, Compiled, undefined> {
   const { settings } = document;
-  const server = toServerSettings(settings.server, context);
-  checkStore(settings.store, server.workers, context);
-  checkRedis(settings.redis, context);
+  const at = (section: string): Location => new Location(context, [section]);
+  const server = toServerSettings(settings.server, at('server'));
+  checkStore(settings.store, server.workers, at('store'));
+  checkRedis(settings.redis, at('redis'));
   const upstreamAddresses = toAddressRule(settings.upstream_addresses);
-  checkPorts(server, settings.console, context);
+  checkPorts(server, settings.console, at('console').at('port'));
   const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
   const compiled = yield* compileModels(document, byId, context);
   const models = yield* indexingModels(compiled);
-  if (settings.upstreams.length === 0) context.warnings.push('upstreams: there are none, so nothing is served');
+  if (settings.upstreams.length === 0) at('upstreams').warn(': there are none, so nothing is served');
   const snapshot = Object.freeze({
     createdAtS: Math.floor(context.nowMs / 1000),
     server,
@@ -48,14 +49,14 @@ export function* compiling(
     log: toLogSettings(settings.log),
     metrics: toMetricSettings(settings.metrics),
     otel: settings.otel && toOtelSettings(settings.otel),
-    console: toConsoleSettings(settings.console, context),
+    console: toConsoleSettings(settings.console, at('console')),
     alerts: toAlertSettings(settings.alerts, document.areWebhooksStored ? upstreamAddresses : undefined),
     upstreamAddresses,
     projects: yield* compileProjects(document.projects, byId, context),
     upstreams: byId,
     models,
     customRoutes: yield* compileRoutes(document.routes, byId, models, context),
-    defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, context),
+    defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, at('default_model')),
     keys: yield* compileKeys(document, models, byId, context),
   });
   yield* priceWarnings(document, models.all, snapshot, context);
@@ -63,13 +64,13 @@ export function* compiling(
 }
 
 /** Of two listeners with one port, the second would not come up. */
-function checkPorts(server: ServerSettings, console: Settings['console'], { faults, warnings }: CompileContext): void {
+function checkPorts(server: Snapshot['server'], console: Settings['console'], location: Location): void {
   const port = console.port ?? standardConsolePort;
   const meet = server.host === console.host || [server.host, console.host].some((host) => isEverywhere(host));
   if (port !== server.port || port === 0 || !meet) return;
   const sentence = `is the port of server too (${port}); give one of them another`;
-  if (console.port !== undefined) faults.add(['console', 'port'], sentence);
-  else warnings.push(`console.port: left out, it ${sentence}, or nobody reaches the console`);
+  if (console.port !== undefined) location.fault(sentence);
+  else location.warn(`: left out, it ${sentence}, or nobody reaches the console`);
 }
 
 const isEverywhere = (host: string): boolean => host === '0.0.0.0' || host === '::';

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { roles } from '../../core/role.ts';
 import type { ConsoleSettings, OidcSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
-import type { CompileContext } from './context.ts';
+import type { Location } from './context.ts';
 import { atStart, flag, list, mapping, oneOf, secretFile, text, wholeNumber } from './fields.ts';
 import { checkHost } from './server/compile.ts';
 
@@ -91,30 +91,31 @@ export const consoleSchema = mapping({
 
 export function toConsoleSettings(
   { host, port, token, url, trace_url: traceUrl, oidc }: z.output<typeof consoleSchema>,
-  context: CompileContext,
+  location: Location,
 ): ConsoleSettings {
-  checkHost(host, ['console', 'host'], context);
+  checkHost(host, location.at('host'));
   if (token === undefined && !isOwnHost(host)) {
-    context.faults.add(
-      ['console', 'token'],
-      `is missing: other machines reach console.host, so set a token of at least 24 characters, or the host 127.0.0.1`,
-    );
+    location
+      .at('token')
+      .fault(
+        'is missing: other machines reach console.host, so set a token of at least 24 characters, or the host 127.0.0.1',
+      );
   }
   return Object.freeze({
     host,
     port: port ?? standardConsolePort,
     isPortGiven: port !== undefined,
     token,
-    url: toOrigin(url, context),
+    url: toOrigin(url, location.at('url')),
     traceUrl,
-    oidc: toOidcSettings(oidc, context),
+    oidc: oidc && toOidcSettings(oidc, location.at('oidc')),
   });
 }
 
-function toOrigin(written: string | undefined, { faults }: CompileContext): string | undefined {
+function toOrigin(written: string | undefined, location: Location): string | undefined {
   if (written === undefined) return undefined;
   const url = URL.parse(written);
-  if (url === null) faults.add(['console', 'url'], 'is not a valid URL');
+  if (url === null) location.fault('is not a valid URL');
   return url?.origin;
 }
 
@@ -124,18 +125,13 @@ function isOwnHost(host: string): boolean {
 }
 
 /** `console.oidc` as the console uses it. */
-function toOidcSettings(
-  oidc: z.output<typeof oidcSchema> | undefined,
-  { faults }: CompileContext,
-): OidcSettings | undefined {
-  if (oidc === undefined) return undefined;
-  const at = ['console', 'oidc', 'issuer'];
+function toOidcSettings(oidc: z.output<typeof oidcSchema>, location: Location): OidcSettings {
   const issuer = URL.parse(oidc.issuer);
-  if (issuer === null) faults.add(at, 'is not a valid URL');
+  if (issuer === null) location.at('issuer').fault('is not a valid URL');
   else if (issuer.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(issuer.hostname)) {
-    faults.add(at, 'wanted: https://; plain http:// is good for a provider on this machine alone');
+    location.at('issuer').fault('wanted: https://; plain http:// is good for a provider on this machine alone');
   }
-  if (!oidc.scopes.includes('openid')) faults.add(['console', 'oidc', 'scopes'], 'wanted: openid among them');
+  if (!oidc.scopes.includes('openid')) location.at('scopes').fault('wanted: openid among them');
   return Object.freeze({
     issuer: oidc.issuer,
     clientId: oidc.client_id,

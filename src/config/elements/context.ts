@@ -23,7 +23,7 @@ export interface CompileContext {
   readonly faults: FaultList;
   readonly positionOf: (path: Path) => Position | undefined;
   readonly isSubstituted: Substitution['isSubstituted'];
-  /** Legal, and perhaps not meant. */
+  /** About what is valid but perhaps not meant. */
   readonly warnings: string[];
 }
 
@@ -35,34 +35,64 @@ export interface Entry<T> {
   readonly createdAtMs?: number | undefined;
 }
 
-/** A name for a message; what came from the environment is not repeated. */
-export function quoted(context: CompileContext, path: Path, name: string): string {
-  return context.isSubstituted(path) ? 'this name' : JSON.stringify(name);
+export type Reporting = Pick<CompileContext, 'faults' | 'positionOf' | 'isSubstituted' | 'warnings'>;
+
+/** The place of a value in the configuration: takes faults and warnings about it. */
+export class Location<C extends Reporting = CompileContext> {
+  readonly context: C;
+  readonly path: Path;
+
+  constructor(context: C, path: Path) {
+    this.context = context;
+    this.path = path;
+  }
+
+  at(...steps: Path): Location<C> {
+    return new Location(this.context, [...this.path, ...steps]);
+  }
+
+  fault(message: string): void {
+    this.context.faults.add(this.path, message);
+  }
+
+  /** For what is valid but perhaps not meant. `text` follows the path, such as `: this key has expired`. */
+  warn(text: string): void {
+    this.context.warnings.push(`${toPathText(this.path)}${text}`);
+  }
+
+  /** A name for a message; one from the environment is not repeated. */
+  quoted(name: string): string {
+    return this.context.isSubstituted(this.path) ? 'this name' : JSON.stringify(name);
+  }
+
+  /** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */
+  inWords(): string {
+    return locationOf(this.path, this.context);
+  }
 }
 
 /** A pattern has one `*` at most. */
-export function checkStars(name: string, path: Path, { faults }: Pick<CompileContext, 'faults'>): void {
-  if (name.indexOf('*') !== name.lastIndexOf('*')) faults.add(path, 'holds more than one *; a pattern has one');
+export function checkStars(name: string, location: Location<Reporting>): void {
+  if (name.indexOf('*') !== name.lastIndexOf('*')) location.fault('holds more than one *; a pattern has one');
 }
 
 /** Of a model's or an upstream's pattern: whether any name can come of it. */
-export function checkPattern(name: string, path: Path, context: CompileContext): void {
-  checkStars(name, path, context);
+export function checkPattern(name: string, location: Location): void {
+  checkStars(name, location);
   if (!name.includes('*') || mayBeMatched(name.replaceAll('*', 'x'))) return;
-  context.warnings.push(
-    `${toPathText(path)}: no name can match it, as what a pattern stands for has no empty, . or .. segment between slashes and no ?, #, % or \\; write such a name out, as a model of its own`,
+  location.warn(
+    ': no name can match it, as what a pattern stands for has no empty, . or .. segment between slashes and no ?, #, % or \\; write such a name out, as a model of its own',
   );
 }
 
 /** The text of a file that the configuration names, or a fault. */
-export function readSideFile(file: string, path: Path, { sideFiles, faults }: CompileContext): string | undefined {
-  const content = sideFiles.content(file);
+export function readSideFile(file: string, location: Location): string | undefined {
+  const content = location.context.sideFiles.content(file);
   if ('text' in content) return content.text;
-  faults.add(path, `the file cannot be used: ${content.reason}`);
+  location.fault(`the file cannot be used: ${content.reason}`);
   return undefined;
 }
 
-/** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */
 export function locationOf(path: Path, { positionOf }: Pick<CompileContext, 'positionOf'>): string {
   const position = positionOf(path);
   if (position === undefined) return toPathText(path);
@@ -70,17 +100,23 @@ export function locationOf(path: Path, { positionOf }: Pick<CompileContext, 'pos
   return `${toPathText(position.pathThere ?? path)} (${file}line ${position.line})`;
 }
 
-/** Hands out names once: the second claim is a fault that says where the first one stands. */
-export function createClaims(context: CompileContext): (name: string, path: Path) => boolean {
-  const claimed = new Map<string, Path>();
-  return (name, path) => {
-    const first = claimed.get(name);
-    if (first === undefined) {
-      claimed.set(name, path);
-      return true;
-    }
-    const taken = `${quoted(context, path, name)} is taken by ${locationOf(first, context)}`;
-    context.faults.add(path, `${taken}; each name stands for one thing`);
+/** Remembers where each name stood first. */
+export function createFirsts<At>(): (name: string, at: At) => At | undefined {
+  const firsts = new Map<string, At>();
+  return (name, at) => {
+    const first = firsts.get(name);
+    if (first === undefined) firsts.set(name, at);
+    return first;
+  };
+}
+
+/** Hands out names once: the second claim is a fault that names the first one's place. */
+export function createClaims(): (name: string, location: Location) => boolean {
+  const firstOf = createFirsts<Location>();
+  return (name, location) => {
+    const first = firstOf(name, location);
+    if (first === undefined) return true;
+    location.fault(`${location.quoted(name)} is taken by ${first.inWords()}; each name stands for one thing`);
     return false;
   };
 }

@@ -5,7 +5,7 @@ import { byOperation, type Operation, operations } from '../../core/operations/i
 import type { ModelIndex } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
 import { suggestion } from '../read/faults.ts';
-import { type CompileContext, quoted } from './context.ts';
+import type { Location } from './context.ts';
 import { mapping, modelName } from './fields.ts';
 
 const defaultFor = () => modelName().optional().describe('Model for requests without one.').meta({ kind: 'model' });
@@ -17,13 +17,13 @@ export function toDefaultModels(
   written: z.output<typeof defaultModelSchema>,
   modelNames: ReadonlySet<string>,
   models: ModelIndex,
-  context: CompileContext,
+  location: Location,
 ): Readonly<Partial<Record<Operation, string>>> {
   const result: Partial<Record<Operation, string>> = {};
   for (const operation of operations) {
     const name = written[operation];
     if (name === undefined) continue;
-    const path = ['default_model', operation];
+    const at = location.at(operation);
     const model = name.includes('*') ? undefined : models.resolve(name)?.model;
     if (model === undefined) {
       if (modelNames.has(name) && !name.includes('*')) continue; // it is in the file, with a fault of its own
@@ -31,12 +31,9 @@ export function toDefaultModels(
         name,
         models.all.map(({ id }) => id),
       );
-      context.faults.add(path, `unknown model ${quoted(context, path, name)}${suggestion(near)}`);
+      at.fault(`unknown model ${at.quoted(name)}${suggestion(near)}`);
     } else if (!model.operations.includes(operation)) {
-      context.faults.add(
-        path,
-        `${quoted(context, path, name)} does not serve ${operation}; it serves ${model.operations.join(', ')}`,
-      );
+      at.fault(`${at.quoted(name)} does not serve ${operation}; it serves ${model.operations.join(', ')}`);
     }
     result[operation] = name;
   }

@@ -4,9 +4,9 @@ import type * as z from 'zod';
 import type { Project } from '../../core/key.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
-import { type Path, suggestion } from '../read/faults.ts';
+import { suggestion } from '../read/faults.ts';
 import { capsFields, toCaps } from './caps.ts';
-import { type CompileContext, createClaims, type Entry, managerOf, quoted } from './context.ts';
+import { type CompileContext, createClaims, type Entry, Location, managerOf } from './context.ts';
 import { mapping, notes, ownId, text } from './fields.ts';
 
 /** An element of `projects`, key by key. */
@@ -28,30 +28,31 @@ export function* compileProjects(
   upstreams: ReadonlyMap<string, Upstream>,
   context: CompileContext,
 ): Generator<undefined, ReadonlyMap<string, Project>, undefined> {
-  const claim = createClaims(context);
+  const claim = createClaims();
   const projects = new Map<string, Project>();
   for (const { path, value } of entries) {
     yield;
-    if (value.files !== undefined) checkFiles(value.files, [...path, 'files'], upstreams, context);
+    const location = new Location(context, path);
+    if (value.files !== undefined) checkFiles(value.files, upstreams, location.at('files'));
     const project = Object.freeze({
       id: value.id,
       managedBy: managerOf(path),
       name: value.name,
-      caps: toCaps(value, path, context),
+      caps: toCaps(value, location),
       files: value.files,
     });
-    if (claim(value.id, [...path, 'id'])) projects.set(value.id, project);
+    if (claim(value.id, location.at('id'))) projects.set(value.id, project);
   }
   return projects;
 }
 
-function checkFiles(id: string, path: Path, upstreams: ReadonlyMap<string, Upstream>, context: CompileContext): void {
+function checkFiles(id: string, upstreams: ReadonlyMap<string, Upstream>, location: Location): void {
   const upstream = upstreams.get(id);
   if (upstream === undefined) {
     const near = nearestName(id, [...upstreams.keys()]);
     const hint = near === undefined ? '' : suggestion(near);
-    context.faults.add(path, `no upstream is called ${quoted(context, path, id)}${hint}`);
+    location.fault(`no upstream is called ${location.quoted(id)}${hint}`);
   } else if (upstream.filesPath === undefined) {
-    context.faults.add(path, `the upstream keeps no files, as family ${upstream.family.id} does not; name another one`);
+    location.fault(`the upstream keeps no files, as family ${upstream.family.id} does not; name another one`);
   }
 }

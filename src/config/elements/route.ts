@@ -7,8 +7,8 @@ import { mayMeanTheSame } from '../../core/paths.ts';
 import type { QueryGrammar } from '../../core/query.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
-import { type Path, suggestion, toPathText } from '../read/faults.ts';
-import { type CompileContext, type Entry, locationOf, quoted } from './context.ts';
+import { suggestion } from '../read/faults.ts';
+import { type CompileContext, type Entry, Location } from './context.ts';
 import { duration, flag, laneField, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
 
 const pathText = (wants: string) => text(wants, /^(?:\/(?:\{model\}|(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~:-]+))+$/);
@@ -100,29 +100,26 @@ export function* compileRoutes(
   context: CompileContext,
 ): Generator<undefined, readonly CustomRoute[], undefined> {
   const routes: CustomRoute[] = [];
-  const places: { readonly path: string; readonly at: Path }[] = [];
-  for (const { path: at, value } of entries) {
+  const places: { readonly path: string; readonly at: Location }[] = [];
+  for (const { path, value } of entries) {
     yield;
+    const location = new Location(context, path);
+    const at = location.at('path');
     const before = places.find((other) => mayMeanTheSame(other.path, value.path));
     const taken = context.takenPaths.find((other) => mayMeanTheSame(other.path, value.path));
     if (before !== undefined) {
-      context.faults.add(
-        [...at, 'path'],
-        `may mean the same as ${locationOf(before.at, context)}; each path stands for one thing`,
-      );
+      at.fault(`may mean the same as ${before.at.inWords()}; each path stands for one thing`);
     } else if (taken?.elsewhere !== undefined && taken.path === value.path) {
-      context.warnings.push(
-        `${toPathText([...at, 'path'])} goes before what Postern has at ${taken.path}, which stays at ${taken.elsewhere}`,
-      );
+      at.warn(` goes before what Postern has at ${taken.path}, which stays at ${taken.elsewhere}`);
     } else if (taken !== undefined) {
-      context.faults.add([...at, 'path'], `may mean the same as ${taken.path}, which is there already; choose another`);
+      at.fault(`may mean the same as ${taken.path}, which is there already; choose another`);
     }
-    places.push({ path: value.path, at: [...at, 'path'] });
-    checkUpstreams(value, at, upstreams, context);
-    const model = toModelField(value, at, models, context);
+    places.push({ path: value.path, at });
+    checkUpstreams(value, upstreams, location.at('upstreams'));
+    const model = toModelField(value, models, location);
     if (model !== undefined) routes.push(toRoute(value, model));
     if (labels.some((label) => label === value.label && label !== 'own')) {
-      context.faults.add([...at, 'label'], 'is what a route of Postern is called; choose another');
+      location.at('label').fault('is what a route of Postern is called; choose another');
     }
   }
   return Object.freeze(routes);
@@ -130,26 +127,24 @@ export function* compileRoutes(
 
 function checkUpstreams(
   { upstreams: named = [] }: RouteEntry,
-  at: Path,
   upstreams: ReadonlyMap<string, Upstream>,
-  context: CompileContext,
+  location: Location,
 ): void {
   named.forEach((id, index) => {
     if (upstreams.has(id)) return;
-    const path = [...at, 'upstreams', index];
+    const at = location.at(index);
     const hint = suggestion(nearestName(id, [...upstreams.keys()]));
-    context.faults.add(path, `no upstream is called ${quoted(context, path, id)}${hint}`);
+    at.fault(`no upstream is called ${at.quoted(id)}${hint}`);
   });
 }
 
 function toModelField(
   { path, to = path, method, model: written, form }: RouteEntry,
-  at: Path,
   models: ModelIndex,
-  { faults }: CompileContext,
+  location: Location,
 ): CustomModelSource | undefined {
   const fault = (key: string, problem: string): undefined => {
-    faults.add([...at, key], problem);
+    location.at(key).fault(problem);
   };
   const isInPath = path.includes('{model}');
   if (path.indexOf('{model}') !== path.lastIndexOf('{model}')) return fault('path', 'holds {model} twice');

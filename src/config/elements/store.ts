@@ -1,6 +1,6 @@
 /** `store`, `redis` and `redis_deadline`: where data is stored, and shared limits counted. */
 
-import type { CompileContext } from './context.ts';
+import type { Location } from './context.ts';
 import { atStart, duration, secretFile, text } from './fields.ts';
 
 export const standardStore = 'sqlite:data/postern.db';
@@ -27,27 +27,25 @@ export const storeFields = {
 const wantedStore =
   'wanted: sqlite:<path of the database file>, such as sqlite:data/postern.db, or postgres://user:password@host/database';
 
-export function checkStore(store: string, workers: number, { faults }: CompileContext): void {
+export function checkStore(store: string, workers: number, location: Location): void {
   if (/^postgres(ql)?:/i.test(store)) {
     const url = /^postgres(ql)?:\/\/[^\s]+$/.test(store) ? URL.parse(store) : null;
-    if (url === null || url.hostname === '' || url.pathname.length < 2) faults.add(['store'], wantedStore);
+    if (url === null || url.hostname === '' || url.pathname.length < 2) location.fault(wantedStore);
   } else if (!/^sqlite:./.test(store)) {
-    faults.add(['store'], wantedStore);
+    location.fault(wantedStore);
   } else if (store === 'sqlite::memory:' && workers > 1) {
-    faults.add(
-      ['store'],
+    location.fault(
       `is in the memory of one process, and server.workers is ${workers}; write a path, such as sqlite:data/postern.db, or server.workers: 1`,
     );
   }
 }
 
 /** One that cannot be read would be away for ever. */
-export function checkRedis(redis: string | undefined, { faults }: CompileContext): void {
+export function checkRedis(redis: string | undefined, location: Location): void {
   if (redis === undefined) return;
   const url = URL.parse(redis);
   if (url !== null && url.hostname !== '' && /^\/?\d*$/.test(url.pathname)) return;
-  faults.add(
-    ['redis'],
+  location.fault(
     'wanted: a redis:// or rediss:// URL, such as redis://user:password@host:6379/2; this one cannot be read',
   );
 }

@@ -6,6 +6,7 @@ import type { KeyStore, SecretHolder, StoredKey } from '../../core/store/keys.ts
 import { isMapping } from '../../lib/is-mapping.ts';
 import { hintOf } from '../../lib/secrets/key-secret.ts';
 import { toCaps } from '../elements/caps.ts';
+import { createFirsts, Location, type Reporting } from '../elements/context.ts';
 import { mapping } from '../elements/fields.ts';
 import { judge } from '../elements/judge.ts';
 import { credentialFault, credentialsOf, digestIn } from '../elements/key/compile.ts';
@@ -41,23 +42,20 @@ const largestSecretFileBytes = 64 * 1024;
 export async function judgeKeys(file: ResourceFile, path: string): Promise<JudgedKeys> {
   const faults = createFaultList(file.positionOf);
   const keys: WantedKey[] = [];
-  const digests = new Map<string, Path>();
+  const firstOf = createFirsts<Location<Reporting>>();
   for (const written of file.keys) {
     const { document, isSecretRead } = await withSecret(written, dirname(path), faults);
     const { at } = written;
     const isSubstituted = (one: Path): boolean =>
       (isSecretRead && toPathText(one) === toPathText([...at, 'secret'])) || file.isSubstituted(one);
-    const value = judge(wantedKeySchema, document, at, { faults, isSubstituted });
+    const context = { faults, isSubstituted, positionOf: file.positionOf, warnings: [] };
+    const value = judge(wantedKeySchema, document, at, context);
     if (value === undefined) continue;
-    checkTerms(value, at, { faults });
-    const digest = digestIn({ path: at, value }, { faults });
-    const first = digest === undefined ? undefined : digests.get(digest);
-    if (first !== undefined) {
-      faults.add([...at, 'secret'], `is the same as that of ${toPathText(first)}; each key needs its own`);
-    }
-    if (digest !== undefined) digests.set(digest, first ?? at);
+    const location: Location<Reporting> = new Location(context, at);
+    checkTerms(value, location);
+    const digest = digestIn(value, location, firstOf);
     const hint = value.secret === undefined ? `sha256:${digest?.slice(0, 8)}…` : hintOf(value.secret);
-    const terms = toTerms(value, toCaps(value, at, { faults, positionOf: file.positionOf }));
+    const terms = toTerms(value, toCaps(value, location));
     const secret = digest === undefined ? undefined : { digest, hint };
     keys.push({ id: value.id, at, name: value.name?.trim() ?? value.id, terms, secret });
   }

@@ -6,10 +6,10 @@ import type { KeyGround, KeyJudge, NewKeyTerms, ParsedTerms } from '../../../cor
 import type { KeyChange } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../../../lib/quantities.ts';
-import { createFaultList, type FaultList, type Path, toFieldFaults } from '../../read/faults.ts';
+import { createFaultList, type FaultList, toFieldFaults } from '../../read/faults.ts';
 import type { FilePosition } from '../../read/source.ts';
 import { describeCaps, toCaps } from '../caps.ts';
-import { checkStars } from '../context.ts';
+import { checkStars, Location, type Reporting } from '../context.ts';
 import { mapping, text } from '../fields.ts';
 import { judge } from '../judge.ts';
 import { describeKeyTerms, keyTermFields, toChange, toTerms } from './terms.ts';
@@ -35,7 +35,9 @@ export const keyName = text(wantedName, /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,100}$/u);
 const newSchema = mapping({ name: keyName.default(''), ...keyTermFields });
 const changeSchema = newSchema.partial().extend({ name: keyName.optional() });
 
-const nowhere = (): undefined => undefined;
+/** Of a document that is in no file. */
+const locationIn = (faults: FaultList): Location<Reporting> =>
+  new Location({ faults, positionOf: () => undefined, isSubstituted: () => false, warnings: [] }, []);
 
 interface NewKeyRules {
   /** People tell keys apart by their names; scripts by what they keep of the answer. */
@@ -47,14 +49,15 @@ export function parseNewKeyTerms(
   ground: KeyGround,
   { mayBeNameless = false }: NewKeyRules = {},
 ): ParsedTerms<NewKeyTerms> {
-  const faults = createFaultList(nowhere);
+  const faults = createFaultList(() => undefined);
+  const location = locationIn(faults);
   const written = withoutNulls(fromNow(document, ground.nowMs, faults));
   if (!mayBeNameless && isMapping(written) && written.name === undefined) {
-    faults.add(['name'], `is missing; wanted: ${wantedName}`);
+    location.at('name').fault(`is missing; wanted: ${wantedName}`);
   }
-  const value = judge(newSchema, written, [], { faults, isSubstituted: () => false });
-  const caps = value && toCaps(value, [], { faults, positionOf: nowhere });
-  if (value !== undefined) checkOfStore(value, ground, faults);
+  const value = judge(newSchema, written, [], location.context);
+  const caps = value && toCaps(value, location);
+  if (value !== undefined) checkOfStore(value, ground, location);
   const found = toFieldFaults(faults);
   if (value === undefined || caps === undefined || found.length > 0) return { faults: found };
   return { terms: { name: value.name.trim(), ...toTerms(value, caps) } };
@@ -66,23 +69,20 @@ export function parseKeyChange(
   before: Pick<KeyRecord, 'caps'>,
   ground: KeyGround,
 ): ParsedTerms<KeyChange> {
-  const faults = createFaultList(nowhere);
+  const faults = createFaultList(() => undefined);
+  const location = locationIn(faults);
   const given = fromNow(document, ground.nowMs, faults);
   const has = (field: string): boolean => isMapping(given) && given[field] !== undefined;
   const written = withoutNulls(given);
   // What of the two is not said anew stays, and is judged together with what is.
   const { limits, budgets } = describeCaps(before.caps);
   const kept = { ...(has('limits') ? {} : { limits }), ...(has('budgets') ? {} : { budgets }) };
-  const value = judge(changeSchema, isMapping(written) ? { ...kept, ...written } : written, [], {
-    faults,
-    isSubstituted: () => false,
-  });
-  const caps =
-    value && toCaps({ limits: value.limits ?? {}, budgets: value.budgets ?? [] }, [], { faults, positionOf: nowhere });
-  if (value !== undefined) checkOfStore(value, ground, faults);
+  const value = judge(changeSchema, isMapping(written) ? { ...kept, ...written } : written, [], location.context);
+  const caps = value && toCaps({ limits: value.limits ?? {}, budgets: value.budgets ?? [] }, location);
+  if (value !== undefined) checkOfStore(value, ground, location);
   for (const field of ['name', 'models']) {
     if (isMapping(given) && given[field] === null) {
-      faults.add([field], 'cannot be taken away; leave it out to keep it as it is');
+      location.at(field).fault('cannot be taken away; leave it out to keep it as it is');
     }
   }
   const found = toFieldFaults(faults);
@@ -95,23 +95,22 @@ export function parseKeyChange(
 /** What a schema cannot say of a term. */
 export function checkTerms(
   { models = [] }: { readonly models?: readonly string[] | undefined },
-  at: Path,
-  { faults }: { readonly faults: FaultList },
+  location: Location<Reporting>,
 ): void {
-  for (const [index, model] of models.entries()) checkStars(model, [...at, 'models', index], { faults });
+  for (const [index, model] of models.entries()) checkStars(model, location.at('models', index));
 }
 
 /** Keys of a file may be left with nothing to use, and outlive their end there. */
 function checkOfStore(
   { models, expires, project }: z.output<typeof changeSchema>,
   { nowMs, projects }: KeyGround,
-  faults: FaultList,
+  location: Location<Reporting>,
 ): void {
-  checkTerms({ models }, [], { faults });
-  if (models?.length === 0) faults.add(['models'], 'names no model; name at least one, or write "*" for all');
-  if (expires !== undefined && expires <= nowMs) faults.add(['expires'], 'is not in the future');
+  checkTerms({ models }, location);
+  if (models?.length === 0) location.at('models').fault('names no model; name at least one, or write "*" for all');
+  if (expires !== undefined && expires <= nowMs) location.at('expires').fault('is not in the future');
   const unknown = project === undefined || projects === undefined ? undefined : unknownProject(project, projects);
-  if (unknown !== undefined) faults.add(['project'], unknown);
+  if (unknown !== undefined) location.at('project').fault(unknown);
 }
 
 /** For how long a former secret goes on working. */

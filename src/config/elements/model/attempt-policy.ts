@@ -5,8 +5,8 @@ import { type Operation, operationRows } from '../../../core/operations/index.ts
 import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
-import { type Path, suggestion, toPathText } from '../../read/faults.ts';
-import { type CompileContext, quoted } from '../context.ts';
+import { suggestion } from '../../read/faults.ts';
+import type { Location } from '../context.ts';
 import { type ModelEntry, standardRetry } from './schema.ts';
 import { type CompiledModel, nameOf, serves } from './targets.ts';
 
@@ -36,59 +36,57 @@ export function toAttemptPolicy(model: CompiledModel): AttemptPolicy {
   };
 }
 
-function warnOfIdleBalance({ path, value, called, context: { warnings } }: CompiledModel): void {
+function warnOfIdleBalance({ location, value, called }: CompiledModel): void {
   if (value.balance === standardPolicy.balance) return;
-  const place = toPathText([...path, 'balance']);
+  const at = location.at('balance');
   const priorities = new Set(called.map(({ target }) => target.priority));
-  if (called.length === 1) warnings.push(`${place} has no effect, as there is a single target to call`);
-  else if (priorities.size === called.length) {
-    warnings.push(`${place} has no effect, as no two targets have the same priority`);
-  }
+  if (called.length === 1) at.warn(' has no effect, as there is a single target to call');
+  else if (priorities.size === called.length) at.warn(' has no effect, as no two targets have the same priority');
 }
 
-function warnOfIdleRetry({ path, value, context: { warnings } }: CompiledModel): void {
+function warnOfIdleRetry({ location, value }: CompiledModel): void {
   const { sameTarget = 0, attempts } = value.retry;
   if (sameTarget < attempts) return;
-  const place = toPathText([...path, 'retry', 'same_target']);
-  warnings.push(`${place}: ${sameTarget} is more than retry.attempts (${attempts}) leaves after the first call`);
+  location
+    .at('retry', 'same_target')
+    .warn(`: ${sameTarget} is more than retry.attempts (${attempts}) leaves after the first call`);
 }
 
-function checkHedge({ path, value, served, called, isComplete, context: { faults } }: CompiledModel): void {
-  const at = [...path, 'hedge'];
+function checkHedge({ location, value, served, called, isComplete }: CompiledModel): void {
+  const at = location.at('hedge');
   const once = served.filter(isSentOnce);
   if (once.length > 0 && value.retry.scope !== 'always') {
-    faults.add(
-      at,
+    at.fault(
       `sends a call twice, which is done with ${once.join(' and ')} only where retry is always; set that, or give ${once.length === 1 ? 'it' : 'them'} a model without a hedge`,
     );
   }
   const hasTwo = served.some((operation) => called.filter((target) => serves(target, operation)).length > 1);
   if (isComplete && !hasTwo) {
-    faults.add(at, 'needs two targets with a weight above 0 that offer the same operation; add one, or leave this out');
+    at.fault('needs two targets with a weight above 0 that offer the same operation; add one, or leave this out');
   }
 }
 
 /** A `total` is never shorter than the `first_byte` beside it. */
-function checkHedgeTime({ path, served, called, context: { faults } }: CompiledModel, afterMs: Hedge['afterMs']): void {
+function checkHedgeTime({ location, served, called }: CompiledModel, afterMs: Hedge['afterMs']): void {
   if (afterMs === 'p95') return;
   for (const placed of called) {
     const { timeouts } = placed.target.upstream;
     const offered = served.filter((operation) => serves(placed, operation));
     const firstByteMs = Math.min(...offered.map((operation) => timeouts[operation].firstByteMs));
     if (afterMs < firstByteMs) continue;
-    faults.add(
-      [...path, 'hedge', 'after'],
-      `${fromMilliseconds(afterMs)} is not shorter than the first_byte timeout of ${nameOf(placed)} (${fromMilliseconds(firstByteMs)}), at which its call ends; lower this, or raise that`,
-    );
+    location
+      .at('hedge', 'after')
+      .fault(
+        `${fromMilliseconds(afterMs)} is not shorter than the first_byte timeout of ${nameOf(placed)} (${fromMilliseconds(firstByteMs)}), at which its call ends; lower this, or raise that`,
+      );
     return;
   }
 }
 
 export function toListSettings({
-  path,
+  location,
   value: { cache, dedupe, coalesce, shadow, canary, matryoshka, dimensions },
   served,
-  context: { warnings, faults },
 }: CompiledModel): Pick<Model, 'cache' | 'dedupes' | 'coalesce' | 'shadow' | 'canary'> {
   const isIdle = !served.some((operation) => listOperations.has(operation));
   for (const [name, isSet] of [
@@ -98,15 +96,13 @@ export function toListSettings({
     ['shadow', shadow !== undefined],
   ] as const) {
     if (!isSet || !isIdle) continue;
-    warnings.push(
-      `${toPathText([...path, name])} has no effect, as the model serves no lists (${[...listOperations].join(', ')})`,
-    );
+    location.at(name).warn(` has no effect, as the model serves no lists (${[...listOperations].join(', ')})`);
   }
   if (matryoshka && dimensions === undefined) {
-    faults.add([...path, 'matryoshka'], 'needs dimensions: how many numbers its vectors have as upstreams make them');
+    location.at('matryoshka').fault('needs dimensions: how many numbers its vectors have as upstreams make them');
   }
   if (canary !== undefined && !served.includes('embeddings')) {
-    warnings.push(`${toPathText([...path, 'canary'])} has no effect, as the model makes no embeddings`);
+    location.at('canary').warn(' has no effect, as the model makes no embeddings');
   }
   return {
     cache:
@@ -125,20 +121,15 @@ export function toListSettings({
 }
 
 /** A shadow that is nobody would never be asked, and one that is itself agrees with itself. */
-export function checkShadow(
-  { id, shadow }: ModelEntry,
-  path: Path,
-  names: ReadonlySet<string>,
-  context: CompileContext,
-): void {
+export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<string>, location: Location): void {
   if (shadow === undefined) return;
-  const at = [...path, 'shadow', 'model'];
-  if (shadow.model === id) context.faults.add(at, 'is the model itself; name another one');
+  const at = location.at('shadow', 'model');
+  if (shadow.model === id) at.fault('is the model itself; name another one');
   const isKnown =
     names.has(shadow.model) || [...names].some((name) => name.includes('*') && matches(name, shadow.model));
   if (!isKnown) {
     const hint = suggestion(nearestName(shadow.model, [...names])) || '; declare it under models';
-    context.faults.add(at, `there is no model ${quoted(context, at, shadow.model)}${hint}`);
+    at.fault(`there is no model ${at.quoted(shadow.model)}${hint}`);
   }
 }
 

@@ -11,9 +11,8 @@ import {
   type Target,
   type Upstream,
 } from '../../../core/snapshot.ts';
-import { type Path, toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, checkPattern, createClaims } from '../context.ts';
+import { type CompileContext, checkPattern, createClaims, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { ReusableStep, reusable } from '../reuse.ts';
 import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings } from './attempt-policy.ts';
@@ -37,21 +36,23 @@ export function* compileModels(
   upstreams: ReadonlyMap<string, Upstream>,
   context: CompileContext,
 ): Generator<undefined, Model[], undefined> {
-  const claim = createClaims(context);
+  const claim = createClaims();
   const models: Model[] = [];
   // Plans of its requests hold the custom routes of one configuration.
   const inputs = [context.families, document.importedPrices, document.routes.length === 0 ? undefined : document];
   for (const entry of document.models) {
     yield;
-    const { path, value } = entry;
-    const named = claimNames(value, path, claim, context);
-    checkShadow(value, path, document.modelNames, context);
+    const { path, value, createdAtMs } = entry;
+    const location = new Location(context, path);
+    const named = claimNames(value, claim, location);
+    checkShadow(value, document.modelNames, location);
     const called = value.targets.map(({ upstream }) => upstreams.get(upstream));
     const model = compiling.of(reusable(entry), [...inputs, ...called], context, (own) => {
-      const [first, ...others] = toTargets({ path, value }, document, upstreams, own);
+      const place = new Location(own, path);
+      const [first, ...others] = toTargets(value, document, upstreams, place.at('targets'));
       if (first === undefined) return undefined;
       const isComplete = others.length + 1 === value.targets.length;
-      return compileModel({ ...entry, isComplete, context: own }, [first, ...others]);
+      return compileModel({ location: place, value, createdAtMs, isComplete }, [first, ...others]);
     });
     if (named && model !== undefined) models.push(model);
   }
@@ -89,34 +90,29 @@ function overlap(one: string, other: string): boolean {
 
 function claimNames(
   { id, aliases }: ModelEntry,
-  path: Path,
-  claim: (name: string, path: Path) => boolean,
-  context: CompileContext,
+  claim: (name: string, location: Location) => boolean,
+  location: Location,
 ): boolean {
-  checkPattern(id, [...path, 'id'], context);
-  let free = claim(id, [...path, 'id']);
+  checkPattern(id, location.at('id'));
+  let free = claim(id, location.at('id'));
   for (const [index, alias] of aliases.entries()) {
-    const at = [...path, 'aliases', index];
-    if (alias.includes('*')) context.faults.add(at, 'an alias is an exact name; give the pattern a model of its own');
+    const at = location.at('aliases', index);
+    if (alias.includes('*')) at.fault('an alias is an exact name; give the pattern a model of its own');
     else free = claim(alias, at) && free;
   }
   return free;
 }
 
 /** One of these would be told a role twice: in its own words, and by the prefix. */
-function toRoles({ path, value: { roles }, served, called, context }: CompiledModel): Model['roles'] {
+function toRoles({ location, value: { roles }, served, called }: CompiledModel): Model['roles'] {
   if (roles === undefined) return undefined;
-  const { faults, warnings } = context;
-  const at = [...path, 'roles'];
-  if (!served.includes('embeddings')) {
-    warnings.push(`${toPathText(at)} has no effect, as the model makes no embeddings`);
-  }
+  const at = location.at('roles');
+  if (!served.includes('embeddings')) at.warn(' has no effect, as the model makes no embeddings');
   const key = offerKey('openai', 'embeddings');
   const knowing = called.find(({ target }) => target.offers.get(key)?.translation?.hasRoles === true);
   if (knowing !== undefined) {
     const { id, family } = knowing.target.upstream;
-    faults.add(
-      at,
+    at.fault(
       `the upstream "${id}" (${family.id}) knows roles by itself; leave it out, or give that upstream a model of its own`,
     );
   }
@@ -124,17 +120,15 @@ function toRoles({ path, value: { roles }, served, called, context }: CompiledMo
 }
 
 function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: PlacedTargets): Model {
-  const { path, value, createdAtMs, context } = entry;
+  const { location, value, createdAtMs } = entry;
   const called = calledOf(targets);
   const served = toOperations({ ...entry, called });
   const model: CompiledModel = { ...entry, called, served };
   if (!value.visible && served.every((operation) => operationRows[operation].visibleModelsOnly)) {
-    context.warnings.push(
-      `${toPathText(path)}: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`,
-    );
+    location.warn(`: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`);
   }
   if (value.usage === 'ask' && !served.some((operation) => operationRows[operation].mayStream)) {
-    context.warnings.push(`${toPathText([...path, 'usage'])} has no effect, as it serves nothing that streams`);
+    location.at('usage').warn(' has no effect, as it serves nothing that streams');
   }
   const [first, ...others] = targets;
   return Object.freeze({
@@ -160,7 +154,7 @@ function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: 
     shape: value.shape,
     ...toAttemptPolicy(model),
     ...toListSettings(model),
-    caps: toCaps(value, path, context),
+    caps: toCaps(value, location),
     targets: Object.freeze<[Target, ...Target[]]>([first.target, ...others.map(({ target }) => target)]),
   });
 }
@@ -206,16 +200,20 @@ function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: Readonly
   return [...models.values()];
 }
 
-function toOperations({ path, value, called, isComplete, context }: Omit<CompiledModel, 'served'>): Operation[] {
-  if (value.operations === undefined) return toOffered(called, [...path, 'operations'], context);
+function toOperations({ location, value, called, isComplete }: Omit<CompiledModel, 'served'>): Operation[] {
+  const at = location.at('operations');
+  if (value.operations === undefined) return toOffered(called, at);
   const served = [...new Set(value.operations)];
   for (const operation of served) {
     const lacking = called.filter((target) => !serves(target, operation));
     if (lacking.length < called.length) {
-      for (const target of lacking) context.warnings.push(passedOver(target, operation));
+      for (const { location: place, target } of lacking) {
+        place.warn(
+          `: family ${target.upstream.family.id} does not offer ${operation}, so this target is passed over for it`,
+        );
+      }
     } else if (isComplete) {
-      context.faults.add(
-        [...path, 'operations', value.operations.indexOf(operation)],
+      at.at(value.operations.indexOf(operation)).fault(
         `${operation} is not offered by ${lacking.map(offer).join(', nor by ')}`,
       );
     }
@@ -225,20 +223,16 @@ function toOperations({ path, value, called, isComplete, context }: Omit<Compile
 }
 
 /** What any of them offers. */
-function toOffered(called: PlacedTargets, path: Path, { warnings }: CompileContext): Operation[] {
+function toOffered(called: PlacedTargets, location: Location): Operation[] {
   const all = new Set(called.flatMap(servedBy));
   const offered = operations.filter((operation) => all.has(operation));
   if (offered.length > 1) {
     const families = [...new Set(called.map(({ target }) => target.upstream.family.id))];
     const subject =
       families.length === 1 ? `family ${families[0]}, which offers` : `families ${families.join(' and ')}, which offer`;
-    warnings.push(`${toPathText(path)} is left to ${subject} ${offered.join(', ')}; name those that the model serves`);
+    location.warn(` is left to ${subject} ${offered.join(', ')}; name those that the model serves`);
   }
   return offered;
-}
-
-function passedOver({ path, target }: PlacedTarget, operation: Operation): string {
-  return `${toPathText(path)}: family ${target.upstream.family.id} does not offer ${operation}, so this target is passed over for it`;
 }
 
 function offer(placed: PlacedTarget): string {

@@ -165,7 +165,7 @@ function missingUnits({ path, value }: Entry<ModelEntry>, model: Model, called: 
     if (written === undefined || written === 'free' || written === 'unknown') continue;
     const place = entry.price === undefined ? `${toPathText(path)}.price` : `${toPathText(path)}.${name}.price`;
     for (const operation of model.operations) {
-      if (!serves({ path, target }, operation)) continue;
+      if (!serves({ target }, operation)) continue;
       const warning = unitWarning(operation, written, target.bridge !== undefined);
       if (warning !== undefined) warnings.add(`${place} ${warning}`);
     }

@@ -1,9 +1,7 @@
 /** The scale of a model's scores, and the space of its vectors. */
 
 import type { ScoreScale } from '../../../core/scores.ts';
-import { toPathText } from '../../read/faults.ts';
-import type { CompileContext, Entry } from '../context.ts';
-import type { ModelEntry } from './schema.ts';
+import type { Location } from '../context.ts';
 import { type CompiledModel, nameOf, type PlacedTarget, type PlacedTargets, serves } from './targets.ts';
 
 const inWords: Readonly<Record<ScoreScale, string>> = {
@@ -12,11 +10,10 @@ const inWords: Readonly<Record<ScoreScale, string>> = {
 };
 
 /** What all that rerank answer with. Undefined: there are none, or nobody knows it of each of them. */
-export function toScores({ path, value, served, called, context }: CompiledModel): ScoreScale | undefined {
-  const { faults, warnings } = context;
+export function toScores({ location, value, served, called }: CompiledModel): ScoreScale | undefined {
   if (!served.includes('rerank')) {
     if (value.scores !== undefined) {
-      warnings.push(`${toPathText([...path, 'scores'])} has no effect, as the model does not serve rerank`);
+      location.at('scores').warn(' has no effect, as the model does not serve rerank');
     }
     return undefined;
   }
@@ -24,8 +21,7 @@ export function toScores({ path, value, served, called, context }: CompiledModel
   const scaleOf = ({ target }: PlacedTargets[number]) => target.scores?.scale;
   if (value.scores !== undefined) {
     for (const placed of ranking.filter((one) => scaleOf(one) === undefined)) {
-      faults.add(
-        placed.path,
+      placed.location.fault(
         `nobody knows on which scale its scores are, so they cannot be made ${value.scores}; say what they are with scores: raw or scores: sigmoid on this target, or take it out of the model`,
       );
     }
@@ -37,20 +33,21 @@ export function toScores({ path, value, served, called, context }: CompiledModel
       const scale = scaleOf(placed);
       return scale === undefined ? [] : [`${nameOf(placed)} has ${inWords[scale]}`];
     });
-    faults.add(
-      [...path, 'targets'],
-      `${naming.join(', ')}, and scores of two scales must not be mixed; set the model's scores to sigmoid or raw, to which they are brought, or make each a model of its own`,
-    );
+    location
+      .at('targets')
+      .fault(
+        `${naming.join(', ')}, and scores of two scales must not be mixed; set the model's scores to sigmoid or raw, to which they are brought, or make each a model of its own`,
+      );
   }
   const [scale, ...others] = scales;
   return others.length === 0 ? scale : undefined;
 }
 
 /** Without a declared space, all targets that embed have to name the same model. Undefined: there is none, or one for each name. */
-export function toSpace({ path, value, served, called, context }: CompiledModel): string | undefined {
+export function toSpace({ location, value, served, called }: CompiledModel): string | undefined {
   if (!served.includes('embeddings')) {
     if (value.space !== undefined) {
-      context.warnings.push(`${toPathText([...path, 'space'])} has no effect, as the model does not serve embeddings`);
+      location.at('space').warn(' has no effect, as the model does not serve embeddings');
     }
     return undefined;
   }
@@ -58,18 +55,19 @@ export function toSpace({ path, value, served, called, context }: CompiledModel)
   const embedding = called.filter((target) => serves(target, 'embeddings'));
   const names = new Set(embedding.map(({ target }) => target.model));
   if (names.size > 1) {
-    const naming = embedding.map((placed) => `${nameOf(placed)} names ${spell(placed, { path, value }, context)}`);
-    context.faults.add(
-      [...path, 'targets'],
-      `${naming.join(', ')}, and vectors of different models must not be mixed; make each a model of its own, or set space where all of them make the same vectors`,
-    );
+    const naming = embedding.map((placed) => `${nameOf(placed)} names ${spell(placed, value.id, location)}`);
+    location
+      .at('targets')
+      .fault(
+        `${naming.join(', ')}, and vectors of different models must not be mixed; make each a model of its own, or set space where all of them make the same vectors`,
+      );
   }
   const [name] = names;
   return name?.includes('*') ? undefined : name; // each name that the pattern matches is a space of its own
 }
 
 /** A target that leaves its model out goes by the model's ID, which stands in another place of the file. */
-function spell({ path, target }: PlacedTarget, model: Entry<ModelEntry>, { isSubstituted }: CompileContext): string {
-  const place = target.model === model.value.id ? [...model.path, 'id'] : [...path, 'model'];
-  return isSubstituted(place) ? 'one from the environment' : JSON.stringify(target.model);
+function spell({ location, target }: PlacedTarget, id: string, model: Location): string {
+  const { context, path } = target.model === id ? model.at('id') : location.at('model');
+  return context.isSubstituted(path) ? 'one from the environment' : JSON.stringify(target.model);
 }

@@ -8,28 +8,28 @@ import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
-import { type Path, suggestion, toPathText } from '../../read/faults.ts';
-import { type CompileContext, checkPattern, type Entry, locationOf, quoted } from '../context.ts';
+import { suggestion, toPathText } from '../../read/faults.ts';
+import { checkPattern, createFirsts, type Entry, type Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { toOfferMap } from '../upstream/parts.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
 
 export interface PlacedTarget {
-  readonly path: Path;
+  readonly location: Location;
   readonly target: Target;
 }
 
 export type PlacedTargets = readonly [PlacedTarget, ...PlacedTarget[]];
 
 /** A model while it is compiled. */
-export interface CompiledModel extends Entry<ModelEntry> {
+export interface CompiledModel extends Omit<Entry<ModelEntry>, 'path'> {
+  readonly location: Location;
   readonly served: readonly Operation[];
   /** Its targets with a weight. */
   readonly called: PlacedTargets;
   /** Whether all of its targets are there: while one of them is at fault, what is missing may be its. */
   readonly isComplete: boolean;
-  readonly context: CompileContext;
 }
 
 /** A target while it is compiled. */
@@ -39,44 +39,35 @@ interface NewTarget {
   readonly upstream: Upstream;
   /** What the upstream calls the model. */
   readonly model: string;
-  readonly path: Path;
-  readonly context: CompileContext;
+  readonly location: Location;
 }
 
 /** Fewer than the file has where an upstream is not there. */
 export function toTargets(
-  { path, value }: Entry<ModelEntry>,
+  value: ModelEntry,
   document: ConfigurationDocument,
   upstreams: ReadonlyMap<string, Upstream>,
-  context: CompileContext,
+  location: Location,
 ): PlacedTarget[] {
   if (value.targets.every(({ weight }) => weight === 0)) {
-    context.faults.add(
-      [...path, 'targets'],
-      'every weight is 0, so nothing would be called; give one of them a weight of 1 or more',
-    );
+    location.fault('every weight is 0, so nothing would be called; give one of them a weight of 1 or more');
   }
-  const places = new Map<string, Path>();
+  const firstOf = createFirsts<Location>();
   return value.targets.flatMap((entry, index) => {
-    const at = [...path, 'targets', index];
+    const at = location.at(index);
     const name = entry.model ?? value.id;
-    checkName(name, value.id, [...at, 'model'], context);
-    const same = `${entry.upstream} ${name}`;
-    const first = places.get(same);
-    if (first === undefined) places.set(same, at);
-    else {
-      context.faults.add(
-        at,
-        `is the same upstream and model as ${locationOf(first, context)}; keep one, with the weight of both`,
-      );
+    checkName(name, value.id, at.at('model'));
+    const first = firstOf(`${entry.upstream} ${name}`, at);
+    if (first !== undefined) {
+      at.fault(`is the same upstream and model as ${first.inWords()}; keep one, with the weight of both`);
     }
     const upstream = upstreams.get(entry.upstream);
     if (upstream === undefined) {
-      reportUnknown(entry, at, document, context);
+      reportUnknown(entry.upstream, document, at.at('upstream'));
       return [];
     }
-    const target = toTarget({ entry, owner: value, upstream, model: name, path: at, context }, document);
-    return [{ path: at, target }];
+    const target = toTarget({ entry, owner: value, upstream, model: name, location: at }, document);
+    return [{ location: at, target }];
   });
 }
 
@@ -125,44 +116,46 @@ function asBridged(upstream: Upstream): Upstream {
 }
 
 /** What a bridge serves, and nothing else: the model behind it speaks chat. */
-function toBridgeOffers({ entry: { bridge }, upstream, path, context }: NewTarget): OfferMap | undefined {
+function toBridgeOffers({ entry: { bridge }, upstream, location }: NewTarget): OfferMap | undefined {
   if (bridge === undefined) return undefined;
   const { family, options } = upstream;
   const bridges = family.bridges?.(options) ?? {};
   const offers = Object.hasOwn(bridges, bridge) ? bridges[bridge] : undefined;
   if (offers !== undefined) return toOfferMap(offers, options, () => true);
-  const at = [...path, 'bridge'];
+  const at = location.at('bridge');
   const known = Object.keys(bridges);
   if (known.length === 0) {
-    context.faults.add(at, `family ${family.id} speaks no chat, so there is nothing to bridge to; leave this out`);
+    at.fault(`family ${family.id} speaks no chat, so there is nothing to bridge to; leave this out`);
   } else {
     const hint = suggestion(nearestName(bridge, known)) || `; known are ${known.join(', ')}`;
-    context.faults.add(at, `unknown bridge ${quoted(context, at, bridge)}${hint}`);
+    at.fault(`unknown bridge ${at.quoted(bridge)}${hint}`);
   }
   return undefined;
 }
 
-function toDefaults({ entry, owner, path, context }: NewTarget, offers: OfferMap): Readonly<Record<string, Json>> {
-  const { faults, warnings } = context;
+function toDefaults({ entry, owner, location }: NewTarget, offers: OfferMap): Readonly<Record<string, Json>> {
+  const at = location.at('defaults');
   // What is null is not there.
   const entries = Object.entries(entry.defaults).filter(([, value]) => value !== null);
   for (const [name] of entries) {
     const fix = fixFor(name.toLowerCase());
-    if (fix !== undefined) faults.add([...path, 'defaults', name], `can have no default: ${fix}`);
+    if (fix !== undefined) at.at(name).fault(`can have no default: ${fix}`);
   }
   if (entries.length > 0 && !isTranslated(offers, owner.operations ?? operations)) {
-    warnings.push(`${toPathText([...path, 'defaults'])} has no effect, as the bytes of a request pass as they came`);
+    at.warn(' has no effect, as the bytes of a request pass as they came');
   }
   return Object.freeze(Object.fromEntries(entries.map(([name, value]) => [name, fromPlain(value)])));
 }
 
-function warnOfTokenIds({ entry, path, context: { warnings } }: NewTarget, offers: OfferMap): void {
+function warnOfTokenIds({ entry, location }: NewTarget, offers: OfferMap): void {
   if (entry.token_ids !== 'pass') return;
   for (const peril of new Set([...offers.values()].map(({ perilOfTokenIds }) => perilOfTokenIds))) {
     if (peril === undefined) continue;
-    warnings.push(
-      `${toPathText([...path, 'token_ids'])}: pass lets clients send any number for a token ID, and ${peril}; leave it out, unless every client knows the model's own vocabulary`,
-    );
+    location
+      .at('token_ids')
+      .warn(
+        `: pass lets clients send any number for a token ID, and ${peril}; leave it out, unless every client knows the model's own vocabulary`,
+      );
   }
 }
 
@@ -182,23 +175,21 @@ function isTranslated(offers: OfferMap, served: readonly Operation[]): boolean {
   );
 }
 
-function checkName(name: string, modelId: string, path: Path, context: CompileContext): void {
-  checkPattern(name, path, context);
+function checkName(name: string, modelId: string, location: Location): void {
+  checkPattern(name, location);
   if (name.includes('*') && !modelId.includes('*')) {
-    context.faults.add(path, "holds a *, which stands for what the model's own pattern matched, but its ID has none");
+    location.fault("holds a *, which stands for what the model's own pattern matched, but its ID has none");
   }
 }
 
 function reportUnknown(
-  { upstream }: TargetEntry,
-  path: Path,
+  upstream: string,
   { upstreamIds, nearestUpstream }: ConfigurationDocument,
-  context: CompileContext,
+  location: Location,
 ): void {
   if (upstreamIds.has(upstream)) return; // it is in the file, with a fault of its own
-  const at = [...path, 'upstream'];
   const hint = suggestion(nearestUpstream(upstream)) || '; declare it under upstreams';
-  context.faults.add(at, `unknown upstream ${quoted(context, at, upstream)}${hint}`);
+  location.fault(`unknown upstream ${location.quoted(upstream)}${hint}`);
 }
 
 /** Those with a weight; where none has one, which is a fault, all of them. */
@@ -208,11 +199,11 @@ export function calledOf(targets: PlacedTargets): PlacedTargets {
 }
 
 /** `targets[1]`: within its model, a place says more than a name, and gives nothing away. */
-export function nameOf({ path }: PlacedTarget): string {
-  return toPathText(path.slice(-2));
+export function nameOf({ location }: PlacedTarget): string {
+  return toPathText(location.path.slice(-2));
 }
 
-export function serves({ target }: PlacedTarget, operation: Operation): boolean {
+export function serves({ target }: Pick<PlacedTarget, 'target'>, operation: Operation): boolean {
   // Wherever bytes can go, they pass.
   if (operationRows[operation].isOperators === true)
     return target.upstream.origin !== undefined && target.bridge === undefined;
@@ -235,14 +226,13 @@ export function familyScores(offers: OfferMap, upstreamName: string): TargetScor
 }
 
 /** The same, with what the file says of the target and wants of the model. */
-function toTargetScores({ entry, owner, model, path, context }: NewTarget, offers: OfferMap): TargetScores | undefined {
-  const { warnings } = context;
+function toTargetScores({ entry, owner, model, location }: NewTarget, offers: OfferMap): TargetScores | undefined {
   const { scores: said, defaults } = entry;
   const { scores: wanted } = owner;
   const { raw_scores: raw } = defaults;
   const known = familyScores(offers, model);
   if (known === undefined) {
-    if (said !== undefined) warnings.push(`${toPathText([...path, 'scores'])} has no effect, as it reranks nothing`);
+    if (said !== undefined) location.at('scores').warn(' has no effect, as it reranks nothing');
     return undefined;
   }
   const { scale = said } = known;
@@ -250,8 +240,7 @@ function toTargetScores({ entry, owner, model, path, context }: NewTarget, offer
   const isSwitched = known.isSwitched && (said === undefined || said === scale);
   if (wanted === undefined) return { scale: isSwitched && raw === true ? 'raw' : (said ?? scale), isSwitched, wanted };
   if (raw !== undefined && raw !== null) {
-    const place = toPathText([...path, 'defaults', 'raw_scores']);
-    warnings.push(`${place} has no effect, as the model's scores says what they are`);
+    location.at('defaults', 'raw_scores').warn(" has no effect, as the model's scores says what they are");
   }
   return { scale: said ?? scale, isSwitched, wanted };
 }

@@ -10,26 +10,26 @@ import { toBlockList } from '../../../lib/addresses/address-range.ts';
 import { isSocketPath, longestSocketPath } from '../../../lib/addresses/socket-origin.ts';
 import { fromBytes } from '../../../lib/quantities.ts';
 import { codeOf } from '../../../lib/thrown.ts';
-import type { Path } from '../../read/faults.ts';
-import { type CompileContext, readSideFile } from '../context.ts';
+import { type Location, readSideFile } from '../context.ts';
 import type { ServerSection } from './schema.ts';
 
 /** Until proxies have heard that a pod is ending, they send it requests. */
 const kubernetesDelayMs = 5_000;
 
-export function toServerSettings(server: ServerSection, context: CompileContext): ServerSettings {
+export function toServerSettings(server: ServerSection, location: Location): ServerSettings {
   const { host = '127.0.0.1' } = server;
-  checkHost(host, ['server', 'host'], context);
+  const { context } = location;
+  checkHost(host, location.at('host'));
   return Object.freeze({
     host,
     port: toPort(server),
-    socket: server.socket && toSocket(server.socket, context),
+    socket: server.socket && toSocket(server.socket, location.at('socket', 'path')),
     workers: server.workers === 'auto' ? context.availableCores : server.workers,
-    basePath: toBasePath(server.base_path, context),
+    basePath: toBasePath(server.base_path, location.at('base_path')),
     bodyLimitBytes: server.body_limit,
-    bodyMemoryBytes: toBodyMemory(server, context),
+    bodyMemoryBytes: toBodyMemory(server, location.at('body_memory')),
     uploadLimitBytes: server.upload_limit,
-    uploadDiskBytes: toUploadDisk(server, context),
+    uploadDiskBytes: toUploadDisk(server, location.at('upload_disk')),
     uploadDirectory: server.upload_directory,
     bodyWaitMs: Math.min(server.body_wait, server.timeouts.request / 2),
     diagnostics: server.diagnostics,
@@ -45,12 +45,12 @@ export function toServerSettings(server: ServerSection, context: CompileContext)
       delayMs: server.drain.delay ?? (context.isInKubernetes ? kubernetesDelayMs : 0),
       deadlineMs: server.drain.deadline,
     }),
-    tls: toTls(server.tls, context),
+    tls: server.tls && toTls(server.tls, location.at('tls')),
     trustedProxies: server.trusted_proxies.length === 0 ? undefined : toBlockList(server.trusted_proxies),
-    corsOrigins: Object.freeze(toOrigins(server.cors.origins, context)),
+    corsOrigins: Object.freeze(toOrigins(server.cors.origins, location.at('cors', 'origins'))),
     firstKey: server.first_key,
     logClientAddress: server.log_client_address,
-    shedding: toShedding(server.shedding, context),
+    shedding: toShedding(server.shedding, location.at('shedding', 'memory')),
   });
 }
 
@@ -61,45 +61,38 @@ function toPort({ host, port, socket }: ServerSection): number | undefined {
 
 function toSocket(
   { path, mode, owner, group, trusted }: NonNullable<ServerSection['socket']>,
-  { faults }: CompileContext,
+  location: Location,
 ): SocketSettings {
   if (!isSocketPath(path)) {
-    faults.add(
-      ['server', 'socket', 'path'],
+    location.fault(
       `wanted: the whole path of a file, ${longestSocketPath} bytes at most, such as /run/postern/postern.sock`,
     );
   }
   return Object.freeze({ path, mode: Number.parseInt(mode, 8), owner, group, isTrusted: trusted });
 }
 
-export function checkHost(host: string, at: Path, { faults }: CompileContext): void {
+export function checkHost(host: string, location: Location): void {
   if (isIP(host) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(host)) return;
-  faults.add(at, 'wanted: a host name or an IP address, without brackets and without the port');
+  location.fault('wanted: a host name or an IP address, without brackets and without the port');
 }
 
-function toBasePath(written: string, { faults }: CompileContext): string {
+function toBasePath(written: string, location: Location): string {
   const path = written.replace(/^\/+|\/+$/g, '');
   if (path === '') return '';
   const segments = path.split('/');
   const plain = segments.every((segment) => /^[A-Za-z0-9._~-]+$/.test(segment) && !/^\.\.?$/.test(segment));
   if (!plain) {
-    faults.add(
-      ['server', 'base_path'],
-      'wanted: a path such as /ai or /team/ai, of letters, digits, dots, dashes and underscores',
-    );
+    location.fault('wanted: a path such as /ai or /team/ai, of letters, digits, dots, dashes and underscores');
   }
   return `/${path}`;
 }
 
-function toOrigins(origins: readonly string[], { faults }: CompileContext): string[] {
+function toOrigins(origins: readonly string[], location: Location): string[] {
   return origins.map((origin, index) => {
     if (origin === '*') return origin;
     const url = /^https?:\/\/[^/?#@\\\s]+\/?$/i.test(origin) ? URL.parse(origin) : null;
     if (url === null) {
-      faults.add(
-        ['server', 'cors', 'origins', index],
-        'wanted: an origin such as https://app.example.com, without a path, or *',
-      );
+      location.at(index).fault('wanted: an origin such as https://app.example.com, without a path, or *');
     }
     return url?.origin ?? origin;
   });
@@ -108,12 +101,9 @@ function toOrigins(origins: readonly string[], { faults }: CompileContext): stri
 /** So that several keys can send one as long as it may be. */
 const standardUploads = 4;
 
-function toUploadDisk(
-  { upload_disk: written, upload_limit: limit }: ServerSection,
-  { faults }: CompileContext,
-): number {
+function toUploadDisk({ upload_disk: written, upload_limit: limit }: ServerSection, location: Location): number {
   if (written !== undefined && written < limit) {
-    faults.add(['server', 'upload_disk'], `wanted: no less than server.upload_limit, ${fromBytes(limit)}`);
+    location.fault(`wanted: no less than server.upload_limit, ${fromBytes(limit)}`);
   }
   return written ?? standardUploads * limit;
 }
@@ -124,7 +114,8 @@ const standardShare = 1 / 8;
 /** A process that may give more of its memory away than this has little left for the rest of its work. */
 const unwiseShare = 1 / 4;
 
-function toBodyMemory(server: ServerSection, { availableBytes, availableCores, faults, warnings }: CompileContext) {
+function toBodyMemory(server: ServerSection, location: Location): number {
+  const { availableBytes, availableCores } = location.context;
   const workers = server.workers === 'auto' ? availableCores : server.workers;
   const ownBytes = availableBytes / workers;
   const fewestBytes = fewestBodies * server.body_limit;
@@ -132,8 +123,8 @@ function toBodyMemory(server: ServerSection, { availableBytes, availableCores, f
   if (written === undefined) {
     const bytes = Math.max(Math.floor(ownBytes * standardShare), fewestBytes);
     if (bytes > ownBytes * unwiseShare) {
-      warnings.push(
-        `server.body_memory: two bodies of server.body_limit, ${fromBytes(bytes)}, are more than a quarter of the ${toMebibytes(ownBytes)} that this process may use; lower server.body_limit, or give it more memory`,
+      location.warn(
+        `: two bodies of server.body_limit, ${fromBytes(bytes)}, are more than a quarter of the ${toMebibytes(ownBytes)} that this process may use; lower server.body_limit, or give it more memory`,
       );
     }
     return bytes;
@@ -141,14 +132,9 @@ function toBodyMemory(server: ServerSection, { availableBytes, availableCores, f
   const bytes = typeof written === 'number' ? written : Math.floor((ownBytes * written.percent) / 100);
   if (bytes < fewestBytes) {
     const came = typeof written === 'number' ? '' : `${written.percent}% are ${toMebibytes(bytes)} here; `;
-    faults.add(
-      ['server', 'body_memory'],
-      `${came}wanted: at least two of server.body_limit, ${fromBytes(fewestBytes)}`,
-    );
+    location.fault(`${came}wanted: at least two of server.body_limit, ${fromBytes(fewestBytes)}`);
   }
-  if (bytes > ownBytes) {
-    warnings.push(`server.body_memory: ${fromBytes(bytes)} is more than this process may have`);
-  }
+  if (bytes > ownBytes) location.warn(`: ${fromBytes(bytes)} is more than this process may have`);
   return bytes;
 }
 
@@ -156,30 +142,25 @@ const toMebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2)}
 
 function toShedding(
   { loop_delay: loopDelayMs, memory }: ServerSection['shedding'],
-  { availableBytes, warnings }: CompileContext,
+  location: Location,
 ): ServerSettings['shedding'] {
+  const { availableBytes } = location.context;
   const memoryBytes = typeof memory === 'number' ? memory : Math.floor((availableBytes * memory.percent) / 100);
   if (memoryBytes > availableBytes) {
-    warnings.push(
-      `server.shedding.memory: ${fromBytes(memoryBytes)} is more than this process may have, so it is never reached`,
-    );
+    location.warn(`: ${fromBytes(memoryBytes)} is more than this process may have, so it is never reached`);
   }
   return Object.freeze({ loopDelayMs, memoryBytes });
 }
 
-function toTls(section: ServerSection['tls'], context: CompileContext): ServerSettings['tls'] {
-  if (section === undefined) return undefined;
-  const cert = readSideFile(section.cert, ['server', 'tls', 'cert'], context);
-  const key = readSideFile(section.key, ['server', 'tls', 'key'], context);
+function toTls(section: NonNullable<ServerSection['tls']>, location: Location): ServerSettings['tls'] {
+  const cert = readSideFile(section.cert, location.at('cert'));
+  const key = readSideFile(section.key, location.at('key'));
   if (cert === undefined || key === undefined) return undefined;
   try {
     createSecureContext({ cert, key });
   } catch (error) {
     const code = codeOf(error);
-    context.faults.add(
-      ['server', 'tls'],
-      `the two files are no PEM certificate and its private key${code === undefined ? '' : ` (${code})`}`,
-    );
+    location.fault(`the two files are no PEM certificate and its private key${code === undefined ? '' : ` (${code})`}`);
     return undefined;
   }
   return Object.freeze({ cert, key });

@@ -9,7 +9,7 @@ import type { EndpointSettings } from '../../../core/snapshot.ts';
 import { type AddressRule, createAddressRule } from '../../../lib/addresses/address-rule.ts';
 import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/addresses/socket-origin.ts';
 import type { Path } from '../../read/faults.ts';
-import { type CompileContext, managerOf } from '../context.ts';
+import { type Location, managerOf } from '../context.ts';
 import { addressList, mapping } from '../fields.ts';
 import { type UpstreamEntry, wantedEndpoint } from './schema.ts';
 
@@ -106,26 +106,24 @@ export function toEndpoints(
   { endpoints: from, endpoint_zone: zone }: UpstreamEntry,
   origin: string | undefined,
   rule: AddressRule | undefined,
-  path: Path,
-  { faults }: CompileContext,
+  location: Location,
 ): EndpointSettings | undefined {
   const url = origin === undefined || isSocketUrl(origin) ? undefined : new URL(origin);
   const isName = url !== undefined && isIP(bareHost(url)) === 0 && url.hostname !== 'localhost';
-  const at = [...path, 'endpoints'];
   if (from === 'off' || url === undefined) {
     if (from !== undefined && from !== 'off' && origin !== undefined)
-      faults.add(at, 'base_url names a socket, which has no other address; leave this out');
+      location.fault('base_url names a socket, which has no other address; leave this out');
     return undefined;
   }
   if (from === undefined) return isName ? Object.freeze({ from: 'private dns', zone }) : undefined;
   if (typeof from === 'string') {
-    if (!isName) faults.add(at, 'base_url has no name to look up; write a name there, or a list of addresses here');
+    if (!isName) location.fault('base_url has no name to look up; write a name there, or a list of addresses here');
     return Object.freeze({ from, zone });
   }
   for (const [index, written] of from.entries()) {
     const place = URL.parse(`http://${written}`);
     const refusal = place === null ? `wanted: ${wantedEndpoint}` : literalFault(rule, place);
-    if (refusal !== undefined) faults.add([...at, index], refusal);
+    if (refusal !== undefined) location.at(index).fault(refusal);
   }
   return Object.freeze({ from: Object.freeze([...new Set(from)]), zone });
 }

@@ -21,9 +21,9 @@ import {
   toSocketUrl,
 } from '../../../lib/addresses/socket-origin.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
-import { type Path, suggestion, toPathText } from '../../read/faults.ts';
+import { suggestion } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, createClaims, type Entry, quoted } from '../context.ts';
+import { type CompileContext, createClaims, type Entry, Location } from '../context.ts';
 import { ReusableStep, reusable } from '../reuse.ts';
 import { addressRuleFor, addressWarnings, lacksCredential, literalFault, toEndpoints } from './addresses.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
@@ -47,8 +47,7 @@ interface NewUpstream {
   readonly keys: readonly Key[];
   /** Where it may be, if it is of the store. */
   readonly addresses: AddressRule | undefined;
-  readonly path: Path;
-  readonly context: CompileContext;
+  readonly location: Location;
 }
 
 /** The same with what its options make of its family. */
@@ -66,21 +65,21 @@ export function* compileUpstreams(
   rule: AddressRule,
   context: CompileContext,
 ): Generator<undefined, CompiledUpstreams, undefined> {
-  const claim = createClaims(context);
+  const claim = createClaims();
   const byId = new Map<string, Upstream>();
   const credentialCounts = new Map<string, number>();
   const inputs = [context.families, rule.id];
   for (const entry of entries) {
     yield;
     const { path, value } = entry;
-    const isFirst = claim(value.id, [...path, 'id']);
+    const isFirst = claim(value.id, new Location(context, path).at('id'));
     const made = compiling.of(readsFiles(value) ? undefined : reusable(entry), inputs, context, (own) => {
-      const family = findFamily(value.family, [...path, 'family'], own);
-      const keys = readKeys(value, family?.credential, path, own);
+      const location = new Location(own, path);
+      const family = findFamily(value.family, location.at('family'));
+      const keys = readKeys(value, family?.credential, location);
       if (family === undefined) return undefined;
       const addresses = addressRuleFor(path, rule);
-      const upstream = compileUpstream({ entry: value, family, keys, addresses, path, context: own });
-      return { upstream, keyCount: keys.length };
+      return { upstream: compileUpstream({ entry: value, family, keys, addresses, location }), keyCount: keys.length };
     });
     if (!isFirst || made === undefined) continue;
     byId.set(value.id, made.upstream);
@@ -95,42 +94,40 @@ const compiling = new ReusableStep<{ readonly upstream: Upstream; readonly keyCo
 const readsFiles = ({ api_key_file: file, credentials = [], tls }: UpstreamEntry): boolean =>
   file !== undefined || tls !== undefined || credentials.some((one) => one.api_key_file !== undefined);
 
-function findFamily(id: string, path: Path, context: CompileContext): Family | undefined {
-  const { families, faults } = context;
+function findFamily(id: string, location: Location): Family | undefined {
+  const { families } = location.context;
   const family = families.find((one) => one.id === id);
   if (family === undefined) {
     const known = families.map((one) => one.id);
     const near = nearestName(id, known);
     const hint = near === undefined ? `; known are ${known.join(', ')}` : suggestion(near);
-    faults.add(path, `unknown family ${quoted(context, path, id)}${hint}`);
+    location.fault(`unknown family ${location.quoted(id)}${hint}`);
   }
   return family;
 }
 
 function compileUpstream(made: NewUpstream): Upstream {
-  const { entry, family, keys, addresses, path, context } = made;
-  const options = toFamilyOptions(entry, family, [...path, 'options'], context);
+  const { entry, family, keys, addresses, location } = made;
+  const options = toFamilyOptions(entry, family, location.at('options'));
   const auth = typeof family.auth === 'function' ? family.auth(options) : family.auth;
   const offers = offersOf(family, options);
   const standard = family.addressFor?.(options) ?? (family.baseUrl && withOptions(family.baseUrl, options));
   const optioned: Optioned = { ...made, options, auth, offers, standard };
   const address = toAddress(optioned);
   checkNetworkSections(optioned, address);
-  const own = toStaticHeaders(entry.headers, [...path, 'headers'], context);
+  const own = toStaticHeaders(entry.headers, location.at('headers'));
   const forwarded = (family.forwards ?? []).filter((name) => !own.has(name));
   const standing = Object.entries(family.headers ?? {});
   const staticHeaders = new Map([...standing.filter(([name]) => !forwarded.includes(name)), ...own]);
-  const toSigner = toSignerMaker(family, options, context);
+  const toSigner = toSignerMaker(family, options);
   const credentialsFor = (header: Auth | undefined): Upstream['credentials'] =>
     Object.freeze(toCredentials(entry.id, keys, header, staticHeaders, toSigner));
   const credentials = credentialsFor(auth);
   const chatCredentials = family.chatAuth && credentialsFor(family.chatAuth);
   const found = { family, offers, standard, written: entry.base_url };
-  context.warnings.push(...addressWarnings(found).map((text) => `${toPathText([...path, 'base_url'])} ${text}`));
+  for (const text of addressWarnings(found)) location.at('base_url').warn(` ${text}`);
   if (lacksCredential(found, auth, keys.length, staticHeaders)) {
-    context.warnings.push(
-      `${toPathText(path)} has no credential, and ${family.title} serves nobody without one; set api_key`,
-    );
+    location.warn(` has no credential, and ${family.title} serves nobody without one; set api_key`);
   }
   if (keys.length > 0) warnOfIdleKeys(optioned, staticHeaders);
   return Object.freeze({
@@ -143,21 +140,22 @@ function compileUpstream(made: NewUpstream): Upstream {
     forwardHeaders: Object.freeze([
       ...new Set([
         ...forwarded,
-        ...toForwardHeaders(entry.forward_headers, staticHeaders, auth, [...path, 'forward_headers'], context),
+        ...toForwardHeaders(entry.forward_headers, staticHeaders, auth, location.at('forward_headers')),
       ]),
     ]),
     standardHeaders: Object.fromEntries(standing.filter(([name]) => forwarded.includes(name))),
     responseHeaders:
-      entry.response_headers && toResponseHeaders(entry.response_headers, [...path, 'response_headers'], context),
-    ...toScreening(entry, keys, staticHeaders, path),
-    timeouts: toTimeouts(entry.timeouts, [...path, 'timeouts'], context),
+      entry.response_headers && toResponseHeaders(entry.response_headers, location.at('response_headers')),
+    ...toScreening(entry, keys, staticHeaders, location),
+    timeouts: toTimeouts(entry.timeouts, location.at('timeouts')),
     paceMs: entry.pace,
-    limits: toLimits(entry, [...path, 'limits'], context),
-    caps: toUpstreamCaps(entry, path, context),
-    tls: entry.tls && toUpstreamTls(entry.tls, [...path, 'tls'], context),
+    limits: toLimits(entry, location.at('limits')),
+    // How much is under way at a time is bounded where the connections are.
+    caps: toCaps({ ...entry, limits: { ...entry.limits, concurrency: undefined } }, location),
+    tls: entry.tls && toUpstreamTls(entry.tls, location.at('tls')),
     addresses,
-    healthCheck: entry.health_check && toHealthCheck(entry.health_check, [...path, 'health_check'], context),
-    endpoints: toEndpoints(entry, address?.origin, addresses, path, context),
+    healthCheck: entry.health_check && toHealthCheck(entry.health_check, location.at('health_check')),
+    endpoints: toEndpoints(entry, address?.origin, addresses, location.at('endpoints')),
     options,
     filesPath: toPath(family.files, options),
     batchesPath: toPath(family.batches, options),
@@ -179,38 +177,27 @@ function withChatHeaders(own: Upstream['credentials'], chat: Upstream['credentia
   return Object.freeze([toBoth(first, 0), ...others.map((one, index) => toBoth(one, index + 1))] as const);
 }
 
-/** How much is under way at a time is bounded where the connections are. */
-function toUpstreamCaps({ limits, budgets }: UpstreamEntry, path: Path, context: CompileContext): Upstream['caps'] {
-  return toCaps({ limits: { ...limits, concurrency: undefined }, budgets }, path, context);
-}
-
 function warnOfIdleKeys(
-  { keys, family: { id, signer }, auth, path, context: { warnings } }: Optioned,
+  { keys, family: { id, signer }, auth, location }: Optioned,
   staticHeaders: ReadonlyMap<string, string>,
 ): void {
   const subject = keys.length === 1 ? 'its key has' : 'its keys have';
   const header = auth?.header ?? (signer && 'authorization');
-  if (header === undefined) warnings.push(`${toPathText(path)}: ${subject} no effect, as family ${id} takes none`);
-  else if (staticHeaders.has(header)) {
-    warnings.push(`${toPathText(path)}: ${subject} no effect, as headers sets ${header}`);
-  }
+  if (header === undefined) location.warn(`: ${subject} no effect, as family ${id} takes none`);
+  else if (staticHeaders.has(header)) location.warn(`: ${subject} no effect, as headers sets ${header}`);
 }
 
 /** What is set for connections, where there are none, or none of the kind. */
-function checkNetworkSections({ entry, family, offers, path, context }: Optioned, address: Address | undefined): void {
-  const { faults } = context;
+function checkNetworkSections({ entry, family, offers, location }: Optioned, address: Address | undefined): void {
   if (isMadeHere(offers)) {
     for (const section of ['tls', 'health_check'] as const) {
       if (entry[section] !== undefined)
-        faults.add([...path, section], `family ${family.id} needs no network; leave this out`);
+        location.at(section).fault(`family ${family.id} needs no network; leave this out`);
     }
   } else if (entry.tls !== undefined && address?.origin.startsWith('http:')) {
-    faults.add(
-      [...path, 'tls'],
-      'base_url begins with http://, so no TLS is spoken; write https://, or leave this out',
-    );
+    location.at('tls').fault('base_url begins with http://, so no TLS is spoken; write https://, or leave this out');
   } else if (entry.tls !== undefined && address !== undefined && isSocketUrl(address.origin)) {
-    faults.add([...path, 'tls'], 'base_url names a socket, where no TLS is spoken; leave this out');
+    location.at('tls').fault('base_url names a socket, where no TLS is spoken; leave this out');
   }
 }
 
@@ -219,16 +206,16 @@ interface Address {
   readonly pathPrefix: string;
 }
 
-function toAddress({ entry, family, offers, standard, addresses, path, context }: Optioned): Address | undefined {
-  const at = [...path, 'base_url'];
+function toAddress({ entry, family, offers, standard, addresses, location }: Optioned): Address | undefined {
+  const at = location.at('base_url');
   const written = entry.base_url ?? standard;
   if (written === undefined) {
-    if (!isMadeHere(offers)) context.faults.add(at, `is missing; family ${family.id} has no address of its own`);
+    if (!isMadeHere(offers)) at.fault(`is missing; family ${family.id} has no address of its own`);
     return undefined;
   }
   // The family's own is good, save where an option in it is at fault.
   const report = (problem: string): void => {
-    if (entry.base_url !== undefined) context.faults.add(at, problem);
+    if (entry.base_url !== undefined) at.fault(problem);
   };
   if (isSocketUrl(written)) return toSocketAddress(written, family, addresses, report);
   if (!/^https?:\/\/[^/\\\s][^\\\s]*$/i.test(written)) {
@@ -282,28 +269,21 @@ function withoutVersion(prefix: string, { versions = [] }: Family): string {
   return prefix;
 }
 
-function toOffers({ entry, family, offers, options, path, context }: Optioned): ReadonlyMap<string, Offer> {
+function toOffers({ entry, family, offers, options, location }: Optioned): ReadonlyMap<string, Offer> {
   const native = entry.legacy_engines === 'native';
   if (native && offers.engines === undefined) {
-    context.faults.add(
-      [...path, 'legacy_engines'],
-      `family ${family.id} does not speak the legacy path; leave this out`,
-    );
+    location.at('legacy_engines').fault(`family ${family.id} does not speak the legacy path; leave this out`);
   }
   return toOfferMap(offers, options, ({ onlyWhen }) => onlyWhen !== 'legacy_engines' || native);
 }
 
 /** For families that sign: from a key to its signer, or to a fault that does not repeat it. */
-function toSignerMaker(
-  { signer }: Family,
-  options: Options,
-  { faults }: CompileContext,
-): ((key: Key) => Signer | undefined) | undefined {
+function toSignerMaker({ signer }: Family, options: Options): ((key: Key) => Signer | undefined) | undefined {
   if (signer === undefined) return undefined;
-  return ({ secret, path }) => {
+  return ({ secret, location }) => {
     const made = signer(secret, options);
     if (typeof made !== 'string') return made;
-    faults.add(path, made);
+    location.fault(made);
     return undefined;
   };
 }

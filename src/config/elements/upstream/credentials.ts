@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Auth, Family, Signer } from '../../../core/family.ts';
 import type { Credential } from '../../../core/snapshot.ts';
-import type { Path } from '../../read/faults.ts';
-import { type CompileContext, locationOf, readSideFile } from '../context.ts';
+import { createFirsts, type Location, readSideFile } from '../context.ts';
 import { isCredential, wantedCredential } from '../fields.ts';
 import type { UpstreamEntry } from './schema.ts';
 
@@ -12,46 +11,40 @@ export interface Key {
   readonly secret: string;
   readonly weight: number;
   /** Where it stands, or the name of its file. */
-  readonly path: Path;
+  readonly location: Location;
 }
 
 /** What the family says of the credential. */
 type Form = Family['credential'];
 
 /** In the order of the file; those at fault are left out. */
-export function readKeys(entry: UpstreamEntry, form: Form, path: Path, context: CompileContext): Key[] {
+export function readKeys(entry: UpstreamEntry, form: Form, location: Location): Key[] {
   const own = hasKey(entry);
   const { credentials = [] } = entry;
   if (own && entry.credentials !== undefined) {
-    context.faults.add([...path, 'credentials'], 'stands beside api_key or api_key_file; keep one of them');
+    location.at('credentials').fault('stands beside api_key or api_key_file; keep one of them');
   }
   if (credentials.length > 0 && credentials.every(({ weight }) => weight === 0)) {
-    context.faults.add(
-      [...path, 'credentials'],
-      'every weight is 0, so none of the keys would be used; give one of them a weight of 1 or more',
-    );
+    location
+      .at('credentials')
+      .fault('every weight is 0, so none of the keys would be used; give one of them a weight of 1 or more');
   }
-  const ownSecret = own ? readSecret(entry, form, path, context) : undefined;
-  const keys: Key[] = ownSecret === undefined ? [] : [{ secret: ownSecret, weight: 1, path: pathOf(entry, path) }];
-  const places = new Map<string, Path>();
+  const ownKey = own ? readKey(entry, form, location) : undefined;
+  const keys: Key[] = ownKey === undefined ? [] : [{ ...ownKey, weight: 1 }];
+  const firstOf = createFirsts<Location>();
   for (const [index, credential] of credentials.entries()) {
-    const at = [...path, 'credentials', index];
+    const at = location.at('credentials', index);
     if (!hasKey(credential)) {
-      context.faults.add(at, 'has no key; add api_key or api_key_file');
+      at.fault('has no key; add api_key or api_key_file');
       continue;
     }
-    const secret = readSecret(credential, form, at, context);
-    if (secret === undefined) continue;
-    const keyPath = pathOf(credential, at);
-    const first = places.get(secret);
-    if (first === undefined) places.set(secret, at);
-    else {
-      context.faults.add(
-        keyPath,
-        `is the same key as that of ${locationOf(first, context)}; keep one, with the weight of both`,
-      );
+    const key = readKey(credential, form, at);
+    if (key === undefined) continue;
+    const first = firstOf(key.secret, at);
+    if (first !== undefined) {
+      key.location.fault(`is the same key as that of ${first.inWords()}; keep one, with the weight of both`);
     }
-    keys.push({ secret, weight: credential.weight, path: keyPath });
+    keys.push({ ...key, weight: credential.weight });
   }
   return keys;
 }
@@ -60,32 +53,25 @@ type KeySource = Pick<UpstreamEntry, 'api_key' | 'api_key_file'>;
 
 const hasKey = (source: KeySource): boolean => source.api_key !== undefined || source.api_key_file !== undefined;
 
-function pathOf({ api_key: key }: KeySource, path: Path): Path {
-  return [...path, key === undefined ? 'api_key_file' : 'api_key'];
-}
-
-function readSecret(
+function readKey(
   { api_key: key, api_key_file: file }: KeySource,
   form: Form,
-  path: Path,
-  context: CompileContext,
-): string | undefined {
-  const { faults } = context;
-  if (key !== undefined && file !== undefined) {
-    faults.add([...path, 'api_key_file'], 'stands beside api_key; keep one of the two');
-  }
+  location: Location,
+): Omit<Key, 'weight'> | undefined {
+  const [own, ofFile] = [location.at('api_key'), location.at('api_key_file')];
+  if (key !== undefined && file !== undefined) ofFile.fault('stands beside api_key; keep one of the two');
   if (file === undefined) {
-    if (key === undefined || form === 'document' || isCredential(key)) return key;
-    faults.add([...path, 'api_key'], `wanted: ${wantedCredential}; came: other text`);
+    if (key === undefined) return undefined;
+    if (form === 'document' || isCredential(key)) return { secret: key, location: own };
+    own.fault(`wanted: ${wantedCredential}; came: other text`);
     return undefined;
   }
-  const text = readSideFile(file, [...path, 'api_key_file'], context)?.trim();
-  if (text === undefined || isCredential(text)) return text;
-  if (form === 'document' && text !== '') return text;
-  faults.add(
-    [...path, 'api_key_file'],
-    text === '' ? 'the file is empty' : 'the file holds something other than one key',
-  );
+  const secret = readSideFile(file, ofFile)?.trim();
+  if (secret === undefined) return undefined;
+  if (isCredential(secret) || (form === 'document' && secret !== '')) {
+    return { secret, location: key === undefined ? ofFile : own };
+  }
+  ofFile.fault(secret === '' ? 'the file is empty' : 'the file holds something other than one key');
   return undefined;
 }
 

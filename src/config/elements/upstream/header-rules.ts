@@ -4,8 +4,7 @@ import { type HeaderList, toHeaderList, whyWithheld } from '../../../core/answer
 import type { Auth } from '../../../core/family.ts';
 import { loopHeader } from '../../../core/loop-mark.ts';
 import { isHeaderForModel } from '../../../core/model-fields.ts';
-import type { Path } from '../../read/faults.ts';
-import type { CompileContext } from '../context.ts';
+import type { Location } from '../context.ts';
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** What HTTP allows in a value, and the HTTP client writes: Latin-1 without control characters. */
@@ -54,20 +53,16 @@ const clientOnly =
   /^(authorization|api-key|x-api-key|x-goog-api-key|.*-authorization|cookie2?|set-cookie2?|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|via|openai-organization|openai-project|anthropic-organization-id|x-goog-user-project|x-hf-bill-to|ocp-apim-subscription-key|x-postern-.*)$/;
 
 /** Names in lower case; those at fault are left out. */
-export function toStaticHeaders(
-  headers: Readonly<Record<string, string>>,
-  at: Path,
-  context: CompileContext,
-): Map<string, string> {
+export function toStaticHeaders(headers: Readonly<Record<string, string>>, location: Location): Map<string, string> {
   const result = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
-    const path = [...at, name];
+    const at = location.at(name);
     const lower = name.toLowerCase();
-    if (!token.test(name)) context.faults.add(path, 'is no name that an HTTP header can have');
-    else if (ownHeaders.has(lower)) context.faults.add(path, 'Postern writes this header itself; it cannot be set');
-    else if (result.has(lower)) context.faults.add(path, 'stands twice, in different letter case');
+    if (!token.test(name)) at.fault('is no name that an HTTP header can have');
+    else if (ownHeaders.has(lower)) at.fault('Postern writes this header itself; it cannot be set');
+    else if (result.has(lower)) at.fault('stands twice, in different letter case');
     else if (!sendable.test(value))
-      context.faults.add(path, 'its value holds a line break or another character that no HTTP header can carry');
+      at.fault('its value holds a line break or another character that no HTTP header can carry');
     else result.set(lower, value);
   }
   return result;
@@ -78,42 +73,37 @@ export function toForwardHeaders(
   names: readonly string[],
   fixed: ReadonlyMap<string, string>,
   auth: Auth | undefined,
-  at: Path,
-  { faults }: CompileContext,
+  location: Location,
 ): string[] {
   const result = new Set<string>();
   for (const [index, name] of names.entries()) {
-    const path = [...at, index];
+    const at = location.at(index);
     const lower = name.toLowerCase();
-    if (!token.test(name)) faults.add(path, 'is no name that an HTTP header can have');
+    if (!token.test(name)) at.fault('is no name that an HTTP header can have');
     else if (clientOnly.test(lower) || lower === auth?.header) {
-      faults.add(path, `${lower} speaks of the client's credential, account or address, and is never forwarded`);
+      at.fault(`${lower} speaks of the client's credential, account or address, and is never forwarded`);
     } else if (standing.has(lower)) continue;
     else if (ownHeaders.has(lower))
-      faults.add(path, `${lower} belongs to one connection, or is written by Postern, and is never forwarded`);
+      at.fault(`${lower} belongs to one connection, or is written by Postern, and is never forwarded`);
     else if (isHeaderForModel(lower)) {
-      faults.add(
-        path,
+      at.fault(
         `${lower} can tell an upstream another model than the one that was judged, and is never forwarded; set it under headers, where it is the same for all`,
       );
-    } else if (fixed.has(lower)) faults.add(path, `${lower} is set under headers; a client must not change it`);
+    } else if (fixed.has(lower)) at.fault(`${lower} is set under headers; a client must not change it`);
     else result.add(lower);
   }
   return [...result];
 }
 
 /** Of those that may pass at all. */
-export function toResponseHeaders(names: readonly string[], at: Path, { faults }: CompileContext): HeaderList {
+export function toResponseHeaders(names: readonly string[], location: Location): HeaderList {
   const listed: string[] = [];
   for (const [index, name] of names.entries()) {
     const lower = name.toLowerCase();
     const why = whyWithheld(lower);
     if (!token.test(name) || lower.slice(0, -1).includes('*')) {
-      faults.add(
-        [...at, index],
-        'is no name that an HTTP header can have, nor the beginning of one with a * at its end',
-      );
-    } else if (why !== undefined) faults.add([...at, index], `${lower} ${why}; it never passes`);
+      location.at(index).fault('is no name that an HTTP header can have, nor the beginning of one with a * at its end');
+    } else if (why !== undefined) location.at(index).fault(`${lower} ${why}; it never passes`);
     else listed.push(lower);
   }
   return toHeaderList(listed);

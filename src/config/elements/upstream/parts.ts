@@ -14,8 +14,8 @@ import { type HealthCheck, offerKey, type Upstream, type UpstreamLimits } from '
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { shortestSecretBytes, whyNotInSuccesses } from '../../../lib/secrets/secret-spellings.ts';
-import { type Path, suggestion, toPathText } from '../../read/faults.ts';
-import { type CompileContext, quoted } from '../context.ts';
+import { suggestion, toPathText } from '../../read/faults.ts';
+import type { Location } from '../context.ts';
 import type { Key } from './credentials.ts';
 import type { UpstreamEntry } from './schema.ts';
 import { checkWithinTotal, shortestTotal } from './timeouts.ts';
@@ -27,13 +27,12 @@ const standardFewestCalls = 2;
 /** How many calls go to an upstream at a time, and how many may wait, for how long. */
 export function toLimits(
   { limits, timeouts }: Pick<UpstreamEntry, 'limits' | 'timeouts'>,
-  at: Path,
-  context: CompileContext,
+  location: Location,
 ): UpstreamLimits {
   const total = shortestTotal(timeouts);
-  checkWithinTotal(limits.queue_timeout, [...at, 'queue_timeout'], total, context);
+  checkWithinTotal(limits.queue_timeout, total, location.at('queue_timeout'));
   return Object.freeze({
-    ...toConcurrency(limits, at, context),
+    ...toConcurrency(limits, location),
     queue: limits.queue,
     bulkShare: limits.bulk_share.percent / 100,
     queueTimeoutMs: limits.queue_timeout ?? Math.min(standardQueueTimeoutMs, total.ms),
@@ -42,35 +41,30 @@ export function toLimits(
 
 function toConcurrency(
   { concurrency, min_concurrency, max_concurrency }: UpstreamEntry['limits'],
-  at: Path,
-  { faults }: CompileContext,
+  location: Location,
 ): Pick<UpstreamLimits, 'concurrency' | 'auto'> {
   if (concurrency !== 'auto') {
     for (const [name, value] of Object.entries({ min_concurrency, max_concurrency }))
-      if (value !== undefined) faults.add([...at, name], 'is for concurrency: auto; leave it out');
+      if (value !== undefined) location.at(name).fault('is for concurrency: auto; leave it out');
     return { concurrency };
   }
   const max = max_concurrency ?? standardMostCalls;
   const min = min_concurrency ?? Math.min(standardFewestCalls, max);
-  if (min > max)
-    faults.add([...at, 'min_concurrency'], `is more than max_concurrency (${max}); lower it, or raise that`);
+  if (min > max) location.at('min_concurrency').fault(`is more than max_concurrency (${max}); lower it, or raise that`);
   return { concurrency: max, auto: Object.freeze({ min }) };
 }
 
 const standardTimeoutMs = 2000;
 
 /** How often an upstream is asked whether it is there, and at which path. */
-export function toHealthCheck(
-  section: NonNullable<UpstreamEntry['health_check']>,
-  at: Path,
-  { faults }: CompileContext,
-): HealthCheck {
+export function toHealthCheck(section: NonNullable<UpstreamEntry['health_check']>, location: Location): HealthCheck {
   const { path, interval: intervalMs, timeout: timeoutMs = Math.min(standardTimeoutMs, intervalMs) } = section;
   if (timeoutMs > intervalMs) {
-    faults.add(
-      [...at, 'timeout'],
-      `${fromMilliseconds(timeoutMs)} is longer than interval (${fromMilliseconds(intervalMs)}), so that checks would overlap; raise interval, or lower this`,
-    );
+    location
+      .at('timeout')
+      .fault(
+        `${fromMilliseconds(timeoutMs)} is longer than interval (${fromMilliseconds(intervalMs)}), so that checks would overlap; raise interval, or lower this`,
+      );
   }
   return Object.freeze({ path, intervalMs, timeoutMs });
 }
@@ -80,10 +74,10 @@ export function toScreening(
   { screen }: UpstreamEntry,
   keys: readonly Key[],
   staticHeaders: ReadonlyMap<string, string>,
-  path: Path,
+  { path }: Location,
 ): Pick<Upstream, 'secrets' | 'screen' | 'unscreened'> {
   const places = new Map<string, string>();
-  for (const { secret, path: keyPath } of keys) places.set(secret, toPathText(keyPath.slice(path.length)));
+  for (const { secret, location } of keys) places.set(secret, toPathText(location.path.slice(path.length)));
   for (const [name, value] of staticHeaders) {
     if (holdsSecret(name)) places.set(secretIn(value), `headers.${name}`);
   }
@@ -118,25 +112,24 @@ const plain = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
 export function toFamilyOptions(
   { options: written, base64 }: UpstreamEntry,
   family: Family,
-  path: Path,
-  context: CompileContext,
+  location: Location,
 ): Options {
   const { options: known = {} } = family;
   for (const [name, value] of Object.entries(written)) {
-    const at = [...path, name];
+    const at = location.at(name);
     const option = Object.hasOwn(known, name) ? known[name] : undefined;
     if (option === undefined) {
       const hint = suggestion(nearestName(name, Object.keys(known))) || wordsFor(family, Object.keys(known));
-      context.faults.add(at, `unknown option ${quoted(context, at, name)} of family ${family.id}${hint}`);
+      at.fault(`unknown option ${at.quoted(name)} of family ${family.id}${hint}`);
     } else if (option.values !== undefined && !option.values.includes(value)) {
-      context.faults.add(at, `wanted: one of ${option.values.join(', ')}`);
+      at.fault(`wanted: one of ${option.values.join(', ')}`);
     } else if (option.values === undefined && !(option.pattern ?? plain).test(value)) {
-      context.faults.add(at, `wanted: ${option.form ?? option.description.replace(/\.$/, '')}`);
+      at.fault(`wanted: ${option.form ?? option.description.replace(/\.$/, '')}`);
     }
   }
   for (const [name, { required, description }] of Object.entries(known)) {
     if (required && written[name] === undefined) {
-      context.faults.add([...path, name], `is missing; family ${family.id} needs it: ${description}`);
+      location.at(name).fault(`is missing; family ${family.id} needs it: ${description}`);
     }
   }
   return Object.freeze({ ...standardOptions(family), ...written, base64 });

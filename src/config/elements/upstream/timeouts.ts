@@ -3,8 +3,7 @@
 import { byOperation, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import type { Timeouts } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
-import { type Path, toPathText } from '../../read/faults.ts';
-import type { CompileContext } from '../context.ts';
+import type { Location } from '../context.ts';
 import type { UpstreamEntry } from './schema.ts';
 
 type Section = UpstreamEntry['timeouts'];
@@ -12,15 +11,13 @@ type Section = UpstreamEntry['timeouts'];
 const standard: Timeouts = Object.freeze({ connectMs: 2000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 300_000 });
 
 /** A value that the operator sets holds for every operation. */
-export function toTimeouts(section: Section, at: Path, context: CompileContext): Readonly<Record<Operation, Timeouts>> {
+export function toTimeouts(section: Section, location: Location): Readonly<Record<Operation, Timeouts>> {
   const shortest = shortestTotal(section);
-  checkWithinTotal(section.connect, [...at, 'connect'], shortest, context);
-  checkWithinTotal(section.first_byte, [...at, 'first_byte'], shortest, context);
+  checkWithinTotal(section.connect, shortest, location.at('connect'));
+  checkWithinTotal(section.first_byte, shortest, location.at('first_byte'));
   if (section.idle !== undefined && section.idle > shortest.ms) {
     const idle = fromMilliseconds(section.idle);
-    context.warnings.push(
-      `${toPathText([...at, 'idle'])}: ${idle} has no effect, as total (${shortest.spelled}) ends first`,
-    );
+    location.at('idle').warn(`: ${idle} has no effect, as total (${shortest.spelled}) ends first`);
   }
   return byOperation((operation) => timeoutsOf(operation, section));
 }
@@ -49,12 +46,7 @@ export function shortestTotal(section: Section): ShortestTotal {
   return { ms, spelled: `${fromMilliseconds(ms)}${section.total === undefined ? ', the default' : ''}` };
 }
 
-export function checkWithinTotal(
-  ms: number | undefined,
-  path: Path,
-  total: ShortestTotal,
-  { faults }: CompileContext,
-): void {
+export function checkWithinTotal(ms: number | undefined, total: ShortestTotal, location: Location): void {
   if (ms === undefined || ms <= total.ms) return;
-  faults.add(path, `${fromMilliseconds(ms)} is longer than total (${total.spelled}); raise total, or lower this`);
+  location.fault(`${fromMilliseconds(ms)} is longer than total (${total.spelled}); raise total, or lower this`);
 }

@@ -5,58 +5,56 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { UpstreamTls } from '../../../core/snapshot.ts';
 import { codeOf } from '../../../lib/thrown.ts';
-import type { Path } from '../../read/faults.ts';
-import { type CompileContext, readSideFile } from '../context.ts';
+import { type Location, readSideFile } from '../context.ts';
 import type { UpstreamEntry } from './schema.ts';
 
 type Section = NonNullable<UpstreamEntry['tls']>;
 
-export function toUpstreamTls(section: Section, at: Path, context: CompileContext): UpstreamTls {
-  const { faults } = context;
+export function toUpstreamTls(section: Section, location: Location): UpstreamTls {
   if (section.cert !== undefined && section.key === undefined) {
-    faults.add([...at, 'cert'], 'stands without key; add the file with its private key');
+    location.at('cert').fault('stands without key; add the file with its private key');
   }
   if (section.key !== undefined && section.cert === undefined) {
-    faults.add([...at, 'key'], 'stands without cert; add the file with its certificate');
+    location.at('key').fault('stands without cert; add the file with its certificate');
   }
   if (section.server_name !== undefined && isIP(section.server_name) !== 0) {
-    faults.add([...at, 'server_name'], 'is an IP address, which TLS cannot ask for; write a host name');
+    location.at('server_name').fault('is an IP address, which TLS cannot ask for; write a host name');
   }
   const read = (part: 'ca' | 'cert' | 'key'): string | undefined => {
     const file = section[part];
-    return file === undefined ? undefined : readSideFile(file, [...at, part], context);
+    return file === undefined ? undefined : readSideFile(file, location.at(part));
   };
   const tls = { ca: read('ca'), cert: read('cert'), key: read('key'), serverName: section.server_name };
-  checkParts(tls, at, context);
+  checkParts(tls, location);
   return Object.freeze(tls);
 }
 
-function checkParts({ ca, cert, key }: UpstreamTls, at: Path, { faults }: CompileContext): void {
+function checkParts({ ca, cert, key }: UpstreamTls, location: Location): void {
   const trusted = ca === undefined ? [] : toCertificates(ca);
-  if (trusted === undefined) faults.add([...at, 'ca'], notCertificates);
+  if (trusted === undefined) location.at('ca').fault(notCertificates);
   const chain = cert === undefined ? [] : toCertificates(cert);
-  if (chain === undefined) faults.add([...at, 'cert'], notCertificates);
+  if (chain === undefined) location.at('cert').fault(notCertificates);
   const privateKey = key === undefined ? undefined : toPrivateKey(key);
   if (key !== undefined && privateKey === undefined) {
-    faults.add([...at, 'key'], 'the file holds no PEM private key that can be read without a passphrase');
+    location.at('key').fault('the file holds no PEM private key that can be read without a passphrase');
   }
   const unread = trusted === undefined || chain === undefined || (key !== undefined && privateKey === undefined);
   if (unread || (ca ?? cert ?? key) === undefined) return;
 
   const [leaf] = chain;
   if (leaf !== undefined && privateKey !== undefined && !leaf.checkPrivateKey(privateKey)) {
-    faults.add(
-      [...at, 'key'],
-      'does not belong to the certificate in cert; name the key of its first certificate, and put that one first',
-    );
+    location
+      .at('key')
+      .fault(
+        'does not belong to the certificate in cert; name the key of its first certificate, and put that one first',
+      );
     return;
   }
   try {
     createSecureContext({ ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) });
   } catch (error) {
     const code = codeOf(error);
-    faults.add(
-      at,
+    location.fault(
       `the TLS of this machine refuses these files${code === undefined ? '' : ` (${code})`}; make them anew with a longer key`,
     );
   }
