@@ -86,7 +86,7 @@ test('splits a reported total: tokens that are not output are billed as input', 
   assert.equal(cost({ totalTokens: 100 }), 2000);
   assert.equal(cost({ totalTokens: 100, completionTokens: 50 }), 1000 + 3000);
   assert.equal(cost({ totalTokens: 100, promptTokens: 90 }), 1800 + 600);
-  // None is left for the input, which cannot be: its estimate counts.
+  // The remainder is zero for the input, which is impossible: its estimate counts.
   assert.equal(cost({ totalTokens: 1, completionTokens: 5 }), 800 + 300);
 });
 
@@ -163,7 +163,7 @@ test('bills each line of a batch at the batch share of the price, rounded line b
   assert.equal(cost({ request: 300, batchPercent: 50 }), 150);
   const outside = { operation: 'chat', price: { ...nothing, request: 300, batchPercent: 50 }, usage } as const;
   assert.equal(billOf(outside)?.costNanos, 300);
-  // A nano-dollar a line for how each is rounded.
+  // Each line may be rounded by a nano-dollar.
   const whole = { ...asked, items: 4, mostInputTokens: 1_000, mostOutputTokens: 0, batch: { ...batch, lines: 4 } };
   const price = { ...nothing, input: 1_000_000, request: 10, item: 2, batchPercent: 50 };
   assert.equal(worstCostNanos(price, whole), (1_000 + 4 * 10 + 4 * 2) / 2 + 4);
@@ -357,7 +357,7 @@ test('a bill is exact to the nano-dollar at any size', () => {
       quantities,
       fc.double({ min: 0, max: 1, noNaN: true }),
       (price, { input: more, output, units, items, images }, share) => {
-        // Fewer than there are items would not be believed.
+        // A count below the number of items would be rejected.
         const input = Math.max(more, items);
         const cached = Math.floor(input * share);
         const put = Math.floor((input - cached) * share);
@@ -426,7 +426,7 @@ test('reserves images at the most expensive price row that can apply', () => {
       fc.integer({ min: 1, max: 10 }),
       (rows, asks, reported, count) => {
         const price = { ...nothing, image: Math.max(...rows.map(({ each }) => each)), pictures: rows };
-        // The service leaves as it is what it was asked for, or says nothing of it.
+        // The service reports the requested values, or none.
         const pictures = { count, size: asks.size ?? reported.size, quality: asks.quality ?? reported.quality };
         const estimate = { images: count, picture: asks };
         for (const seen of [pictures, { count, size: undefined, quality: undefined }, undefined]) {

@@ -28,15 +28,15 @@ import {
 
 /** Of a plain answer: JSON around the text, and the text. */
 const bytesPerToken = 4;
-/** Of a stream of which no text was seen: mostly one token an event, in its JSON. */
+/** Of a stream without visible text: mostly one token per event, with its JSON. */
 const streamedBytesPerToken = 200;
 
-/** Of what people say, written down. */
+/** Of transcribed speech. */
 const bytesPerSpokenSecond = 15;
-/** No request counts more, whatever an upstream says: sums of what it says must never be more than a database can hold. */
+/** Upper limit of a request's counts, whatever an upstream reports: their sums must fit into the database's integers. */
 const mostCounted = 1_000_000_000;
 
-/** Whatever its tokenizer and its answer, and whichever of the models that it names answers; 0 where the price is not known. */
+/** For any tokenizer, any answer, and any of the models that it names; 0 where the price is not known. */
 export function worstCostNanos(price: Price | undefined, estimate: RequestEstimate): number {
   const own = worstCostAt(price, estimate);
   return estimate.others === undefined
@@ -66,7 +66,7 @@ function worstCostAt(price: Price | undefined, estimate: RequestEstimate): numbe
   return estimate.batch === undefined ? nanos : Math.min(inBatch(nanos, price) + lines, mostNanos);
 }
 
-/** What a request asks for that this price says nothing of, though it may well make it cost more; undefined where nothing is charged for. */
+/** What the request asks for without a price, although it may cost more; undefined where there is no price at all. */
 export function unpricedIn(price: Price | undefined, estimate: RequestEstimate): Unpriced | undefined {
   for (const other of estimate.others ?? []) {
     if (other.price === undefined) return { param: other.param, setting: 'models[].price of what it names' };
@@ -87,7 +87,7 @@ function unpricedAt(price: Price | undefined, estimate: RequestEstimate): Unpric
   return term === undefined ? undefined : { param: term, setting: `price.factors.${term}` };
 }
 
-/** All of what is counted as one kind of tokens. */
+/** All tokens counted as one kind. */
 const noParts = {
   cachedTokens: 0,
   cacheWriteTokens: 0,
@@ -101,7 +101,7 @@ const noParts = {
 type DearestPrice = Price & { readonly input: number; readonly output: number };
 const dearestPrices = new WeakMap<Price, DearestPrice>();
 
-/** With whatever may be read at the dearest of its prices, and written likewise. */
+/** With all input at the highest of the input prices, and likewise the output. */
 function atDearest(price: Price): DearestPrice {
   let dearest = dearestPrices.get(price);
   if (dearest === undefined) {
@@ -117,13 +117,13 @@ function dearestOf(price: Price, units: typeof inputUnits | typeof outputUnits):
   return most;
 }
 
-/** Rounded half up, without a digit lost. */
+/** Rounded half up, exactly. */
 function inBatch(nanos: number, { batchPercent = 100 }: Price): number {
   const rest = nanos % 100;
   return ((nanos - rest) / 100) * batchPercent + Math.round((rest * batchPercent) / 100);
 }
 
-/** Says what an exchange that is over is billed by, as `exchange.bill`; null where nothing is owed. */
+/** Sets `exchange.bill` of a finished exchange; null where nothing is owed. */
 export function bill(exchange: Exchange): void {
   const { route, parts, owed } = exchange;
   if (route?.isFree === true) {
@@ -141,7 +141,7 @@ function billOfAnswer(exchange: Exchange): Bill | null {
     : toBill(exchange, estimate, target.price);
 }
 
-/** What was answered well is owed, whatever became of the rest; what was not waited for, by an estimate. */
+/** A good answer is owed, whatever happened to the others; one that was not awaited is owed by an estimate. */
 function billOfPart(part: Exchange): Bill[] {
   const { estimate, target } = part;
   if (estimate === undefined || target === undefined) return [];
@@ -150,7 +150,7 @@ function billOfPart(part: Exchange): Bill[] {
   return [part.bill];
 }
 
-/** With the number of calls, and with what it would have cost to ask for the rest. */
+/** Adds the number of calls, and what the cached items would have cost. */
 function withSaved(bill: Bill, { parts = [], saved }: Exchange): Bill {
   const units: Record<string, number> = {};
   if (parts.length !== 1) units.calls = parts.length;
@@ -186,14 +186,14 @@ function sumOf(bills: readonly Bill[]): Bill {
   };
 }
 
-/** Errors are free, and so is what was never sent. */
+/** Errors are free, and so are calls that were never sent. */
 function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boolean {
   switch (outcome) {
     case 'ok':
       return true;
     case 'aborted':
     case 'cut': {
-      // A client that leaves before the answer has 499. What was tried before has its line, what was under way has none.
+      // A client that leaves before the answer has 499. Earlier calls have their entries, the one in progress has none.
       const ended = tries.filter((one) => one.outcome !== 'queue' && one.outcome !== 'capped').length;
       return status === 499 ? sentAtMs > 0 || ended < attempts : status < 400;
     }
@@ -204,7 +204,7 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
 
 type Counted = Omit<Bill, 'isEstimated' | 'costNanos' | 'units'>;
 
-/** Where other models may have taken part, all of it is charged at the dearest price: no answer says reliably whose work was what. */
+/** Where other models may have taken part, all is charged at the highest price: answers do not report reliably which model did what. */
 function toBill(exchange: Exchange, estimate: RequestEstimate, price: Price | undefined): Bill {
   const own = billAt(exchange, estimate, price);
   if (estimate.others === undefined) return own;
@@ -225,7 +225,7 @@ function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | un
   const isByToken = chargesOutput || (dearest !== undefined && dearest.input > 0);
   const isAnything = row?.yields === 'anything';
   const isByMinute = row?.billedBy.includes('minute') === true;
-  // Who counts in search units counts no tokens, and nobody needs any; nor of what is billed by the picture, the minute, by what is read aloud, or not at all.
+  // No token estimate is needed where search units, pictures, minutes or characters are billed, or nothing.
   const needsTokens =
     row?.billedBy.length !== 0 && (isByToken || (units === null && !isMedia && !isByMinute && !isAnything));
   const needsOutput = isMedia || isAnything ? chargesOutput : row?.yields === 'text' && needsTokens;
@@ -233,7 +233,7 @@ function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | un
   const inputTokens = atMost(input ?? (needsTokens ? estimate.likelyInputTokens : 0));
   const counted: Counted = {
     inputTokens,
-    // They are among those.
+    // Cached tokens are part of the input.
     cachedTokens: Math.min(usage?.cachedTokens ?? 0, inputTokens),
     outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, estimate, isMedia) : 0)),
     searchUnits: atMost(units ?? (needsUnits ? estimate.mostSearchUnits : 0)),
@@ -300,7 +300,7 @@ function toOneBill(
   return units === undefined ? bill : { ...bill, units };
 }
 
-/** By the size of the recording, or by how much was said in it: a low bit rate makes nothing shorter. */
+/** By the size of the recording, or by the length of its text: a low bit rate does not make it shorter. */
 function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, estimate: RequestEstimate): number {
   const { likelySeconds: byFile, mostSeconds = 0, unboundedBy } = estimate;
   if (byFile === undefined) return 0;
@@ -308,7 +308,7 @@ function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, estimate: 
   return unboundedBy?.includes('minute') === true ? likely : Math.min(likely, mostSeconds);
 }
 
-/** Of whoever counts sound or images without saying how much of it is that, all of it is. */
+/** Where sound or images are counted without saying how much, all tokens are priced as such. */
 function partsOf({ usage, route }: Exchange, { inputTokens, outputTokens }: Counted): Units | undefined {
   const said = usage?.units;
   switch (route?.row.counting) {
@@ -323,7 +323,7 @@ function partsOf({ usage, route }: Exchange, { inputTokens, outputTokens }: Coun
   }
 }
 
-/** What the request may come to: what it leaves open may be any. */
+/** The most expensive picture that the request may get. */
 function dearestPicture({ image = 0, pictures = [] }: Price, { picture }: RequestEstimate): number {
   const fitting = pictures.filter(
     ({ size, quality }) => mayBe(size, picture?.size) && mayBe(quality, picture?.quality),
@@ -334,7 +334,7 @@ function dearestPicture({ image = 0, pictures = [] }: Price, { picture }: Reques
 const mayBe = (row: string | undefined, asked: string | undefined): boolean =>
   row === undefined || asked === undefined || row === asked;
 
-/** By what the service says, else by what it was asked for; of several that fit, the first. One that is in no row is as dear as it can be. */
+/** By the reported values, else by the requested ones; the first matching row. Without a match, the highest price. */
 function picturePrice(price: Price, estimate: RequestEstimate, seen: Pictures | undefined): number {
   const size = seen?.size ?? estimate.picture?.size;
   const quality = seen?.quality ?? estimate.picture?.quality;
@@ -342,7 +342,7 @@ function picturePrice(price: Price, estimate: RequestEstimate, seen: Pictures | 
   return found?.each ?? dearestPicture(price, estimate);
 }
 
-/** Of an answer of which the end did not come, those that were asked for were made all the same. */
+/** Where the end of an answer is missing, all requested pictures were made nevertheless. */
 function imagesIn({ pictures, outcome }: Exchange, asked: number): number {
   if (pictures === undefined) return asked;
   return outcome === 'ok' ? pictures.count : Math.max(pictures.count, asked);
@@ -352,7 +352,7 @@ const atMost = (count: number): number => Math.min(count, mostCounted);
 
 const isCharged = (price: number | undefined): boolean => price !== undefined && price > 0;
 
-/** By the text that came, and where none was seen by all that came; never more than was asked for. */
+/** By the text received, or else by all bytes received; never more than requested. */
 function likelyOutputTokens(
   { responseBytes, decodedBytes = 0, written }: Exchange,
   { isStream, likelyOutputTokens: likely, mostOutputTokens }: RequestEstimate,
@@ -373,7 +373,7 @@ interface CountedUnits {
   readonly cacheWriteTokens: number;
 }
 
-/** As everybody is served; a row says nothing of it. */
+/** The standard terms, which have no row of their own. */
 const plainWords: ReadonlySet<unknown> = new Set([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'ON_DEMAND', 'global', 'not_available'],
 ]);
@@ -384,7 +384,7 @@ function notableOf(units: Units): Readonly<Record<string, unknown>> {
   return notable;
 }
 
-/** What a bill has beside tokens and search units. Most requests have none of it, and nothing is made for them. */
+/** Further units of a bill. Most requests have none, and then nothing is allocated. */
 function unitsOf(
   { seconds, characters, cacheWriteTokens }: CountedUnits,
   images: number,

@@ -5,17 +5,17 @@ import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord, Project } from '../core/key.ts';
 import type { Model, Upstream } from '../core/snapshot.ts';
 
-/** Whose limits and whose budgets apply. */
+/** The holders whose limits and budgets apply. */
 export interface Capped {
-  /** With rates, or a limit of exchanges at a time. */
+  /** With rates, or a concurrency limit. */
   readonly limited: readonly Holder[];
   readonly budgeted: readonly Holder[];
 }
 
 export interface CappedExchange extends Capped {
-  /** As of which project. */
+  /** The project that was looked up. */
   readonly project: Project | undefined;
-  /** Neither they nor any upstream of the model have caps. */
+  /** Neither these holders nor any upstream of the model have caps. */
   readonly isFree: boolean;
   /** One of them, or an upstream of the model, has a budget. */
   readonly isBudgeted: boolean;
@@ -28,7 +28,7 @@ export class CappedIndex {
   readonly #upstreams = new WeakMap<Upstream, Capped>();
   readonly #keys = new WeakMap<KeyRecord, Capped>();
 
-  /** Throws where the key's project is not known here, and so nobody knows what is capped. */
+  /** Throws where the key's project is unknown here, so that its caps are unknown. */
   exchange(key: KeyRecord, projects: ReadonlyMap<string, Project>, model: Model): CappedExchange {
     const project = key.project === undefined ? undefined : projects.get(key.project);
     if (project === undefined && key.project !== undefined) throw unknownProject(key.project);
@@ -74,7 +74,7 @@ export class CappedIndex {
   }
 }
 
-/** It may have come a moment ago, and be on its way here; or it was taken out of the file while the store has keys of it. */
+/** It may be new, with its configuration not read yet; or it was removed from the file while the store has keys in it. */
 function unknownProject(id: string): GatewayError {
   return new GatewayError('store_unavailable', {
     message: `The project ${JSON.stringify(id)} of this key is not known here, and with it what may be spent; try again in a moment, or ask the operator to declare it again or to move the key.`,

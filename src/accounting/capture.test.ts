@@ -78,7 +78,7 @@ test('leaves no half character and no half secret at a truncation', () => {
 });
 
 test('reveals nothing behind the truncation when escapes shrink the captured text', () => {
-  // Six bytes each for one character: all of the overlap, and a secret that is cut off at the end of it.
+  // Six bytes for each character: the whole overlap, and a secret that is cut at its end.
   const text = `${String.raw`\u00e9`.repeat(13_000)}${'x'.repeat(80 * 1024 - 78_000 - 9)} sk-abcdefghijklmnop`;
   const { request } = capture(text);
   assert.equal(request.includes('sk-'), false);

@@ -5,13 +5,13 @@ import { mostNanos } from '../lib/money.ts';
 
 const tokensPerPrice = 1_000_000;
 
-/** What a price is for. Parts of input and of output are among those, and count once. */
+/** Billed quantities. Parts of input and output are included in these, and count once. */
 export interface Quantities {
   readonly requests: number;
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
-  /** Of those that were put into the cache. */
+  /** Of the cache writes. */
   readonly cacheWriteHourTokens: number;
   readonly audioInputTokens: number;
   readonly imageInputTokens: number;
@@ -21,15 +21,15 @@ export interface Quantities {
   readonly searchUnits: number;
   readonly items: number;
   readonly images: number;
-  /** For each of them. */
+  /** For each picture. */
   readonly imageNanos: number;
   readonly characters: number;
   readonly seconds: number;
-  /** Of all calls of tools. */
+  /** For all tool calls. */
   readonly toolNanos: number;
 }
 
-/** `factor`: in millionths, for tokens alone. Sums are whole numbers; where they are too large for a double to hold, they are taken again at length. */
+/** `factor`: in millionths, for tokens only. Sums are exact; beyond a double's precision they are computed with bigints. */
 export function costNanos(price: Price, quantities: Quantities, factor: number): number {
   const { searchUnit = 0, request = 0, item = 0, minute = 0, character = 0 } = price;
   const { requests, searchUnits, items, images, imageNanos, characters, toolNanos } = quantities;
@@ -53,7 +53,7 @@ export function costNanos(price: Price, quantities: Quantities, factor: number):
   return exact > BigInt(mostNanos) ? mostNanos : Number(exact);
 }
 
-/** What the cache had or took is priced as that; of the rest, sound and images as those. Most requests have neither. */
+/** Cached tokens have their own price; of the rest, sound and images have theirs. Most requests have neither. */
 function plainTokensNanos(price: Price, quantities: Quantities): number {
   if (hasParts(quantities)) {
     let sum = 0;
@@ -106,6 +106,6 @@ function partsOf(price: Price, quantities: Quantities): readonly (readonly [coun
 
 const product = (count: number, price: number): bigint => BigInt(count) * BigInt(price);
 
-/** Half up as well; a recording of a day is far from where a double would lose a digit of what it costs. */
+/** Half up as well; exact for recordings of up to a day and beyond. */
 const minutesNanos = (seconds: number, minute: number): number =>
   Math.min(Math.round((seconds * minute) / 60), mostNanos);

@@ -93,7 +93,7 @@ test('with a full disk, ledger rows are written without captured bodies', async 
   const running = Array.from({ length: 60 }, (_, n) => exchangeOf(`r${n}`));
   for (const exchange of running) await ledger.open(exchange, reservation);
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
-  // Each with its body would be ten times what is left.
+  // With bodies each would take ten times the space that is left.
   for (const exchange of running) await ledger.settle(exchange, reservation);
   disk.judge(undefined);
   await journal.close();

@@ -26,7 +26,7 @@ export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
   function toItem(exchange: Exchange, reservation: Reservation | undefined): RowItem {
     const capture = captureOf(exchange, clock.nowMs());
     const item = rows.settlement(exchange, reservation, clock.monotonicMs(), capture);
-    // Space is reserved for rows, not for what was said: where that would take it, the row goes without.
+    // Space is reserved for rows, not for bodies: where they do not fit, the row is written without.
     if (capture === undefined || journal.fits(item)) return item;
     return rows.settlement(exchange, reservation, clock.monotonicMs(), withoutBodies(capture));
   }
@@ -48,11 +48,11 @@ export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
   };
 }
 
-/** What the ledger keeps of bodies, where an operator switched that on for a key: beginnings, with what is secret taken out. */
+/** Captured bodies for keys with capture enabled: their beginnings, redacted. */
 const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml)(?:;|\s|$))/i;
 const longestName = 80;
 
-/** Undefined where the key does not have it kept, and where it was refused before its body was read. */
+/** Undefined where the key has no capture, and for requests refused before their body was read. */
 export function captureOf({ key, keySecret, captured, snapshot }: Exchange, nowMs: number): Capture | undefined {
   if (key?.captureMs === undefined || captured === undefined) return undefined;
   const hidden = hiddenIn(snapshot, keySecret);
@@ -63,7 +63,7 @@ export function captureOf({ key, keySecret, captured, snapshot }: Exchange, nowM
   };
 }
 
-/** In place of one that found no space. */
+/** Used where there is no space for the bodies. */
 function withoutBodies({ expiresAtMs }: Capture): Capture {
   const note = '[not kept: the journal had no room for it]';
   return { request: note, response: note, expiresAtMs };
@@ -94,13 +94,13 @@ function toKept(gathered: Buffer, totalBytes: number, hidden: Hidden): string {
     const text = withoutEscapes(gathered.toString('utf8'));
     return redact(text, hidden, text.length);
   }
-  // What one character is cut in two by the end of it is left out.
+  // A character that is cut at the end is left out.
   const beginning = new TextDecoder().decode(gathered.subarray(0, mostKeptBytes), { stream: true });
   const kept = redact(withoutEscapes(gathered.toString('utf8')), hidden, withoutEscapes(beginning).length);
   return `${kept}… [cut: ${totalBytes} bytes in all]`;
 }
 
-/** Upstreams write what they like; nothing in it is worth more than a line. */
+/** Upstreams may send any text; only a line of it is kept. */
 function toName(header: string): string {
   return redact(header.slice(0, longestName), { secrets: [], fields: undefined }, longestName);
 }

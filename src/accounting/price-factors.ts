@@ -11,12 +11,12 @@ import {
 import type { Units } from '../core/accounting/units.ts';
 import type { Exchange } from '../core/exchange.ts';
 
-/** Of what the service says of its answer; where it does not say, of what was asked for. In millionths. */
+/** By the reported terms, else by the requested ones. In millionths. */
 export function factorOf({ factors }: Price, { terms, batch }: RequestEstimate, said: Units | undefined): number {
   if (factors === undefined) return oneFactor;
   let product = oneFactor;
   for (const name of termNames) {
-    // What a batch costs less is a matter of its own.
+    // The batch discount is applied elsewhere.
     if (name === 'serviceTier' && batch !== undefined) continue;
     const word = said?.[name] ?? terms?.[name];
     product = times(product, factorAt(factors[name], word) ?? oneFactor);
@@ -24,7 +24,7 @@ export function factorOf({ factors }: Price, { terms, batch }: RequestEstimate, 
   return product;
 }
 
-/** The dearest that the request may get: what it leaves to the service may be any, and what it asks for may turn out to be what all get. */
+/** The highest factor that the request may get: the service may choose what is left open, and may serve a request by the standard terms. */
 export function dearestFactor({ factors }: Price, { terms, batch }: RequestEstimate): number {
   if (factors === undefined) return oneFactor;
   let product = oneFactor;
@@ -35,7 +35,7 @@ export function dearestFactor({ factors }: Price, { terms, batch }: RequestEstim
   return product;
 }
 
-/** Nobody is served faster without asking for it. */
+/** Faster service is never given without a request. */
 function dearestOf(
   factors: Readonly<Record<string, number>> = {},
   asked: string | undefined,
@@ -47,13 +47,13 @@ function dearestOf(
 }
 
 const leftOpen: ReadonlySet<string> = new Set(['auto', 'scale']);
-/** What nobody is charged more for, wherever it is known. */
+/** Terms that never cost more. */
 const noDearer: ReadonlySet<string> = new Set([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'flex', 'batch', 'scale', 'global', 'not_available'],
   ...['ON_DEMAND', 'ON_DEMAND_FLEX', 'PROVISIONED_THROUGHPUT', 'TRAFFIC_TYPE_UNSPECIFIED'],
 ]);
 
-/** The field that asks for what this price says nothing of, though it may well cost more. */
+/** The field of a requested term without a price, although it may cost more. */
 export function unpricedTerm({ factors }: Price, terms: Terms = {}): string | undefined {
   for (const name of termNames) {
     const word = terms[name];
@@ -63,7 +63,7 @@ export function unpricedTerm({ factors }: Price, terms: Terms = {}): string | un
   return undefined;
 }
 
-/** As requests spell them. */
+/** Field names in requests. */
 const termFields: Readonly<Record<keyof Terms, string>> = {
   serviceTier: 'service_tier',
   speed: 'speed',
@@ -80,10 +80,10 @@ const times = (one: number, other: number): number => {
   return one === oneFactor ? other : Number((BigInt(one) * BigInt(other) + BigInt(oneFactor) - 1n) / BigInt(oneFactor));
 };
 
-/** What the calls of tools cost that a service runs itself. */
+/** Numbers of hosted tool calls by kind. */
 type Calls = Readonly<Record<string, number>>;
 
-/** As the service says; where it did not come to that, as many as there may have been. */
+/** As reported; where the report is missing, the upper bound. */
 export function toolCallsOf({ usage, estimate, outcome }: Exchange): {
   readonly calls: Calls | undefined;
   readonly isGuessed: boolean;
@@ -98,7 +98,7 @@ export function toolCallsOf({ usage, estimate, outcome }: Exchange): {
   return { calls: Object.fromEntries(tools.kinds.map((kind) => [kind, tools.most ?? 1])), isGuessed: true };
 }
 
-/** Of as many as were counted, each by its kind; no more than all of them may have been. */
+/** The cost of the counted calls, up to the upper bound. */
 export function toolNanosOf(
   { tools = {} }: Price,
   calls: Calls,
@@ -113,7 +113,7 @@ export function toolNanosOf(
 
 const mostCalls = 1_000_000;
 
-/** All of them may be of the dearest kind. */
+/** Assumes that all calls are of the most expensive kind. */
 export function worstToolNanos({ tools = {} }: Pick<Price, 'tools'>, { kinds, most = 1 }: HostedTools): number {
   let dearest = 0;
   for (const kind of kinds) dearest = Math.max(dearest, (tools[kind] ?? 0) + (tools[queryOf(kind)] ?? 0));
@@ -122,12 +122,12 @@ export function worstToolNanos({ tools = {} }: Pick<Price, 'tools'>, { kinds, mo
 
 const queryOf = (kind: string): string => `${kind}_query`;
 
-/** The first kind that is asked for and has no price. */
+/** The first requested kind without a price. */
 export function unpricedTool({ tools = {} }: Price, { tools: asked }: RequestEstimate): string | undefined {
   return asked?.kinds.find((kind) => tools[kind] === undefined && tools[queryOf(kind)] === undefined);
 }
 
-/** Some of what was called has no price. */
+/** Some calls have no price. */
 export function isOffPriceList({ tools = {} }: Price, calls: Calls): boolean {
   return Object.keys(calls).some((kind) => {
     const ofAnswer = kind.endsWith('_query') ? kind.slice(0, -'_query'.length) : kind;

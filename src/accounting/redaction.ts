@@ -7,11 +7,11 @@ export const addressMark = '[e-mail address]';
 export const numberMark = '[number]';
 const fieldMark = '[withheld]';
 
-/** Beside what looks like a secret by itself. */
+/** Redacted beside what has the shape of a secret. */
 export interface Hidden {
   /** Texts that are secrets. */
   readonly secrets: readonly string[];
-  /** Finds the values of JSON fields that the operator named; undefined where none was. */
+  /** Matches the values of JSON fields that the operator named. */
   readonly fields: RegExp | undefined;
 }
 
@@ -23,10 +23,10 @@ interface Span {
 
 const word = '[A-Za-z0-9_-]';
 
-/** What stands in the first group is taken out, the whole match where there is none; a group is at the end of its match. */
+/** The first group is redacted, or the whole match without one; a group is at the end of its match. */
 const credentials: readonly RegExp[] = [
   new RegExp(`${wordStart}(?:pst_|[prs]k[-_])${word}{8,}`, 'g'),
-  // As the services give them out.
+  // Keys with the prefixes of services.
   new RegExp(`${wordStart}${knownPrefix}[A-Za-z0-9_.-]{16,}`, 'g'),
   // A JSON web token.
   new RegExp(`${wordStart}eyJ${word}{8,}\\.${word}{8,}(?:\\.${word}*)?`, 'g'),
@@ -35,11 +35,11 @@ const credentials: readonly RegExp[] = [
   new RegExp(`${wordStart}${awsKeyId}`, 'g'),
   /(?:(?<![A-Za-z0-9/+=_-])|(?<=\\[bfnrt]))(?=[A-Za-z0-9/+]{0,39}[A-Z])(?=[A-Za-z0-9/+]{0,39}[a-z])(?=[A-Za-z0-9/+]{0,39}[0-9])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=_-])/g,
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----([^-"]{1,20000})/g,
-  // Whatever is called one.
+  // Values of names such as `api_key`.
   /(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret|(?:access|auth|refresh|session)[_-]?token|password|passwd)[\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\"']{0,4}([^\s"'\\,;&<>{}]{8,})/gi,
 ];
 
-/** No part of a word, and not the digits of a fraction: vectors are full of those. */
+/** Not a part of a word, nor the digits of a fraction, which vectors are full of. */
 const longNumber = /(?:(?<![A-Za-z0-9_]|\d\.)|(?<=\\[bfnrt]))\d(?:[ -]?\d){12,}(?![A-Za-z0-9_])/g;
 
 const hostPart = String.raw`[\p{L}\p{N}-]{1,63}`;
@@ -49,7 +49,7 @@ const longestName = 64;
 
 const jsonEscape = /\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|[\s\S])/gi;
 
-/** The value goes as far as its kind does: a text to its quote, a list or mapping to the first bracket that ends one, whatever is in it. */
+/** A text value extends to its quote, a list or mapping to the first closing bracket. */
 export function toFieldPattern(names: readonly string[]): RegExp | undefined {
   if (names.length === 0) return undefined;
   const any = names.map((name) => name.replace(/[.-]/g, String.raw`\$&`)).join('|');
@@ -59,7 +59,7 @@ export function toFieldPattern(names: readonly string[]): RegExp | undefined {
   );
 }
 
-/** Of the first `most` characters of a text; what begins there and ends later is seen as long as the text goes on. */
+/** Redacts the first `most` characters of a text; a match that begins there may end later. */
 export function redact(text: string, hidden: Hidden, most: number): string {
   let kept = '';
   let position = 0;
@@ -71,7 +71,7 @@ export function redact(text: string, hidden: Hidden, most: number): string {
   return kept + text.slice(position, most);
 }
 
-/** Without the escapes of JSON that a character can do without, so that nothing hides behind them. */
+/** Decodes unnecessary JSON escapes, which could hide a secret. */
 export function withoutEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(jsonEscape, (whole: string, high?: string, low?: string, single?: string) => {
@@ -85,7 +85,7 @@ export function withoutEscapes(text: string): string {
   });
 }
 
-/** By where they begin. */
+/** Sorted by their beginning. */
 function spansIn(text: string, { secrets, fields }: Hidden): Span[] {
   const spans: Span[] = [];
   if (fields !== undefined) addMatches(text, fields, fieldMark, spans);
@@ -107,7 +107,7 @@ function addMatches(text: string, pattern: RegExp, mark: string, spans: Span[]):
   }
 }
 
-/** From each @ with a host behind it back to where the name begins: a pattern for both would look at every word of a text. */
+/** Searches backwards from each @ before a host: one pattern for both would try every word. */
 function addAddresses(text: string, spans: Span[]): void {
   for (const { index: at, 0: host } of text.matchAll(atHost)) {
     let start = at;
@@ -117,7 +117,7 @@ function addAddresses(text: string, spans: Span[]): void {
   }
 }
 
-/** An odd number of backslashes stands before it: it is the letter of an escape. */
+/** Preceded by an odd number of backslashes: the letter of an escape. */
 function isEscaped(text: string, index: number): boolean {
   let first = index;
   while (first > 0 && text[first - 1] === '\\') first -= 1;

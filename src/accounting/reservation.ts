@@ -22,22 +22,22 @@ interface Beforehand {
   readonly taken: Taken | undefined;
   readonly hold: BudgetHold | undefined;
   readonly nanos: number;
-  /** When the exchange began: to that day belongs what it costs. */
+  /** The exchange's start: its cost belongs to that day. */
   readonly beganAtMs: number;
 }
 
 interface Entry {
   readonly upstream: Upstream;
-  /** What was sent, where that was a part of it. */
+  /** The part of a list that was sent. */
   readonly part: Exchange | undefined;
   readonly taken: Taken | undefined;
   readonly hold: BudgetHold | undefined;
 }
 
 const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
-/** What was sent was sent, whatever came of it. */
+/** A sent request counts, whatever its result. */
 const onlyTheRequest: Amounts = Object.freeze({ requests: 1, tokens: 0, items: 0 });
-/** When a limit will be raised, or an account filled, cannot be known. */
+/** Used where the time is unknown at which a limit will be raised, or an account filled. */
 const unknownRetryMs = 60_000;
 
 export class HeldReservation implements Reservation {
@@ -47,10 +47,10 @@ export class HeldReservation implements Reservation {
   readonly #routePlan: RoutePlan;
   readonly #estimate: RequestEstimate;
   readonly #amounts: Amounts;
-  /** What an upstream counts of it: a batch is one call. */
+  /** Amounts for an upstream's limits: a batch is one call. */
   readonly #callAmounts: Amounts;
   readonly #beforehand: Beforehand;
-  /** In the order of the calls; most exchanges make one, to an upstream without caps. */
+  /** In the order of the calls; undefined for most exchanges, which make one call to an upstream without caps. */
   #entries: Entry[] | undefined = undefined;
   #answered: readonly Entry[] = [];
   #isSettled = false;
@@ -72,7 +72,7 @@ export class HeldReservation implements Reservation {
     this.nanos = beforehand.nanos;
   }
 
-  /** Once it is settled, of the upstreams only that which answered. */
+  /** After the settlement, of the upstreams only the one that answered. */
   get accounts(): readonly string[] {
     const own = this.#beforehand.hold?.accounts ?? [];
     const entries = this.#isSettled ? this.#answered : (this.#entries ?? []);
@@ -91,7 +91,7 @@ export class HeldReservation implements Reservation {
   }
 
   endLimits(): void {
-    // Of a limit only the first word counts.
+    // Only a limit's first settlement counts.
     this.#beforehand.taken?.settle(this.#amounts);
     for (const { taken } of this.#entries ?? []) taken?.settle(this.#callAmounts);
   }
@@ -112,7 +112,7 @@ export class HeldReservation implements Reservation {
     }
   }
 
-  /** Of each part that is billed, or of all of it where it was not taken apart, the last call to whoever answered. */
+  /** For each billed part, or for the whole where the list was not split, the last call to the upstream that answered. */
   #answeredBy(exchange: Exchange): Entry[] {
     const entries = this.#entries ?? [];
     return entries.filter((entry) => {
@@ -145,7 +145,7 @@ export class HeldReservation implements Reservation {
 
   #entered(entry: Entry): Denial | undefined {
     if (this.#isSettled) {
-      // The exchange ended while this was on its way: another call was faster, or the client left.
+      // The exchange ended meanwhile: another call was faster, or the client left.
       entry.taken?.settle(nothing);
       entry.hold?.settle(0);
       return undefined;
@@ -171,7 +171,7 @@ function amountsOf(estimate: RequestEstimate | undefined): Amounts | undefined {
   return estimate && { requests: 1, tokens: Math.ceil(estimate.likelyInputTokens), items: estimate.items };
 }
 
-/** Nothing is owed: all is given back but the request itself. Of a list, what was asked for on its account counts. */
+/** Where nothing is owed, all is given back but the request itself. For a list, the items requested on its account count. */
 function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
   if (bill === null) return onlyTheRequest;
   const items = parts === undefined ? asked : bill.items;
@@ -180,7 +180,7 @@ function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
   return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };
 }
 
-/** What nobody was asked for counts where the operator says so. */
+/** Cached items count where the operator configured it. */
 function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: RoutePlan): Amounts {
   if (saved === undefined || bill === null || cache?.countsForLimits !== true) return used;
   const { requests, tokens, items } = used;
@@ -196,7 +196,7 @@ function toDenial({ limit, isForever, retryAfterS }: Refused): Denial {
   return { limit, retryAfterMs: isForever ? unknownRetryMs : retryAfterS * 1_000 };
 }
 
-/** Another upstream may be asked instead, so this is no end yet. */
+/** Not the final answer: another upstream may be called instead. */
 function denied({ id }: Upstream, taken: Taken | undefined, error: unknown): Denial {
   taken?.settle(nothing);
   if (!(error instanceof GatewayError)) throw error;

@@ -20,22 +20,22 @@ import {
 } from '../journal/journal-items.ts';
 import { toNumber, toTenths } from '../lib/json/json-pieces.ts';
 
-/** Where a pattern is configured, clients choose the name of the model; the store keeps no more of it either. */
+/** With patterns, clients choose model names; the store truncates at the same length. */
 const longestModel = 256;
 const usualBytes = 4_096;
 /** A buffer that grew beyond this is not kept. */
 const keptBytes = 1024 * 1024;
-/** More than the fixed part of an item takes. */
+/** Upper bound of an item's fixed part. */
 const fixedBytes = 512;
 const bytesOfNumber = 8;
-/** Names that clients choose; those beyond push the others out. */
+/** Names chosen by clients; further ones replace the oldest. */
 const mostNames = 4_096;
 
 export class RowWriter implements RowItem {
   buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes);
   length = 0;
   readonly names: Name[] = [];
-  /** What the fixed part has no place for. */
+  /** Fields outside the fixed part. */
   #rare: Record<string, unknown> | undefined = undefined;
   readonly #node: Name;
   readonly #keys = new WeakMap<KeyRecord, Name>();
@@ -102,7 +102,7 @@ export class RowWriter implements RowItem {
     return this.#end(capture);
   }
 
-  /** What intents and settlements both say. */
+  /** The fields that intents and settlements share. */
   #head(kind: number, exchange: Exchange): void {
     const { clientRequestId, modelId, clientAddress, snapshot, trace } = exchange;
     if (this.buffer.length > keptBytes) this.buffer = Buffer.allocUnsafeSlow(usualBytes);
@@ -126,7 +126,7 @@ export class RowWriter implements RowItem {
   #end(capture: Capture | undefined): RowItem {
     if (this.#rare !== undefined || capture !== undefined) {
       const text = JSON.stringify({ row: this.#rare, capture });
-      // A character is three bytes of UTF-8 at most.
+      // A character takes at most three bytes of UTF-8.
       this.#makeSpace(text.length * 3);
       this.length += this.buffer.write(text, this.length);
     }
@@ -191,7 +191,7 @@ export class RowWriter implements RowItem {
     this.#rare[field] = value;
   }
 
-  /** Those that createId did not make are written out. */
+  /** Other IDs than those of createId are written as text. */
   #id(id: string): void {
     const { buffer, length } = this;
     this.length = length + idBytes;
@@ -220,7 +220,7 @@ export class RowWriter implements RowItem {
     this.buffer[this.length++] = value;
   }
 
-  /** Upstreams say odd numbers at times: what is no count is written out, and what JSON has no number for is null. */
+  /** Upstreams may report odd numbers: what is no count is written as text, and what JSON cannot represent is null. */
   #count(field: string, value: number | null | undefined): void {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
       this.#varint(value + 1);
@@ -258,7 +258,7 @@ export class RowWriter implements RowItem {
   }
 }
 
-/** Of characters that createId writes, by their codes; the others make every byte too large. */
+/** The values of hex digits by character code; other characters make every byte too large. */
 const noDigit = 0x100;
 const digits = Uint16Array.from({ length: 128 }, (_, code) => {
   const digit = '0123456789abcdef'.indexOf(String.fromCharCode(code));
@@ -274,7 +274,7 @@ function keep(names: Map<string, Name>, text: string, make: () => Name): Name {
   return name;
 }
 
-/** What a pattern stood for: the upstream's name is made of it as the call's was. */
+/** Replaces the pattern in an upstream's name, as the call did. */
 function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
   const matched = snapshot.models.resolve(modelId)?.matched ?? '';
   return upstreamNameOf(pattern, matched);
@@ -282,7 +282,7 @@ function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
 
 const startOf = ({ startMs }: TryRecord): number | undefined => (startMs === undefined ? undefined : toTenths(startMs));
 
-/** Where nobody said how it ended: it failed before its end was looked at. */
+/** The outcome where none was set: it failed before its end. */
 function outcomeOf({ attempts }: Exchange): RowOutcome {
   return attempts === 0 ? 'refused' : 'error';
 }

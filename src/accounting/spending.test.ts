@@ -43,7 +43,7 @@ const caps = (parts: Partial<Caps>): Caps => ({ ...noCaps, ...parts });
 const budget: Partial<Caps> = { budgets: [{ period: 'month', nanos: 1_000_000, alerts: [] }] };
 const priceOf = (input: number): Price => ({ input }) as Price;
 
-/** Remembers what was taken and settled; refuses as it is told. */
+/** Records reservations and settlements; refuses on request. */
 class FakeBudgets implements Budgets {
   readonly taken: string[] = [];
   readonly settled: string[] = [];
@@ -79,7 +79,7 @@ interface Stage {
   readonly upstreams: readonly Upstream[];
   readonly clock: ReturnType<typeof createFakeClock>;
   reserve(): Reservation | Promise<Reservation>;
-  /** Without a promise. */
+  /** Returns no promise. */
   reserveNow(): Reservation;
   settle(reservation: Reservation, parts?: Partial<Pick<Exchange, 'usage' | 'bill'>>, at?: Upstream): void;
 }

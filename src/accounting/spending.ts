@@ -13,7 +13,7 @@ import type { Amounts, Limiter, Refused, Taken } from '../limits/limiter.ts';
 import { type CappedExchange, CappedIndex } from './capped.ts';
 import { HeldReservation } from './reservation.ts';
 
-/** Hears of what was refused. */
+/** Notified of refusals. */
 export interface Hits {
   limitHit(holder: HolderKind, measure: Measure | 'concurrency'): void;
   budgetHit(holder: HolderKind, period: BudgetPeriod): void;
@@ -22,9 +22,9 @@ export interface Hits {
 export interface SpendingDeps {
   readonly limiter: Limiter;
   readonly budgets: Budgets;
-  /** What an exchange can cost at a target at most, in nano-dollars; 0 where the price is not known. */
+  /** Upper bound of an exchange's cost at a target, in nano-dollars; 0 where the price is unknown. */
   worstCost(price: Price | undefined, estimate: RequestEstimate): number;
-  /** What a request asks for that a price says nothing of, though it may well make it cost more. */
+  /** What a request asks for without a price, although it may cost more. */
   unpricedIn?(price: Price | undefined, estimate: RequestEstimate): Unpriced | undefined;
   readonly hits?: Hits | undefined;
 }
@@ -117,7 +117,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
       const unpricedBy = capped.isBudgeted ? firstUnpriced(routePlan, estimate, unpricedIn) : undefined;
       if (unpricedBy !== undefined) throw unpriced(unpricedBy, exchange.modelId ?? '');
       const requests = estimate.batch?.lines ?? 1;
-      // What is remembered counts for rates where the operator says so.
+      // Cached items count for rates where the operator configured it.
       const counted = routePlan.model.cache?.countsForLimits === true ? (exchange.estimate ?? estimate) : estimate;
       const amounts = { requests, tokens: Math.ceil(counted.likelyInputTokens), items: counted.items };
       const wanted = { estimate, amounts, beganAtMs: exchange.startedAtMs };
@@ -129,7 +129,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
   };
 }
 
-/** What cannot be reserved for could spend more than there is. */
+/** Without an upper bound a request could overspend the budget. */
 function unbounded(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
@@ -162,7 +162,7 @@ const free: Reservation = Object.freeze(freeReservation(0));
 
 const toFree = (nanos: number): Reservation => (nanos === 0 ? free : freeReservation(nanos));
 
-/** Whether any of the targets bills by what has no bound. */
+/** Whether a target bills by something that has no bound. */
 function mayBoundNothing(
   routePlan: RoutePlan,
   estimate: RequestEstimate,
@@ -179,7 +179,7 @@ function mayBoundNothing(
   );
 }
 
-/** Whoever of the targets answers. */
+/** For any of the targets. */
 function worstOf({ tiers }: RoutePlan, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
   let most = 0;
   for (let at = 0; at < tiers.length; at += 1) {

@@ -11,11 +11,11 @@ import { toUnitLength } from '../lib/unit-length.ts';
 import { type ListRequest, numberAt, type Result, sourceOf } from './codecs/codec.ts';
 
 const names: ReadonlySet<string> = new Set(dimensionNames);
-/** Where a client may ask for other numbers than floats. */
+/** Fields by which a client may request other numbers than floats. */
 const kinds = ['output_dtype', 'embedding_type', 'embed_dtype'];
 const floats: ReadonlySet<string> = new Set(['"float"', '"float32"', '"base64"', 'null']);
 
-/** The request without the width that it asks for, and that width; undefined where it asks for none. Throws what the client did wrong. */
+/** The request without its width, and the width; undefined where it has none. Throws for the client's faults. */
 export function cutIn(
   request: ListRequest,
   widest: number | undefined,
@@ -48,7 +48,7 @@ const sourceIn = (body: Buffer, { start, end }: JsonSpan): string => body.toStri
 const COMMA = 0x2c;
 const OPEN = '{';
 
-/** Each with the comma before it; those that nothing stands before, with the one behind them. */
+/** Spans with the comma before them, or after the first one. */
 const gapsIn =
   ({ body, members }: ListRequest) =>
   ({ name, value }: ListRequest['members'][number], index: number): JsonSpan[] => {
@@ -63,7 +63,7 @@ const gapsIn =
 
 const behindComma = (body: Buffer, { end }: JsonSpan): number => body.indexOf(COMMA, end) + 1;
 
-/** Throws `Unfit` where it is no vector of numbers that has so many. */
+/** Throws `Unfit` where it is no vector, or has too few numbers. */
 export function cut(result: Result, width: number): Result {
   const { bytes, index, width: whole } = result;
   if (whole === width) return result;

@@ -2,14 +2,14 @@
 
 interface Decimal {
   readonly units: bigint;
-  /** Digits behind the dot. */
+  /** Digits after the dot. */
   readonly scale: number;
 }
 
-/** What is longer is no count. */
+/** A longer number is no count. */
 const mostDigits = 40;
 
-/** Zero where it is no number that anyone counts with. */
+/** Zero where it is not a usable number. */
 function toDecimal(source: string): Decimal {
   const match = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/.exec(source);
   if (match === null || source.length > mostDigits) return { units: 0n, scale: 0 };
@@ -29,7 +29,7 @@ function toSource({ units, scale }: Decimal): string {
 
 const unitsAt = ({ units, scale }: Decimal, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);
 
-/** One alone stays as it is written. */
+/** A single number stays as written. */
 export function sumOf(sources: readonly string[]): string {
   const [first = '0', ...others] = sources;
   if (others.length === 0) return first;
@@ -38,7 +38,7 @@ export function sumOf(sources: readonly string[]): string {
   return toSource({ units: decimals.reduce((sum, one) => sum + unitsAt(one, scale), 0n), scale });
 }
 
-/** In proportion to the weights, which are whole and positive; the shares add up to it, and whoever comes first has no less. */
+/** Proportional to the weights, which are positive integers; the shares add up to the number, and earlier ones get the remainder. */
 export function sharesOf(source: string, weights: readonly number[]): string[] {
   if (weights.length === 1) return [source];
   const { units, scale } = toDecimal(source);

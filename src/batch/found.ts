@@ -8,21 +8,21 @@ import { sharesOf } from './decimals.ts';
 export interface Found {
   readonly result: Result;
   readonly envelope: Envelope;
-  /** Its share of what that answer counted, by path. */
+  /** Its share of the answer's counts, by path. */
   readonly counts: ReadonlyMap<string, string>;
-  /** The answer was to several items: how much of its counts is this one's is not known exactly. */
+  /** The answer covered several items: the split of its counts is an estimate. */
   readonly isShare: boolean;
   readonly origin: Origin;
 }
 
 interface Origin {
   readonly contentType: string | undefined;
-  /** Whose answer was translated, and what was left out of the call. */
+  /** The answer's translation, and what was left out of the call. */
   readonly translatedBy: string | undefined;
   readonly ignored: readonly string[];
 }
 
-/** Of each item of a part, by its place there; what was counted is shared among them by weight. */
+/** For each item of a part, by its position there; counts are split by weight. */
 export function foundIn({ envelope, results }: ReadAnswer, { answer }: ReadPart, weights: readonly number[]): Found[] {
   const { headers, translated, ignored = [] } = answer;
   const origin: Origin = {

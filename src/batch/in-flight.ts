@@ -16,7 +16,7 @@ interface Seeking {
 export class InFlight {
   readonly #seeking = { interactive: new Map<string, Seeking>(), bulk: new Map<string, Seeking>() };
 
-  /** What is left to ask for, which is sought from now on; and what others seek. */
+  /** Returns the items to request, now registered as in flight, and those in flight already. */
   divide<T extends Sought>(
     wanted: readonly T[],
     lane: Lane,
@@ -45,7 +45,7 @@ export class InFlight {
     }
   }
 
-  /** Whoever waits for what was not found asks for it. */
+  /** Waiting requests then fetch items that have no result. */
   over(own: readonly Sought[], lane: Lane): void {
     const seeking = this.#seeking[lane];
     for (const { key } of own) {

@@ -5,12 +5,12 @@ import { hash } from 'node:crypto';
 import type { ListSought } from '../core/lists.ts';
 import type { Codec, ListRequest } from './codecs/codec.ts';
 
-/** With the characters of an item behind it: a text holds no line break of its own. */
+/** Including an item: a text has no raw line break. */
 const longestPrefix = 1_000;
-/** Of another version, nothing is understood any more. */
+/** Part of every hash: entries of other versions do not match. */
 const version = 1;
 
-/** The digests of items, by their bytes; `generation` is another one each time that the model's cache was cleared. */
+/** The digests of items, by their bytes; `generation` changes each time that the model's cache is cleared. */
 export function keysFor(
   asked: ListSought,
   codec: Codec,
@@ -18,12 +18,12 @@ export function keysFor(
   generation: number,
 ): (item: Buffer) => string {
   const said = about(asked, codec, request, generation);
-  // What is long is not looked through again for each item.
+  // A long prefix is hashed once, not for each item.
   const prefix = said.length > longestPrefix ? hash('sha256', said, 'hex') : said;
   return (item) => hash('sha256', `${prefix}\n${item.toString('latin1')}`, 'base64url');
 }
 
-/** Requests of one name may be asked as one: they differ in their items, and in whose they are. */
+/** Requests with equal names can be joined: they differ only in their items and keys. */
 export function groupOf(asked: ListSought, codec: Codec, request: ListRequest): string {
   const { body, list, members } = request;
   const top = codec.topOf?.(request)?.place;
@@ -65,10 +65,10 @@ function about(
   ]);
 }
 
-/** Of one name, the order in which they stand counts: upstreams take the first or the last. */
+/** The order of repeated names is kept: upstreams use the first or the last. */
 const byName = ([a = '']: readonly string[], [b = '']: readonly string[]): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Whoever is in no project is alone. */
+/** A key without a project shares with no other. */
 function tenantOf(key: ListSought['exchange']['key'], scope: 'project' | 'shared' | undefined): string {
   if (scope === 'shared') return '';
   return key?.project === undefined ? `key:${key?.id ?? ''}` : `project:${key.project}`;

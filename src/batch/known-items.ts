@@ -9,12 +9,12 @@ import type { Codec, Items, ListRequest } from './codecs/codec.ts';
 import type { Found } from './found.ts';
 import { weightOf } from './parts.ts';
 
-/** A request for a list, taken apart. */
+/** A list request split into items. */
 export interface ReadList {
   readonly codec: Codec;
   readonly request: ListRequest;
   readonly items: Items;
-  /** To which width vectors are cut. */
+  /** The width that vectors are truncated to. */
   readonly cutTo: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export class KnownItems implements Remembered {
   readonly knownBytes: number;
   readonly missingShare: number;
   readonly read: ReadList;
-  /** Of each item, in their order. */
+  /** For each item, in order. */
   readonly keys: readonly string[];
   readonly found: ReadonlyMap<string, Found>;
 
@@ -55,7 +55,7 @@ export class KnownItems implements Remembered {
   }
 }
 
-/** Undefined where the model remembers nothing. */
+/** Undefined where the model has no cache. */
 export async function lookUpItems(
   sought: ListSought,
   read: ReadList,
@@ -73,7 +73,7 @@ export async function lookUpItems(
   return new KnownItems(read, keys, ofDeclaredWidth(found, declaredWidthOf(read.request, sought.resolved)));
 }
 
-/** Vectors of another width are those of another model. */
+/** Vectors of another width are another model's. */
 export function ofDeclaredWidth(
   found: ReadonlyMap<string, Found>,
   width: number | undefined,
@@ -82,7 +82,7 @@ export function ofDeclaredWidth(
   return new Map([...found].filter(([, { result }]) => result.width === undefined || result.width === width));
 }
 
-/** Where the client asks for none of its own. */
+/** Where the client sets no width. */
 export function declaredWidthOf({ members }: ListRequest, { model }: ResolvedModel): number | undefined {
   const isAskedFor = members.some(({ name }) => /dimension|output_dtype|embedding_type/.test(name));
   return isAskedFor ? undefined : model.dimensions;

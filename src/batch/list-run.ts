@@ -37,7 +37,7 @@ export class ListRun implements Inquiry {
   readonly #deps: RunDeps;
   readonly #codec: Codec;
   readonly #top: Top | undefined;
-  /** Nobody wants to know what is said of an item that is not among the best. */
+  /** Results outside the best are dropped, so they need not be complete. */
   readonly #isForTheBest: boolean;
   readonly #floats: boolean;
   readonly #readings = new WeakMap<Buffer, ReadAnswer>();
@@ -102,7 +102,7 @@ export class ListRun implements Inquiry {
     };
   }
 
-  /** By what the operator says of each target: what is only known of a family may be less than the truth. */
+  /** By the operator's limits of each target only: those of families may be lower than the truth. */
   async #checkLengths(): Promise<void> {
     const said = this.asked.candidates.map(({ target }) => target.limits);
     if (said.some((limits) => limits?.bytes === undefined && limits?.tokens === undefined)) return;
@@ -118,7 +118,7 @@ export class ListRun implements Inquiry {
     }
   }
 
-  /** Bytes pass to whoever can take the list as it is; undefined where none of them could, and there are others. */
+  /** Bytes pass to a target that takes the whole list; undefined where none of them could, and others remain. */
   async #askAsOne(able: readonly Candidate[], others: readonly Candidate[]): Promise<Answer | undefined> {
     if (others.length === 0) return this.asked.asOne();
     try {
@@ -131,7 +131,7 @@ export class ListRun implements Inquiry {
     return undefined;
   }
 
-  /** Equal items are one. */
+  /** Equal items become one entry. */
   async #entries(): Promise<ListEntry[]> {
     const { remembered } = this.asked;
     const keys = remembered instanceof KnownItems ? remembered.keys : undefined;
@@ -148,7 +148,7 @@ export class ListRun implements Inquiry {
     return entries;
   }
 
-  /** What is remembered; undefined where nothing is to be. */
+  /** Cached results; undefined where the cache is not used. */
   async #lookUp(entries: readonly ListEntry[]): Promise<CacheUse | undefined> {
     const { resolved, freshness, remembered } = this.asked;
     const { cache: settings } = resolved.model;
@@ -165,7 +165,7 @@ export class ListRun implements Inquiry {
     return { hits: entries.filter(({ found }) => found !== undefined).length, items: entries.length };
   }
 
-  /** What others are asking for is waited for; what comes to nothing there is asked for here. */
+  /** Waits for items that other requests are fetching; those without a result are requested here. */
   async #askRest(missing: readonly ListEntry[], open: readonly Candidate[]): Promise<void> {
     const { inFlight } = this.#deps;
     const { lane } = this.asked.exchange;
@@ -186,7 +186,7 @@ export class ListRun implements Inquiry {
     if (this.#asker.end === undefined) await this.#ask(left, open);
   }
 
-  /** Of vectors of several widths, those are asked for again that nobody was asked for here: the model may be another by now. */
+  /** Where vectors differ in width, requests the cached ones again: the model may have changed. */
   async #askForOneWidth(entries: readonly ListEntry[], open: readonly Candidate[]): Promise<boolean> {
     const widths = new Set(entries.map(({ found }) => found?.result.width).filter((width) => width !== undefined));
     if (widths.size < 2 || this.#asker.end !== undefined) return false;
@@ -207,7 +207,7 @@ export class ListRun implements Inquiry {
     if (left.length > 0 && this.#asker.end === undefined) await this.#asker.askAll(left, open);
   }
 
-  /** In one call with what other clients want; what has no result of it is left. */
+  /** One call together with other clients' items; items without a result remain. */
   async #askWithOthers(entries: readonly ListEntry[], settings: CoalesceSettings): Promise<readonly ListEntry[]> {
     const { exchange } = this.asked;
     const member = new Member(exchange.key?.id ?? '', this, entries, {
@@ -217,12 +217,12 @@ export class ListRun implements Inquiry {
     const name = groupOf(this.asked, this.#codec, this.request);
     await Promise.race([this.#deps.coalescer.join(name, member, settings), this.#asker.ended]);
     member.leave();
-    // Its share of a call that was sent is owed, and known when the call is over.
+    // Its share of a sent call is owed, and known when the call is over.
     await member.over;
     return entries.filter(({ found }) => found === undefined);
   }
 
-  /** Of ranks the best, and of these as many as were asked for. */
+  /** For rerank the best, up to the requested number. */
   #shown(all: readonly Found[]): Placed[] {
     const placed = all.map((found, item): Placed => ({ item, found }));
     if (placed.some(({ found }) => found.result.score === undefined)) return placed;
@@ -256,7 +256,7 @@ export class ListRun implements Inquiry {
     return read;
   }
 
-  /** Vectors of one request are of one width, whoever made them. */
+  /** All vectors of one request must have the same width, whichever target made them. */
   #checkWidth({ results }: ReadAnswer): void {
     const width = results[0]?.result.width;
     if (width === undefined) return;
@@ -264,7 +264,7 @@ export class ListRun implements Inquiry {
     if (width !== this.#width) throw new Unfit(`vectors of ${width} numbers, where there are to be ${this.#width}`);
   }
 
-  /** What came of some of its items. */
+  /** Results of some of its items. */
   take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void {
     this.#parts.push(part);
     this.asked.owes(part.exchange);
@@ -276,7 +276,7 @@ export class ListRun implements Inquiry {
     this.#remember(entries, part.answer);
   }
 
-  /** An estimate is nothing to be remembered. */
+  /** Estimated counts are not cached. */
   #remember(entries: readonly ListEntry[], { translated }: Answer): void {
     const { resolved, freshness } = this.asked;
     const { cache: settings } = resolved.model;
@@ -286,11 +286,11 @@ export class ListRun implements Inquiry {
   }
 }
 
-/** What is said of an item may be for others, or for another time. */
+/** Whether results may be shared with later requests. */
 const isRemembered = ({ resolved: { model } }: ListAsked): boolean =>
   model.cache !== undefined || model.dedupes === true || model.coalesce !== undefined;
 
-/** What the operator sets for those who do not say. */
+/** The operator's default for requests without one. */
 function topSetIn({ candidates }: ListAsked, { body }: ListRequest): Top | undefined {
   const start = body.indexOf('{') + 1;
   for (const { target } of candidates) {

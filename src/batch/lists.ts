@@ -25,16 +25,16 @@ const codecs: Readonly<Partial<Record<Operation, Codec>>> = {
   moderations: verdicts,
 };
 
-/** Bytes that pass between clients and services of one wire are as these have them. */
+/** Labels whose wire format the engine reads. */
 const isRead = (label: Label): boolean => label === 'openai' || label === 'engines';
 
 export interface ListsDeps {
-  /** Where all nodes remember items together; undefined where each does by itself. */
+  /** The Redis URL of the shared cache; undefined: each process has its own. */
   readonly redis: string | undefined;
   readonly log: Log;
 }
 
-/** Undefined where the request cannot be taken apart. */
+/** Undefined where the request cannot be split. */
 async function readList({ exchange: { route }, resolved, body, list }: ListSought): Promise<ReadList | undefined> {
   const codec = route === undefined || !isRead(route.label) ? undefined : codecs[route.operation];
   if (codec === undefined) return undefined;

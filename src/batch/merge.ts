@@ -14,7 +14,7 @@ export interface Placed {
 const COMMA = ',';
 const SPACE = 0x20;
 
-/** `all`: of each item one, in their order; `shown`: what of it the client gets, in the order in which it gets it. */
+/** `all`: one per item, in order; `shown`: the client's results, in its order. */
 export function merge(all: readonly Found[], shown: readonly Placed[]): Buffer {
   const [first] = all;
   if (first === undefined) throw new TypeError('an answer is put together from results');
@@ -34,12 +34,12 @@ export function merge(all: readonly Found[], shown: readonly Placed[]): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Of what not all of them count there is no sum. */
+/** A count that only some answers have cannot be summed. */
 function countsLess({ counts }: Found, { envelope }: Found): boolean {
   return envelope.counts.some(({ path }) => !counts.has(path));
 }
 
-/** As it stands where somebody wrote several. */
+/** As in an answer with several results. */
 function betweenOf(all: readonly Found[]): string | undefined {
   let last: Envelope | undefined;
   for (const { envelope } of all) {
@@ -50,7 +50,7 @@ function betweenOf(all: readonly Found[]): string | undefined {
   return undefined;
 }
 
-/** Where nobody wrote two: on lines of their own, or with the space that stands behind a comma elsewhere. */
+/** Where no answer has two: on lines of their own, or with the space after a comma that occurs elsewhere. */
 function likelyBetween({ result: { bytes }, envelope: { gaps } }: Found): string {
   if (gaps.first !== '') return `${COMMA}${gaps.first}`;
   const comma = bytes.indexOf(COMMA);

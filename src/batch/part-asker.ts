@@ -13,12 +13,12 @@ import type { Items, ListRequest, ReadAnswer, Top } from './codecs/codec.ts';
 import { fits, inParts, isTooLong, tokensAtMost } from './parts.ts';
 import { bodyFor } from './request.ts';
 
-/** Calls of one request that are under way at a time. */
+/** Limit of concurrent calls of one request. */
 const atATime = 8;
-/** Until a place is asked for again where there was none. */
+/** Pause before asking again for a slot. */
 const slotRetryMs = 20;
 const mostCalls = 2_048;
-/** What stands beside the list goes along with each call: so much of it in all. */
+/** The body without its list is repeated in each call: limit of these bytes in all. */
 const mostRepeatedBytes = 64 * 1024 * 1024;
 
 /** What there is to ask for. */
@@ -26,15 +26,15 @@ export interface Inquiry {
   readonly asked: ListAsked;
   readonly request: ListRequest;
   readonly items: Items;
-  /** Of what is read once more with each item. */
+  /** Bytes that are processed again with each item. */
   readonly besideBytes: number;
-  /** How many of the best a call for so many items asks for; undefined where it does not say. */
+  /** The limit of best results for a call with so many items; undefined for none. */
   topFor(items: number): Top | undefined;
   /** Rejects with `Unfit`. */
   read(bytes: Buffer, items: number): Promise<ReadAnswer>;
 }
 
-/** One item that is asked for, wherever it stands in the list. */
+/** A distinct item to be requested. */
 export interface Wanted {
   readonly bytes: Buffer;
 }
@@ -42,14 +42,14 @@ export interface Wanted {
 interface Takers<T> {
   /** The answer to some of the items. */
   take(wanted: readonly T[], read: ReadAnswer, part: ReadPart): void;
-  /** These were asked for, and the answer was not waited for. */
+  /** These were requested, and the answer was not awaited. */
   owe(wanted: readonly T[], part: Exchange): void;
 }
 
 export type End = { readonly answer: Answer } | { readonly error: unknown };
 
 export class PartAsker<T extends Wanted> {
-  /** What ended it all, where that is no good answer. */
+  /** Set where it ended without a good answer. */
   end: End | undefined = undefined;
   /** Resolves when it has ended so. */
   readonly ended: Promise<void>;
@@ -79,7 +79,7 @@ export class PartAsker<T extends Wanted> {
     return fits(items, this.#limitsOf(candidate), this.#besideTokens);
   }
 
-  /** In as many calls as it takes, so that the first of those who are open can take them. */
+  /** Splits the items into calls that the first open target accepts. */
   async askAll(wanted: readonly T[], open: readonly Candidate[]): Promise<void> {
     const priority = Math.min(...open.map(({ target }) => target.priority));
     const limits = tightest(
@@ -96,7 +96,7 @@ export class PartAsker<T extends Wanted> {
         void helper.then(() => helpers.delete(helper));
       }
     };
-    // One part a place: others may be waiting for it.
+    // One part per slot: other requests may be waiting.
     const help = async (): Promise<void> => {
       const part = left.pop();
       if (part === undefined) return;
@@ -113,11 +113,11 @@ export class PartAsker<T extends Wanted> {
       if (part === undefined) await Promise.race(helpers);
       else await this.#askPart(part, open, true);
     }
-    // What is under way when it ends has its cost.
+    // Running calls still have a cost.
     await Promise.all(helpers);
   }
 
-  /** Where items are calls, alone or a few at a time, one request must not become any number of them. */
+  /** Where each call takes few items, this limits the calls of one request. */
   #checkCalls(calls: number): void {
     const { request, items } = this.#inquiry;
     const { body } = request;
@@ -132,11 +132,11 @@ export class PartAsker<T extends Wanted> {
     });
   }
 
-  /** Of whoever can take it; where none of them could, it is taken apart further for the others. False where there is no place for it. */
+  /** Sends a part to a target that can take it; where none can, it is split further for the others. False where there is no free slot. */
   async #askPart(wanted: readonly T[], open: readonly Candidate[], waits: boolean): Promise<boolean> {
     const bytes = wanted.map((one) => one.bytes);
     const takers = open.filter((one) => this.canTake(bytes, one));
-    // Of what is too long for all who are left, they are the judges.
+    // Items too long for all remaining targets are for these to refuse.
     const able = new Set(takers.length > 0 ? takers : open);
     const others = open.filter((one) => !able.has(one));
     try {
@@ -164,7 +164,7 @@ export class PartAsker<T extends Wanted> {
       answer.cancel();
     } catch (error) {
       if (this.end !== undefined) return true;
-      // What is under way, or was served, gave its places to others: there will be one again.
+      // Its own running or finished calls will free slots again.
       if (waits && isFull(error) && this.#hasBegun && performance.now() < this.#inquiry.asked.deadlineMs) {
         await wait(slotRetryMs);
         return this.#askPart(wanted, open, waits);
@@ -202,7 +202,7 @@ export class PartAsker<T extends Wanted> {
     }
   }
 
-  /** The first end counts for all; nothing more is asked for. */
+  /** Only the first end counts; no further call begins. */
   endWith(end: End): void {
     if (this.end !== undefined) return;
     this.end = end;
@@ -211,7 +211,7 @@ export class PartAsker<T extends Wanted> {
   }
 }
 
-/** In the whole list. */
+/** Index in the whole list. */
 function indexInWhole(item: Buffer | undefined, { bytes }: Items): number | undefined {
   const place = item === undefined ? -1 : bytes.indexOf(item);
   return place === -1 ? undefined : place;

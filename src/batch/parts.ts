@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { ListLimits } from '../core/list-limits.ts';
 
-/** Rarely fewer tokens than there are: one for three bytes. */
+/** A high estimate: one token for three bytes. */
 const bytesPerToken = 3;
 
 export const tokensAtMost = (bytes: number): number => Math.ceil(bytes / bytesPerToken);
@@ -12,7 +12,7 @@ const OPEN_LIST = 0x5b;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
-/** Of an item as it stands in the request: token IDs are counted, and the quotes of a text are not. */
+/** Token IDs are counted, and the quotes of a text are not. */
 function tokensOf(item: Buffer): number {
   if (item[0] !== OPEN_LIST) return tokensAtMost(item[0] === QUOTE ? item.length - 2 : item.length);
   let commas = 0;
@@ -20,12 +20,12 @@ function tokensOf(item: Buffer): number {
   return commas + 1;
 }
 
-/** By which a count is shared among items: tokens where they are counted, else the bytes of a text without its quotes. */
+/** The weight for sharing a count: token IDs where present, else the bytes of a text without its quotes. */
 export function weightOf(item: Buffer): number {
   return item[0] === OPEN_LIST ? tokensOf(item) : Math.max(1, item.length - 2);
 }
 
-/** `besideTokens`: what is read once more with each item. One item alone always fits: what it is for, the upstream says. */
+/** `besideTokens`: processed again with each item. A single item always fits: the upstream decides about it. */
 export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens = 0): boolean {
   if (items.length <= 1) return true;
   const { items: most = Number.POSITIVE_INFINITY, tokens: mostTokens, bytes: mostBytes } = limits;
@@ -40,13 +40,13 @@ export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens 
   return bytes <= (mostBytes ?? Number.POSITIVE_INFINITY) && tokens <= (mostTokens ?? Number.POSITIVE_INFINITY);
 }
 
-/** Whether an item is more than a call may hold by itself: bytes and token IDs are counted, the tokens of a text are an estimate. */
+/** Whether an item alone exceeds a call's limits: bytes and token IDs are counted, the tokens of a text are estimated. */
 export function isTooLong(item: Buffer, { bytes = Number.POSITIVE_INFINITY, tokens }: ListLimits): boolean {
   if (item.length > bytes) return true;
   return tokens !== undefined && item[0] === OPEN_LIST && tokensOf(item) > tokens;
 }
 
-/** In their order, each part as large as it may be. */
+/** In order, each part as large as permitted. */
 export function inParts<T>(
   items: readonly T[],
   bytesOf: (item: T) => Buffer,

@@ -6,7 +6,7 @@ import type { JsonField } from '../lib/json/json-scan.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
 import type { Items, ListRequest, Member, Top } from './codecs/codec.ts';
 
-/** The body was scanned, and is valid. */
+/** `body` was scanned, and is valid. */
 export function toListRequest(body: Buffer, list: JsonField): ListRequest {
   const members: Member[] = [];
   const walk = new JsonWalk(body);
@@ -19,7 +19,7 @@ export function toListRequest(body: Buffer, list: JsonField): ListRequest {
   return { body, list, members };
 }
 
-/** What the client would have sent for these items alone: each other byte as it came. */
+/** The request for these items only: all other bytes unchanged. */
 export function bodyFor(
   request: ListRequest,
   top: Top | undefined,

@@ -15,11 +15,11 @@ import { exchange } from '../wire/exchange.ts';
 import { OriginPools } from '../wire/origin-pools.ts';
 import { Wheel } from '../wire/wheel.ts';
 
-/** After each failure; one more try than there are pauses. */
+/** After each failure; there is one more attempt than pauses. */
 const pausesMs = [1_000, 5_000, 30_000, 120_000];
-/** The store could not say whether someone else had told it. */
+/** Pauses where the store could not confirm the claim. */
 const claimPausesMs = [2_000, 10_000, 60_000, 300_000];
-/** Beyond these alerts are for the log alone. */
+/** Beyond this limit alerts are only logged. */
 const mostUnderWay = 1_000;
 const mostRemembered = 10_000;
 
@@ -31,7 +31,7 @@ interface BudgetAlert {
   readonly holder: { readonly kind: string; readonly id: string };
   readonly period: string;
   readonly starts_at: string;
-  /** Null where the budget never begins anew. */
+  /** Null for budgets without a period. */
   readonly ends_at: string | null;
   readonly account: string;
   /** The threshold that was reached. */
@@ -43,15 +43,15 @@ interface BudgetAlert {
 }
 
 export interface BudgetAlertsDeps {
-  /** As configured now. */
+  /** The present configuration. */
   readonly settings: () => Pick<AlertSettings, 'webhooks'>;
-  /** Of all nodes that ask for one name, one hears yes, once and for all. */
+  /** True for one node only, ever, for each name. */
   readonly claim: (name: string) => Promise<boolean>;
-  /** Gives back the status of the answer. Follows no redirects, and ends by itself within seconds. */
+  /** Returns the answer's status. Follows no redirects, and times out within seconds. */
   readonly post: (webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Log;
-  /** Tests do not wait. */
+  /** For tests. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
   const closing = new AbortController();
 
   function reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void {
-    // A budget that was changed is another one.
+    // A changed budget counts as a new one.
     const name = `alert/${account.id}/${percent}/${toDollars(budget.nanos)}`;
     if (seen.has(name) || closing.signal.aborted) return;
     seen.add(name);
@@ -101,14 +101,14 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
       }
     }
     log.warn('an alert was not sent, as the store is away', { alert: name, failure });
-    // It may be told when it is reached the next time.
+    // Repeated when it is reached the next time.
     seen.delete(name);
     return false;
   }
 
   async function deliver(webhook: AlertWebhook, alert: BudgetAlert, body: string): Promise<void> {
     const { url, secret } = webhook;
-    // The rest of an address is a secret at many services.
+    // The rest of the address is a secret for many services.
     const { host } = new URL(url);
     let failure = '';
     for (const pauseMs of [0, ...pausesMs]) {
@@ -128,7 +128,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
     log.warn('a webhook did not take an alert', { host, alert: alert.id, failure });
   }
 
-  /** False where it is over. */
+  /** False where it was closed. */
   async function waited(ms: number): Promise<boolean> {
     await sleep(ms, closing.signal);
     return !closing.signal.aborted;
@@ -136,7 +136,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
 
   return {
     reached,
-    /** Ends what waits for another try. */
+    /** Cancels pending retries. */
     async close(): Promise<void> {
       closing.abort();
       await Promise.all(underWay);
@@ -154,7 +154,7 @@ export function sign(secret: string, timestampS: number, body: string): string {
   return `t=${timestampS},v1=${digest}`;
 }
 
-/** Redirects and refusals stay what they are. */
+/** Whether a retry may succeed: redirects and refusals are final. */
 function mayPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
@@ -181,7 +181,7 @@ function toAlert(
   };
 }
 
-/** Such as ECONNREFUSED. Messages name addresses, which may hold secrets. */
+/** Such as ECONNREFUSED. Messages contain addresses, which may hold secrets. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no error';
   return codeOf(error) ?? error.name;
@@ -203,13 +203,13 @@ function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
 /** Posts one alert to a webhook: one attempt, a few seconds, no redirects; only the status of the response matters. */
 const connectMs = 3_000;
 const patienceMs = 5_000;
-/** Read so that the connection can be used again; more is cut off. */
+/** Read to reuse the connection; longer answers are cut off. */
 const longestAnswerBytes = 16 * 1024;
-/** To one place. */
+/** To one origin. */
 const connections = 4;
 const wheelStepMs = 100;
 
-/** How a connection is opened that may lead there and nowhere else. */
+/** Opens a connection within an address policy. */
 export type AlertConnect = (addresses: AlertWebhook['addresses'], connectMs: number) => Connector;
 
 export function createAlertPost(connect: AlertConnect) {
@@ -222,7 +222,7 @@ export function createAlertPost(connect: AlertConnect) {
       body: string,
     ): Promise<number> {
       const { origin, pathname, search } = new URL(url);
-      // By the rule for where they may lead.
+      // A pool for each address policy.
       const pool = pools.of(addresses?.id ?? '', origin, () => connect(addresses, connectMs));
       const answer = await exchange(
         pool,

@@ -16,24 +16,24 @@ import { budgetExceeded, moneyUnavailable } from './refusal.ts';
 
 import { Waiters } from './waiters.ts';
 
-/** What is held ahead stays for so long after the last request; as long as a key is known without the store. */
+/** Money held ahead is kept this long after the last request; as long as keys are known without the store. */
 const heldAheadMs = 600_000;
-/** Of the node's part, what is missing is drawn from here on, and what is too much goes back from there on. */
+/** Below this share of the node's part money is drawn, above it the surplus is returned. */
 const refilledBelow = 1 / 2;
 const givenBackAbove = 5 / 4;
-/** What the account store said is out of date when all may have spent this part of what was left. */
+/** The store's last state counts as stale once all nodes together may have spent this share (1/8) of what was left. */
 const staleAtShare = 8;
-/** Where nothing is held ahead, what is at hand goes back as soon as the requests pause: others may need it. */
+/** Without money held ahead, unused money is returned as soon as requests pause: other nodes may need it. */
 const tightIdleMs = 50;
 const idleMs = 10_000;
-/** So many draws in a row that failed, and nobody waits for this account for a while. */
+/** After so many failed draws in a row, requests are refused for a while. */
 const failuresInARow = 3;
 const silentMs = 1_000;
-/** Between one draw that failed at once and the next. */
+/** Pause after a draw that failed at once. */
 const afterFailureMs = 250;
-/** What the store does not do now is not tried at each look. */
+/** Minimum pause before a failed refill is repeated. */
 const quietMs = 1_000;
-/** The rest of a budget rarely comes out even: a refusal counts as the end from here on. */
+/** Budgets are rarely spent exactly: above this, a refusal counts as the end. */
 const nearlySpentPercent = 95;
 
 export interface AllowanceDeps {
@@ -42,9 +42,9 @@ export interface AllowanceDeps {
   readonly clock: Clock;
   readonly watch: StoreWatch;
   readonly lease: NodeLease;
-  /** How long one call of the account store may take before it counts as failed; what comes later is used all the same. */
+  /** Timeout of one store call; a late result is used all the same. */
   readonly drawTimeoutMs: number;
-  /** So much of the budget is spent, in percent: one of those at which the operator is told. */
+  /** A notification threshold, in percent, is reached. */
   onThreshold(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
 }
 
@@ -53,31 +53,31 @@ export class LocalAllowance {
   readonly #lowWater: LowWater;
   #account: BudgetAccount;
   #budget: Budget;
-  /** Below zero where requests cost more than was reserved for them: the next draw is for that as well. */
+  /** Negative where requests cost more than their reservations: the next draw covers that. */
   #atHandNanos = 0;
-  /** Requests that are not settled, and what they took. */
+  /** Unsettled requests, and their reservations. */
   #holds = 0;
   #reservedNanos = 0;
   #usedAtMs: number;
   readonly #waiters: Waiters;
-  /** One call of the account store at a time. */
+  /** One store call at a time. */
   #running: Promise<void> | undefined = undefined;
-  /** A draw that is on its way, also where nobody waits for it any more. */
+  /** A running draw, even if no request waits for it any more. */
   #drawing: Promise<number> | undefined = undefined;
   #failures = 0;
   #silentUntilMs = Number.NEGATIVE_INFINITY;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #aheadAgainAtMs = Number.NEGATIVE_INFINITY;
 
-  /** As the account store said last; undefined before it said anything. */
+  /** By the store's last answer; undefined before the first. */
   #spentNanos: number | undefined = undefined;
-  /** Nodes that hold something of it, this one included. */
+  /** Nodes that hold money of this account, this one included. */
   #holders = 1;
-  /** What our own requests cost since then. */
+  /** What own requests have cost since then. */
   #settledNanos = 0;
   #isLowered = false;
   #thresholdsReached = 0;
-  /** The account store was asked what is spent, after the last request was over. */
+  /** The store was asked for the spent amount after the last request. */
   #isLookedUp = false;
 
   constructor(account: BudgetAccount, budget: Budget, deps: AllowanceDeps) {
@@ -102,7 +102,7 @@ export class LocalAllowance {
     return nowMs >= this.#account.startsAtMs && nowMs < this.#account.endsAtMs;
   }
 
-  /** As the configuration has it now. */
+  /** Adopts the present configuration. */
   follow(budget: Budget): void {
     if (budget === this.#budget) return;
     const { alerts } = this.#budget;
@@ -115,12 +115,12 @@ export class LocalAllowance {
     this.#isLowered = moreNanos < 0;
   }
 
-  /** No draw can help: so much is not left, whoever holds it. */
+  /** No draw can help: all nodes together have less. */
   isSpentFor(nanos: number): boolean {
     return nanos > 0 && this.#spentNanos !== undefined && this.#account.nanos - this.#spentNanos < nanos;
   }
 
-  /** False where there is not so much at hand, or others were here before. */
+  /** False where too little is at hand, or others wait. */
   takeAtOnce(nanos: number): boolean {
     const nowMs = this.#deps.clock.monotonicMs();
     if (nanos > 0) {
@@ -141,7 +141,7 @@ export class LocalAllowance {
     return taken;
   }
 
-  /** Something that was taken cost so much, which may be more; the rest is free again. */
+  /** Ends a reservation: the actual cost may be higher; the rest becomes available. */
   settle(takenNanos: number, costNanos: number): void {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#holds -= 1;
@@ -162,7 +162,7 @@ export class LocalAllowance {
     return budgetExceeded({ account: this.#account, period, spentNanos, nanos, nowMs: this.#deps.clock.nowMs() });
   }
 
-  /** Every now and then, on the monotonic clock: draws ahead, or gives back. True where the allowance is not needed. */
+  /** Called regularly with monotonic time: draws ahead, or returns money. True where the allowance is not needed any more. */
   look(nowMs: number, isOver: boolean): boolean {
     const unneededNanos = this.#lowWater.turn(nowMs, this.#atHandNanos);
     if (this.#running !== undefined || !this.#waiters.areNone) return false;
@@ -183,36 +183,36 @@ export class LocalAllowance {
     }
     if (this.#holds > 0) return false;
     if (isOver) return true;
-    // What was spent beyond what was drawn is remembered, and drawn with what is needed next.
+    // An overdraft is remembered, and drawn with the next need.
     if (this.#atHandNanos !== 0 || idleForMs < idleMs) return false;
     if (this.#isLookedUp || this.#thresholdsReached === this.#budget.alerts.length) return true;
-    // By now all its rows are in the store, which may say that a threshold was reached.
+    // By now all rows are imported, and a threshold may be reached.
     void this.#run(() => this.#lookUp());
     return false;
   }
 
-  /** Something of the account is here that others may come to need: what the account store says of it should be known. */
+  /** Money of the account is held here, so its state should be kept up to date. */
   get isHolding(): boolean {
     return this.#atHandNanos > 0 && this.#running === undefined;
   }
 
-  /** So much was spent here since the account store last said something that others may be near the end of it. */
+  /** So much was spent here since the last answer that the budget may be nearly used up. */
   get isOutOfDate(): boolean {
     if (this.#spentNanos === undefined) return false;
     return this.#settledNanos * this.#holders * staleAtShare >= this.#account.nanos - this.#spentNanos;
   }
 
-  /** What the account store says of the account, unasked for. */
+  /** Receives the account's state from a survey. */
   hear(state: AccountState): void {
     if (this.#running === undefined) this.#note(state);
   }
 
-  /** The account store took this node for lost, and gave what it drew to others. What requests under way hold is a debt. */
+  /** The store declared this node lost and returned its money. Running reservations are now an overdraft. */
   forfeit(): void {
     this.#atHandNanos = -this.#reservedNanos;
   }
 
-  /** Gives back what no request holds; what the running ones leave over is free when their rows are in the store. */
+  /** Returns what no request holds; the surplus of running ones is freed when their rows are imported. */
   async close(): Promise<void> {
     this.#waiters.close();
     await this.#running;
@@ -220,7 +220,7 @@ export class LocalAllowance {
     if (this.#atHandNanos > 0 && !isQuiet) await this.#run(() => this.#giveBack(this.#atHandNanos));
   }
 
-  /** This node's part of what is held ahead by all; nothing before the account store said something. */
+  /** This node's part of the money held ahead; 0 before the first answer. */
   get #aheadNanos(): number {
     if (this.#spentNanos === undefined) return 0;
     const leftNanos = this.#account.nanos - this.#spentNanos - this.#settledNanos;
@@ -255,7 +255,7 @@ export class LocalAllowance {
     });
   }
 
-  /** Until nobody waits: draws for all who do. */
+  /** Draws for all waiting requests, until none waits. */
   #serve(): Promise<void> {
     return this.#run(async () => {
       for (this.#handOut(); this.#waiters.first !== undefined; this.#handOut()) await this.#drawForWaiting();
@@ -279,14 +279,14 @@ export class LocalAllowance {
       await this.#heard(lease.renew());
       return;
     }
-    // What is on its way is not asked for twice: it may come late, and is for those who wait then.
+    // A running draw is not repeated: its late result serves the requests waiting then.
     const isNew = this.#drawing === undefined;
     const drawing = this.#drawing ?? this.#draw(leastNanos, this.#wanted(leastNanos));
     const grantedNanos = await this.#heard(watch.ask(drawing, drawTimeoutMs));
     if (isNew && grantedNanos === 0) await this.#refuse(leastNanos);
   }
 
-  /** Undefined where it failed; whoever waits goes on waiting then, or was told. */
+  /** Undefined after a failure; waiting requests then go on waiting, or were refused. */
   async #heard<T>(call: Promise<T>): Promise<T | undefined> {
     try {
       return await call;
@@ -306,7 +306,7 @@ export class LocalAllowance {
     }
   }
 
-  /** What all who wait need. */
+  /** The need of all waiting requests. */
   #wanted(leastNanos: number): number {
     const neededNanos = this.#waiters.nanos - this.#atHandNanos;
     return Math.max(leastNanos, Math.min(neededNanos, this.#account.nanos));
@@ -314,16 +314,16 @@ export class LocalAllowance {
 
   async #drawAhead(nowMs: number): Promise<void> {
     const { watch, drawTimeoutMs } = this.#deps;
-    // Others may hold more than their part yet, until they hear that there is one more.
+    // Others may hold more than their part until they learn of one more node.
     this.#aheadAgainAtMs = nowMs + quietMs;
     try {
       await watch.ask(this.#drawing ?? this.#draw(1, 1), drawTimeoutMs);
     } catch {
-      // The watch says so in the log, and nobody waits for this.
+      // The watch logs it, and no request waits for this.
     }
   }
 
-  /** Also where it comes so late that nobody waits for it any more, what is granted is at hand then. */
+  /** A late grant is available too, even if no request waits for it any more. */
   #draw(leastNanos: number, wantNanos: number): Promise<number> {
     this.#drawing = this.#ask(leastNanos, wantNanos).finally(() => {
       this.#drawing = undefined;
@@ -333,7 +333,7 @@ export class LocalAllowance {
 
   async #ask(leastNanos: number, wantNanos: number): Promise<number> {
     const { accountStore, node, clock, lease } = this.#deps;
-    // The account store is to know whose it is before it is drawn.
+    // The lease comes first, so that the store knows the node.
     if (!lease.isValidAt(clock.monotonicMs())) await lease.renew();
     const unitNanos = Math.max(this.#lowWater.unitNanos, this.#waiters.first?.nanos ?? 0);
     const { grantedNanos, ...state } = await accountStore.draw(this.#account, node, leastNanos, wantNanos, unitNanos);
@@ -344,21 +344,21 @@ export class LocalAllowance {
     return grantedNanos;
   }
 
-  /** The account store has not so much: it is spent, or others hold it and may give some of it back. */
+  /** The store has too little: it is spent, or other nodes hold it and may return some. */
   async #refuse(leastNanos: number): Promise<void> {
     this.#waiters.refuse(
       (nanos) => nanos - this.#atHandNanos >= leastNanos,
       (nanos) => this.isSpentFor(nanos),
       (nanos) => this.refusal(nanos),
     );
-    // Too little for those who wait here may be enough for others, and together with what they hold for one of us.
+    // Too little for the requests here may be enough for another node, and with what that holds for a request of ours.
     if (this.#waiters.first === undefined && this.#atHandNanos > 0) await this.#giveBack(this.#atHandNanos);
   }
 
   async #giveBack(nanos: number): Promise<void> {
     const { accountStore, node, watch, drawTimeoutMs } = this.#deps;
     try {
-      // Of a call that failed nobody knows whether it was heard: what it gave back counts as gone. So ask first whether one will be.
+      // A failed call may have been executed: what it returned counts as gone. So test first whether the store answers.
       if (watch.isDoubtful()) await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs);
       const givenNanos = Math.min(nanos, this.#atHandNanos);
       if (givenNanos <= 0) return;
@@ -366,7 +366,7 @@ export class LocalAllowance {
       this.#lowWater.took(0, this.#atHandNanos);
       await watch.ask(accountStore.giveBack(this.#account.id, node, givenNanos), drawTimeoutMs);
     } catch {
-      // The watch says so in the log, and nobody waits for this.
+      // The watch logs it, and no request waits for this.
       this.#quietUntilMs = this.#deps.clock.monotonicMs() + quietMs;
     }
   }
@@ -378,7 +378,7 @@ export class LocalAllowance {
       const state = await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs);
       if (state !== undefined) this.#note(state);
     } catch {
-      // As above; the next request will bring it to light.
+      // As above; the next request will show it.
     }
   }
 

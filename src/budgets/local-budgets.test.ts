@@ -427,7 +427,7 @@ test('an unresponsive store delays a request by at most three seconds, and later
   assert.equal(other.result.status, 'rejected');
   assert.equal(other.ms, 0);
   assert.ok(accountStore.calls.draw <= 1);
-  // What was granted too late is there for the next.
+  // A late grant serves the next request.
   accountStore.before = async () => undefined;
   hang.resolve();
   await pass(1_000);

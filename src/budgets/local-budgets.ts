@@ -10,30 +10,30 @@ import { type AllowanceDeps, LocalAllowance } from './local-allowance.ts';
 import { createStoreWatch, NodeLease } from './node-lease.ts';
 
 const lookIntervalMs = 50;
-/** How what is held here stands in the account store is asked so often, of so many accounts at a time. */
+/** Interval of surveys of the held accounts, and accounts per survey. */
 const surveyEveryMs = 2_000;
 const surveyedAtOnce = 500;
-/** At the end, so many accounts at a time. */
+/** Concurrent accounts at the end. */
 const closedAtOnce = 32;
 
 export interface LocalBudgetsDeps {
   readonly accountStore: BudgetAccountStore;
-  /** The name of this process, as in the rows of the ledger. */
+  /** The process's name in rows of the ledger. */
   readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
   readonly alerts: BudgetAlerts;
-  /** How long one call of the account store may take before it counts as failed. */
+  /** Timeout of one store call. */
   readonly drawTimeoutMs?: number;
 }
 
-/** Tells operators, once each. */
+/** Notifies operators, once each. */
 interface BudgetAlerts {
   reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
 }
 
 export interface LocalBudgets extends Budgets {
-  /** Gives back what no request holds. To be called when none is left. */
+  /** Returns what no request holds. To be called when none is left. */
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
     lease,
     onThreshold: (account, budget, percent, spentNanos) => alerts.reached(account, budget, percent, spentNanos),
   };
-  /** By account; those of periods that are over too, while something of them is here. */
+  /** By account; past periods too, while money of them is held. */
   const allowances = new Map<string, LocalAllowance>();
   const current: Record<HolderKind, Map<string, AllowancesOfHolder>> = {
     key: new Map(),
@@ -78,7 +78,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
     }
   }
 
-  /** What others drew and spent, so that nobody holds more than its part for long. Of very many accounts some at each time. */
+  /** What other nodes drew and spent, so that none holds more than its part for long. Many accounts are surveyed in turn. */
   async function survey(nowMs: number): Promise<void> {
     const some = nowMs >= surveyAtMs ? nextToSurvey() : outOfDate();
     if (nowMs >= surveyAtMs) surveyAtMs = nowMs + surveyEveryMs;
@@ -91,7 +91,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
         if (state !== undefined) allowance.hear(state);
       }
     } catch {
-      // The watch says so in the log; until it answers again each node keeps what it has.
+      // The watch logs it; until the store answers again each node keeps its money.
     } finally {
       isSurveying = false;
     }
@@ -169,7 +169,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
 
 const nothing: BudgetHold = Object.freeze({ accounts: Object.freeze([]), settle: () => undefined });
 
-/** What one exchange took from each budget that applies to it. */
+/** One exchange's reservations in each applicable budget. */
 class Hold implements BudgetHold {
   readonly accounts: string[] = [];
   readonly #allowances: LocalAllowance[] = [];
@@ -216,7 +216,7 @@ class Hold implements BudgetHold {
     this.#allowances.forEach((allowance, index) => {
       if (results[index]?.status === 'fulfilled') allowance.settle(nanos, 0);
     });
-    // That a budget is spent is the more lasting news.
+    // A spent budget is the more lasting error.
     throw errors.find((error) => error instanceof GatewayError && error.code === 'budget_exceeded') ?? errors[0];
   }
 }
@@ -224,9 +224,9 @@ class Hold implements BudgetHold {
 /** The port between spending and budgets. */
 export interface Budgets {
   /**
-   * Takes so much from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money
-   * cannot be counted. Without a promise where it can be decided here. It is for the periods that `beganAtMs` falls into: an exchange
-   * belongs to the day in which it began, in the sums of the ledger as in budgets. Now, where it is left out.
+   * Reserves the amount from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money cannot be
+   * counted. Returns no promise where this process can decide alone. `beganAtMs` selects the periods, as an exchange belongs to the day it began;
+   * now, where it is left out.
    */
   reserve(holders: readonly Holder[], nanos: number, beganAtMs?: number): BudgetHold | Promise<BudgetHold>;
 }
@@ -234,6 +234,6 @@ export interface Budgets {
 export interface BudgetHold {
   /** See `BudgetAccountStore`. */
   readonly accounts: readonly string[];
-  /** Once: what it cost, in nano-dollars; the rest is free again. */
+  /** Once, with the cost in nano-dollars; the rest becomes available. */
   settle(costNanos: number): void;
 }

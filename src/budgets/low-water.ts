@@ -1,6 +1,6 @@
 /** Computes how much of a node's drawn money was unused lately and can be returned, and the worst cost of recent requests. */
 
-/** What was at hand all the while over such a span was not needed. */
+/** Money that stayed unused over such a span was not needed. */
 const windowMs = 2_000;
 
 export class LowWater {
@@ -18,16 +18,16 @@ export class LowWater {
     if (leftNanos < this.#lowNanos) this.#lowNanos = leftNanos;
   }
 
-  /** The dearest of the last requests; of those before, where there were none. */
+  /** The most expensive of the latest requests; of the earlier ones, where there were none. */
   get unitNanos(): number {
     return Math.max(this.#largestNanos, this.#largestBeforeNanos);
   }
 
-  /** Once a span is over: what was not needed within it. A little stays for the next request. */
+  /** At the end of a span: money that was not needed. A little stays for the next request. */
   turn(nowMs: number, atHandNanos: number): number {
     if (nowMs - this.#startedMs < windowMs) return 0;
     const keepNanos = this.unitNanos;
-    // What is hardly more than that would be drawn again at once.
+    // A small surplus would be drawn again at once.
     const surplusNanos = this.#lowNanos > 2 * keepNanos ? this.#lowNanos - keepNanos : 0;
     if (this.#largestNanos > 0) {
       this.#largestBeforeNanos = this.#largestNanos;

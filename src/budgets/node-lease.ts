@@ -14,7 +14,7 @@ export interface NodeLeaseDeps {
   readonly node: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly watch: StoreWatch;
-  /** The account store took it for lost, and gave what it drew to others. */
+  /** The store declared this node lost, and returned its money. */
   onLost(): void;
 }
 
@@ -28,19 +28,19 @@ export class NodeLease {
     this.#deps = deps;
   }
 
-  /** What was drawn may be spent. */
+  /** Drawn money may be spent. */
   isValidAt(nowMs: number): boolean {
     return nowMs - this.#heardAtMs < spendsAloneMs;
   }
 
-  /** Every now and then. */
+  /** Called regularly. */
   look(nowMs: number): void {
     if (nowMs - this.#askedAtMs < renewEveryMs) return;
-    // The watch says so in the log, and it is tried again.
+    // The watch logs it, and it is retried.
     this.renew().catch(() => undefined);
   }
 
-  /** Resolves when the account store has heard of it. */
+  /** Resolves when the store has renewed the lease. */
   renew(): Promise<void> {
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
@@ -58,7 +58,7 @@ export class NodeLease {
   }
 }
 
-/** Whether the store answers when money is drawn from it: the time limit of each call, and the line in the log when that changes. */
+/** Whether the store answers draws: timeouts of its calls, and a log event when that changes. */
 export type StoreWatch = ReturnType<typeof createStoreWatch>;
 
 /** No answer within the time; it may still come. */
@@ -81,10 +81,10 @@ export function createStoreWatch(log: Log) {
   }
 
   return {
-    /** The last that was heard of it was a failure. */
+    /** The latest call failed. */
     isDoubtful: (): boolean => isDoubtful,
 
-    /** The answer of the store to a call, where it comes within the time. */
+    /** The store's answer, or a rejection after the timeout. */
     async ask<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
       const tooLate = (): Error => new StoreTimeout(`The store did not answer within ${Math.round(timeoutMs)} ms.`);
       try {

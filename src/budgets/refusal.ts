@@ -7,7 +7,7 @@ import { toDollars } from '../lib/money.ts';
 
 const dayMs = 86_400_000;
 
-/** For how long others may keep what they do not need; see `local-allowance.ts`. */
+/** How long other nodes may keep what they do not need; see `local-allowance.ts`. */
 const heldS = 2;
 
 const periodNames: Readonly<Record<BudgetPeriod, string>> = {
@@ -21,12 +21,12 @@ export interface Shortage {
   readonly account: BudgetAccount;
   readonly period: BudgetPeriod;
   readonly spentNanos: number;
-  /** What the request can cost at most. */
+  /** Upper bound of the request's cost. */
   readonly nanos: number;
   readonly nowMs: number;
 }
 
-/** Says whose budget it was, for those who count. */
+/** Names the budget's holder, for metrics. */
 export class BudgetExceeded extends GatewayError {
   readonly holder: HolderKind;
   readonly period: BudgetPeriod;
@@ -40,7 +40,7 @@ export class BudgetExceeded extends GatewayError {
 
 export function budgetExceeded({ account, period, spentNanos, nanos, nowMs }: Shortage): BudgetExceeded {
   const { holderKind, holderId, endsAtMs } = account;
-  // What is not spent would do: it is reserved for requests under way, here or at another node.
+  // Unspent money would do, but is reserved for other requests, here or at another node.
   const isSpent = spentNanos >= account.nanos;
   const isHeld = !isSpent && account.nanos - spentNanos >= nanos;
   const headers = ['x-should-retry', 'false'];

@@ -2,13 +2,13 @@
 
 import type { Clock } from '../lib/clock.ts';
 
-/** Others had the time to give it back by then. */
+/** Long enough for other nodes to return money. */
 const pausesMs = [120, 130];
 const sameMomentMs = 20;
 
 interface MoneySeeker {
   readonly nanos: number;
-  /** How often it was refused, and when it is asked for again. */
+  /** Number of refusals, and the time of the next attempt. */
   refusals: number;
   againAtMs: number;
   resolve(): void;
@@ -17,7 +17,7 @@ interface MoneySeeker {
 
 export class Waiters {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** Some ask again. */
+  /** Called when a pause ends. */
   readonly #onAgain: () => void;
   #waiting: MoneySeeker[] = [];
   #pausing: MoneySeeker[] = [];
@@ -28,7 +28,7 @@ export class Waiters {
     this.#onAgain = onAgain;
   }
 
-  /** Of those who do not pause. */
+  /** Among those that do not pause. */
   get first(): { readonly nanos: number } | undefined {
     return this.#waiting[0];
   }
@@ -37,7 +37,7 @@ export class Waiters {
     return this.#waiting.length === 0 && this.#pausing.length === 0;
   }
 
-  /** Of those who do not pause. */
+  /** Of those that do not pause. */
   get nanos(): number {
     return this.#waiting.reduce((sum, { nanos }) => sum + nanos, 0);
   }
@@ -48,7 +48,7 @@ export class Waiters {
     });
   }
 
-  /** For as long as there is enough for the next; those who were refused once came first. */
+  /** Serves requests in order while there is enough; retried ones first. */
   handOut(take: (nanos: number) => boolean): void {
     for (const waiters of [this.#pausing, this.#waiting]) {
       for (let waiter = waiters[0]; waiter !== undefined && take(waiter.nanos); waiter = waiters[0]) {
@@ -58,12 +58,12 @@ export class Waiters {
     }
   }
 
-  /** Who does not pause. */
+  /** Those that do not pause. */
   rejectAll(error: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
   }
 
-  /** There is not so much for them: they ask again after a pause, unless that is in vain. */
+  /** There is too little: they retry after a pause, or are rejected. */
   refuse(
     isTooMuch: (nanos: number) => boolean,
     isInVain: (nanos: number) => boolean,

@@ -1,17 +1,17 @@
 /** Computes the journal space to keep free so that every open request can end. */
 
-/** What most ends need twice over. */
+/** Twice the size of most ends. */
 const usualBytes = 2_048;
-/** What an end says beyond what its intent says. */
+/** An end's further size beyond its intent. */
 const moreBytes = 1_024;
 
 export class EndReserve {
   #count = 0;
   #bytes = 0;
-  /** Of those with long names: what they need beyond the usual. */
+  /** For ends with long names: bytes beyond the usual. */
   readonly #extra = new Map<string, number>();
 
-  /** Exchanges that are open. */
+  /** Open exchanges. */
   get count(): number {
     return this.#count;
   }
@@ -20,7 +20,7 @@ export class EndReserve {
     return this.#bytes;
   }
 
-  /** Its names stand in the end as well, that of the model twice. */
+  /** An end repeats the intent's names, and the model's twice. */
   open(id: string, intentBytes: number): void {
     this.#count += 1;
     this.#bytes += usualBytes;

@@ -60,7 +60,7 @@ async function idsIn({ ledger }: Store): Promise<string[]> {
   return (await ledger.page({}, { limit: 1_000 })).rows.map((row) => row.id).toReversed();
 }
 
-/** A journal in a slot of its own, as a process would write it. */
+/** A journal in its own slot, as a process would write it. */
 async function setUpFiles(t: TestContext) {
   const directory = await mkdtemp(join(tmpdir(), 'postern-importer-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
@@ -117,7 +117,7 @@ test('the more rows a round imports, the longer the pause until the next', async
     await until(() => at() >= 0 && looks.length > at() + 1);
     return (looks[at() + 1]?.atMs ?? 0) - (looks[at()]?.atMs ?? 0);
   };
-  // Timers are a little early at times.
+  // Timers may fire slightly early.
   assert.ok((await pauseAfter(1)) > 2 * pollMs - 2);
   assert.ok((await pauseAfter(500)) > 10 * pollMs - 2);
 });
@@ -144,7 +144,7 @@ test('while the store fails nothing more is read, and afterwards each row is imp
   };
   const importer = start({ own: counted, store: { ...store, ledger }, batch: 2 });
   for (let number = 1; number <= 7; number++) await journal.note(settlementLine(id(number)));
-  // However often it is tried, each time after a longer rest.
+  // Each retry follows a longer pause.
   await until(async () => {
     clock.advance(2_000);
     await wait(1);
@@ -253,14 +253,14 @@ test('imports journals of killed processes to the end, marks open requests as lo
   await journal.open(id(2), intentLine(id(2), 'node-1', 700));
   const account = { id: 'key/dev/total', holderKind: 'key', holderId: 'dev', nanos: 10_000 } as const;
   await store.budgets.draw({ ...account, startsAtMs: 0, endsAtMs: Number.POSITIVE_INFINITY }, 'node-1', 1, 5_000);
-  // As long as it runs, nobody else reads it.
+  // While the process runs, no other reads it.
   assert.deepEqual(claims(), []);
   const early = start({ own: undefined, claimOrphans: claims });
   await early.caughtUp();
   await early.close();
   assert.deepEqual(await idsIn(store), []);
 
-  slot.release(); // as the system does for a process that is killed
+  slot.release(); // as the system does for a killed process
   const importer = start({ own: undefined, claimOrphans: claims });
   await importer.caughtUp();
   const rows = (await store.ledger.page({}, { limit: 10 })).rows;
@@ -275,7 +275,7 @@ test('imports journals of killed processes to the end, marks open requests as lo
   const again = claimSlotAt(slots, slot.number);
   assert.ok(again !== undefined, 'the place is free again');
   again.release();
-  // Nothing was written into it since.
+  // Nothing was written since.
   assert.deepEqual(claims(), []);
 });
 
@@ -376,7 +376,7 @@ test('a clock that jumps ahead deletes nothing until it is confirmed', async (t)
   aheadMs = 400 * 86_400_000;
   clock.advance(3_600_000);
   await until(() => events.some(({ message }) => message === 'retention held back'));
-  // Another start, which has 48 h of its own.
+  // Another start, with its own 48 h.
   const again = start({ own: undefined, retentionMs: 90 * 86_400_000, clock: jumping });
   await again.caughtUp();
   await until(async () => (await store.ledger.readMark()) === clock.nowMs() + 2 * 86_400_000);

@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import type { JournalBatch, JournalReader } from './journal-reader.ts';
 
-/** A journal that nobody writes any more, and that is ours until it is given back. */
+/** A journal without a writer, claimed until released. */
 export interface OrphanJournal {
   readonly reader: JournalReader;
   release(): void;
@@ -18,7 +18,7 @@ export interface OrphanJournal {
 export interface ImporterDeps {
   /** Undefined where this process writes no journal. */
   readonly own: JournalReader | undefined;
-  /** Takes those that nobody has; each is given back when it is imported to its end. */
+  /** Claims journals without a writer; each is released when it is imported completely. */
   claimOrphans(): readonly OrphanJournal[];
   readonly store: {
     readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'moveFormer' | 'prune' | 'pruneCaptures'>;
@@ -36,19 +36,19 @@ export interface ImporterDeps {
 }
 
 export interface ImporterState {
-  /** Since it was started. */
+  /** Since the start. */
   readonly importedRows: number;
-  /** Written into journals, and not in the store yet. */
+  /** Journal bytes that are not in the store yet. */
   readonly bytesBehind: number;
-  /** So many rows among it. */
+  /** Rows among these. */
   readonly rowsBehind: number;
-  /** When the oldest of that was written; undefined where there is none. */
+  /** Time of the oldest of them; undefined where there is none. */
   readonly oldestAtMs: number | undefined;
-  /** Why the store does not take it just now; undefined where it does. */
+  /** Why the store refuses rows at present; undefined where it accepts them. */
   readonly failure: string | undefined;
 }
 
-/** As it is before anything was read. */
+/** The state before anything was read. */
 export const nothingImported: ImporterState = Object.freeze({
   importedRows: 0,
   bytesBehind: 0,
@@ -58,35 +58,35 @@ export const nothingImported: ImporterState = Object.freeze({
 });
 
 export interface Importer {
-  /** Resolves once everything is in the store that stood in the journals at the start. */
+  /** Resolves once everything that was in the journals at the start is imported. */
   caughtUp(): Promise<void>;
   state(): ImporterState;
-  /** From now on rows are kept for so long. */
+  /** Sets the retention. */
   retain(retentionMs: number): void;
-  /** Imports what is there, where the store takes it, and ends. */
+  /** Imports what remains, if the store accepts it, and ends. */
   close(): Promise<void>;
 }
 
-/** As many as come in the longest pause from a gateway that answers thousands a second; they take SQLite some 40 ms. */
+/** Rows of the longest pause at thousands of requests a second; SQLite takes some 40 ms for them. */
 const defaultBatch = 5_000;
 const defaultPollMs = 100;
-/** A look that brought rows is polled by a longer pause, and one that brought many by a still longer one: the more come at once, the less each costs. */
+/** Lengthens the pause after a step with rows, and more after one with many: larger batches cost less per row. */
 const polls = { nothing: 1, some: 2, many: 10 } as const;
 const manyRows = 200;
 const orphansEveryMs = 10_000;
 const tidyEveryMs = 1_000;
 const pruneEveryMs = 3_600_000;
-/** From here on somebody may wonder why old rows stay. */
+/** After so long, rows held back are reported. */
 const heldBackMs = 3_600_000;
 const seriesEveryMs = 2_000;
 const formerEveryMs = 60_000;
 const progressEveryMs = 3_000;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
-/** What is not in the store by then is imported at the next start. */
+/** What is not imported by then is imported at the next start. */
 const closeWithinMs = 5_000;
 
-/** What a look at a journal brought: nothing, what had come since the last one, or more than went into one batch. */
+/** The result of a step: nothing, new rows, many rows, or more than a batch holds. */
 type Came = 'nothing' | 'some' | 'many' | 'more';
 
 export function createImporter(deps: ImporterDeps): Importer {
@@ -95,19 +95,19 @@ export function createImporter(deps: ImporterDeps): Importer {
   return importer;
 }
 
-/** One journal, and how far it is. */
+/** One journal and its progress. */
 class Source {
   readonly reader: JournalReader;
   readonly release: (() => void) | undefined;
   isOpen = false;
-  /** Read and not imported: while the store fails, nothing more is read. The journal is the buffer. */
+  /** Read but not imported: while the store fails, nothing more is read. The journal is the buffer. */
   held: JournalBatch | undefined = undefined;
   position: JournalPosition | undefined = undefined;
   failures = 0;
-  /** Of the latest one. */
+  /** Of the latest attempt. */
   failure: string | undefined = undefined;
   pausedUntilMs = 0;
-  /** When it is looked again whether something can be deleted. */
+  /** Time of the next attempt to delete segments. */
   tidiesAtMs = 0;
 
   constructor(reader: JournalReader, release?: () => void) {
@@ -124,7 +124,7 @@ class JournalImporter implements Importer {
   /** Resolves when the loop has ended. */
   #ended: Promise<void> = Promise.resolve();
   #sources: Source[] = [];
-  /** Those of the start that were not read to their end yet. */
+  /** Journals of the start that were not read to their end yet. */
   readonly #behindAtStart = new Set<Source>();
   #isCaughtUp = false;
   #importedRows = 0;
@@ -136,9 +136,9 @@ class JournalImporter implements Importer {
   #isSeriesFailing = false;
   #nextFormerMs = 0;
   #isFormerFailing = false;
-  /** The mark of time when it was moved last, and the monotonic clock then. */
+  /** The last position of the time mark, and the monotonic clock then. */
   #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
-  /** Some of what is too old was deleted, and not all of it yet. */
+  /** A pruning has more to delete. */
   #isPruning = false;
   #isHeldBack = false;
   #closesAtMs = Number.POSITIVE_INFINITY;
@@ -197,7 +197,7 @@ class JournalImporter implements Importer {
       const came: Came[] = [];
       for (const source of this.#sources) came.push(await this.#step(source));
       const isBusy = came.some((one) => one !== 'nothing');
-      // Rows that come all the time are taken many at each look: a few at a time cost ten times as much each.
+      // Under load rows are taken in large steps: a few at a time cost ten times as much each.
       let isHurried = came.includes('more') || (isBusy && (this.#isClosing || this.#behindAtStart.size > 0));
       if (this.#behindAtStart.size > 0) this.#reportProgress();
       else this.#isCaughtUp = true;
@@ -258,7 +258,7 @@ class JournalImporter implements Importer {
     return rows.length < manyRows ? 'some' : 'many';
   }
 
-  /** What could not be deleted when it was imported. */
+  /** Deletes what could not be deleted after its import. */
   async #tidy(source: Source): Promise<void> {
     const nowMs = this.#deps.clock.monotonicMs();
     if (source.position === undefined || nowMs < source.tidiesAtMs) return;
@@ -293,7 +293,7 @@ class JournalImporter implements Importer {
   #failed(source: Source, thrown: unknown): void {
     const { clock, log } = this.#deps;
     const failure = reasonOf(thrown);
-    // Said again where it has become another one.
+    // Logged again where the cause changes.
     if (source.failure !== failure) {
       log.error('rows cannot go into the store; they stay in the journal until they can', {
         journal: source.reader.id,
@@ -317,11 +317,11 @@ class JournalImporter implements Importer {
     }
   }
 
-  /** A few rows at a time, so that rows that come in never wait for long. */
+  /** A few rows at a time, so that imports do not wait for long. */
   async #prune(): Promise<boolean> {
     const { clock, log, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextPruneMs) return false;
-    // Before anything is awaited: whoever shortens the retention meanwhile wants it done again at once.
+    // Before any await: a shorter retention set meanwhile must prune at once.
     this.#nextPruneMs = clock.monotonicMs() + pruneEveryMs;
     try {
       const nowMs = await this.#findTime();
@@ -359,7 +359,7 @@ class JournalImporter implements Importer {
     }
   }
 
-  /** A slice at each look: other writers get more of the time than this. */
+  /** A slice at each step: other writers get more of the time. */
   async #moveFormer(): Promise<void> {
     const { clock, log, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextFormerMs) return;
@@ -374,7 +374,7 @@ class JournalImporter implements Importer {
     }
   }
 
-  /** The time of day as far as the store has seen it pass: a clock that jumps ahead must not delete everything. */
+  /** The time of day as confirmed by the store: a clock that jumps ahead must not delete everything. */
   async #findTime(): Promise<number> {
     const { clock, log, store } = this.#deps;
     const known = this.#mark;

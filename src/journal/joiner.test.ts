@@ -5,13 +5,13 @@ import { Joiner, nothingJoined } from './joiner.ts';
 import { type RowItem, toPayload } from './journal-items.ts';
 import { toItem } from './journal-records.ts';
 
-/** Their last digits are the same, as are their numbers. */
+/** Equal last digits, so equal numbers. */
 const one = '0123456789abcdef0000000000000001';
 const other = '0123456789abcdee0000000000000001';
-/** These are written out, and have no number. */
+/** Written as text, without a number. */
 const words = ['first', 'second'] as const;
 
-/** What a journal with these items leaves open, and in which order; rows of those that were settled come first. */
+/** What these items leave open, in order; rows of settled exchanges come first. */
 function join(...makers: (() => RowItem)[]): string[] {
   const joiner = new Joiner();
   const joined = nothingJoined();

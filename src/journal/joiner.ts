@@ -6,7 +6,7 @@ import type { Frame } from './journal-frame.ts';
 import { ItemReader, idNumberOf } from './journal-items.ts';
 import { type FramePosition, type JournalLine, parseLine } from './journal-records.ts';
 
-/** What came of a piece of journal. */
+/** The result of a piece of journal. */
 export interface Joined {
   readonly rows: ImportedRow[];
   readonly endedNodes: string[];
@@ -22,7 +22,7 @@ interface OpenIntent {
   readonly segment: number;
 }
 
-/** By the numbers of their IDs, as texts would have to be hashed: by the text where two have one number. */
+/** Open intents by the numbers of their IDs, as hashing texts is slower; by the text where two numbers are equal. */
 class OpenIntents {
   readonly #intents = new Map<number | string, OpenIntent>();
   #hasTexts = false;
@@ -57,9 +57,9 @@ class OpenIntents {
 export class Joiner {
   readonly #open = new OpenIntents();
   readonly #items = new ItemReader();
-  /** Whose names are known. */
+  /** The segment whose names are known. */
   #itemsSegment = 0;
-  /** Where the last whole frame of a segment ended, also of those that were deleted: what is late may have stood in one. */
+  /** The end of each segment's last whole frame, deleted ones included: a late row may have been in it. */
   readonly #ends = new Map<number, number>();
   #node: string | undefined = undefined;
 
@@ -93,7 +93,7 @@ export class Joiner {
     }
   }
 
-  /** Nobody writes any more: what is open stays without an end. */
+  /** The writer is gone: open exchanges stay without an end. */
   endAll(into: Joined): void {
     for (const { intent } of this.#open.values()) into.rows.push(toLostRow(intent));
     this.#open.clear();
@@ -126,7 +126,7 @@ export class Joiner {
         break;
       }
       case 'start':
-        // Even under the same name: what was open then has nobody any more.
+        // Even under the same name: exchanges open then are lost.
         if (this.#node === record.node) this.#node = undefined;
         this.endAll(into);
         this.#node = record.node;
@@ -144,7 +144,7 @@ export class Joiner {
     }
   }
 
-  /** Where the first record of a process was lost, its others tell as well. */
+  /** Where the first record of a process is missing, its other records name it as well. */
   #enter(node: string, into: Joined): void {
     if (this.#node === node) return;
     if (this.#node !== undefined) this.endAll(into);
@@ -187,7 +187,7 @@ function toLostRow({ row, reservedNanos, accounts }: IntentRecord): ImportedRow 
   return { row: lost, accounts };
 }
 
-/** It went well as far as it went; but the journal could not be written then, and its client was not given the end. */
+/** Successful, but the journal could not be written then, so the client never got the end. */
 function toLateRow(row: LedgerRow): LedgerRow {
   if (row.outcome !== 'ok' && row.outcome !== 'error') return row;
   return { ...row, outcome: 'cut', error: 'store_unavailable' };

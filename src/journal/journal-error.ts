@@ -10,7 +10,7 @@ export class JournalError extends Error {
   }
 }
 
-/** For clients: nothing of the machine is in it. */
+/** For clients: reveals nothing of the machine. */
 export function journalUnavailable(cause?: unknown): GatewayError {
   return new GatewayError('store_unavailable', {
     message: "The gateway's journal cannot be written just now; try again after the time in Retry-After.",
@@ -19,10 +19,10 @@ export function journalUnavailable(cause?: unknown): GatewayError {
   });
 }
 
-/** The system's name of an error, such as ENOSPC, or what it says. */
+/** The system's error name, such as ENOSPC, or the message. */
 export const codeOrReasonOf = (thrown: unknown): string => codeOf(thrown) ?? reasonOf(thrown);
 
-/** For faults of the set-up, which do not mend themselves. */
+/** For faults of the set-up, which are permanent. */
 export function toJournalError(thrown: unknown, directory: string): unknown {
   if (thrown instanceof JournalError || !(thrown instanceof Error) || !('syscall' in thrown)) return thrown;
   const place = `The journal directory "${directory}"`;

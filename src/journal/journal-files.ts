@@ -20,20 +20,20 @@ import { makeDirectory } from '../lib/make-directory.ts';
 export interface JournalFiles {
   makeDirectory(path: string): void;
   list(path: string): string[];
-  /** `wx` makes a file that must not be there yet. */
+  /** `wx` creates a file that must not exist. */
   open(path: string, flags: 'r' | 'r+' | 'wx'): number;
   close(file: number): void;
   size(file: number): number;
-  /** Whether it still has a name in some directory. */
+  /** Whether the file still has a name in a directory. */
   isLinked(file: number): boolean;
   read(file: number, into: Buffer, length: number, position: number): number;
-  /** May write less than it was given. */
+  /** May write fewer bytes. */
   write(file: number, bytes: Buffer, position: number): number;
-  /** The same off the loop. */
+  /** The same asynchronously. */
   writeLater(file: number, bytes: Buffer, position: number): Promise<number>;
-  /** Resolves when what was written is on the disk. */
+  /** Resolves when written data is on the disk. */
   sync(file: number): Promise<void>;
-  /** Resolves when the names in a directory are on the disk. */
+  /** Resolves when the directory's entries are on the disk. */
   syncDirectory(path: string): Promise<void>;
   truncate(path: string): void;
   remove(path: string): void;

@@ -18,7 +18,7 @@ const itemsMark = Buffer.from([...mark, 2]).readUInt32LE();
 const checksumAt = 4;
 const lengthAt = 8;
 const timeAt = 12;
-/** What a frame takes beside its items. */
+/** A frame's bytes beside its items. */
 export const frameBytes = headBytes + 1;
 
 /** A buffer that grew beyond this is not kept. */
@@ -29,7 +29,7 @@ export class FrameWriter {
   #buffer = Buffer.allocUnsafeSlow(usualBytes);
   #length = 0;
 
-  /** Another frame, of so many bytes at most. */
+  /** Begins a frame of at most this size. */
   begin(mostBytes: number): void {
     if (mostBytes > this.#buffer.length || this.#buffer.length > keptBytes) {
       this.#buffer = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(Math.max(mostBytes, usualBytes))));
@@ -42,7 +42,7 @@ export class FrameWriter {
     this.#length += length;
   }
 
-  /** Good until the next one begins. */
+  /** Valid until the next frame begins. */
   end(nowMs: number): Buffer {
     const buffer = this.#buffer;
     buffer[this.#length++] = lineEnd;
@@ -56,9 +56,9 @@ export class FrameWriter {
 }
 
 export interface FrameHead {
-  /** Of what follows the head. */
+  /** Bytes after the head. */
   readonly length: number;
-  /** And no text. */
+  /** Items, not text. */
   readonly isItems: boolean;
   readonly atMs: number;
 }
@@ -72,7 +72,7 @@ export interface Frame {
   readonly isItems: boolean;
 }
 
-/** Undefined where no head stands. `bytes` holds at least a head's. */
+/** Undefined where there is no head. `bytes` has at least the size of one. */
 export function readHead(bytes: Buffer, offset: number): FrameHead | undefined {
   const version = bytes.readUInt32LE(offset);
   const isItems = version === itemsMark;

@@ -14,11 +14,11 @@ interface Drawer {
   readonly items: LRUCache<string, Found>;
 }
 
-/** `sharedCacheOf`: where there is one, opened with the first use. */
+/** `sharedCacheOf`: the shared cache, if configured, opened at the first use. */
 export function createItemCache(sharedCacheOf: () => SharedCache | undefined) {
   const drawers = new Map<string, Drawer>();
 
-  /** What was kept under other settings is forgotten. */
+  /** Entries stored under other settings are dropped. */
   function drawerOf({ id }: Model, settings: CacheSettings): Drawer {
     const known = drawers.get(id);
     if (known !== undefined && isSame(known.settings, settings)) return known;
@@ -33,7 +33,7 @@ export function createItemCache(sharedCacheOf: () => SharedCache | undefined) {
   }
 
   return {
-    /** Those that are known, by their keys. */
+    /** The known items, by their keys. */
     async read(model: Model, settings: CacheSettings, keys: readonly string[]): Promise<ReadonlyMap<string, Found>> {
       const { items } = drawerOf(model, settings);
       const known = new Map<string, Found>();

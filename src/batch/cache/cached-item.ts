@@ -6,14 +6,14 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import type { Envelope, Result } from '../codecs/codec.ts';
 import type { Found } from '../found.ts';
 
-/** What it takes beside its bytes, about. */
+/** Estimated overhead beside its bytes. */
 const besideBytes = 400;
 
 export function bytesOf({ result, envelope }: Found): number {
   return result.bytes.length + envelope.head.length + envelope.tail.length + besideBytes;
 }
 
-/** With copies of what may be a slice of something long. */
+/** With copies, as the originals may be slices of long buffers. */
 export function cachedOf(found: Found, envelope: Envelope): Found {
   return { ...found, result: { ...found.result, bytes: Buffer.from(found.result.bytes) }, envelope };
 }
@@ -25,7 +25,7 @@ export function cachedEnvelope(envelope: Envelope): Envelope {
 const lengthBytes = 4;
 const sumLength = 32;
 
-/** For another process: a sum over the key and all the rest, a description, and the bytes. */
+/** For other processes: a checksum over the key and all else, a description, and the bytes. */
 export function toStored(key: string, { result, envelope, counts, isShare, origin }: Found): Buffer {
   const { bytes, ...said } = result;
   const { head, tail, ...around } = envelope;
@@ -38,7 +38,7 @@ export function toStored(key: string, { result, envelope, counts, isShare, origi
   return Buffer.concat([sumOf(key, content), content]);
 }
 
-/** Undefined where it is not what was written there: cut, changed, or of somebody else. */
+/** Undefined where the bytes are truncated, changed, or of another key. */
 export function fromStored(key: string, stored: Buffer): Found | undefined {
   if (stored.length < sumLength + lengthBytes) return undefined;
   const content = stored.subarray(sumLength);
@@ -52,7 +52,7 @@ interface Stored {
   readonly result: Omit<Result, 'bytes'>;
   readonly around: Omit<Envelope, 'head' | 'tail'>;
   readonly counts: readonly (readonly [string, string])[];
-  /** Absent in what another version wrote. */
+  /** Absent in entries of older versions. */
   readonly isShare?: boolean;
   readonly origin: Found['origin'];
   readonly lengths: readonly [number, number];

@@ -12,7 +12,7 @@ const patienceMs = 100;
 const connectTimeoutMs = 1_000;
 const retryAfterMs = 1_000;
 const prefix = 'postern:item:';
-/** What is on its way, at most; beyond, nothing is written. */
+/** Limit of bytes being written; beyond it writes are skipped. */
 const mostOnTheWayBytes = 64 * 1024 * 1024;
 
 interface Client {
@@ -24,7 +24,7 @@ interface Client {
 
 export function createRedisSharedCache(url: string, log: Log) {
   let client: Client | undefined;
-  /** The one that has owed a reply for too long: it is not asked again until that is there. */
+  /** A client whose reply is overdue: not used again until the reply arrives. */
   let late: Client | undefined;
   let connecting: Promise<void> | undefined;
   let asBytes: unknown;
@@ -37,7 +37,7 @@ export function createRedisSharedCache(url: string, log: Log) {
     triedAtMs = performance.now();
     let opened: Client | undefined;
     try {
-      // Whoever has no Redis need not load its client.
+      // The client is loaded only where Redis is configured.
       const { createClient, RESP_TYPES } = await import('@redis/client');
       asBytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
       const created: Client = createClient({
@@ -62,7 +62,7 @@ export function createRedisSharedCache(url: string, log: Log) {
     }
   }
 
-  /** Undefined where there is none: it is looked for in the background. */
+  /** Undefined while there is no connection: one is opened in the background. */
   function connected(): Client | undefined {
     if (client !== undefined || isClosed) return client;
     if (connecting === undefined && performance.now() - triedAtMs >= retryAfterMs) connecting = connect();
@@ -85,7 +85,7 @@ export function createRedisSharedCache(url: string, log: Log) {
   connecting = connect();
 
   return {
-    /** In the order of the keys; undefined where nothing is there, or it takes too long to say. */
+    /** In the order of the keys; undefined for a miss or a timeout. */
     async read(keys: readonly string[]): Promise<readonly (Buffer | undefined)[]> {
       const none = keys.map(() => undefined);
       const asked = connected();
@@ -106,7 +106,7 @@ export function createRedisSharedCache(url: string, log: Log) {
       }
     },
 
-    /** In the background, and for so long. */
+    /** In the background. */
     write(entries: readonly (readonly [key: string, bytes: Buffer])[], ttlMs: number): void {
       const client = connected();
       if (client === undefined) return;
@@ -130,7 +130,7 @@ export function createRedisSharedCache(url: string, log: Log) {
   };
 }
 
-/** Undefined where it takes too long. */
+/** Undefined after the timeout. */
 function withinPatience(reply: Promise<unknown>, onLate: () => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

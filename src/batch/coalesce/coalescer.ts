@@ -5,24 +5,24 @@ import type { CoalesceSettings } from '../../core/snapshot.ts';
 import { callJointly } from './joint-call.ts';
 import type { Member } from './member.ts';
 
-/** Who may be asked together: the same of the same, for whomever. */
+/** Requests that can be joined: the same request for different items, of any client. */
 interface Group {
   waiting: Member[];
   items: number;
   timer: NodeJS.Timeout | undefined;
-  /** How long the first of the next ones waits: half as long each time that nobody came meanwhile. */
+  /** The next wait: halved each time that no other request came. */
   waitMs: number;
   lastAtMs: number;
 }
 
-/** What is shorter is no time to wait. */
+/** A shorter wait would be useless. */
 const shortestMs = 0.2;
 const mostGroups = 1_000;
 
 export class Coalescer {
   readonly #groups = new Map<string, Group>();
 
-  /** Resolves once its items were asked for with others'; those that have no result then are for itself to ask for. */
+  /** Resolves after the joint call; the caller requests items without a result by itself. */
   join(name: string, member: Member, { windowMs, maxItems }: CoalesceSettings): Promise<void> {
     const group = this.#groupOf(name, windowMs);
     const nowMs = performance.now();
@@ -80,7 +80,7 @@ interface OfKey {
   readonly key: string;
 }
 
-/** One member of each key in turn, so that a key with many does not delay keys with few. */
+/** Takes one member of each key in turn, so that a key with many does not delay keys with few. */
 function roundRobinByKey<T extends OfKey>(members: readonly T[]): T[] {
   const byKey = [...Map.groupBy(members, ({ key }) => key).values()];
   const ordered: T[] = [];

@@ -14,7 +14,7 @@ interface Owned extends Wanted {
   readonly entry: ListEntry;
 }
 
-/** Never rejects: whoever has no results afterwards asks alone, and reads its own error. One alone is not asked for here. */
+/** Never rejects: a member without results asks alone, and reads its own error. A single member is not asked for here. */
 export async function callJointly(members: readonly Member[]): Promise<void> {
   const [first, second] = members;
   try {
@@ -40,7 +40,7 @@ async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<vo
       for (const [member, { share }] of sharesIn(owned, part, inquiry)) member.takers.owe(share);
     },
   });
-  // Where nobody is left who wants it, it is given up.
+  // Cancelled where no member is left.
   const giveUp = (): void => {
     if (members.every(({ hasLeft }) => hasLeft)) asker.endWith({ error: new GatewayError('client_closed') });
   };
@@ -71,7 +71,7 @@ function shareOut(owned: readonly Owned[], read: ReadAnswer, part: ReadPart, inq
 
 const weightIn = ({ bytes }: Owned, { besideBytes }: Inquiry): number => weightOf(bytes) + besideBytes;
 
-/** Of each member: where its items stand in the call, and what it owes of it. */
+/** For each member: the positions of its items in the call, and its share of the cost. */
 function* sharesIn(
   owned: readonly Owned[],
   part: Exchange,

@@ -7,21 +7,21 @@ import type { Inquiry, Wanted } from '../part-asker.ts';
 
 interface Takers {
   take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void;
-  /** Its share of a call whose answer was not waited for. */
+  /** Its share of a call whose answer was not awaited. */
   owe(part: Exchange): void;
 }
 
 export class Member {
-  /** The ID of whose it is. */
+  /** The ID of its key. */
   readonly key: string;
   readonly inquiry: Inquiry;
   readonly entries: readonly ListEntry[];
-  /** Takes its results and its share of the cost, also after it has left: its items were asked for. */
+  /** Receives its results and its share of the cost, even after it has left: its items were requested. */
   readonly takers: Takers;
-  /** Resolves when nothing more comes of it. */
+  /** Resolves when no further results follow. */
   readonly over: Promise<void>;
   hasLeft = false;
-  /** Once it is asked for: is told when somebody leaves. */
+  /** Called, once the call has begun, when a member leaves. */
   onLeft: (() => void) | undefined = undefined;
   readonly #end: () => void;
 
@@ -39,7 +39,7 @@ export class Member {
     this.#end();
   }
 
-  /** Its client has gone, or no longer waits. */
+  /** Its client has left, or no longer waits. */
   leave(): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
@@ -48,10 +48,10 @@ export class Member {
   }
 }
 
-/** One item, wherever it stands in the list. */
+/** One distinct item of the list. */
 export interface ListEntry extends Wanted {
   readonly key: string;
   found: Found | undefined;
-  /** By this request: each further time that it stands in the list, and what others asked for, costs nothing. */
+  /** Requested by this request: repeated items, and those that other requests fetched, cost nothing. */
   isAskedFor: boolean;
 }

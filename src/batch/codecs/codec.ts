@@ -4,17 +4,17 @@ import type { Buffer } from 'node:buffer';
 import { elementsOf, type JsonSpan } from '../../lib/json/json-elements.ts';
 import { type JsonField, type JsonKind, kindBits } from '../../lib/json/json-scan.ts';
 
-/** Long work, with places to stop. */
+/** Long work that may pause at each `yield`. */
 export type TimeSliced<T> = Generator<undefined, T, undefined>;
 
-/** A request as it came: its body was scanned, and is valid. */
+/** A request whose body was scanned, and is valid. */
 export interface ListRequest {
   readonly body: Buffer;
-  /** What holds the items. */
+  /** The field with the items. */
   readonly list: JsonField;
-  /** All that stands in it, in its order; a name that nobody watches may stand there twice. */
+  /** All members of the body, in order; unwatched names may be repeated. */
   readonly members: readonly Member[];
-  /** What of the body is kept from upstreams. */
+  /** Spans of the body that are not sent to upstreams. */
   readonly without?: readonly JsonSpan[];
 }
 
@@ -25,82 +25,82 @@ export interface Member {
 
 /** The items of a request. */
 export interface Items {
-  /** What holds them: a list, or the one item itself. */
+  /** Span of the list, or of the single item. */
   readonly place: JsonSpan;
   readonly isList: boolean;
-  /** Each as it stands there. */
+  /** The unchanged bytes of each item. */
   readonly bytes: readonly Buffer[];
 }
 
-/** What an upstream says of one item. */
+/** The upstream's result for one item. */
 export interface Result {
-  /** The whole element, as it came. */
+  /** The whole element, unchanged. */
   readonly bytes: Buffer;
-  /** Where the item's number stands in it; undefined where its place says it. */
+  /** Span of the item's number; undefined where its position in the list counts. */
   readonly index: JsonSpan | undefined;
-  /** Of ranks. */
+  /** For rerank. */
   readonly score?: number;
-  /** Of vectors: how many numbers, or characters of base64; undefined where it is something else. */
+  /** For embeddings: how many numbers, or characters of base64; undefined for anything else. */
   readonly width?: number | undefined;
 }
 
-/** A number that an answer counts: what it is called, and where it stands. */
+/** A number counted in an answer: its path, and its span. */
 export interface Count {
-  /** Names with dots between. */
+  /** A dotted name. */
   readonly path: string;
   readonly source: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** What stands around the results in an answer. */
+/** The answer around its results. */
 export interface Envelope {
-  /** Up to the list's first byte, and from behind its last. */
+  /** Up to the list's first byte, and after its last. */
   readonly head: Buffer;
   readonly tail: Buffer;
-  /** White space before the first element, between two (with the comma), and behind the last. */
+  /** White space before the first element, between two (with the comma), and after the last. */
   readonly gaps: { readonly first: string; readonly between: string | undefined; readonly last: string };
-  /** Offsets in the head, and in the tail from the end of the head on. */
+  /** Offsets in the head, and in the tail counted from the end of the head. */
   readonly counts: readonly Count[];
 }
 
 export interface ReadAnswer {
   readonly envelope: Envelope;
-  /** Of each item that there is a result for, by its number; in the order in which they came. */
+  /** One for each item with a result, by its number; in the received order. */
   readonly results: readonly { readonly item: number; readonly result: Result }[];
 }
 
 export interface Codec {
-  /** What the items are: each element of the list, or all of it one; undefined where the request cannot be taken apart. */
+  /** Whether each element of the list is an item, or the whole list is one; undefined where the request cannot be split. */
   takes(request: ListRequest): 'each' | 'one' | undefined;
-  /** Names of fields that do not change what is said of an item: they may differ. */
+  /** Fields that do not change an item's result: they may differ. */
   readonly idle: readonly string[];
-  /** The field by which the client asks for the best of them alone. */
+  /** The field by which the client limits the results to the best. */
   topOf?(request: ListRequest): Top | undefined;
-  /** The field whose value is read once more with each item. */
+  /** The field whose value is processed again with each item. */
   readonly beside?: string;
-  /** Throws `Unfit` where it is not what was asked for. */
+  /** Throws `Unfit` where the answer does not match the request. */
   read(bytes: Buffer, asked: AskedOf): TimeSliced<ReadAnswer>;
 }
 
-/** What one call was asked. */
+/** The facts of a call that decide how its answer is read. */
 interface AskedOf {
   readonly items: number;
-  /** What is in base64 are 32-bit floats. */
+  /** Base64 holds 32-bit floats. */
   readonly floats: boolean;
-  /** Of ranks: for how many of the best; what it says nothing of stands behind all others. */
+  /** For rerank: the number of best results; missing items rank after all others. */
   readonly best: number;
 }
 
-/** How many of the best are wanted. */
+/** The limit of best results. */
 export interface Top {
   readonly place: JsonSpan;
   readonly count: number;
-  /** What stands around the number, where the request has none. */
+  /** The text around the number, where the request has no such field. */
   readonly around?: readonly [before: string, behind: string];
 }
 
-/** Between two places to stop. */
+/** Work between two points where it may pause. */
 const itemsPerPiece = 64;
 
 export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): TimeSliced<Items> {
@@ -113,7 +113,7 @@ export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): Tim
   return { place: list, isList: true, bytes };
 }
 
-/** Whether there are elements, and of these kinds alone. */
+/** Whether there are elements, all of these kinds. */
 export function holdsOnly({ firstElement, elementKinds }: JsonField, ...kinds: readonly JsonKind[]): boolean {
   return firstElement !== undefined && (elementKinds & ~kindBits(...kinds)) === 0;
 }
@@ -123,7 +123,7 @@ export function sourceOf({ body, members }: ListRequest, name: string): string |
   return member && body.toString('latin1', member.value.start, member.value.end);
 }
 
-/** `NaN` where something else stands there. */
+/** `NaN` where the value is no number. */
 export function numberAt(bytes: Buffer, { start, end }: JsonSpan): number {
   const source = bytes.toString('latin1', start, end);
   return /^[-0-9]/.test(source) ? Number(source) : Number.NaN;

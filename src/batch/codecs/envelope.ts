@@ -8,16 +8,16 @@ import { whatIsNoJson } from '../../lib/json/no-json.ts';
 import type { Count, Envelope, TimeSliced } from './codec.ts';
 
 interface Layout {
-  /** The member that has the results: the first of these that is there. */
+  /** The member with the results: the first of these that is present. */
   readonly lists: readonly string[];
-  /** Goes over one element. */
+  /** Passes one element. */
   element(walk: JsonWalk, index: number): void;
 }
 
 const OPEN_LIST = 0x5b;
 const countedIn: ReadonlySet<string> = new Set(['usage', 'meta']);
 
-/** With a place to stop behind each element. Throws `Unfit`. */
+/** It may pause after each element. Throws `Unfit`. */
 export function* readEnvelope(bytes: Buffer, layout: Layout): TimeSliced<Envelope> {
   const walk = new JsonWalk(bytes);
   try {

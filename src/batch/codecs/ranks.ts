@@ -53,7 +53,7 @@ export const ranks: Codec = {
   },
 };
 
-/** It is not among the best, and stands behind all that are. */
+/** Not among the best: ranks after all that are. */
 const leftOut: Result = { bytes: Buffer.alloc(0), index: undefined, score: Number.NEGATIVE_INFINITY };
 
 function topOf(request: ListRequest): Top | undefined {

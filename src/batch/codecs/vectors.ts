@@ -12,7 +12,7 @@ export const vectors: Codec = {
 
   takes(request) {
     const { list } = request;
-    // Each vector is made of all texts of a request that are to be read together.
+    // With late chunking each vector depends on all texts of a request.
     if (sourceOf(request, 'late_chunking') === 'true') return undefined;
     if (list.kind === 'string' || holdsOnly(list, 'number')) return 'one';
     return holdsOnly(list, 'string', 'array', 'object') ? 'each' : undefined;
@@ -80,7 +80,7 @@ const QUOTE = 0x22;
 const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
-/** How wide it is; undefined where it is one of several kinds at a time, which only the client can tell. */
+/** The width; undefined where only the client knows the kind of numbers. */
 function readNumbers(walk: JsonWalk, place: number, floats: boolean): number | undefined {
   switch (walk.peek()) {
     case QUOTE: {
@@ -108,7 +108,7 @@ function readNumbers(walk: JsonWalk, place: number, floats: boolean): number | u
 const exponents = [Buffer.from('e'), Buffer.from('E')];
 const MINUS = 0x2d;
 
-/** No number is too large for a double without an exponent that raises it, or hundreds of digits. */
+/** Numbers without a positive exponent and hundreds of digits fit a double. */
 function checkFinite(numbers: Buffer, place: number): void {
   for (const letter of exponents) {
     for (let at = numbers.indexOf(letter); at !== -1; at = numbers.indexOf(letter, at + 1)) {
@@ -135,7 +135,7 @@ function floatsIn(text: string, place: number): number {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length === 0 || bytes.length % 4 !== 0) throw new Unfit(`vector ${place} is no base64 of 32-bit floats`);
   for (let at = 0; at < bytes.length; at += 4) {
-    // All bits of the exponent: infinite, or no number.
+    // All exponent bits set: infinity or NaN.
     if (((bytes[at + 3] ?? 0) & 0x7f) === 0x7f && (bytes[at + 2] ?? 0) >= 0x80) {
       throw new Unfit(`vector ${place} has something that is no number`);
     }

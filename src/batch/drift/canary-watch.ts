@@ -8,9 +8,9 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { cosine, type DriftDeps, vectorsIn } from './readings.ts';
 
-/** Numbers differ a little from machine to machine; another model differs far more. */
+/** Numbers differ slightly between machines; another model differs far more. */
 const sameFrom = 0.999;
-/** So long after the start, or after the configuration named it, the first one is due. */
+/** Delay of the first check after the start, or after it was configured. */
 const firstAfterMs = 1_000;
 const lookEveryMs = 500;
 
@@ -95,7 +95,7 @@ export class CanaryWatch {
     }
   }
 
-  /** Against what came first, which is kept; 1 the first time. */
+  /** Compared with the stored baseline; 1 the first time. */
   async #agreementOf(name: string, { model, target, settings }: Bird): Promise<number> {
     const { ask, settings: store } = this.#deps;
     const body = Buffer.from(JSON.stringify({ model: model.id, input: settings.texts }));
@@ -126,7 +126,7 @@ const likeness = (a: readonly number[], b: readonly number[]): number => (a.leng
 
 const toText = (vector: readonly number[]): string => Buffer.from(Float32Array.from(vector).buffer).toString('base64');
 
-/** Undefined where there is none of these texts. */
+/** Undefined where there is none for these texts. */
 function readBaseline(kept: unknown, texts: string): number[][] | undefined {
   if (!isMapping(kept) || kept.texts !== texts || !Array.isArray(kept.vectors)) return undefined;
   return kept.vectors.map((text) => {

@@ -9,9 +9,9 @@ import { CanaryWatch } from './canary-watch.ts';
 import type { DriftDeps } from './readings.ts';
 import { ShadowRecord } from './shadow-record.ts';
 
-/** Copies under way at a time; beyond, a request is not copied. */
+/** Limit of concurrent copies; beyond it requests are not copied. */
 const mostUnderWay = 8;
-/** A longer body is not kept to be sent again. */
+/** Longer bodies are not kept for copies. */
 const longestBodyBytes = 1024 * 1024;
 
 export interface RunningDrift extends Drift {

@@ -29,7 +29,7 @@ function listIn(bytes: Buffer, name: string): unknown[] | undefined {
   try {
     read = JSON.parse(bytes.toString());
   } catch {
-    return undefined; // no answer that could be compared
+    return undefined; // no comparable answer
   }
   const list = isMapping(read) ? read[name] : read;
   return Array.isArray(list) ? list : undefined;
@@ -68,7 +68,7 @@ export interface DriftDeps {
   readonly log: Log;
 }
 
-/** Of vectors of one width: 1 where they point the same way, 0 where they have nothing in common. */
+/** For vectors of one width: 1 for the same direction, 0 for orthogonal ones. */
 export function cosine(a: readonly number[], b: readonly number[]): number {
   let product = 0;
   let ofA = 0;
@@ -82,13 +82,13 @@ export function cosine(a: readonly number[], b: readonly number[]): number {
   return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB);
 }
 
-/** An item in both spaces. */
+/** An item's vectors in both models. */
 export interface Pair {
   readonly before: readonly number[];
   readonly after: readonly number[];
 }
 
-/** The share of an item's nearest neighbours that are the same in both spaces; undefined where there are too few to tell. */
+/** The share of an item's nearest neighbours that both models agree on; undefined where there are too few. */
 export function neighbourOverlap(item: Pair, others: readonly Pair[], count: number): number | undefined {
   if (others.length < 2 * count) return undefined;
   const before = nearest(others, count, (other) => cosine(item.before, other.before));
@@ -101,7 +101,7 @@ function nearest(others: readonly Pair[], count: number, nearness: (other: Pair)
   return new Set(ranked.slice(0, count).map(({ other }) => other));
 }
 
-/** Kendall's: of all pairs, how many more stand in the same order than in the other; undefined where there is no order. */
+/** Kendall's tau: concordant minus discordant pairs, as a share of all; undefined where there is no order. */
 export function rankCorrelation(a: readonly number[], b: readonly number[]): number | undefined {
   let same = 0;
   let pairs = 0;

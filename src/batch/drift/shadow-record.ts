@@ -5,7 +5,7 @@ import type { ShadowAgreement } from '../../core/drift.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import { cosine, neighbourOverlap, type Pair, rankCorrelation, scoresIn, vectorsIn, verdictsIn } from './readings.ts';
 
-/** Neighbours are looked for among as many of the last items. */
+/** Neighbours are searched among this many latest items. */
 const mostRemembered = 64;
 const neighbours = 5;
 
@@ -53,7 +53,7 @@ export class ShadowRecord {
     };
   }
 
-  /** The shadow gave no answer that could be compared. */
+  /** The shadow gave no comparable answer. */
   failed(): void {
     this.#failed += 1;
   }
@@ -82,7 +82,7 @@ export class ShadowRecord {
 
   #compareScores(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
     if (before === undefined || after === undefined) return false;
-    // Where the best alone were asked for, the others have no score.
+    // With a limit of best results, the other items have no score.
     const both = [...before.keys()].filter((item) => before[item] !== undefined && after[item] !== undefined);
     this.#ranks.add(
       rankCorrelation(
