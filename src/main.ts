@@ -13,11 +13,11 @@ import { withMasks } from './lib/secrets/secret-shapes.ts';
 import { traceOf } from './lib/thrown.ts';
 import { version } from './version.ts';
 
-/** A secret of a service that stands in a name by mistake is masked, whichever command shows the name. */
+/** Secrets of services that occur in a name by mistake are masked in every command's output. */
 const stdout = (line: string): void => void process.stdout.write(`${withMasks(line)}\n`);
 const stderr = (line: string): void => void process.stderr.write(`${withMasks(line)}\n`);
 
-/** A reader that has enough, as `head` has, is no fault of the command: it goes on to its end, and says no more. */
+/** A reader that closes early, such as `head`, is no fault: the command continues silently. */
 const unread = new AbortController();
 for (const out of [process.stdout, process.stderr]) {
   out.on('error', (error: NodeJS.ErrnoException) => {
@@ -27,8 +27,8 @@ for (const out of [process.stdout, process.stderr]) {
 }
 
 /**
- * Every file of ours lies where its importer says, and is of one kind: to look for each of 600 on disk, and for a package.json around
- * it, took a quarter of a command's CPU.
+ * Our modules are where their importers say, and ES modules: resolving each of 600 on the disk, with its package.json, took a quarter of a command's
+ * CPU.
  */
 const here = new URL('.', import.meta.url).href;
 const format = import.meta.url.endsWith('.ts') ? 'module-typescript' : 'module';
@@ -71,7 +71,7 @@ async function run(name: CommandName, args: readonly string[]): Promise<ExitCode
   }
   try {
     const { env, cwd } = process;
-    // Only what runs needs them: help, and an option that is not known, do not.
+    // Loaded only for commands that run: not for help, or an unknown option.
     const { families } = await import('./families/index.ts');
     return await command.run({
       ...parsed,

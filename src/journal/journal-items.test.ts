@@ -23,7 +23,7 @@ import { SegmentReader } from './journal-segment.ts';
 
 const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 20 });
 const count = fc.oneof(fc.nat(), fc.maxSafeNat(), fc.constantFrom(0, 127, 128, 2 ** 31 - 1, 2 ** 31, 2 ** 53 - 1));
-/** Of upstreams, which say odd numbers at times. */
+/** Upstreams' counts, which may be odd numbers. */
 const said = fc.option(fc.oneof(count, fc.constantFrom(-1, 0.5, 1e21)));
 const tenths = fc.nat(1e9).map((one) => one / 10);
 const rows: fc.Arbitrary<LedgerRow> = fc
@@ -68,7 +68,7 @@ const rows: fc.Arbitrary<LedgerRow> = fc
   })
   .map((row) => {
     const upstreamModel = row.upstream === null ? null : row.upstream.replaceAll('*', '');
-    // Whoever left has the status 499.
+    // A client that left has the status 499.
     const error = row.error === 'client_closed' ? null : row.error;
     return ledgerRow({ ...row, error, upstreamModel, firstByteMs: 3.5, upstreamMs: 1.5 });
   });

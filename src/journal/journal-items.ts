@@ -5,26 +5,26 @@ import type { IntentRecord, LedgerRow, RowOutcome, SettlementRecord } from '../c
 import { type Frame, lineEnd } from './journal-frame.ts';
 
 /**
- * An item is its kind (a byte), its length (four bytes) and its content. Numbers are varints, of which 0 is null and n + 1 is n.
- * A number of a name stands for what a name item of the same segment says. Versions add kinds, and readers skip unknown ones.
+ * An item is its kind (a byte), its length (four bytes) and its content. Numbers are varints, of which 0 is null and n + 1 is n. The number of a name
+ * refers to a name item of the same segment. Versions add kinds, and readers skip unknown ones.
  */
 export const itemKinds = { own: 1, name: 2, intent: 3, settlement: 4 } as const;
 export const itemHeadBytes = 5;
 export const idBytes = 16;
-/** In the order of their numbers. A number is never used again for another. */
+/** In the order of their numbers. Numbers are never reused. */
 export const outcomeCodes: readonly RowOutcome[] = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'];
 export const cacheCodes: readonly (string | null)[] = [null, 'hit', 'partial', 'miss'];
 
-/** A name is repeated in each stretch of so many bytes, so that damage elsewhere does not make it unknown. */
+/** A name is repeated in each stretch of this size, so that damage elsewhere does not lose it. */
 const stretchBytes = 256 * 1024;
-/** In each stretch it stands in so many frames: with one of them damaged, the other ones are still read. */
+/** Copies per stretch: with one frame damaged, the others can be read. */
 const framesPerStretch = 2;
 
-/** Of a name's number in its item, and of an ID's. */
+/** Bytes of a name's number in its item, and of an ID's. */
 const numberBytes = 6;
 let lastNumber = 0;
 
-/** What a row says by number: of a key, a route, a model, a target, an account or a node. */
+/** Facts that a row refers to by number: a key, a route, a model, a target, an account or a node. */
 export type NameFields = Partial<
   Pick<
     LedgerRow,
@@ -36,10 +36,10 @@ export type NameFields = Partial<
 
 export class Name {
   readonly number: number;
-  /** As it stands in a frame. */
+  /** Its encoded item. */
   readonly item: Buffer;
   readonly bytes: number;
-  /** The numbers of the two parts that took it last. */
+  /** The numbers of the two latest parts with it. */
   #lastPart = 0;
   #priorPart = 0;
   #segment: object | undefined = undefined;
@@ -59,7 +59,7 @@ export class Name {
     this.bytes = item.length;
   }
 
-  /** False where the part has it already. Two parts fill at the same time. */
+  /** False where the part has it already. Two parts are filled at the same time. */
   enter(part: number): boolean {
     if (this.#lastPart === part || this.#priorPart === part) return false;
     this.#priorPart = this.#lastPart;
@@ -67,7 +67,7 @@ export class Name {
     return true;
   }
 
-  /** Whether the frame that begins there has to hold it. Asked once for each frame that is written, and again for the same one. */
+  /** Whether the frame that begins there must hold it. Asked once per written frame, and again for the same one. */
   isDue(segment: object, offset: number): boolean {
     const stretch = Math.floor(offset / stretchBytes);
     if (this.#segment !== segment || this.#stretch !== stretch) {
@@ -83,14 +83,14 @@ export class Name {
   }
 }
 
-/** An item and the names that it needs, good until the next one is written. */
+/** An item and its names, valid until the next one is written. */
 export interface RowItem {
   readonly buffer: Buffer;
   readonly length: number;
   readonly names: readonly Name[];
 }
 
-/** Of a row by itself: what a frame with nothing else would hold. */
+/** A frame's payload with this row only. */
 export function toPayload({ buffer, length, names }: RowItem): Buffer {
   return Buffer.concat([...new Set(names)].map(({ item }) => item).concat(buffer.subarray(0, length)));
 }
@@ -133,19 +133,19 @@ const unnamed: NameFields = {};
 const none: readonly string[] = [];
 const noTries: LedgerRow['tries'] = [];
 
-/** Of its last digits; 0 where they are none. */
+/** The value of its last digits; 0 where they are none. */
 export const idNumberOf = (id: string): number => Number.parseInt(id.slice(-2 * numberBytes), 16) || 0;
 
 /** Reads the items of one segment, frame by frame. */
 export class ItemReader {
   readonly #names = new Map<number, NameFields>();
-  /** Six bytes of the ID of what was read last, by which it is found sooner than by its text. */
+  /** Six bytes of the last ID, for a faster look-up than by its text. */
   idNumber = 0;
   #payload: Buffer = Buffer.alloc(0);
   #at = 0;
   #end = 0;
 
-  /** Another segment begins. */
+  /** Begins another segment. */
   clear(): void {
     this.#names.clear();
   }
@@ -188,7 +188,7 @@ export class ItemReader {
     return { kind: 'intent', row, reservedNanos, accounts };
   }
 
-  /** Fields are read in the order in which they are written. All are named here: to spread objects costs more than all else. */
+  /** In the written order. All fields are listed: spreading objects would cost more than all else. */
   #settlement(): SettlementRecord | undefined {
     const head = this.#head();
     const target = this.#name();
@@ -286,7 +286,7 @@ export class ItemReader {
     return accounts.length === count ? accounts : undefined;
   }
 
-  /** What most rows do not have stands at the end as JSON. */
+  /** Rare fields are JSON at the end. */
   #rare(): { readonly row: Partial<LedgerRow>; readonly capture?: SettlementRecord['capture'] } | undefined {
     if (this.#at >= this.#end) return undefined;
     return JSON.parse(this.#payload.toString('utf8', this.#at, this.#end));
@@ -323,7 +323,7 @@ export class ItemReader {
     return tenths === null ? null : tenths / 10;
   }
 
-  /** Undefined where its number is not known. */
+  /** Undefined for an unknown number. */
   #name(): NameFields | undefined {
     const number = this.#varint();
     return number === 0 ? unnamed : this.#names.get(number);

@@ -8,7 +8,7 @@ import type { FramePosition } from './journal-records.ts';
 const usualBytes = 8_192;
 let lastNumber = 0;
 
-/** What waits for the same write. */
+/** Items that wait for the same write. */
 export class Part {
   buffer: Buffer;
   length = 0;
@@ -19,7 +19,7 @@ export class Part {
   #promised: PromiseWithResolvers<void> | undefined = undefined;
   readonly #waiters: LedgerWaiter[] = [];
 
-  /** Writes into the given buffer, where it was given one, as far as that suffices. */
+  /** Uses the given buffer as long as it suffices. */
   constructor(buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes)) {
     this.buffer = buffer;
   }
@@ -33,7 +33,7 @@ export class Part {
     this.#waiters.push(waiter);
   }
 
-  /** The most that it takes in a frame. */
+  /** Upper bound of its size in a frame. */
   get bytes(): number {
     return this.length + this.#nameBytes;
   }
@@ -66,15 +66,15 @@ export class Part {
   }
 }
 
-/** What becomes one frame. */
+/** The content of one frame. */
 export interface Job {
   readonly ends: Part | undefined;
   readonly beginnings: Part | undefined;
-  /** Where it was tried already. */
+  /** Positions of earlier attempts. */
   readonly places: FramePosition[];
-  /** How often since it was taken up. */
+  /** Attempts since it was begun. */
   tries: number;
-  /** Ends for which nobody waits any more. */
+  /** Ends whose clients no longer wait. */
   readonly late: Part | undefined;
 }
 

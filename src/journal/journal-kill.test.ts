@@ -14,7 +14,7 @@ import { claimSlot, listSlots } from './journal-slot.ts';
 const program = new URL('../../test/support/ledger/appending-process.ts', import.meta.url).pathname;
 const kills = 3;
 
-/** Runs the program and kills it after so many promises; resolves to all it was promised. */
+/** Runs the program and kills it after so many promises; resolves to all that was promised. */
 function runAndKill(directory: string, node: string, durability: string, promises: number): Promise<string[]> {
   const args = ['--disable-warning=ExperimentalWarning', program, directory, node, durability];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -56,7 +56,7 @@ for (const durability of durabilities) {
       for (const id of settlements) assert.equal(found.get(id), 'ok', id);
       for (const id of intents) assert.ok(['ok', 'lost'].includes(found.get(id) ?? 'nothing'), id);
       assert.deepEqual([endedNodes, damage], [nodes, []]);
-      // Nobody knew of more than was under way when it was killed.
+      // At most the calls in progress at the kill are lost.
       assert.ok(outcomes(rows).filter((line) => line.endsWith('lost')).length <= kills * 8);
       slot.release();
     } finally {

@@ -12,7 +12,7 @@ import { createJournal, type Journal } from './journal.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
 import { createJournalReader, type JournalReader } from './journal-reader.ts';
 
-/** The files of a process, which lets go of them when it dies, and does nothing more. */
+/** A process's files: they are closed at its death, and later calls do nothing. */
 function mortal(): { files: JournalFiles; die(): void } {
   const open = new Set<number>();
   let isDead = false;
@@ -39,7 +39,7 @@ function mortal(): { files: JournalFiles; die(): void } {
         check();
         return systemFiles.write(file, bytes, position);
       },
-      // On the loop: the file may be closed right after.
+      // Synchronous: the file may be closed right after.
       writeLater: (file, bytes, position) => later(async () => systemFiles.write(file, bytes, position)),
       sync: (file) => later(async () => void file),
       syncDirectory: (path) => later(async () => void path),
@@ -56,7 +56,7 @@ function mortal(): { files: JournalFiles; die(): void } {
   };
 }
 
-/** The reader dies before the store has the rows, or before it hears that the store has them, or it lives. */
+/** The reader dies before the store has the rows, or before it learns so, or survives. */
 const readEnds = ['dropped', 'stored', 'imported'] as const;
 type ReadEnd = (typeof readEnds)[number];
 
@@ -80,7 +80,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A slot with its processes, one after the other, and a store that takes rows and positions together. */
+/** A slot with successive processes, and a store that takes rows and positions together. */
 class Setup {
   readonly directory: string;
   readonly expected: string[] = [];
@@ -171,7 +171,7 @@ class Setup {
     this.#open = [];
   }
 
-  /** True where nothing came. */
+  /** True where there was nothing. */
   async read(most: number, end: ReadEnd): Promise<boolean> {
     if (this.#reader === undefined) {
       this.#reader = createJournalReader({ directory: this.directory, isOrphan: () => this.isOrphan });

@@ -13,7 +13,7 @@ import { createJournalReader, type JournalReader } from './journal-reader.ts';
 let directory: string;
 /** A small journal of one segment. */
 let whole: Buffer;
-/** Where its frames end, and what rows each of them gives. */
+/** Where its frames end, and the rows of each. */
 const frames: { end: number; rows: string[]; opens: string[] }[] = [];
 
 before(async () => {
@@ -49,7 +49,7 @@ before(async () => {
     end += headBytes + head.length;
     frames.push({ end, ...(turns[frames.length - (frames.length === 0 ? 0 : 1)] ?? { rows: [], opens: [] }) });
   }
-  // The journal speaks first: its own frame has no exchanges.
+  // The journal's own first frame has no exchanges.
   if (frames.length === turns.length + 1) frames[0] = { end: frames[0]?.end ?? 0, rows: [], opens: [] };
   assert.equal(frames.length, turns.length + 1);
   whole = segment.subarray(0, end);
@@ -58,7 +58,7 @@ before(async () => {
 
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Reads from memory, and one segment after the other. */
+/** Reads segments from memory, one after the other. */
 async function readerOf(...segments: Buffer[]): Promise<JournalReader> {
   const files: JournalFiles = {
     ...systemFiles,
@@ -75,7 +75,7 @@ async function readerOf(...segments: Buffer[]): Promise<JournalReader> {
   return reader;
 }
 
-/** The rows of these frames, those that stay open included. */
+/** The rows of these frames, open ones included. */
 function rowsOf(some: typeof frames): string[] {
   const rows = some.flatMap((frame) => frame.rows);
   const ended = new Set(rows.map((row) => row.split(' ')[0]));
@@ -98,7 +98,7 @@ test('of a journal truncated at any byte, exactly the complete frames are read',
 
 test("a torn frame whose last byte looks like a frame's end is not reported as damage", async () => {
   const second = frames[0]?.end ?? 0;
-  // The head of the frame, that of its first item, and a part of that.
+  // The frame's head, the first item's, and a part of that item.
   const cut = second + headBytes + 12;
   const zeroed = Buffer.alloc(whole.length + 512);
   whole.copy(zeroed, 0, 0, cut);
@@ -128,7 +128,7 @@ test('continues with the next segment after one with a damaged end', async () =>
   damaged.fill(0x41, whole.length - 30);
   const { rows, damage } = await readThrough(await readerOf(damaged, Buffer.alloc(100), whole));
   const once = rowsOf(frames.slice(0, -1)).slice(0, 2);
-  // The same process name begins anew: what was open before is lost.
+  // The same process name begins anew: earlier open exchanges are lost.
   assert.deepEqual(outcomes(rows).slice(0, 4), [...once, 'b lost', 'c lost']);
   assert.deepEqual(outcomes(rows).slice(4), rowsOf(frames));
   assert.equal(damage.length, 1);
@@ -178,7 +178,7 @@ test('deletes nothing before the store is durable', async (t) => {
   isSecure = true;
   await reader.imported(position);
   assert.equal(reader.state().segments, 1);
-  // The last one stays for its number.
+  // The last segment stays for its number.
   assert.equal(statSync(join(copy, '0000000002.journal')).size, 0);
   await reader.close();
 });
@@ -193,7 +193,7 @@ test('reports the number of waiting rows, counting each frame once', async () =>
   assert.equal(reader.state().rowsBehind, 1);
   await readThrough(reader);
   assert.equal(reader.state().rowsBehind, 0);
-  // As one that begins where the store knows the journal to be.
+  // A reader that begins at a position known to the store.
   const later = await readerOf(whole);
   await later.open(first.position);
   assert.equal(later.state().rowsBehind, 1);
@@ -209,7 +209,7 @@ test('skips a segment that was deleted after it was listed', async () => {
   const segments = [whole];
   const files: JournalFiles = {
     ...systemFiles,
-    // The second is one that could not be made whole: who writes has taken it away again.
+    // The second one could not be completed: its writer has removed it again.
     list: () => ['0000000001.journal', '0000000002.journal'],
     open: (path) => (path.endsWith('2.journal') ? gone() : 0),
     close: () => undefined,
@@ -223,7 +223,7 @@ test('skips a segment that was deleted after it was listed', async () => {
   const { rows } = await readThrough(reader);
   assert.deepEqual(outcomes(rows), ['a ok', 'r ok', 'b ok']);
   assert.deepEqual([reader.state().bytesBehind, reader.state().rowsBehind], [0, 0]);
-  // Beyond it: whoever had it removed is not in the way either.
+  // A position beyond the last segment is no problem either.
   await reader.open({ segment: 3, offset: 0 });
   await reader.imported({ segment: 3, offset: 0 });
 });

@@ -12,23 +12,23 @@ import { RowsBehind } from './rows-behind.ts';
 
 export interface JournalBatch {
   readonly rows: readonly ImportedRow[];
-  /** Up to where the journal is in the store, once these rows are. */
+  /** The journal's position in the store after these rows. */
   readonly position: JournalPosition;
   /**
-   * Nodes that ended, of which this batch holds the last rows: to be released when the rows are imported, and before
-   * `imported` is called. After a restart some are named again; releasing twice changes nothing.
+   * Nodes that ended, of which this batch holds the last rows: to be released after the import of the rows, and before `imported`. After a restart
+   * some are repeated; releasing is idempotent.
    */
   readonly endedNodes: readonly string[];
-  /** What cannot be read any more, in sentences for the log. */
+  /** Unreadable parts, as sentences for the log. */
   readonly damage: readonly string[];
-  /** It was enough for one batch: more may stand there already. */
+  /** The batch is full: there may be more. */
   readonly isFull: boolean;
 }
 
 interface JournalReaderState {
   /** Written, and not imported yet. */
   readonly bytesBehind: number;
-  /** The ends of exchanges among it: so many rows wait. Of a journal of gigabytes not all are counted at the first look. */
+  /** Waiting rows: the ends of exchanges. In a journal of gigabytes not all are counted at once. */
   readonly rowsBehind: number;
   readonly oldestUnimportedAtMs: number | undefined;
   readonly openIntents: number;
@@ -36,18 +36,18 @@ interface JournalReaderState {
 }
 
 export interface JournalReader {
-  /** The journal's random ID, by which the store knows its position. */
+  /** The journal's random ID, under which the store keeps its position. */
   readonly id: string;
-  /** Before the first `read`, with what the store knows of this journal; again after an import that failed. */
+  /** Before the first `read`, with the store's position of this journal; again after a failed import. */
   open(position: JournalPosition | undefined): Promise<void>;
   /**
-   * What follows what was read last: about so many rows, and more where one write held more. There is nothing more to do where
-   * neither rows nor ended nodes came and the position is the one before. Positions without rows are worth importing too.
+   * The next rows: about so many, and more where one write held more. Nothing is left where there are neither rows nor ended nodes and the position
+   * is unchanged. Positions without rows are worth importing too.
    */
   read(most: number): Promise<JournalBatch>;
   /**
-   * Everything up to this position is in the store, and its ended nodes are released: what is not needed any more is deleted, once
-   * the store is sure not to lose it. To be called again now and then.
+   * Everything up to this position is in the store, and its ended nodes are released: deletes what is not needed any more, once the store is durable.
+   * To be repeated at intervals.
    */
   imported(position: JournalPosition): Promise<void>;
   state(): JournalReaderState;
@@ -58,9 +58,9 @@ export interface JournalReaderDeps {
   /** The directory of the slot. */
   readonly directory: string;
   readonly files?: JournalFiles;
-  /** True where no process writes into the slot any more, and none can begin to: whoever reads holds its lock. */
+  /** True where no process writes into the slot or can begin to: the reader holds its lock. */
   isOrphan(): boolean;
-  /** Whether all that was imported stays there by now, come what may: nothing is deleted before. Where it is left out, it does. */
+  /** Whether all imported rows are durable: nothing is deleted before. Undefined: they are. */
   readonly isSecure?: () => Promise<boolean>;
 }
 
@@ -70,7 +70,7 @@ export function createJournalReader(deps: JournalReaderDeps): JournalReader {
   return new FileJournalReader(id, directory, files, isOrphan, isSecure);
 }
 
-/** Rows are small; those with bodies, where some are kept, are not. */
+/** Rows are small, but captured bodies are not. */
 const mostBatchBytes = 8 * 1024 * 1024;
 
 const beginning: JournalPosition = { segment: 0, offset: 0 };
@@ -84,15 +84,15 @@ class FileJournalReader implements JournalReader {
 
   #joiner = new Joiner();
   #rowsBehind = new RowsBehind(beginning);
-  /** Nodes and damage that were found on the way, for the next batch. */
+  /** Nodes and damage found meanwhile, for the next batch. */
   #found: Joined = nothingJoined();
   #current: SegmentReader | undefined = undefined;
-  /** Where the next frame of the current segment begins. */
+  /** Offset of the next frame in the current segment. */
   #offset = 0;
   /** As given with the last batch. */
   #position = beginning;
   #importedTo = beginning;
-  /** Up to where segments are written, as far as it was looked. */
+  /** The known extent of each segment's frames. */
   readonly #extents = new Map<number, number>();
 
   constructor(
@@ -115,7 +115,7 @@ class FileJournalReader implements JournalReader {
     this.#position = position ?? beginning;
     this.#importedTo = this.#position;
     this.#rowsBehind = new RowsBehind(this.#position);
-    // The rows are in the store; the open intents are needed again, and whether the nodes were released nobody knows.
+    // The rows are in the store; the open intents are needed again, and whether the nodes were released is unknown.
     const again = nothingJoined();
     const { segment, offset } = this.#position;
     for (const number of this.#list()) {
@@ -123,13 +123,13 @@ class FileJournalReader implements JournalReader {
       if (!this.#enter(number)) continue;
       this.#rescan(number === segment ? offset : Number.POSITIVE_INFINITY, again);
     }
-    // Whoever gave such a position had seen the end of everything before.
+    // Such a position was given after the end of everything before.
     if (offset === 0) this.#joiner.endAll(again);
     this.#found = { rows: [], endedNodes: again.endedNodes, damage: [] };
   }
 
   async read(most: number): Promise<JournalBatch> {
-    // Where the disk fails in between, what was read by then is in the next batch.
+    // After a disk error in between, the rows read so far are in the next batch.
     const batch = this.#found;
     let bytes = 0;
     while (batch.rows.length < most && bytes < mostBatchBytes) {
@@ -147,16 +147,16 @@ class FileJournalReader implements JournalReader {
   async imported(position: JournalPosition): Promise<void> {
     this.#importedTo = position;
     const { segment, offset } = this.#position;
-    // What was read and is not imported yet may rest on what would be deleted.
+    // Rows that were read but not imported may need what would be deleted.
     if (position.segment !== segment || position.offset !== offset) return;
     this.#rowsBehind.imported(position);
     const numbers = this.#list();
-    // By the last one the next process knows where the numbers go on.
+    // The last one tells the next process where the numbers continue.
     const last = numbers.pop();
     const spent = numbers.filter((number) => number < segment && !this.#joiner.hasOpenIn(number));
     const isLastSpent = last !== undefined && last < segment && (this.#look(last, ({ bytes }) => bytes) ?? 0) > 0;
     if (spent.length === 0 && !isLastSpent) return;
-    // As long as the store could lose it again, the journal is what it is made up from.
+    // Until the store is durable, the journal is the only other copy.
     if (!(await this.#isSecure())) return;
     for (const number of spent) {
       removeIfThere(segmentPath(this.#directory, number), this.#files);
@@ -204,7 +204,7 @@ class FileJournalReader implements JournalReader {
     this.#current = undefined;
   }
 
-  /** False where it is gone since it was listed: who writes removes a segment that could not be made whole. */
+  /** False where it was deleted meanwhile: the writer removes incomplete segments. */
   #enter(number: number): boolean {
     const entered = openIfThere(this.#directory, number, this.#files);
     if (entered === undefined) return false;
@@ -223,7 +223,7 @@ class FileJournalReader implements JournalReader {
     this.#position = { segment: number, offset: frame.end };
   }
 
-  /** No whole frame is there. False where one may still come, or nothing will. */
+  /** Called where no whole frame follows. False where one may still come, or nothing will. */
   #goOn(into: Joined): boolean {
     const current = this.#current;
     const later = this.#list().filter((number) => number > (current?.number ?? this.#position.segment - 1));
@@ -231,12 +231,12 @@ class FileJournalReader implements JournalReader {
     const isWrittenLater = later.some((number) => this.#isBegun(number));
     const isOrphan = !isWrittenLater && this.#isOrphan();
     if (current === undefined) {
-      // One in which nothing was written may still be in the making.
+      // An empty segment may still be in use.
       if (next === undefined || !(isWrittenLater || isOrphan)) return false;
       return this.#enter(next);
     }
     if (!isWrittenLater && !isOrphan) return false;
-    // The last frame may have come between the two looks.
+    // The last frame may have come between the two checks.
     if (current.frameAt(this.#offset) !== undefined) return true;
     if (this.#skipDamage(current, into)) return true;
     if (next !== undefined) return this.#enter(next);
@@ -259,7 +259,7 @@ class FileJournalReader implements JournalReader {
     return true;
   }
 
-  /** Goes through the current segment again up to there; what came of it is known. */
+  /** Reads the current segment again up to there; its results are known. */
   #rescan(to: number, into: Joined): void {
     const current = this.#current;
     if (current === undefined) return;
@@ -287,7 +287,7 @@ class FileJournalReader implements JournalReader {
   }
 
   #extentOf(number: number): number {
-    // What was read is written; the rest is looked through once.
+    // The read part is whole; the rest is scanned once.
     const read = number === this.#current?.number ? this.#offset : 0;
     const known = Math.max(this.#extents.get(number) ?? 0, read);
     const extent = this.#look(number, (segment) => {
@@ -301,7 +301,7 @@ class FileJournalReader implements JournalReader {
     return extent;
   }
 
-  /** Undefined where it is gone since it was listed. */
+  /** Undefined where it was deleted meanwhile. */
   #look<T>(number: number, what: (segment: SegmentReader) => T): T | undefined {
     const segment = openIfThere(this.#directory, number, this.#files);
     if (segment === undefined) return undefined;

@@ -30,15 +30,15 @@ interface EndRecord {
   readonly node: string;
 }
 
-/** These exchanges were refused, though their intents may have got into the journal. */
+/** These exchanges were refused, though their intents may be in the journal. */
 interface VoidRecord {
   readonly kind: 'void';
   readonly ids: readonly string[];
 }
 
 /**
- * What follows in this frame stood in others already, of which nobody knew whether they were written: it counts where none of
- * them can be read. `isLate` says that nobody waits for it any more: the clients were not given the end of their answers.
+ * A repetition of frames whose writes had an unknown result: it counts where none of them can be read. `isLate`: the clients no longer wait, and did
+ * not get the end of their answers.
  */
 interface AgainRecord {
   readonly kind: 'again';
@@ -67,7 +67,7 @@ export function toItem(record: OwnRecord): RowItem {
   return { buffer, length, names: [] };
 }
 
-/** Undefined where it is none. That it was written by a Postern is sure: its checksum was right. */
+/** Undefined where it is none. The checksum proves that a Postern wrote it. */
 export function parseLine(line: string): JournalLine | undefined {
   let value: unknown;
   try {

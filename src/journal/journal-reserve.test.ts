@@ -41,7 +41,7 @@ async function isTaken(promise: Promise<void>): Promise<boolean> {
 test('every admitted request can be completed on a full disk, however long its names', async () => {
   const longName = '\u0001'.repeat(256);
   const intent = (id: string): RowItem => intentLine(id, longName);
-  // The name of the model stands in an end three times as often as here: twice, and in a call that failed.
+  // The model's name occurs three times in an end: twice, and in a failed call. Here it occurs once.
   const end = (id: string): RowItem => settlementLine(id, longName);
   const disk = createFaultyFiles('ENOSPC');
   const journal = await open({ files: disk.files, node: longName, segmentBytes: 64 * 1024 });
@@ -93,7 +93,7 @@ for (const durability of ['fast', 'strict'] as const) {
     const journal = await open({ durability });
     await journal.open('a', intentLine('a'));
     rmSync(directory, { recursive: true });
-    // It looks fifty times a second.
+    // It polls fifty times a second.
     await wait(40);
     assert.equal(await isTaken(journal.open('b', intentLine('b'))), false);
     assert.equal(await isTaken(journal.settle('a', settlementLine('a'))), false);

@@ -24,7 +24,7 @@ export function segmentPath(directory: string, number: number): string {
   return join(directory, String(number).padStart(digits, '0') + nameEnd);
 }
 
-/** The numbers of the segments that are there, rising. */
+/** The numbers of existing segments, rising. */
 export function listSegments(directory: string, files: JournalFiles): number[] {
   const numbers: number[] = [];
   for (const name of files.list(directory)) {
@@ -35,7 +35,7 @@ export function listSegments(directory: string, files: JournalFiles): number[] {
   return numbers.sort((a, b) => a - b);
 }
 
-/** Who writes and who imports tidy up side by side, each in a thread of its own: gone is gone, whoever was first. */
+/** Writer and importer delete files in parallel threads: a missing file is no error. */
 export function removeIfThere(path: string, files: JournalFiles): void {
   try {
     files.remove(path);
@@ -57,7 +57,7 @@ const isGone = (thrown: unknown): boolean => codeOf(thrown) === 'ENOENT';
 
 const zeros = Buffer.alloc(1024 * 1024);
 
-/** Makes the file and takes the space for it, off the loop. Where that fails, nothing is left of it. */
+/** Creates and preallocates the file asynchronously. After a failure nothing is left of it. */
 export async function allocateSegment(
   directory: string,
   number: number,
@@ -92,7 +92,7 @@ export class SegmentWriter {
   readonly bytes: number;
   readonly #file: number;
   readonly #files: JournalFiles;
-  /** Up to where it is full. */
+  /** The end of its content. */
   offset = 0;
 
   constructor(path: string, number: number, bytes: number, file: number, files: JournalFiles) {
@@ -107,7 +107,7 @@ export class SegmentWriter {
     return this.bytes - this.offset;
   }
 
-  /** Throws where it cannot be written to its end; a part of it may be in the file then, and no reader takes that for whole. */
+  /** Throws where it could not be written completely; readers ignore a partial frame. */
   append(frame: Buffer): void {
     for (let done = 0; done < frame.length; ) {
       const written = this.#files.write(this.#file, done === 0 ? frame : frame.subarray(done), this.offset + done);
@@ -117,7 +117,7 @@ export class SegmentWriter {
     this.offset += frame.length;
   }
 
-  /** Under a name: it was not deleted by somebody else. */
+  /** The file was not deleted. */
   isThere(): boolean {
     return this.#files.isLinked(this.#file);
   }
@@ -130,7 +130,7 @@ export class SegmentWriter {
     this.#files.close(this.#file);
   }
 
-  /** For one in which nothing was written. */
+  /** For an empty segment. */
   remove(): void {
     this.#files.close(this.#file);
     removeIfThere(this.path, this.#files);
@@ -142,7 +142,7 @@ const windowBytes = 256 * 1024;
 export interface Tail {
   /** Where the next whole frame begins; undefined where none follows. */
   readonly next: number | undefined;
-  /** How much cannot be read; 0 where what follows is empty, or a frame that was not written to its end. */
+  /** Unreadable bytes; 0 where what follows is empty, or an incomplete frame. */
   readonly damagedBytes: number;
 }
 
@@ -161,7 +161,7 @@ export class SegmentReader {
     this.bytes = files.size(this.#file);
   }
 
-  /** Someone began to write in it. */
+  /** It has content. */
   get isBegun(): boolean {
     const first = this.#read(0, 1);
     return first.length === 1 && first[0] !== 0;
@@ -172,14 +172,14 @@ export class SegmentReader {
     return this.#frameInWindow(offset) ?? (this.#load(offset) ? this.#frameInWindow(offset) : undefined);
   }
 
-  /** The head alone, for those who only count. */
+  /** Only the head, for counting. */
   headAt(offset: number): FrameHead | undefined {
     const bytes = this.#read(offset, headBytes);
     const head = bytes.length < headBytes ? undefined : readHead(bytes, 0);
     return head !== undefined && offset + headBytes + head.length <= this.bytes ? head : undefined;
   }
 
-  /** What follows where no whole frame begins and none will: the file is not written any more. */
+  /** The remainder of a finished segment where no whole frame follows. */
   tailAt(offset: number): Tail {
     const rest = this.#read(offset, this.bytes - offset);
     for (let at = findMark(rest, 1); at >= 0; at = findMark(rest, at + 1)) {
@@ -206,7 +206,7 @@ export class SegmentReader {
     return { atMs: head.atMs, end: offset + headBytes + head.length, payload, isItems: head.isItems };
   }
 
-  /** Reads anew, since what was not there a moment ago may be there now. False where there is no frame for sure. */
+  /** Reads again, as new frames may have come. False where there is certainly none. */
   #load(offset: number): boolean {
     const head = this.headAt(offset);
     if (head === undefined) return false;
@@ -230,7 +230,7 @@ export class SegmentReader {
 
 const blockBytes = 4_096;
 
-/** Without the zeros at the end, of which a segment is made with megabytes. */
+/** Without the preallocated zeros at the end. */
 function usedBytes(bytes: Buffer): number {
   let end = bytes.length;
   while (end >= blockBytes && bytes.compare(zeros, 0, blockBytes, end - blockBytes, end) === 0) end -= blockBytes;
@@ -239,8 +239,8 @@ function usedBytes(bytes: Buffer): number {
 }
 
 /**
- * The beginning of a frame that was being written when the process ended: it breaks off before its last byte. What ends where an
- * item or a line does may as well be a frame of which only the length was damaged; that is rather said once too often.
+ * An incomplete frame of a process that ended: it breaks off before its last byte. If it ends with a whole item or line, its length may be damaged
+ * instead; such a frame is reported.
  */
 function isTorn(rest: Buffer, used: number): boolean {
   if (used < headBytes) return used < markBytes || findMark(rest, 0) === 0;

@@ -32,7 +32,7 @@ test('each claim gets its own journal slot, and the first free one is reused', (
 test('avoids slots that version 0.1.0 uses, and lists those it left', () => {
   claimSlotAt(deps(), 0)?.release();
   const { number } = claimSlot(deps());
-  // Which places it saw.
+  // The slots that version 0.1.0 sees.
   assert.doesNotMatch(String(number), /^(0|[1-9]\d{0,2})$/);
   assert.deepEqual(listSlots(directory), [0, number]);
 });

@@ -7,13 +7,13 @@ import { createId } from '../lib/ids.ts';
 import { makeDirectory } from '../lib/make-directory.ts';
 import { JournalError, toJournalError } from './journal-error.ts';
 
-/** Takes a lock that ends with the process; undefined where someone has it. */
+/** Locks a file until the process ends; undefined where another process has it. */
 type LockFile = (path: string) => { release(): void } | undefined;
 
 export interface Slot {
   readonly number: number;
   readonly directory: string;
-  /** Of the journal in it. */
+  /** The journal's ID. */
   readonly id: string;
   release(): void;
 }
@@ -23,23 +23,23 @@ export interface SlotDeps {
   readonly directory: string;
   readonly lock: LockFile;
   readonly clock: Clock;
-  /** The identity of the store that the journals are for. */
+  /** The identity of the journals' store. */
   readonly store: string;
-  /** Notified of a journal of another store, which is left as it is. */
+  /** Called for a journal of another store, which is left unchanged. */
   readonly onForeign?: (path: string) => void;
-  /** Takes journals over, whichever store they were for. */
+  /** Takes journals over from any store. */
   readonly adopts?: boolean;
 }
 
 export const idFile = 'id';
-/** The identity of the journal's store. Version 0.1.0 wrote none. */
+/** The file with the identity of the journal's store. Version 0.1.0 wrote none. */
 export const storeFile = 'store';
 export const lockName = 'lock';
-/** Version 0.1.0 has the places below and sees no others: it could not read what is written here, and would delete it. */
+/** Version 0.1.0 uses the numbers below only: it could not read this format, and would delete it. */
 export const firstSlot = 1_000;
 const mostSlots = 256;
 
-/** The first that is free; throws with a sentence for the operator where there is none. */
+/** The first free one; throws with a sentence for the operator where there is none. */
 export function claimSlot(deps: SlotDeps): Slot {
   for (let number = firstSlot; number < firstSlot + mostSlots; number++) {
     const slot = claimSlotAt(deps, number);
@@ -76,7 +76,7 @@ export function claimSlotAt(deps: SlotDeps, number: number): Slot | undefined {
   }
 }
 
-/** The numbers of those that are there, taken or not. */
+/** The numbers of existing slots, free or not. */
 export function listSlots(directory: string): number[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory)
@@ -85,13 +85,13 @@ export function listSlots(directory: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** The identity of the store that a journal is for; undefined where none was written. */
+/** The identity of a journal's store; undefined where none was written. */
 export function readStore(path: string): string | undefined {
   const file = join(path, storeFile);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** One without identity is taken where no other store has used the directory: it can only be of the store that was configured here. */
+/** A journal without identity is accepted where no other store used the directory: it can only be of the configured one. */
 function isOwn(path: string, { directory, store, adopts = false }: SlotDeps): boolean {
   if (adopts || !hasSegments(path)) return true;
   const written = readStore(path);
@@ -99,7 +99,7 @@ function isOwn(path: string, { directory, store, adopts = false }: SlotDeps): bo
   return listSlots(directory).every((number) => (readStore(join(directory, String(number))) ?? store) === store);
 }
 
-/** A journal without segments is a new one: its numbers begin anew, and the store must not take it for the former. */
+/** A journal without segments is new: its numbers restart, and the store must not confuse it with the former. */
 function readId(path: string, clock: Clock): string {
   const file = join(path, idFile);
   if (hasSegments(path) && existsSync(file)) return readFileSync(file, 'utf8').trim();

@@ -39,7 +39,7 @@ async function read(isOrphan = true): Promise<JournalReader> {
   return reader;
 }
 
-/** Resolves to what came of each, `true` where it was taken. */
+/** Resolves to each result, `true` for success. */
 async function outcomeOf(promise: Promise<void>): Promise<true | string> {
   try {
     await promise;
@@ -49,7 +49,7 @@ async function outcomeOf(promise: Promise<void>): Promise<true | string> {
   }
 }
 
-/** The next segment is there, so that what a test does from now on meets no allocation. */
+/** The next segment exists, so that a test from here on meets no allocation. */
 async function hasSpare(): Promise<void> {
   await until(() => readdirSync(directory).filter((name) => name.endsWith('.journal')).length === 2);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -81,7 +81,7 @@ test('records of consecutive event-loop turns wait for one frame, a single recor
   await nextTurn();
   assert.equal(writes, 2);
   await alone;
-  // Beyond so many, they do not wait for another turn.
+  // A full frame does not wait for another turn.
   const many = Array.from({ length: 20 }, (_, index) => journal.open(`m${index}`, intentLine(`m${index}`)));
   await nextTurn();
   assert.equal(writes, 3);
@@ -241,7 +241,7 @@ test("after a restart a reader continues at the store's position and knows the o
   const all = await readThrough(await read(), { import: false });
   assert.equal(all.rows.length, 40);
 
-  // From every position that was ever given, what follows is the same.
+  // From every position that was ever given, the same rows follow.
   const reader = await read();
   let seen = 0;
   for (let isMore = true; isMore; ) {
@@ -371,7 +371,7 @@ test('a closed journal leaves no empty segment', async () => {
   assert.equal(readdirSync(directory).filter((name) => name.endsWith('.journal')).length, 1);
 });
 
-/** A small story, in which everything that goes to the disk can fail once, or from then on. */
+/** A short scenario in which each disk operation can fail once, or from then on. */
 async function live(
   disk: FaultyFiles,
   durability: 'fast' | 'strict',
@@ -413,7 +413,7 @@ for (const durability of durabilities) {
           rmSync(directory, { recursive: true, force: true });
           systemFiles.makeDirectory(directory);
           writeFileSync(join(directory, 'id'), 'journal-1\n');
-          // What lasts begins with the story, and is over after a while.
+          // Lasting faults begin with the scenario, and end after a while.
           disk.judge((_call, number) =>
             number === step || (isLasting && number > step && number < step + 6) ? fault : undefined,
           );
@@ -424,7 +424,7 @@ for (const durability of durabilities) {
           const found = new Map(rows.map(({ row }) => [row.id, row.outcome]));
           assert.equal(found.size, rows.length, `doubled at step ${step}: ${outcomes(rows)}`);
           for (const id of taken) {
-            // What nobody was told of may have got to the disk all the same.
+            // Unconfirmed records may have reached the disk all the same.
             const expected = ends.has(id) ? ['ok'] : id.endsWith('3') ? ['lost'] : ['cut', 'ok'];
             assert.ok(expected.includes(found.get(id) ?? 'nothing'), `${id} is ${found.get(id)} at step ${step}`);
           }

@@ -22,14 +22,14 @@ import { SegmentSupply } from './segment-supply.ts';
 export interface Journal {
   /** Before an exchange is sent. Rejects with `store_unavailable` where it cannot be written, or its end could not be. */
   open(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
-  /** The end of an exchange that was opened; once for each, whatever became of the opening. */
+  /** The end of an opened exchange; once for each, even if the opening failed. */
   settle(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
-  /** Of an exchange that was never opened. */
+  /** For an exchange that was never opened. */
   note(item: RowItem, waiter?: LedgerWaiter): Promise<void>;
-  /** Whether there is space for such an item beside what waits, and for the ends of all that is open as well. */
+  /** Whether there is space for such an item beside the waiting ones, and for the ends of all open exchanges. */
   fits(item: RowItem): boolean;
   state(): JournalState;
-  /** What is appended is written first, and an end is marked. */
+  /** Writes pending items and a final record. */
   close(): Promise<void>;
 }
 
@@ -37,12 +37,12 @@ interface JournalState {
   /** Since the process started. */
   readonly bytesWritten: number;
   readonly openExchanges: number;
-  /** Nothing new is taken on just now. */
+  /** New exchanges are refused at present. */
   readonly failing: boolean;
 }
 
 export interface JournalOptions {
-  /** Of the slot. */
+  /** The slot's directory. */
   readonly directory: string;
   readonly node: string;
   readonly durability: Durability;
@@ -50,32 +50,32 @@ export interface JournalOptions {
   readonly files?: JournalFiles;
   readonly log?: Log;
   readonly segmentBytes?: number;
-  /** How long after a failure it is tried again. */
+  /** Pause before a retry. */
   readonly retryMs?: number;
 }
 
 const defaultSegmentBytes = 16 * 1024 * 1024;
 const defaultRetryMs = 1_000;
-/** A frame with so many items does not wait for more. */
+/** A frame with so many items is written at once. */
 const mostGathered = 16;
-/** Ends that could not be written wait in memory, up to so many bytes. */
+/** Limit of unwritten ends in memory. */
 const mostLateBytes = 16 * 1024 * 1024;
-/** A look takes half as long as a write. */
+/** A check takes half as long as a write. */
 const lookEveryMs = 20;
-/** What cannot be written in so many segments cannot be written for now. */
+/** After failures in so many segments, writing stops for now. */
 const mostTries = 2;
-/** Of the places where something was tried, the last ones are told to the reader. */
+/** Limit of attempted positions reported to the reader. */
 const mostPositions = 64;
-/** Space for a new exchange: the state without it counts as failing. */
+/** Space for a new exchange: with less, the journal counts as failing. */
 const usualFrameBytes = 4_096;
-/** Buffers of parts are used again: so many, and none that grew beyond so much. */
+/** Reused buffers of parts, and their largest size. */
 const mostKeptBuffers = 4;
 const mostKeptBytes = 1024 * 1024;
 
-/** The system says that it is not a matter of time. */
+/** Permanent errors of the system. */
 const lasting: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
 
-/** Resolves when the journal can be written, or is known to wait for the disk. Throws where the directory is of no use. */
+/** Resolves when the journal can be written, or waits for the disk. Throws where the directory is unusable. */
 export async function createJournal(options: JournalOptions): Promise<Journal> {
   const { directory, files = systemFiles } = options;
   try {
@@ -92,12 +92,12 @@ class FileJournal implements Journal {
   readonly #options: JournalOptions;
   readonly #supply: SegmentSupply;
   readonly #frames = new FrameWriter();
-  /** Space for the record that a segment begins with. */
+  /** Space for a segment's first record. */
   readonly #firstBytes: number;
   readonly #flushNow = (): void => this.#flush();
   /**
-   * A write costs about as much with twenty items as with one. While each turn of the event loop brings more of them, the frame waits
-   * for the next turn; one that is alone leaves at once.
+   * A write costs about as much with twenty items as with one. While each turn of the event loop brings more, the frame waits for the next turn; a
+   * single item is written at once.
    */
   readonly #onTurn = (): void => {
     const items = this.#items;
@@ -110,10 +110,10 @@ class FileJournal implements Journal {
   #ends: Part | undefined = undefined;
   #beginnings: Part | undefined = undefined;
   #isScheduled = false;
-  /** What came since the last frame, and how much of it had come a turn ago. */
+  /** Items since the last frame, and how many there were a turn ago. */
   #items = 0;
   #itemsBefore = 0;
-  /** A sync runs. */
+  /** A sync is running. */
   #isBusy = false;
   #isStarted = false;
   #isClosing = false;
@@ -122,11 +122,11 @@ class FileJournal implements Journal {
   readonly #reserve = new EndReserve();
   #bytesWritten = 0;
   #nextLookMs = 0;
-  /** Opened in vain: their ends are no ends of anything. */
+  /** Refused openings: their ends are ignored. */
   readonly #refused = new Set<string>();
-  /** Of them, those whose intents may be in the journal all the same. */
+  /** Of these, those whose intents may be in the journal. */
   #voids: string[] = [];
-  /** Failed in one segment, and waits for another. */
+  /** Failed in one segment, and waiting for another. */
   #held: Job | undefined = undefined;
   #heldBytes = 0;
   #late: Job[] = [];
@@ -238,7 +238,7 @@ class FileJournal implements Journal {
   #flush(): void {
     this.#isScheduled = false;
     this.#items = 0;
-    // A sync's end comes here again.
+    // The end of the sync calls this again.
     if (this.#isBusy) return;
     const job = this.#nextJob();
     if (job !== undefined) this.#write(job);
@@ -265,7 +265,7 @@ class FileJournal implements Journal {
     return this.#gather();
   }
 
-  /** New exchanges only where their ends find space as well; ends wherever they fit. */
+  /** New exchanges only where their ends fit as well; ends wherever they fit. */
   #gather(): Job | undefined {
     const ends = this.#ends;
     const beginnings = this.#beginnings;
@@ -288,7 +288,7 @@ class FileJournal implements Journal {
       this.#ends = undefined;
       return { ends, beginnings: undefined, places: [], tries: 0, late: undefined };
     }
-    // The journal has something to say of itself.
+    // Whether the journal has no record of its own to write.
     const isSilent =
       (this.#isStarted && this.#voids.length === 0) || this.#supply.isEmpty || this.#supply.fault !== undefined;
     return isSilent ? undefined : { ends: undefined, beginnings: undefined, places: [], tries: 0, late: undefined };
@@ -323,7 +323,7 @@ class FileJournal implements Journal {
     this.#giveUp(job);
   }
 
-  /** Names first: what comes after needs them, and a reader may leave that out. */
+  /** Names first: later items refer to them. */
   #encode({ late, ends, beginnings }: Job, own: readonly RowItem[], segment: SegmentWriter, bytes: number): Buffer {
     const { node, clock } = this.#options;
     const { offset } = segment;
@@ -343,7 +343,7 @@ class FileJournal implements Journal {
     return frames.end(nowMs);
   }
 
-  /** What is written to a file that somebody deleted reaches nobody, and the system says nothing of it. */
+  /** The system reports no error for writes to a deleted file. */
   #checkPosition(segment: SegmentWriter): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < this.#nextLookMs) return;
@@ -361,7 +361,7 @@ class FileJournal implements Journal {
       },
       (thrown: unknown) => {
         this.#isBusy = false;
-        // What was not synced now may be taken for synced the next time: this file is not written any more.
+        // After a failed sync the system may report success the next time: this file is not written any more.
         this.#failed(job, place, thrown);
         this.#write(job);
         if (!this.#isBusy) this.#flush();
@@ -417,7 +417,7 @@ class FileJournal implements Journal {
     part.reject(journalUnavailable(cause));
   }
 
-  /** It goes into the journal as soon as that can be written, marked as late. */
+  /** Written, marked as late, as soon as that is possible. */
   #keep(late: Part, places: FramePosition[]): void {
     const { bytes } = late;
     if (this.#lateBytes + bytes > mostLateBytes) {
@@ -428,7 +428,7 @@ class FileJournal implements Journal {
     this.#late.push({ ends: undefined, beginnings: undefined, places, tries: 0, late });
   }
 
-  /** Of what waits for space. */
+  /** Bytes that wait for space. */
   #waitingBytes(): number {
     if (this.#held !== undefined) return this.#heldBytes;
     const bytes = sizeOf(this.#ends) + sizeOf(this.#beginnings);

@@ -17,7 +17,7 @@ export interface MemoryJournal {
   readonly reader: JournalReader;
 }
 
-/** Where more than this waits for the import, nothing new is taken on. */
+/** With more than this waiting for the import, new exchanges are refused. */
 export function createMemoryJournal(mostBytes = defaultMostBytes): MemoryJournal {
   const waiting = new Waiting();
   let openExchanges = 0;
@@ -53,7 +53,7 @@ export function createMemoryJournal(mostBytes = defaultMostBytes): MemoryJournal
 
 class Waiting {
   #payloads: Buffer[] = [];
-  /** The number of the first one that is still here. */
+  /** The number of the first remaining item. */
   #first = 0;
   bytes = 0;
   rows = 0;
@@ -82,10 +82,10 @@ class Waiting {
 
 function createReader(waiting: Waiting): JournalReader {
   const joiner = new Joiner();
-  /** The number of the next one to read, which is also the place of the last one plus one. */
+  /** The number of the next item to read. */
   let next = 0;
   let given: JournalBatch[] = [];
-  /** Given before, and asked for again. */
+  /** Given before, and requested again. */
   let again: JournalBatch[] = [];
 
   return {
@@ -102,7 +102,7 @@ function createReader(waiting: Waiting): JournalReader {
         if (payload === undefined) break;
         next += 1;
         joiner.take({ payload, isItems: true, end: next }, onlySegment, joined);
-        // Each says its own names.
+        // Each frame has its own names.
         joiner.forgetNames();
       }
       const position = { segment: onlySegment, offset: next };

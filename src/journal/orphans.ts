@@ -7,15 +7,15 @@ import { createJournalReader } from './journal-reader.ts';
 import { claimSlotAt, listSlots, type SlotDeps, storeFile } from './journal-slot.ts';
 
 export interface OrphansDeps extends SlotDeps {
-  /** The place of this process, which is no orphan. */
+  /** This process's slot, which is skipped. */
   readonly ownSlot: number | undefined;
   /** See JournalReaderDeps. */
   readonly isSecure: () => Promise<boolean>;
 }
 
-/** Gives back those that nobody has and that hold something new; each is ours until it is released. */
+/** Claims journals without a writer that hold something new; each until it is released. */
 export function createOrphanClaims({ ownSlot, isSecure, ...deps }: OrphansDeps): () => OrphanJournal[] {
-  /** How each slot looked when it was given back: as long as it looks the same, there is nothing in it. */
+  /** Each slot's state when it was released: unchanged, it has nothing new. */
   const seen = new Map<number, string>();
 
   function claim(number: number): OrphanJournal | undefined {
@@ -46,7 +46,7 @@ export function createOrphanClaims({ ownSlot, isSecure, ...deps }: OrphansDeps):
     });
 }
 
-/** Changes with whatever is written into the slot. */
+/** Changes with every write into the slot. */
 function lookOf(directory: string): string {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.journal') || name === storeFile)

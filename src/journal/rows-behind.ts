@@ -5,14 +5,14 @@ import type { Frame } from './journal-frame.ts';
 import { countSettlements } from './journal-items.ts';
 import type { SegmentReader } from './journal-segment.ts';
 
-/** More is counted at the next look, so that a journal of gigabytes holds nobody up. */
+/** The rest is counted at the next call, so that a journal of gigabytes does not block. */
 const mostBytesALook = 64 * 1024 * 1024;
 
-/** Opens a segment for as long as `what` looks; undefined where it is not there any more. */
+/** Opens a segment while `what` runs; undefined where it was deleted. */
 type LookInto = (number: number, what: (segment: SegmentReader) => void) => void;
 
 export class RowsBehind {
-  /** Up to where it was counted. */
+  /** The counted part ends here. */
   #cursor: JournalPosition;
   #seen = 0;
   #taken = 0;
@@ -24,18 +24,18 @@ export class RowsBehind {
     this.#importedTo = from;
   }
 
-  /** The reader gave the rows of a frame. */
+  /** Called when the reader returned a frame's rows. */
   took(frame: Frame): void {
     this.#taken += countSettlements(frame);
   }
 
-  /** All that was given is in the store. */
+  /** Everything returned so far is in the store. */
   imported(position: JournalPosition): void {
     this.#imported = this.#taken;
     this.#importedTo = position;
   }
 
-  /** `numbers` are the segments that are there, rising. */
+  /** `numbers` are the existing segments, rising. */
   count(numbers: readonly number[], look: LookInto): number {
     if (isBefore(this.#cursor, this.#importedTo)) {
       this.#cursor = this.#importedTo;

@@ -10,15 +10,15 @@ export interface SupplyOptions {
   readonly files: JournalFiles;
   readonly segmentBytes: number;
   readonly firstNumber: number;
-  /** What is made beforehand must be on the disk. */
+  /** Prepared segments must be on the disk. */
   readonly isDurable: boolean;
   readonly retryMs: number;
   readonly log: Log | undefined;
-  /** There is another segment, or there is none for now. */
+  /** Called when a segment becomes available, or none is for now. */
   readonly onChange: () => void;
 }
 
-/** So many are enough to believe that the disk works. */
+/** Enough prepared segments to consider the disk working. */
 const mostSpares = 2;
 
 export class SegmentSupply {
@@ -29,7 +29,7 @@ export class SegmentSupply {
   #growing: Promise<void> | undefined = undefined;
   #retry: NodeJS.Timeout | undefined = undefined;
   #fault: unknown = undefined;
-  /** It was logged, and that it is over was not. */
+  /** The failure was logged, its end not yet. */
   #isReported = false;
   #isClosed = false;
 
@@ -42,7 +42,7 @@ export class SegmentSupply {
     return this.#current;
   }
 
-  /** Why there is no further segment; undefined where there is one, or will be in a moment. */
+  /** Why there is no further segment; undefined where there is one, or soon will be. */
   get fault(): unknown {
     return this.#fault;
   }
@@ -51,7 +51,7 @@ export class SegmentSupply {
     return this.#current === undefined && this.#spares.length === 0;
   }
 
-  /** For so much in one piece, and so much besides. */
+  /** For so much in one piece, and the reserve besides. */
   hasSpace(bytes: number, reserveBytes: number): boolean {
     let spareBytes = this.#spareBytes();
     const current = this.#current;
@@ -64,7 +64,7 @@ export class SegmentSupply {
     return false;
   }
 
-  /** The segment to write so much to; the one before is done with. */
+  /** A segment for so many bytes; the one before is finished. */
   take(bytes: number): SegmentWriter | undefined {
     if (this.#current !== undefined && this.#current.freeBytes >= bytes) return this.#current;
     const index = this.#spares.findIndex((spare) => spare.freeBytes >= bytes);
@@ -76,7 +76,7 @@ export class SegmentSupply {
     return this.#current;
   }
 
-  /** Makes what is missing, one at a time. Resolves when that one is there, or failed. */
+  /** Prepares missing segments, one at a time. Resolves after the next one, or its failure. */
   grow(waitingBytes: number, reserveBytes: number): Promise<void> | undefined {
     if (this.#growing !== undefined) return this.#growing;
     if (this.#retry !== undefined || this.#isClosed) return undefined;
@@ -87,20 +87,20 @@ export class SegmentSupply {
     return this.#growing;
   }
 
-  /** The current segment cannot be written any more. `isHopeless`: nor could another one. */
+  /** The current segment cannot be written any more. `isHopeless`: another one could not either. */
   abandon(thrown: unknown, isHopeless: boolean): void {
     this.#letGo();
     if (isHopeless) this.#fail(thrown);
   }
 
-  /** Something was written. */
+  /** A write succeeded. */
   works(): void {
     if (!this.#isReported || this.#fault !== undefined) return;
     this.#isReported = false;
     this.#options.log?.info('the journal can be written again', { directory: this.#options.directory });
   }
 
-  /** At once, for there is no later. */
+  /** At once: there is no later attempt. */
   async tryAgain(): Promise<void> {
     if (this.#fault === undefined) return;
     clearTimeout(this.#retry);
@@ -149,7 +149,7 @@ export class SegmentSupply {
         this.#fault = undefined;
         onChange();
       } else {
-        // Whether it can grow shows only when it does.
+        // Only an attempt shows whether it can grow.
         this.#growing ??= this.#allocate(this.#options.segmentBytes);
       }
     }, retryMs);

@@ -12,7 +12,7 @@ export interface Waiting {
   readonly rows: number;
 }
 
-/** Of each place where something waits for this store. */
+/** For each slot with rows for this store. */
 export async function readWaiting(
   directory: string,
   { ledger, settings }: Pick<Store, 'ledger' | 'settings'>,
@@ -26,7 +26,7 @@ export async function readWaiting(
     try {
       await reader.open(await ledger.position(reader.id));
       let state = reader.state();
-      // Not all of a long one are counted at once.
+      // Long journals are counted in several steps.
       for (let rows = -1; state.rowsBehind > rows; state = reader.state()) rows = state.rowsBehind;
       const { bytesBehind: bytes, rowsBehind: rows } = state;
       if (bytes > 0) waiting.push({ slot, bytes, rows });

@@ -15,7 +15,7 @@ export function unauthorized(code: UnauthorizedCode, message?: string): GatewayE
   return new GatewayError(code, message === undefined ? { headers } : { headers, message });
 }
 
-/** A key that looks like one of ours but does not add up was mistyped or cut short: better said than searched for. */
+/** A key of our form with a wrong checksum was mistyped or truncated: the error says so. */
 export function unknownKey(credential: string): GatewayError {
   const garbled = credential.startsWith('pst_') && !hasValidChecksum(credential);
   return unauthorized(
@@ -36,7 +36,7 @@ export function checkRoute(key: KeyRecord, ...operations: readonly Operation[]):
   throw new GatewayError('route_not_allowed');
 }
 
-/** A client whose address is not known is nowhere that a limited key may be used from. */
+/** An unknown address is refused for a key that is limited to addresses. */
 export function checkAddress(key: KeyRecord, address: string | undefined): void {
   if (key.addresses === undefined) return;
   if (address !== undefined && includesAddress(compiledAddresses(key, key.addresses), address)) return;
@@ -53,7 +53,7 @@ export function mayUseModel(key: KeyRecord, modelId: string): boolean {
   );
 }
 
-/** Model IDs as a key lists them: plain, and with one `*` somewhere. */
+/** Model IDs as a key lists them: exact, or with one `*`. */
 interface ModelList {
   readonly all: boolean;
   readonly exact: ReadonlySet<string>;

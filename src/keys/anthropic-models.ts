@@ -15,7 +15,7 @@ export const anthropicPaging: QueryGrammar = {
   before_id: cursor,
 };
 
-/** Without `limit` all that there are. */
+/** Without `limit` all models. */
 export function listForAnthropic(snapshot: Snapshot, key: KeyRecord, query: Query, installedAtS: number): unknown {
   const models = seenBy(snapshot, key).filter((model) => isAskedForMessages(model, key));
   const start = cursorIn(models, query, 'after_id', 0, 1);
@@ -44,7 +44,7 @@ function isAskedForMessages({ operations }: Model, key: KeyRecord): boolean {
   return operations.includes('messages') && (key.operations?.includes('messages') ?? true);
 }
 
-/** Where the page begins or ends; `beside` says on which side of the model that is named. */
+/** The index of the named model in the page; `beside`: before or after it. */
 function cursorIn(models: readonly Model[], query: Query, name: string, otherwise: number, beside: number): number {
   const id = query.get(name);
   if (id === undefined) return otherwise;
@@ -56,7 +56,7 @@ function cursorIn(models: readonly Model[], query: Query, name: string, otherwis
   });
 }
 
-/** What is not known of a model is null, as it is at Anthropic. */
+/** Unknown facts are null, as in Anthropic's API. */
 function describe(model: Model, id: string, installedAtS: number): unknown {
   const { createdAtS = installedAtS, context, maxOutput } = model;
   return {

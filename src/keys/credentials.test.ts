@@ -84,7 +84,7 @@ test('several keys in one header are refused as one unknown key', () => {
 
 test('a key with non-ASCII characters is read as UTF-8', () => {
   const limits = { fields: 10, fieldBytes: 1024 };
-  // The last one is no UTF-8 and stays Latin-1.
+  // The last one is not UTF-8 and stays Latin-1.
   for (const [key, read] of [
     [Buffer.from('schlüssel-à'), 'schlüssel-à'],
     [Buffer.from([0x6b, 0xfc]), 'k\u00fc'],

@@ -6,12 +6,12 @@ import { unauthorized } from './access.ts';
 
 const otherHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;
 
-/** Longer than any secret; hashing what a stranger sends stays cheap. */
+/** Longer than any secret; keeps hashing cheap. */
 const maxCharacters = 512;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Undefined where none came. An Authorization of another scheme, or an empty one, does not hide the other headers. */
+/** Undefined where there is none. An Authorization of another scheme, or an empty one, does not hide the other headers. */
 export function readCredential(headers: RequestHeaders): string | undefined {
   const credential = readBearer(headers.get('authorization')) ?? readOther(headers);
   if (credential === undefined) return undefined;
@@ -22,7 +22,7 @@ export function readCredential(headers: RequestHeaders): string | undefined {
 function readBearer(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   const value = withoutBlanks(authorization);
-  // A blank must follow the scheme; where nothing else does, it is gone by now.
+  // The scheme must be followed by a blank, which is trimmed where nothing else follows.
   return /^bearer[ \t]/i.test(value) ? withoutBlanks(value.slice('bearer '.length)) : undefined;
 }
 
@@ -36,7 +36,7 @@ function readOther(headers: RequestHeaders): string | undefined {
   return undefined;
 }
 
-/** Spaces and tabs alone: what else counts as white space in JavaScript may be part of a letter here. */
+/** Spaces and tabs only: JavaScript's other white space may be part of a character here. */
 function withoutBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -48,8 +48,8 @@ function withoutBlanks(text: string): string {
 const isBlank = (character: number): boolean => character === 0x20 || character === 0x09;
 
 /**
- * Header bytes come as Latin-1 text. Digests are taken of UTF-8, so a secret beyond ASCII is put back together
- * the way its client meant it; bytes that are no UTF-8 belong to no key and stay as they are.
+ * Header bytes come as Latin-1 text. Digests are taken of UTF-8, so non-ASCII secrets are decoded; invalid UTF-8 belongs to no key and stays
+ * unchanged.
  */
 function fromHeaderText(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text)) return text;

@@ -16,7 +16,7 @@ interface PageRequest {
   readonly query: Query;
   readonly body: Buffer | undefined;
   readonly installedAtS: number;
-  /** Of the gateway. */
+  /** The gateway's version. */
   readonly version: string;
 }
 
@@ -55,7 +55,7 @@ function seen(
   };
 }
 
-/** Some clients send nothing where nothing is asked. */
+/** Some clients send no body where it is optional. */
 function toFields(bytes: Buffer | undefined): JsonObject {
   if (bytes === undefined || bytes.length === 0) return {};
   let body: Json;

@@ -7,7 +7,7 @@ import { ensureFirstKey, type FirstKeyDeps } from './first-key.ts';
 
 const posternKey = 'a-key-from-the-environment';
 
-/** Keys in memory, and their digests as a database would hold them. */
+/** Keys in memory, with their digests as in a database. */
 function createStore(): FirstKeyDeps['store'] &
   Pick<KeyStore, 'revoke'> & { readonly digests: Map<string, StoredKey> } {
   const digests = new Map<string, StoredKey>();

@@ -7,22 +7,22 @@ export interface FirstKeyDeps {
   readonly store: Pick<KeyStore, 'find' | 'create' | 'createFirst'>;
   /** How many keys the configuration file declares. */
   readonly fileKeyCount: number;
-  /** `POSTERN_KEY` as the environment has it. */
+  /** `POSTERN_KEY` of the environment. */
   readonly posternKey: string | undefined;
 }
 
 export type FirstKey =
   | { readonly kind: 'none' }
-  /** To be shown once; it is kept nowhere. */
+  /** Shown once, and stored nowhere. */
   | { readonly kind: 'created'; readonly secret: string }
-  /** `weak`: shorter than a key in the file may be; it works, and the operator should hear of it. */
+  /** `weak`: shorter than a key in the file may be; it works, with a warning to the operator. */
   | { readonly kind: 'from-environment'; readonly created: boolean; readonly weak: boolean };
 
-/** What the file asks of a secret. */
+/** The minimum length of secrets in the file. */
 const strongCharacters = 24;
 const maxCharacters = 512;
 
-/** `POSTERN_KEY` makes no good key; the message says why, and does not show it. */
+/** `POSTERN_KEY` is not a valid key; the message says why, without showing it. */
 export class UnfitKeyError extends Error {
   override readonly name = 'UnfitKeyError';
 }
@@ -46,12 +46,12 @@ async function addOnce(store: FirstKeyDeps['store'], secret: string): Promise<bo
     );
   }
   const key = toFirstKey(secret);
-  if ((await store.find(key.digest)) !== undefined) return false; // revoked or not, it stays as it is
+  if ((await store.find(key.digest)) !== undefined) return false; // unchanged, revoked or not
   try {
     await store.create(key);
     return true;
   } catch (error) {
-    // Another process that started at the same time was quicker.
+    // Another process was first.
     if ((await store.find(key.digest)) !== undefined) return false;
     throw error;
   }

@@ -7,7 +7,7 @@ import { type Operation, operationRows } from '../core/operations/index.ts';
 import type { Model, ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
 
-/** A model that the store does not keep is as old as the installation. */
+/** Models of the file count as old as the installation. */
 export function listModels(snapshot: Snapshot, key: KeyRecord, installedAtS: number): unknown {
   const listed = seenBy(snapshot, key);
   return {
@@ -22,14 +22,14 @@ export function findModel(snapshot: Snapshot, key: KeyRecord, name: string, inst
   return describe(snapshot, resolved.model, resolved.id, installedAtS);
 }
 
-/** The models that a list may show to whoever has the key; patterns are none. */
+/** The models that a list may show to the key's holder, without patterns. */
 export function seenBy(snapshot: Snapshot, key: KeyRecord): readonly Model[] {
   return snapshot.models.all.filter(
     (model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id),
   );
 }
 
-/** Throws where it is none, or none for the eyes of whoever has the key. */
+/** Throws where there is no model, or none visible to the key. */
 export function findSeen(resolved: ResolvedModel | undefined, key: KeyRecord): ResolvedModel {
   if (resolved === undefined || !resolved.model.visible || !maySee(key, resolved.model, resolved.id)) {
     throw new GatewayError('model_not_found', { param: 'model' });
@@ -37,13 +37,13 @@ export function findSeen(resolved: ResolvedModel | undefined, key: KeyRecord): R
   return resolved;
 }
 
-/** What the key can call in at least one way. */
+/** Whether the key can call the model in at least one way. */
 function maySee(key: KeyRecord, model: Model, id: string): boolean {
   const { operations } = key;
   return mayUseModel(key, id) && (operations === undefined || model.operations.some((one) => operations.includes(one)));
 }
 
-/** OpenAI's members first; then what the clients of Mistral and Cohere look for in the same place. */
+/** OpenAI's fields first; then fields that clients of Mistral and Cohere read. */
 function describe(snapshot: Snapshot, model: Model, id: string, installedAtS: number): unknown {
   const { createdAtS = installedAtS, operations, context, maxOutput, dimensions } = model;
   const isOpen = snapshot.server.diagnostics;
@@ -55,7 +55,7 @@ function describe(snapshot: Snapshot, model: Model, id: string, installedAtS: nu
     created: createdAtS,
     owned_by: 'postern',
     operations,
-    // Mistral's clients tell by it what the rest is.
+    // Mistral's clients decide by it how to read the rest.
     type: 'base',
     capabilities: { ...noCapabilities, ...Object.fromEntries(operations.flatMap(capabilitiesOf)) },
     ...(context !== undefined && { context_length: context }),
@@ -67,7 +67,7 @@ function describe(snapshot: Snapshot, model: Model, id: string, installedAtS: nu
   };
 }
 
-/** Undefined where it makes no vectors; a pattern's are as many as its names. */
+/** Undefined where it makes no vectors, and for patterns. */
 function spaceOf({ operations, space, targets: [{ model }] }: Model): string | undefined {
   if (!operations.some((operation) => operationRows[operation].yields === 'vectors')) return undefined;
   return space ?? (model.includes('*') ? undefined : model);
@@ -98,7 +98,7 @@ function capabilitiesOf(operation: Operation): [name: string, has: true][] {
   return capability === undefined ? [] : [[capability, true]];
 }
 
-/** By the names that clients know from OpenRouter, and after their kind; `decimals` of a price in whole nano-dollars. */
+/** Names as in OpenRouter's API; `decimals` of a price in whole nano-dollars. */
 const listPrices: Readonly<Record<PriceUnit, readonly [name: string, decimals: number]>> = {
   input: ['prompt', 15],
   cachedInput: ['input_cache_read', 15],
@@ -125,7 +125,7 @@ function toText(units: number, decimals: number): string {
   return `${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** That of the dearest of its targets, kind by kind; undefined where one of them has none that is known. */
+/** The highest price of its targets, by kind; undefined where one of them is unknown. */
 function pricingOf({ targets }: Model): Readonly<Record<string, string>> | undefined {
   const prices = targets.flatMap(({ price, weight }) => (weight > 0 ? [price] : []));
   const known = prices.filter((price) => price !== undefined);

@@ -7,7 +7,7 @@ import { createKeyDirectory, type KeyDirectoryDeps } from './store-keys.ts';
 
 const record = (id: string, revokedAtMs?: number): KeyRecord => toKeyRecord({ id, revokedAtMs });
 
-/** A directory over a store that holds what the test puts in `rows`, and counts what it is asked. */
+/** A directory over a store with the test's `rows`, which counts its queries. */
 function setUp(more: Partial<KeyDirectoryDeps> = {}) {
   const clock = createFakeClock();
   const rows = new Map<string, KeyRecord>();
@@ -62,7 +62,7 @@ test('the age of an answer counts from its query', async () => {
     store: {
       async find(digest) {
         const row = rows.get(digest);
-        clock.advance(600); // the answer travels
+        clock.advance(600); // the answer is in flight
         return row;
       },
     },
@@ -164,7 +164,7 @@ test('a failing store is queried about once a second, and no request waits for i
   assert.equal(state.asked, 10);
 });
 
-/** A key that was read, and revoked while the store could not be asked; now it can be again. */
+/** A key that was read, and revoked during an outage that is over now. */
 async function revokeInOutage(): Promise<ReturnType<typeof setUp>> {
   const all = setUp();
   const { directory, rows, state, clock } = all;
@@ -323,7 +323,7 @@ test('an answer in flight during a change is trusted for a moment only', async (
   resolve(undefined);
   assert.deepEqual(await Promise.all(asked), [undefined, undefined]);
   directory.confirmed(clock.monotonicMs());
-  // What was unknown then may be the very key that was made: it is not remembered at all.
+  // An unknown key may be created meanwhile: the result is not cached.
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 
   const late = Promise.withResolvers<KeyRecord | undefined>();
@@ -379,7 +379,7 @@ test('a change reported after a failed look-up waits for the store', async () =>
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-/** Lets what was begun behind the scenes come to its end. */
+/** Waits for background work. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

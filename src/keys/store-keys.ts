@@ -7,11 +7,11 @@ import type { Clock } from '../lib/clock.ts';
 import { beforeDeadline } from '../lib/deadline.ts';
 
 export interface KeyDirectory {
-  /** Synchronous when the answer is at hand (no promise on the hot path). */
+  /** Returns no promise where the answer is cached. */
   find(digest: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
-  /** Keys were changed, in the store: these IDs, or nobody knows which. To be called before `confirmed`. */
+  /** Keys in the store changed: these IDs, or any. To be called before `confirmed`. */
   changed(ids?: Iterable<string>): void;
-  /** When the store was asked for changes, by the monotonic clock; `changed` was told of all there were by then. */
+  /** The monotonic time of a query for changes, all of which were passed to `changed`. */
   confirmed(atMs: number): void;
 }
 
@@ -23,18 +23,18 @@ export interface KeyDirectoryDeps {
    * after this and one look-up.
    */
   readonly freshMs?: number;
-  /** How long a key that was known keeps working while the store does not answer. */
+  /** How long a known key works while the store is unreachable. */
   readonly staleMs?: number;
-  /** How long one look-up may take before the store counts as out. */
+  /** Timeout of a look-up, after which the store counts as unreachable. */
   readonly lookUpTimeoutMs?: number;
-  /** Of known keys, and of unknown ones: strangers' keys are counted apart, so they push no known key out. */
+  /** Limit of known keys, and of unknown ones: these are separate, so that strangers' keys cannot evict known ones. */
   readonly maxEntries?: number;
 }
 
 interface Known {
   readonly record: KeyRecord;
   readAtMs: number;
-  /** Every change since it was read would have been told. */
+  /** All changes since it was read were received. */
   isFollowed: boolean;
   /** When the store last failed to confirm it; long ago where it did not. */
   failedAtMs: number;
@@ -58,7 +58,7 @@ export function createKeyDirectory({
   const unknownAtMs = new Map<string, number>();
   const running = new Map<string, Promise<Answer>>();
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
-  /** How often something changed: an answer that was on its way meanwhile may be older than the change. */
+  /** Counts changes: an answer in flight may be older than a change. */
   let changes = 0;
 
   function find(digest: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
@@ -67,7 +67,7 @@ export function createKeyDirectory({
     if (entry !== undefined) {
       const trueAtMs = lastTrueAtMs(entry);
       if (nowMs - trueAtMs < freshMs) return entry.record;
-      // The store is out: nobody waits for it, and it is asked again behind the scenes.
+      // During an outage requests do not wait; the store is asked in the background.
       const sinceFailureMs = nowMs - entry.failedAtMs;
       if (sinceFailureMs < freshMs + lookUpTimeoutMs && nowMs - trueAtMs < staleMs) {
         if (sinceFailureMs >= freshMs) void ask(digest);
@@ -80,19 +80,19 @@ export function createKeyDirectory({
     return findInStore(digest);
   }
 
-  /** When the store last said so, or said that nothing else is. */
+  /** When the store last confirmed it. */
   function lastTrueAtMs({ isFollowed, readAtMs }: Known): number {
     return isFollowed ? Math.max(readAtMs, confirmedAtMs) : readAtMs;
   }
 
   function changed(ids?: Iterable<string>): void {
     changes += 1;
-    // Whoever was unknown may be one of them.
+    // An unknown key may have been created.
     unknownAtMs.clear();
     const listed = ids === undefined ? undefined : new Set(ids);
     for (const entry of known.values()) {
       if (listed !== undefined && !listed.has(entry.record.id)) continue;
-      // The next one who asks waits for the store; only where that is out, it goes on as one that was known.
+      // The next request waits for the store; during an outage the key stays valid as a known one.
       entry.readAtMs = Math.min(lastTrueAtMs(entry), clock.monotonicMs() - freshMs);
       entry.isFollowed = false;
       entry.failedAtMs = Number.NEGATIVE_INFINITY;
@@ -104,7 +104,7 @@ export function createKeyDirectory({
     if (answer.kind === 'answered') return answer.record;
     const entry = known.get(digest);
     if (entry !== undefined && clock.monotonicMs() - lastTrueAtMs(entry) < staleMs) return entry.record;
-    // Not "unknown": it may well be a valid key.
+    // Not "unknown": it may be a valid key.
     throw new GatewayError('store_unavailable', {
       message: 'The API key cannot be looked up just now; try again in a moment.',
       headers: ['Retry-After', '1'],
@@ -112,7 +112,7 @@ export function createKeyDirectory({
     });
   }
 
-  /** One look-up at a time for each digest; whoever else asks meanwhile shares its answer. */
+  /** One look-up at a time per digest; concurrent requests share its answer. */
   function ask(digest: string): Promise<Answer> {
     let answer = running.get(digest);
     if (answer === undefined) {
@@ -123,7 +123,7 @@ export function createKeyDirectory({
   }
 
   async function readStore(digest: string): Promise<Answer> {
-    // An answer is as old as its question: what is revoked in between must not pass for fresh.
+    // An answer is as old as its query: a revocation in between must not be missed.
     const askedAtMs = clock.monotonicMs();
     const changesBefore = changes;
     let record: KeyRecord | undefined;

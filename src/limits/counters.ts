@@ -12,21 +12,21 @@ import {
 import type { Amounts } from './limiter.ts';
 import { Window } from './window.ts';
 
-/** Looked at in each millisecond in which a request comes, to find those that nobody needs any more. */
+/** Entries checked per millisecond with a request, to drop unused ones. */
 const sweptAtOnce = 2;
 
-/** What is counted for a holder, whatever its caps are just now. */
+/** The counts of a holder, independent of its present caps. */
 export class HolderCount {
   readonly kind: HolderKind;
   readonly id: string;
-  /** Exchanges that are not over, and questions that are not answered. */
+  /** Open exchanges and pending questions. */
   open = 0;
-  /** Of them, those that count under a limit of exchanges at a time; and as many as the place where all nodes count knows of. */
+  /** Of them, those under a concurrency limit; and the number that the shared counter has. */
   held = 0;
   heldReported = 0;
-  /** Exchanges that have begun, and have not asked for a place yet. */
+  /** Exchanges that have begun without a reservation yet. */
   begun = 0;
-  /** It is no longer among the counters; whoever holds it must look again. */
+  /** It was dropped from the counters: get it again. */
   isDropped = false;
   readonly #windows = new Map<string, CountedWindow>();
 
@@ -74,10 +74,10 @@ export interface PlannedCrowd {
   readonly count: HolderCount;
 }
 
-/** All that a list of holders is limited by. */
+/** All limits of a list of holders. */
 export class Plan {
   readonly rates: readonly PlannedRate[];
-  /** Limits of exchanges at a time. */
+  /** Concurrency limits. */
   readonly crowds: readonly PlannedCrowd[];
   readonly counts: readonly HolderCount[];
 
@@ -92,7 +92,7 @@ export class Plan {
     return false;
   }
 
-  /** Keeps what is counted here from being forgotten; who holds lets go. */
+  /** Keeps the counts until it is released. */
   hold(): void {
     for (const count of this.counts) count.open += 1;
   }
@@ -193,7 +193,7 @@ export class Counters {
   }
 }
 
-/** Which way round measures stand in lists. */
+/** The index of each measure in lists. */
 export const measureIndex: Readonly<Record<Measure, number>> = Object.freeze({
   requests: measures.indexOf('requests'),
   tokens: measures.indexOf('tokens'),

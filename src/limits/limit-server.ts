@@ -6,9 +6,9 @@ import type { Clock } from '../lib/clock.ts';
 import type { Amounts, Refused, Taken } from './limiter.ts';
 import { createMemoryLimiter } from './memory-limiter.ts';
 
-/** What a worker asks, with a number of its own for what is answered or settled. */
+/** A worker's questions, with a number where an answer or settlement follows. */
 export type WorkerQuestion =
-  /** Who is meant by a number from here on. */
+  /** Assigns a number to a list of holders. */
   | { readonly kind: 'holders'; readonly list: number; readonly holders: readonly Holder[] }
   /** All those numbers are forgotten. */
   | { readonly kind: 'forget' }
@@ -26,7 +26,7 @@ export type ParentAnswer =
     }
   | { readonly kind: 'slots'; readonly no: number; readonly grants: readonly SlotGrant[] };
 
-/** What can be sent between processes. */
+/** Without functions, for messages between processes. */
 type PlainRefusal = Omit<Refused, 'headers'>;
 
 export type LimitServer = ReturnType<typeof createLimitServer>;
@@ -95,8 +95,8 @@ export function createLimitServer({ clock, workers }: LimitServerDeps) {
       return questions.map((question) => answerOne(worker, state, question)).filter((answer) => answer !== undefined);
     },
     /**
-     * The worker is gone for good: what it had under way is over, and its slots are free. What it took of rates stays taken. What is
-     * heard of it later has no answer: it would take something that nobody gives back.
+     * The worker has ended: its exchanges are over, and its slots are free. Its use of rates stays. Later questions of it get no answer, as nothing
+     * would be given back.
      */
     leave(worker: number): void {
       gone.add(worker);
@@ -114,7 +114,7 @@ interface Holding {
   readonly atMs: number;
 }
 
-/** For processes that have a parent to ask; the same is a script where Redis is asked. */
+/** For processes with a parent; with Redis a script does the same. */
 export class SlotPools {
   readonly #pools = new Map<string, Map<number, Holding>>();
 
@@ -135,7 +135,7 @@ export class SlotPools {
       if (holding.wants > holding.held) isContended = true;
     }
     const fair = Math.max(1, Math.floor(most / wanting));
-    // Half of the slots lie ready, in equal parts; the other half is for whoever needs it now.
+    // Half of the slots are shared equally; the other half goes to processes that need it.
     const spare = Math.floor(most / (2 * Math.max(1, nodes)));
     const target = isContended ? Math.min(wants, fair) : wants === 0 ? 0 : Math.max(wants, spare);
     const granted = Math.max(held, Math.min(most - others, target));
@@ -143,7 +143,7 @@ export class SlotPools {
     return { held: granted, keep: isContended ? Math.min(wants, fair) : most };
   }
 
-  /** It is gone, and with it its calls. */
+  /** The process is gone, and its calls with it. */
   leave(node: number): void {
     for (const [upstream, pool] of this.#pools) {
       pool.delete(node);

@@ -3,12 +3,12 @@
 import { type Holder, measures, type Rate, rateWindowMs } from '../core/caps.ts';
 import type { PlannedRate } from './counters.ts';
 
-/** Which limit is in the way. */
+/** The limit that was reached. */
 export interface Obstacle {
   readonly holder: Holder;
-  /** `at once`: exchanges at a time. */
+  /** `at once`: the concurrency limit. */
   readonly rate: Rate | 'at once';
-  /** What may be taken here; less than the limit while each node has but its share. */
+  /** The effective limit; less than the configured one while each node has only its share. */
   readonly most: number;
   readonly asked: number;
   readonly retryAfterMs: number;
@@ -38,25 +38,25 @@ export function messageFor(obstacle: Obstacle): string {
 }
 
 /**
- * What a client is told: never longer than the window of the limit itself, though the last bucket of it may count for a moment longer. Who
- * comes back within that moment is told again, and soon let in.
+ * `Retry-After`: never longer than the limit's window, although its last bucket may count a moment longer. A client that returns within that moment
+ * gets another short one.
  */
 export function retryAfterSOf({ rate, retryAfterMs }: Obstacle): number {
   const seconds = toWholeSeconds(retryAfterMs);
   return rate === 'at once' ? seconds : Math.min(seconds, rateWindowMs[rate.window] / 1_000);
 }
 
-/** Rounded up: whoever waits so long has waited long enough. */
+/** Rounded up, so that a client which waits so long does not come early. */
 function toWholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }
 
 /** How a rate stands. */
 export interface RateState {
-  /** What may be taken within its window; less than the limit while each node has but its share. */
+  /** The effective limit of its window; less than the configured one while each node has only its share. */
   readonly most: number;
   readonly total: number;
-  /** Until all of it is free. */
+  /** Until all of it is available again. */
   readonly resetAfterMs: number;
 }
 
@@ -92,7 +92,7 @@ function partLeft({ most, total }: RateState): number {
   return most === 0 ? 0 : Math.max(0, most - total) / most;
 }
 
-/** As OpenAI writes spans: `120ms`, `1s`, `6m0s`, `23h59m59s`; whole seconds are rounded up. */
+/** Durations as OpenAI writes them: `120ms`, `1s`, `6m0s`, `23h59m59s`; whole seconds are rounded up. */
 export function toSpan(ms: number): string {
   const whole = Math.ceil(ms);
   if (whole < 1_000) return whole === 0 ? '0s' : `${whole}ms`;

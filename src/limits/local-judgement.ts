@@ -4,19 +4,19 @@ import type { Plan, PlannedRate } from './counters.ts';
 import { inWords, messageFor, type Obstacle, type RateState, retryAfterSOf, toRateHeaders } from './limit-words.ts';
 import type { Amounts, Begun, Refused } from './limiter.ts';
 
-/** When an exchange of others ends cannot be known. */
+/** The end of another exchange is unknown. */
 const crowdedRetryMs = 1_000;
-/** When all nodes will count together again cannot either. */
+/** So is the time when all nodes count together again. */
 const sharedRetryMs = 5_000;
-/** By then the answer to another question has come, or Redis counts as away. */
+/** By then another answer has arrived, or Redis counts as unreachable. */
 const lateRetryMs = 1_000;
 
-/** What one of so many nodes may let through; always something, where the limit allows anything at all. */
+/** The share of one node; at least 1, unless the limit is 0. */
 function shareOf(most: number, nodes: number): number {
   return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
 }
 
-/** The least that an exchange may ask for. */
+/** The minimum of an exchange. */
 const least: Amounts = Object.freeze({ requests: 1, tokens: 1, items: 1 });
 
 /** For an exchange that begins. */
@@ -44,8 +44,8 @@ class Beginning implements Begun {
 }
 
 /**
- * The limit that is in the way for the longest time; undefined where none is. A node has its share of the limit, or, where an answer is
- * merely late, of what was left when the last one came. Those that have begun count where it says so.
+ * The limit with the longest wait; undefined where none applies. A node has its share of the limit, or, where an answer is merely late, of what was
+ * left at the last one. Begun exchanges count on request.
  */
 export function obstacleTo(
   plan: Plan,

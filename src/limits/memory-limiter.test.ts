@@ -230,7 +230,7 @@ test('in any order of reserve, settle and wait, no minute exceeds the limit', ()
         } else {
           const entry = noted[step.which % Math.max(1, noted.length)];
           if (entry === undefined) continue;
-          // Never more than was estimated: what goes beyond that goes beyond the limit, as documented.
+          // Never more than was estimated: use beyond the estimate exceeds the limit, as documented.
           const tokens = Math.min(step.tokens, entry.tokens);
           entry.taken.settle({ requests: 1, tokens, items: entry.items });
           if (step.twice) entry.taken.settle({ requests: 0, tokens: 0, items: 0 });
@@ -250,7 +250,7 @@ test('in any order of reserve, settle and wait, no minute exceeds the limit', ()
           assert.ok(open <= (holder.caps.concurrency ?? Number.POSITIVE_INFINITY));
         }
       }
-      // Back to nothing: all is free again, and no more than that.
+      // Everything is returned: all is available again, and no more.
       for (const { taken } of noted) taken.settle({ requests: 1, tokens: 0, items: 0 });
       clock.advance(2 * minuteMs);
       const whole = limiter.reserve([key, project, model], { requests: 7, tokens: 150, items: 11 });

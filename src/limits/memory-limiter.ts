@@ -1,4 +1,4 @@
-/** Limits counted in this process alone. */
+/** Limits counted in this process only. */
 
 import type { Holder } from '../core/caps.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -8,13 +8,13 @@ import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgemen
 
 export interface MemoryLimiter extends Limiter {
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused;
-  /** Holders that something is kept of. */
+  /** Number of tracked holders. */
   readonly size: number;
 }
 
 export interface MemoryLimiterDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Processes that count apart: each has its share of every limit. */
+  /** Processes that count separately: each has its share of every limit. */
   readonly nodes?: number;
 }
 

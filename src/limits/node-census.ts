@@ -7,12 +7,12 @@ const intervalMs = 5_000;
 
 export interface NodeCensusDeps {
   readonly health: Pick<HealthStore, 'nodes'>;
-  /** So many there are at least. */
+  /** The minimum. */
   readonly workers: number;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Resolves when it has counted once, or could not. */
+/** Resolves after the first count, or its failure. */
 export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
   let count = workers;
   let isFailing = false;
@@ -28,14 +28,14 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
     }
   }
 
-  // This process has not spoken yet.
+  // This process has not reported yet.
   await take(1);
   return {
     /** This process included. */
     get count(): number {
       return count;
     },
-    /** Goes on counting, where nobody else knows it. */
+    /** Continues counting, where no other source knows the number. */
     keepUp(isNeeded: () => boolean): void {
       timer = setInterval(() => {
         if (isNeeded()) void take(0);

@@ -8,7 +8,7 @@ import { ParentLimiter } from './parent-limiter.ts';
 const one = { requests: 1, tokens: 0, items: 0 };
 const clock = { monotonicMs: () => performance.now() };
 
-/** Each as in a process of its own: what is told is a copy. */
+/** Each as in its own process: messages are copied. */
 function startParent(_: TestContext, workers: number) {
   const state = createLimitServer({ clock, workers });
   const lines: string[] = [];
@@ -50,7 +50,7 @@ test('workers together admit exactly the limit, and the headers show the shared 
   const { all } = startParent(t, 4);
   const answers: (Taken | Refused)[] = [];
   for (let round = 0; round < 3; round += 1) {
-    // Each has lists of its own, and new ones after a change of the configuration.
+    // Each has its own lists, and new ones after a change of the configuration.
     const asked = all.flatMap((limiter) => {
       const holders = keyOf({ rates: aMinute(40) });
       return Array.from({ length: 10 }, () => limiter.reserve(holders, one));

@@ -10,9 +10,9 @@ import type { Amounts, Begun, Limiter, Refused, Taken } from './limiter.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
 import { TickBatches } from './reading-time.ts';
 
-/** The parent runs on the same machine: without an answer for so long it is stuck. */
+/** The parent runs on the same machine: without an answer for so long it hangs. */
 const deadlineMs = 1_000;
-/** Holder lists that are known by a number; a new configuration brings new ones. */
+/** Numbered holder lists; a new configuration brings new ones. */
 const mostLists = 10_000;
 const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
 
@@ -42,7 +42,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
   readonly #channel: ParentChannel;
   readonly #log: ParentLimiterDeps['log'];
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** What this worker was let take: for what is judged before anybody is asked, and for its share when nobody answers. */
+  /** This worker's reservations: for checks before the parent is asked, and for its share when the parent does not answer. */
   readonly #counters = new Counters();
   readonly #lists = new WeakMap<readonly Holder[], { readonly list: number; readonly generation: number }>();
   readonly #waiting = new Map<number, Waiting>();
@@ -63,7 +63,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
     });
   }
 
-  /** Without asking, which is done once the body is there: what is too much here is too much for all. */
+  /** Without the parent, which is asked once the body is there: a limit exceeded here is exceeded for all. */
   begin(holders: readonly Holder[]): Begun | Refused {
     const nowMs = this.#nowMs();
     return begin(this.#counters.plan(holders, nowMs), nowMs, 1);
@@ -83,7 +83,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
       const no = this.#expect({
         answered: (answer) => {
           if (isDecided) {
-            // What was taken there as well is given back.
+            // The parent's reservation is returned.
             if (answer.kind === 'taken') this.#send({ kind: 'settle', no: answer.no, used: nothing });
           } else if (answer.kind === 'taken') decide(this.#taken(plan, amounts, answer.headers, answer.no));
           else if (answer.kind === 'refused') decide({ ...answer.refused, headers: () => [...answer.headers] });
@@ -110,7 +110,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
     return Math.floor(this.#clock.monotonicMs());
   }
 
-  /** This worker's share, by what it took lately. */
+  /** This worker's share, by its recent use. */
   #decideHere(plan: Plan, amounts: Amounts): Taken | Refused {
     const nowMs = this.#nowMs();
     const obstacle = obstacleTo(plan, amounts, nowMs, this.nodes);
@@ -118,7 +118,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
     return obstacle === undefined ? this.#taken(plan, amounts, headers) : refusalOf(obstacle, () => headers);
   }
 
-  /** `no`: of what is settled there as well. */
+  /** `no`: the question's number, where it must be settled at the parent as well. */
   #taken(plan: Plan, amounts: Amounts, headers: readonly string[], no?: number): Taken {
     const atMs = this.#nowMs();
     let isSettled = false;
@@ -158,11 +158,11 @@ export class ParentLimiter implements Limiter, SlotArbiter {
         deadline_ms: deadlineMs,
       });
     }
-    // They stay, as an answer that comes late may have taken something.
+    // They are kept, as a late answer may have reserved something.
     for (const waiting of late) waiting.overdue();
   }
 
-  /** All that is asked in a turn leaves in one message. */
+  /** Questions of one turn are sent in one message. */
   #send(question: WorkerQuestion): void {
     if (this.#outbox.length === 0) queueMicrotask(() => this.#post());
     this.#outbox.push(question);
@@ -174,7 +174,7 @@ export class ParentLimiter implements Limiter, SlotArbiter {
     this.#channel.ask(questions);
   }
 
-  /** They are told once, and named by a number then. */
+  /** Sent once, then referred to by number. */
   #listOf(holders: readonly Holder[]): number {
     const known = this.#lists.get(holders);
     if (known?.generation === this.#generation) return known.list;

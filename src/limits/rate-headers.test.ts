@@ -20,7 +20,7 @@ test('writes reset times as OpenAI does, rounded up', () => {
   for (const [ms, text] of spans) assert.equal(toSpan(ms), text);
 });
 
-/** The limit that is shown, of several as `[most, total]`. */
+/** The displayed limit of several, as `[most, total]`. */
 function shown(...states: [number, number][]): string | undefined {
   const rates = states.map(([most]) => {
     const rate: Rate = { measure: 'requests', window: 'minute', most };

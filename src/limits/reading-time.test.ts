@@ -10,12 +10,12 @@ import { TickBatches, within } from './reading-time.ts';
 const mostMs = patientMs(20);
 const longerMs = 1.5 * mostMs;
 
-/** Holds up this thread, and nobody else. */
+/** Blocks this thread only. */
 function holdUp(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Answers what it gets at once, from a thread of its own. */
+/** A thread that answers at once. */
 async function startEcho(t: TestContext): Promise<Socket> {
   const program = `
     const { createServer } = require('node:net');
@@ -31,7 +31,7 @@ async function startEcho(t: TestContext): Promise<Socket> {
   return socket;
 }
 
-/** As the client of Redis does: written in an immediate, answered in the order asked. */
+/** Like the Redis client: written in an immediate, answered in order. */
 function ask(socket: Socket): Promise<void> {
   setImmediate(() => socket.write('?'));
   return new Promise((resolve) => socket.once('data', () => resolve()));

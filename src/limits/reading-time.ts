@@ -2,10 +2,10 @@
 
 import { performance } from 'node:perf_hooks';
 
-/** `leftAtMs`: when the question left, on the clock of `performance`. */
+/** `leftAtMs`: when the question was sent, on the clock of `performance`. */
 type OnOverdue = (leftAtMs: number) => void;
 
-/** Made in the turn of the event loop in which something is asked: at its end that is written. */
+/** Created in the event-loop turn of the question, which is written at its end. */
 export class ReadingTime {
   readonly #ms: number;
   readonly #onOverdue: OnOverdue;
@@ -26,7 +26,7 @@ export class ReadingTime {
     clearTimeout(this.#timer);
   }
 
-  /** The client of Redis writes in an immediate of its own, which was there first. */
+  /** The Redis client writes in its own earlier immediate. */
   left(): void {
     this.#onLeft?.();
     if (this.#isOver) return;
@@ -34,7 +34,7 @@ export class ReadingTime {
     this.#timer = setTimeout(wake, this.#ms, this);
   }
 
-  /** Sockets are read between timers and immediates: what had arrived by now is read before the verdict. */
+  /** Sockets are read between timers and immediates: data that has arrived is read before the verdict. */
   due(): void {
     const restMs = this.#leftAtMs + this.#ms - performance.now();
     if (restMs > 0) this.#timer = setTimeout(wake, Math.ceil(restMs), this);
@@ -60,7 +60,7 @@ function judge(time: ReadingTime): void {
   time.judge();
 }
 
-/** All that is asked in one turn leaves together, and has one deadline. */
+/** Questions of one turn are sent together, with one deadline. */
 export class TickBatches<Asked> {
   readonly #ms: number;
   readonly #onOverdue: (asked: readonly Asked[], leftAtMs: number) => void;
@@ -88,7 +88,7 @@ export class TickBatches<Asked> {
   }
 }
 
-/** The answer, where it comes in time. */
+/** Rejects after the time. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   const time = new ReadingTime(ms, () => late.reject(new Error(`no answer within ${Math.round(ms)} ms`)));

@@ -12,56 +12,56 @@ import { RedisLink } from './redis-link.ts';
 import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
 import { adjustScript, slotsScript } from './redis-scripts.ts';
 
-/** One hash slot, so that a script may touch all of them in a cluster as well. */
+/** A hash tag, so that one script may use all keys in a cluster. */
 const prefix = 'postern:{limits}:';
-/** What was decided here is told when so much time has passed: it comes in swarms. */
+/** Local decisions are reported after this time, in batches. */
 const reportAfterMs = 50;
-/** Longer than that without an answer, and the connection is given up. */
+/** Without an answer for longer, the connection is closed. */
 const claimTimeoutMs = 1_000;
-/** Keys that one script is told of at once. */
+/** Keys per reporting script. */
 const reportedAtOnce = 300;
 
 export interface RedisLimiterDeps {
   readonly url: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Unique to this process, and to this start of it. */
+  /** Unique to this start of this process. */
   readonly node: string;
   readonly log: Log;
   readonly random: () => number;
-  /** How long a decision may wait for Redis; 30 ms where it does not say. */
+  /** Deadline of a decision; default 30 ms. */
   readonly deadlineMs?: number | undefined;
-  /** Nodes that are known of by other ways than Redis, this one included; 1 where it does not say. */
+  /** Nodes known from other sources, this one included; default 1. */
   readonly otherwiseKnown?: () => number;
 }
 
-/** Decisions that Redis had no part in. */
+/** Decisions without Redis. */
 export interface LocalDecisions {
-  /** Its answer did not come in time. */
+  /** Its answer was late. */
   readonly late: number;
-  /** It was not asked: it counted as away. */
+  /** It was not asked, as it counted as unreachable. */
   readonly away: number;
 }
 
 export interface RedisLimiter extends Limiter, SlotArbiter {
-  /** False while each node has but its share. */
+  /** False while each node has only its share. */
   readonly isShared: boolean;
-  /** Nodes that count together, as far as is known; this one included. */
+  /** Nodes that count together, as far as known; this one included. */
   readonly nodes: number;
   readonly localDecisions: LocalDecisions;
   close(): Promise<void>;
 }
 
-/** Resolves when the first try to reach Redis is over, well or not. */
+/** Resolves after the first connection attempt, successful or not. */
 export async function createRedisLimiter(deps: RedisLimiterDeps): Promise<RedisLimiter> {
   const limiter = new SharedLimiter(deps);
   await limiter.open();
   return limiter;
 }
 
-/** What a plan is in Redis. */
+/** A plan's keys and arguments in Redis. */
 interface RemotePlan {
   readonly keys: readonly string[];
-  /** Behind the amounts: number of rates; measure, bucket length and limit of each; limits of exchanges at a time. */
+  /** After the amounts: number of rates; measure, bucket length and limit of each; concurrency limits. */
   readonly args: readonly string[];
 }
 
@@ -70,18 +70,18 @@ class SharedLimiter implements RedisLimiter, Decider {
   readonly #counters = new Counters();
   #remote = new WeakMap<Plan, RemotePlan>();
   readonly #link: RedisLink;
-  /** What all keys of counts begin with: those of another data set are never looked at again. */
+  /** Prefix of all counting keys; those of another data set are never used again. */
   #prefix = prefix;
-  /** What must be added to a time here to have the time there. */
+  /** Redis's clock minus this one's. */
   #offsetMs = 0;
   #hasUntold = false;
-  /** Something was being told when the link was lost: all of it is told anew, and may count twice. */
+  /** A report was interrupted: all is reported anew, and may count twice. */
   #mustReportAll = false;
   readonly #batches: TickBatches<Pending>;
   readonly #log: Log;
   readonly #decided = { late: 0, away: 0 };
   #lateReported = 0;
-  /** Questions that were decided here, and whose answers have not come. */
+  /** Locally decided questions whose answers are outstanding. */
   #lateOnTheWay = 0;
   #telling: NodeJS.Timeout | undefined = undefined;
 
@@ -154,7 +154,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     return Math.floor(this.#clock.monotonicMs());
   }
 
-  /** Without asking Redis, which is asked once the body is there: what is too much here is too much for all. */
+  /** Without Redis, which is asked once the body is there: a limit exceeded here is exceeded for all. */
   begin(holders: readonly Holder[]): Begun | Refused {
     const nowMs = this.nowMs();
     return begin(this.#counters.plan(holders, nowMs), nowMs, this.#link.isUp ? 1 : this.#link.nodes);
@@ -173,7 +173,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     });
   }
 
-  /** This node's share, by its own count; of what was left a moment ago, where Redis is there and an answer late. */
+  /** This node's share, by its own count; of what was left recently, where Redis is reachable and an answer late. */
   decideHere(plan: Plan, amounts: Amounts): SharedTaken | Refused {
     const nowMs = this.nowMs();
     const { nodes, isUp } = this.#link;
@@ -190,7 +190,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     return new SharedTaken(this, plan, amounts, nowMs, undefined);
   }
 
-  /** Redis let it through. */
+  /** Redis permitted it. */
   takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): SharedTaken {
     const nowMs = this.nowMs();
     plan.take(nowMs, amounts);
@@ -198,14 +198,14 @@ class SharedLimiter implements RedisLimiter, Decider {
     return new SharedTaken(this, plan, amounts, nowMs, reply);
   }
 
-  /** Redis let it through after it was decided here: what it counted need not be told, or must be given back. */
+  /** Redis permitted it after the local decision: its count need not be reported, or must be returned. */
   takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void {
     for (const { rate, window } of plan.rates) window.note(atMs, -amounts[rate.measure]);
     for (const { count } of plan.crowds) count.heldReported += 1;
     this.#hasUntold = true;
   }
 
-  /** Whether it counted there is known now; what is to be told of it must not wait for the next beat, as others might take it. */
+  /** Whether Redis counted it is known now; the report must be prompt, as others might take the capacity. */
   answeredLate(): void {
     this.#lateOnTheWay -= 1;
     this.#reportSoon();
@@ -213,7 +213,7 @@ class SharedLimiter implements RedisLimiter, Decider {
 
   settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void {
     plan.settle(atMs, amounts, used);
-    // What was decided here is told later, and its end must not come before it.
+    // The local decision is reported later, and its end must not precede it.
     if (!this.#link.isUp || redisAtMs === undefined) {
       this.#noteSettled(plan, amounts, used, atMs);
       return;
@@ -235,7 +235,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     }
     if (keys.length === 0) return;
     this.#link.run(adjustScript, keys, [this.#link.node, String(rates), ...args]).catch((error: unknown) => {
-      // It may have been carried out or not. What is open is told anew on the next link; a difference of tokens is forgone.
+      // The command may have run or not. Open exchanges are reported anew on the next connection; a token difference is lost.
       this.#link.lose(error);
     });
   }
@@ -258,7 +258,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     }
   }
 
-  /** Not while a late answer is on its way: what was decided here may be counted there by then. */
+  /** Not while a late answer is outstanding: the local decision may be counted by then. */
   #reportSoon(): void {
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
@@ -285,7 +285,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     }
   }
 
-  /** Never earlier than it was: what is told must not be over too soon. */
+  /** Never earlier than before: reported amounts must not expire too soon. */
   #redisBucket(bucket: number, bucketMs: number): number {
     const latest = Math.floor((this.nowMs() + this.#offsetMs) / bucketMs);
     return Math.min(latest, Math.floor(((bucket + 1) * bucketMs - 1 + this.#offsetMs) / bucketMs));
@@ -308,7 +308,7 @@ class SharedLimiter implements RedisLimiter, Decider {
     this.#mustReportAll = false;
   }
 
-  /** All that Redis does not know of yet. */
+  /** Everything that Redis does not know yet. */
   #report(): void {
     this.#hasUntold = false;
     const nowMs = this.nowMs();

@@ -7,48 +7,48 @@ import { reasonOf } from '../lib/thrown.ts';
 import { ReadingTime, within } from './reading-time.ts';
 import { adjustScript, beatScript, reserveScript, type Script, slotsScript } from './redis-scripts.ts';
 
-/** How long a decision may wait for Redis: it is to be there within 50 ms. */
+/** Deadline of a decision, which must be made within 50 ms. */
 const decisionDeadlineMs = 30;
-/** So many answers in a row are late, each to a question that left when the one before was known to be: it counts as away. */
+/** Late answers in a row, each to a question sent after the previous lateness was known: then Redis counts as unreachable. */
 const lateInARow = 3;
-/** Longer than that without an answer in time, and the connection is given up. */
+/** Without a timely answer for longer, the connection is closed. */
 const silenceMs = 1_000;
 const connectTimeoutMs = 1_000;
 const beatEveryMs = 2_000;
 const retryAfterMs = 250;
 const probeEveryMs = 50;
-/** Commands on their way; beyond them nothing is sent. */
+/** Limit of pending commands. */
 const mostOnTheWay = 20_000;
-/** As many beats as nodes are remembered over, lest one that had to come back first takes itself to be alone. */
+/** Beats over which nodes are remembered, so that the first node to return does not consider itself alone. */
 const beatsRemembered = 5;
 
 interface LinkNews {
   readonly redisNowMs: number;
-  /** What is counted there, by a name of its own: another one where what was counted before is lost, in whole or in part. */
+  /** The ID of the counts in Redis: it changes where earlier counts are lost, in whole or in part. */
   readonly dataSet: string;
-  /** It knows nothing of this process. */
+  /** Redis did not know this process. */
   readonly isNewNode: boolean;
-  /** It was another data set before. */
+  /** The data set changed. */
   readonly isNewData: boolean;
 }
 
 export interface LinkDeps {
   readonly url: string;
-  /** Unique to this process, and to this start of it. */
+  /** Unique to this start of this process. */
   readonly node: string;
   readonly keys: { readonly nodes: string; readonly dataSet: string };
   readonly log: Log;
   readonly random: () => number;
-  /** 30 ms where it does not say. */
+  /** Default 30 ms. */
   readonly deadlineMs?: number | undefined;
-  /** Nodes that are known of by other ways than Redis. */
+  /** Nodes known from other sources than Redis. */
   readonly otherwiseKnown: () => number;
-  /** At once and on the spot, before anything else is asked. */
+  /** Synchronously, before any other question. */
   onUp(news: LinkNews): void;
   onBeat(redisNowMs: number): void;
 }
 
-/** What of a client is used. */
+/** The used part of a client. */
 interface Client {
   connect(): Promise<unknown>;
   sendCommand(command: string[]): Promise<unknown>;
@@ -71,7 +71,7 @@ export class RedisLink {
   #start = 0;
   #onTheWay = 0;
   #dataSet: string | undefined = undefined;
-  /** As the last beats said; empty before the first. */
+  /** From the latest beats; empty before the first. */
   #nodes: number[] = [];
   #lateInARow = 0;
   #lateKnownAtMs = Number.NEGATIVE_INFINITY;
@@ -88,23 +88,23 @@ export class RedisLink {
     return this.#state === 'up';
   }
 
-  /** This process as Redis knows it; another one after each time that the connection was lost. */
+  /** This process's name in Redis; a new one after each lost connection. */
   get node(): string {
     return `${this.#deps.node}:${this.#start}`;
   }
 
-  /** Those that are known of, this one included. Whoever sets Redis has more than one, until it says otherwise. */
+  /** Known nodes, this one included. Where Redis is configured there is probably more than one, until it reports otherwise. */
   get nodes(): number {
     const heardOf = this.#nodes.length === 0 ? [2] : this.#nodes;
     return Math.max(...heardOf, this.#deps.otherwiseKnown());
   }
 
-  /** Resolves when the first try is over, well or not. */
+  /** Resolves after the first attempt, successful or not. */
   open(): Promise<void> {
     return this.#connect();
   }
 
-  /** All that is run in one turn of the event loop leaves in one write. */
+  /** Commands of one event-loop turn are written together. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     if (this.#client === undefined) return Promise.reject(new Error('there is no connection'));
     if (this.#onTheWay >= mostOnTheWay) return Promise.reject(new Error('too much is on its way'));
@@ -116,7 +116,7 @@ export class RedisLink {
     this.#lateInARow = 0;
   }
 
-  /** Answers to what left then are overdue. Where several in a row are, nothing is asked until answers come in time again. */
+  /** Answers to questions sent then are overdue. After several in a row nothing is asked until answers are in time again. */
   late(leftAtMs: number): void {
     if (this.#state !== 'up' || this.#client === undefined || leftAtMs < this.#lateKnownAtMs) return;
     this.#lateKnownAtMs = performance.now();
@@ -127,7 +127,7 @@ export class RedisLink {
     void this.#probe(this.#client);
   }
 
-  /** It said, or showed, that it cannot. */
+  /** An error of Redis or its connection. */
   lose(error: unknown): void {
     if (this.#client !== undefined) this.#lose(this.#client, error);
   }
@@ -140,7 +140,7 @@ export class RedisLink {
     clearInterval(this.#timer);
     if (client === undefined) return;
     try {
-      // What was settled last goes before it on the same connection.
+      // Pending settlements precede it on the same connection.
       if (wasUp) await within(client.sendCommand(['ZREM', this.#deps.keys.nodes, this.node]), silenceMs);
     } catch (error) {
       this.#deps.log.info('could not say good-bye to redis', { reason: reasonOf(error) });
@@ -153,7 +153,7 @@ export class RedisLink {
     let client: Client | undefined;
     try {
       client = await this.#create();
-      // Longer than its own time, so that it is over with the connection, and not only with us.
+      // Longer than the client's own timeout, so that the client gives up first.
       await within(client.connect(), 1.5 * connectTimeoutMs);
       for (const { text } of [reserveScript, adjustScript, slotsScript, beatScript]) {
         await within(client.sendCommand(['SCRIPT', 'LOAD', text]), connectTimeoutMs);
@@ -174,14 +174,14 @@ export class RedisLink {
   }
 
   async #create(): Promise<Client> {
-    // Whoever has no Redis need not load its client.
+    // The client is loaded only where Redis is configured.
     const { createClient } = await import('@redis/client');
     const client: Client = createClient({
       url: this.#deps.url,
       RESP: 2,
       disableOfflineQueue: true,
       disableClientInfo: true,
-      // An AbortSignal for each command, otherwise; deadlines are kept here.
+      // Otherwise the client makes an AbortSignal for each command; deadlines are handled here.
       commandOptions: { timeout: 0 },
       commandsQueueMaxLength: 2 * mostOnTheWay,
       socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false },
@@ -205,7 +205,7 @@ export class RedisLink {
     try {
       return await client.sendCommand(['EVALSHA', digest, String(keys.length), ...keys, ...args]);
     } catch (error) {
-      // Somebody flushed the scripts; this brings it back.
+      // The scripts were flushed; this loads them again.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return await client.sendCommand(['EVAL', text, String(keys.length), ...keys, ...args]);
     } finally {
@@ -258,7 +258,7 @@ export class RedisLink {
     if (this.#nodes.length > beatsRemembered) this.#nodes.shift();
   }
 
-  /** Until an answer comes at once, or has not come for too long. */
+  /** Until an answer is prompt, or has been missing for too long. */
   async #probe(client: Client): Promise<void> {
     const giveUpMs = performance.now() + silenceMs;
     try {
@@ -282,7 +282,7 @@ export class RedisLink {
     this.#client = undefined;
     this.#state = 'away';
     this.#report(error);
-    // Whatever is on its way is rejected by this, and so decided here.
+    // Rejects all pending commands, which are then decided locally.
     client.destroy();
     this.#tryLater();
   }

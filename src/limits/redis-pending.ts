@@ -9,7 +9,7 @@ import type { RedisLink } from './redis-link.ts';
 import { reserveScript } from './redis-scripts.ts';
 import { slots } from './window.ts';
 
-/** Who decides, and counts what was decided. */
+/** Makes and counts decisions. */
 export interface Decider {
   readonly nodes: number;
   /** An answer came in time. */
@@ -17,9 +17,9 @@ export interface Decider {
   nowMs(): number;
   decideHere(plan: Plan, amounts: Amounts): Taken | Refused;
   takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): Taken;
-  /** After it was decided here, at that time. */
+  /** After a local decision, at that time. */
   takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void;
-  /** After it was decided here for being late: the answer has come now, or never will. */
+  /** After a late local decision: the answer has come now, or never will. */
   answeredLate(): void;
   lose(error: unknown): void;
   settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void;
@@ -98,7 +98,7 @@ export class Pending {
     this.#resolve(refusalOf(obstacle, () => remoteRateHeaders(this.#plan, reply, 4)));
   }
 
-  /** The sums of the rates begin at that place. */
+  /** The sums of the rates begin at index `first`. */
   #hear(reply: readonly number[], first: number): void {
     const nowMs = this.#decider.nowMs();
     for (const [index, { window }] of this.#plan.rates.entries()) window.hear(nowMs, reply[first + 2 * index] ?? 0);
@@ -121,14 +121,14 @@ export class Pending {
   }
 }
 
-/** What was taken, there or here. */
+/** A reservation, in Redis or locally. */
 export class SharedTaken implements Taken {
   readonly kind = 'taken';
   readonly #decider: Decider;
   readonly #plan: Plan;
   readonly #amounts: Amounts;
   readonly #atMs: number;
-  /** Undefined where it was decided here. */
+  /** Undefined for a local decision. */
   readonly #reply: readonly number[] | undefined;
   #isSettled = false;
 
@@ -152,7 +152,7 @@ export class SharedTaken implements Taken {
   }
 }
 
-/** The sums and newest buckets of the rates begin at that place. */
+/** The sums and newest buckets of the rates begin at index `first`. */
 function remoteRateHeaders({ rates }: Plan, reply: readonly number[], first: number): string[] {
   const nowMs = reply[1] ?? 0;
   const states = rates.map(({ rate, window }, index): RateState => {

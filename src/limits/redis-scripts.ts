@@ -6,18 +6,18 @@ import { slots } from './window.ts';
 
 export interface Script {
   readonly text: string;
-  /** By which Redis knows it. */
+  /** SHA-1, by which Redis identifies it. */
   readonly digest: string;
 }
 
-/** A node that has not been heard of for so long is gone, and with it what it had open. */
+/** A node not seen for so long is gone, with its open exchanges. */
 const nodeLifeMs = 6_000;
 
 const dayMs = 86_400_000;
 
 /**
- * A rate is a hash: `h` its newest bucket, `t` the sum of all, and each bucket under its number modulo the slots. A bucket is a
- * number of bucket lengths since the epoch. Exchanges at a time are a hash: how many each node has open.
+ * A rate is a hash: `h` its newest bucket, `t` the sum of all, and each bucket under its number modulo the slots. A bucket is a number of bucket
+ * lengths since the epoch. A concurrency limit is a hash: how many exchanges each node has open.
  */
 const shared = `
 local slots = ${slots}
@@ -50,9 +50,9 @@ end
 `;
 
 /**
- * KEYS: rates, crowds, and the nodes. ARGV: node, requests, tokens, items, number of rates; for each rate its measure (1 to 3), bucket
- * length and limit; for each crowd its limit. Answers 1, the time, and for each rate its sum and newest bucket; or 0, the time, which
- * key is in the way and for how long (-1: for ever), and the same. HMGET gives false for what is not there, and ipairs goes on over it.
+ * KEYS: rates, crowds, and the nodes. ARGV: node, requests, tokens, items, number of rates; for each rate its measure (1 to 3), bucket length and
+ * limit; for each crowd its limit. Answers 1, the time, and for each rate its sum and newest bucket; or 0, the time, which key refuses and for how
+ * long (-1: for ever), and the same. HMGET gives false for what is not there, and ipairs goes on over it.
  */
 const reserve = `${shared}
 local node, rates = ARGV[1], tonumber(ARGV[5])
@@ -123,8 +123,8 @@ return reply
 `;
 
 /**
- * More or less than was taken, and exchanges that ended or were not known of. KEYS: rates, then crowds. ARGV: node, number of rates;
- * for each rate its bucket length, the bucket and the difference; for each crowd the difference.
+ * Corrects amounts, and removes or adds exchanges. KEYS: rates, then crowds. ARGV: node, number of rates; for each rate its bucket length, the bucket
+ * and the difference; for each crowd the difference.
  */
 const adjust = `${shared}
 local node, rates = ARGV[1], tonumber(ARGV[2])
@@ -154,9 +154,9 @@ return 1
 `;
 
 /**
- * A node is there. KEYS: the nodes, and what the data set is called. ARGV: node, its former name, a new name for the data set. Answers the
- * time, how many nodes there are, and the name: another one than before says that all was lost. A server that was started anew, or that
- * took the place of another, may have data of an earlier moment, which is as good as lost: so its run is part of the name.
+ * Registers a node. KEYS: the nodes, and the data set's name. ARGV: node, its former name, a new name for the data set. Answers the time, how many
+ * nodes there are, and the name: a changed name means that all was lost. A restarted or replaced server may have older data, which counts as lost: so
+ * its run ID is part of the name.
  */
 const beat = `${shared}
 if ARGV[2] ~= '' then redis.call('ZREM', KEYS[1], ARGV[2]) end

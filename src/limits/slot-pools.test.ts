@@ -50,7 +50,7 @@ async function until(what: string, isSo: () => boolean): Promise<void> {
   }
 }
 
-/** A call for so long; resolves with whether it got a slot. */
+/** A call of this duration; resolves with whether it got a slot. */
 function call(slots: Slots, ms: number, watch: () => void): Promise<boolean> {
   return new Promise((resolve) => {
     const begin = (): void => {

@@ -1,21 +1,21 @@
 /** A sliding window: 60 buckets behind the current one, and their sum. */
 
 const bucketsPerWindow = 60;
-/** The present bucket is only partly over, so that the oldest one must still count. */
+/** The current bucket has only partly passed, so that the oldest one must still count. */
 export const slots = bucketsPerWindow + 1;
 
 export class Window {
   readonly bucketMs: number;
   /** By bucket modulo `slots`; a bucket is a number of bucket lengths since the clock began. */
   readonly #amounts = new Float64Array(slots);
-  /** What was added that the place where all nodes count does not know of yet; may be less than nothing. */
+  /** Amounts that the shared counter does not know yet; may be negative. */
   #untold: Float64Array | undefined = undefined;
-  /** The bucket of the present, as of the last look. */
+  /** The current bucket, as of the last call. */
   #head: number;
-  /** The last one in which something was taken. */
+  /** The last bucket with an amount. */
   #newest = Number.NEGATIVE_INFINITY;
   #total = 0;
-  /** What all nodes had taken, as the place where they count said last, and what was let through here without it since. */
+  /** The shared counter's last total, and what was permitted here without it since. */
   #there = 0;
   #beyondThere = 0;
   #thereAtMs = Number.NEGATIVE_INFINITY;
@@ -34,12 +34,12 @@ export class Window {
     return this.#total;
   }
 
-  /** Nothing taken counts any more, and nothing is left to be told. */
+  /** No amount counts any more, and none is to be reported. */
   isEmptyAt(nowMs: number): boolean {
     return this.totalAt(nowMs) === 0 && this.#untold === undefined;
   }
 
-  /** More, or less: never below nothing. What lies too far back is over anyway. */
+  /** May be negative, but not below zero in all. Amounts too far in the past are ignored. */
   add(atMs: number, amount: number): void {
     const bucket = this.bucketAt(atMs);
     this.#advance(bucket);
@@ -52,25 +52,25 @@ export class Window {
     this.#total += after - before;
   }
 
-  /** The place where all nodes count says what they have taken. */
+  /** Receives the shared counter's total. */
   hear(nowMs: number, total: number): void {
     this.#there = total;
     this.#beyondThere = 0;
     this.#thereAtMs = nowMs;
   }
 
-  /** Something is let through without asking there. */
+  /** Permitted without the shared counter. */
   addUnheard(amount: number): void {
     this.#beyondThere += amount;
   }
 
-  /** This node's part of what was left there; undefined where nothing was heard lately. */
+  /** This node's share of what was left; undefined without a recent total. */
   shareOfRest(nowMs: number, most: number, nodes: number): number | undefined {
     if (nowMs - this.#thereAtMs >= this.bucketMs) return undefined;
     return Math.floor(Math.max(0, most - this.#there) / nodes) - this.#beyondThere;
   }
 
-  /** Until so much of what is taken no longer counts. */
+  /** Until so much of the amount no longer counts. */
   freeAfterMs(nowMs: number, amount: number): number {
     let left = amount;
     for (let bucket = this.#head - bucketsPerWindow; bucket <= this.#head; bucket += 1) {
@@ -81,12 +81,12 @@ export class Window {
     return slots * this.bucketMs;
   }
 
-  /** Until all of it is free, if nothing more is taken. */
+  /** Until all is available, if nothing more is taken. */
   resetAfterMs(nowMs: number): number {
     return this.#total === 0 ? 0 : Math.max(0, (this.#newest + slots) * this.bucketMs - nowMs);
   }
 
-  /** Notes something to be told; see `tell`. */
+  /** Records an amount to report; see `report`. */
   note(atMs: number, amount: number): void {
     const bucket = this.bucketAt(atMs);
     this.#advance(bucket);
@@ -96,12 +96,12 @@ export class Window {
     this.#untold[slot] = (this.#untold[slot] ?? 0) + amount;
   }
 
-  /** All of it is to be told anew. */
+  /** Everything must be reported anew. */
   noteAll(): void {
     this.#untold = this.#total === 0 ? undefined : this.#amounts.slice();
   }
 
-  /** Says what is to be told, bucket by bucket; from then on it is. */
+  /** Visits what must be reported, bucket by bucket, and marks it as reported. */
   report(nowMs: number, visit: (bucket: number, amount: number) => void): void {
     this.#advance(this.bucketAt(nowMs));
     const untold = this.#untold;

@@ -7,7 +7,7 @@ import { BodyBudget, type LeaseWaiter, smallBytes } from './body-budget.ts';
 
 const MiB = 1024 ** 2;
 
-/** 16 MiB a key, 60 MiB for what is not small; one body may come to 32 MiB. */
+/** 16 MiB a key, 60 MiB for bodies that are not small; the longest body is 32 MiB. */
 const stage = () => new BodyBudget({ totalBytes: 64 * MiB, largestBytes: 32 * MiB });
 
 function lease(found: MemoryLease | undefined): MemoryLease {

@@ -5,39 +5,39 @@ import { LeaseQueue, type Obstacle } from './lease-queue.ts';
 
 export interface BudgetLimits {
   readonly totalBytes: number;
-  /** The most that one body can come to; a key may always hold one, and it counts for no more than that. */
+  /** The longest possible body; a key may always hold one, and none counts for more. */
   readonly largestBytes: number;
 }
 
-/** Told once that it has memory, unless it withdraws. It may not throw. */
+/** Notified once when it has memory, unless it withdraws. Must not throw. */
 export interface LeaseWaiter {
   readonly key: string;
   readonly bytes: number;
   entered(lease: MemoryLease): void;
 }
 
-/** A body of this size does not queue behind longer ones, and a part of the budget is kept for such. */
+/** Bodies up to this size do not queue behind longer ones, and have a reserved part of the budget. */
 export const smallBytes = 128 * 1024;
 const reservedShare = 1 / 16;
 const keyShare = 1 / 4;
-/** What the system may keep of a body that nobody reads yet; as many may wait as hold no more than the budget by that. */
+/** Estimated kernel buffers of an unread body; the number of waiters is limited so that these fit the budget. */
 const unreadBytes = 256 * 1024;
 const fewestWaiting = 64;
-/** With fewer keys than these, those that hold nothing just now are remembered: to take each out and in again costs more. */
+/** Below this number of keys, entries of idle keys are kept: removing and adding them costs more. */
 const fewestShares = 1_024;
 
 export class BodyBudget {
   heldBytes = 0;
-  /** How often a body found no more while it grew. */
+  /** How often a growing body found no memory. */
   outgrown = 0;
   #limits: BudgetLimits;
   #shares = new Map<string, Share>();
-  /** So many of them, and those that hold nothing go. */
+  /** Above this number, entries of idle keys are dropped. */
   #forgetsAt = fewestShares;
   readonly #small = new LeaseQueue<LeaseWaiter>();
   readonly #large = new LeaseQueue<LeaseWaiter>();
 
-  /** Told of what a released lease held. */
+  /** Called with the size of a released lease. */
   readonly #onReleased: ((bytes: number) => void) | undefined;
 
   constructor(limits: BudgetLimits, onReleased?: (bytes: number) => void) {
@@ -58,7 +58,7 @@ export class BodyBudget {
     return share === undefined ? 0 : share.bytes + share.apartBytes;
   }
 
-  /** Undefined where there is no memory now, or others have come before. */
+  /** Undefined where there is no memory now, or others wait. */
   take(key: string, bytes: number): MemoryLease | undefined {
     const wanted = Math.min(bytes, this.#limits.largestBytes);
     const queue = this.#queueFor(wanted);
@@ -68,7 +68,7 @@ export class BodyBudget {
     return this.#hold(key, share, wanted);
   }
 
-  /** Whether it may wait; where it may not, as many do as may. */
+  /** Whether it may wait; the number of waiters is limited. */
   wait(waiter: LeaseWaiter): 'waiting' | 'full' | 'key-full' {
     const most = Math.max(fewestWaiting, Math.floor(this.#limits.totalBytes / unreadBytes));
     const ofKey = this.#small.waitingOf(waiter.key) + this.#large.waitingOf(waiter.key);
@@ -76,26 +76,26 @@ export class BodyBudget {
     if (this.waiting >= most) return 'full';
     const queue = this.#queueFor(waiter.bytes);
     queue.add(waiter);
-    // It may be what others must not be let in ahead of.
+    // It may be the one that blocked the others.
     this.#letIn(queue);
     return 'waiting';
   }
 
-  /** Waits no longer, and is told nothing more. */
+  /** Stops waiting, without a notification. */
   withdraw(waiter: LeaseWaiter): void {
     const queue = this.#queueFor(waiter.bytes);
     queue.remove(waiter);
     this.#letIn(queue);
   }
 
-  /** Who holds more than may be held now keeps it. */
+  /** Existing leases stay, even above new limits. */
   configure(limits: BudgetLimits): void {
     this.#limits = limits;
     this.#letIn(this.#small);
     this.#letIn(this.#large);
   }
 
-  /** For leases: what they hold becomes so much, if it may. */
+  /** Called by leases: changes their size, if permitted. */
   change(lease: HeldLease, bytes: number): boolean {
     const wanted = Math.min(bytes, this.#limits.largestBytes);
     if (wanted > lease.bytes && !this.#mayGrow(lease, wanted)) {
@@ -108,7 +108,7 @@ export class BodyBudget {
     return true;
   }
 
-  /** Of the bodies of a key that grow one always goes on: where the share is full, it stands apart. */
+  /** Of a key's growing bodies one always continues: where the share is full, it is counted separately. */
   #mayGrow(lease: HeldLease, wanted: number): boolean {
     const { share } = lease;
     const obstacle = this.#obstacleTo(share, lease, wanted);
@@ -147,7 +147,7 @@ export class BodyBudget {
     return lease;
   }
 
-  /** A body that does not fit into what a key may hold stands apart: one a key, beside what it holds else. */
+  /** A body that does not fit the key's share is counted separately: one per key. */
   #put(lease: HeldLease, bytes: number): void {
     const { share } = lease;
     const mayHold = this.#limits.totalBytes * keyShare;
@@ -198,7 +198,7 @@ export class BodyBudget {
 class Share {
   readonly key: string;
   leases = 0;
-  /** Without the one that stands apart. */
+  /** Without the separate one. */
   bytes = 0;
   apart: HeldLease | undefined = undefined;
 

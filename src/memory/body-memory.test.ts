@@ -5,7 +5,7 @@ import { createBodyMemory } from './body-memory.ts';
 
 const MiB = 1024 ** 2;
 
-/** 64 MiB for bodies, and how often all garbage was collected. */
+/** 64 MiB for bodies, and a count of full collections. */
 function stage() {
   const collected = { times: 0 };
   const memory = createBodyMemory('request bodies', { totalBytes: 64 * MiB, largestBytes: 32 * MiB }, () => {

@@ -5,12 +5,12 @@ import type { LeaseRequest, MemoryLease, MemoryPool } from '../core/memory-lease
 import type { ClientWork } from '../core/outcome.ts';
 import { BodyBudget, type BudgetLimits, type LeaseWaiter } from './body-budget.ts';
 
-/** What is held, and by whom it is waited for, at the moment when somebody looks. */
+/** What is held and awaited at this moment. */
 export interface BodyMemoryState {
   readonly heldBytes: number;
   readonly totalBytes: number;
   readonly waiting: number;
-  /** Since the start: those who could not even wait, or waited in vain; and those who found no more while they grew. */
+  /** Since the start: requests that could not wait, or waited in vain; and those that found no more while growing. */
   readonly refused: number;
   readonly outgrown: number;
 }
@@ -22,14 +22,14 @@ export interface BodyMemory extends MemoryPool {
 
 const litterFromBytes = 256 * 1024;
 const worthCollectingBytes = 16 * 1024 ** 2;
-/** As a share of the memory: the engine by itself may let it come to more than all of the memory. */
+/** As a share of the memory: V8 itself may let it exceed all of the memory. */
 const mostLitter = 0.5;
-/** So long after the last long body. */
+/** Delay after the last long body. */
 const quietMs = 2_000;
 
 const retryAfter = ['Retry-After', '1'];
 
-/** `what` it is for, such as: request bodies. */
+/** `what` names its use, such as: request bodies. */
 export function createBodyMemory(what: string, limits: BudgetLimits, collectGarbage: () => void): BodyMemory {
   const litter = new Litter(collectGarbage, () => budget.totalBytes * mostLitter);
   const budget = new BodyBudget(limits, (bytes) => litter.add(bytes));
@@ -67,8 +67,8 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
 }
 
 /**
- * What was long is garbage once it is given back: a process with nothing to do would keep it for hours, and one with much
- * to do until there is as much of it as of what is alive, beside the memory that is being filled again.
+ * Long bodies are garbage after their release: an idle process would keep it for hours, and a busy one until it equals the live heap, beside the
+ * memory being filled again.
  */
 class Litter {
   readonly #collectGarbage: () => void;
@@ -85,7 +85,7 @@ class Litter {
     if (bytes < litterFromBytes) return;
     this.#bytes += bytes;
     if (this.#bytes < worthCollectingBytes) return;
-    // Under load a pause is felt, and the engine collects by itself: but not soon enough for the memory to stay within bounds.
+    // Under load a pause hurts, and V8 collects by itself: but not soon enough to stay within the limit.
     if (this.#bytes >= this.#mostBytes()) this.collect();
     else if (this.#timer === undefined) this.#timer = setTimeout(collect, quietMs, this).unref();
     else this.#timer.refresh();
@@ -116,7 +116,7 @@ class WaitingBody implements LeaseWaiter, ClientWork {
   readonly #seeker: LeaseRequest;
   readonly #ending: Ending;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** What was done for the client when it began to wait, and is afterwards. */
+  /** The client's work before it began to wait, restored afterwards. */
   #before: ClientWork | undefined = undefined;
   #isOver = false;
 
@@ -127,7 +127,7 @@ class WaitingBody implements LeaseWaiter, ClientWork {
     this.#ending = ending;
   }
 
-  /** It may have its memory already: nobody was ahead of it after all. */
+  /** It may have its memory already: no request was ahead of it. */
   begin(): void {
     if (this.#isOver) return;
     const { client } = this.#seeker;

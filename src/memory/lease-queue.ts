@@ -1,6 +1,6 @@
 /** Requests that wait for memory: first in, first out within a key, and keys in rotation. */
 
-/** What stands in the way of a waiter: nothing, what its key may hold, or what all together may hold. */
+/** What blocks a waiter: nothing, its key's share, or the total. */
 export type Obstacle = 'none' | 'share' | 'total';
 
 interface Waiting {
@@ -8,17 +8,17 @@ interface Waiting {
 }
 
 export class LeaseQueue<T extends Waiting> {
-  /** In the order in which keys have their turn. */
+  /** In the order of their turns. */
   readonly #keys = new Map<string, Set<T>>();
   size = 0;
-  /** Someone fits under what its key may hold, and not under what all may: nobody is let in ahead of it. */
+  /** A waiter within its key's share does not fit the total: no other may pass it. */
   isBlocked = false;
 
   has(key: string): boolean {
     return this.#keys.has(key);
   }
 
-  /** How many of this key wait. */
+  /** How many requests of this key wait. */
   waitingOf(key: string): number {
     return this.#keys.get(key)?.size ?? 0;
   }
@@ -30,7 +30,7 @@ export class LeaseQueue<T extends Waiting> {
     this.size += 1;
   }
 
-  /** Does nothing for one that does not wait. */
+  /** No effect for one that does not wait. */
   remove(waiter: T): void {
     const own = this.#keys.get(waiter.key);
     if (own?.delete(waiter) !== true) return;
@@ -38,7 +38,7 @@ export class LeaseQueue<T extends Waiting> {
     if (own.size === 0) this.#keys.delete(waiter.key);
   }
 
-  /** Takes the next one out that nothing stands in the way of; its key has its next turn after all others. */
+  /** Removes the next unblocked waiter; its key then goes to the end. */
   next(obstacleOf: (waiter: T) => Obstacle): T | undefined {
     this.isBlocked = false;
     for (const [key, own] of this.#keys) {

@@ -6,7 +6,7 @@ import { createPressure } from './pressure.ts';
 
 const limits = { loopDelayMs: 50, memoryBytes: 1_000 };
 
-/** A process whose event loop is as late as the test says, and that holds what the test says. */
+/** A process with a given event-loop delay and memory use. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const clock = createFakeClock();

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts';
 
 const sampleEveryMs = 100;
-/** Asking the system for the memory costs some microseconds. */
+/** Reading the memory costs some microseconds. */
 const readMemoryEveryMs = 500;
 /** A collection stops everything for tens of milliseconds. */
 const collectEveryMs = 5_000;
@@ -13,18 +13,18 @@ export type PressureReason =
   | { readonly kind: 'memory'; readonly bytes: number };
 
 export interface Pressure {
-  /** Why new work must be refused; undefined while it need not. */
+  /** Why new work must be refused; undefined while it need not be. */
   reason(limits: { readonly loopDelayMs: number; readonly memoryBytes: number }): PressureReason | undefined;
   close(): void;
 }
 
 export interface PressureDeps {
   readonly clock: Clock;
-  /** What the process holds, such as `process.memoryUsage.rss`. */
+  /** The process's memory, such as `process.memoryUsage.rss`. */
   readMemoryBytes(): number;
   /**
-   * Collects what is garbage, all of it. Called from time to time while memory is short: who refuses all work allocates next to
-   * nothing, so that V8 would not collect by itself, and the memory would stay as it is for good.
+   * A full collection. Called at intervals while memory is short: a process that refuses all work allocates little, so V8 would not collect by
+   * itself, and the memory would stay.
    */
   collectGarbage?(): void;
 }
@@ -75,7 +75,7 @@ export function createPressure({ clock, readMemoryBytes, collectGarbage }: Press
   };
 }
 
-/** The mean, or the median where that is less: one long delay weighs nothing, however long it is. */
+/** The mean, or the median if smaller, so that one long delay does not count. */
 function typicalOf(a: number, b: number, c: number): number {
   const median = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
   return Math.min((a + b + c) / 3, median);
