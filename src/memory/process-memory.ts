@@ -5,13 +5,13 @@ import { runInNewContext } from 'node:vm';
 
 export interface MemoryReader {
   readonly readMemoryBytes: () => number;
-  /** In full, and at once: where no new work comes in, nothing else would give the engine a reason to. */
+  /** Full and synchronous: without new work V8 has no reason to collect. */
   readonly collectGarbage: () => void;
 }
 
 /**
- * The allocator keeps what was freed, so that the resident set never shrinks after a burst; what the engine holds does. The
- * smaller of the two counts: the resident set, and what the engine holds beside that which was there before it held anything.
+ * The allocator keeps freed memory, so the resident set does not shrink after a burst; V8's own figures do. The smaller of the two counts: the
+ * resident set, and V8's memory plus the process's base.
  */
 export function createMemoryReader(): MemoryReader {
   const besideBytes = Math.max(0, process.memoryUsage.rss() - engineBytes());
@@ -21,24 +21,24 @@ export function createMemoryReader(): MemoryReader {
   };
 }
 
-/** What is held now is packed, and the rest given back to the system, which takes the better part of a second: for when nobody is served yet. */
+/** Compacts the heap and returns memory to the system, which takes almost a second: to be called before serving. */
 export function packMemory(): void {
   findCollector({ type: 'major', execution: 'sync', flavor: 'last-resort' })();
 }
 
-/** The first version of the engine whose switch for it is known to work. */
+/** The first major version of V8 whose switch for it is known to work. */
 const firstWithOneLimit = 14;
 
 /**
- * Buffers count with the rest of what the process holds when the engine decides whether all garbage is worth collecting. By
- * itself it does so after every 64 MiB of them, and where megabytes pass through each second a third of the time goes into that.
+ * Makes V8 count buffers with the heap when it schedules full collections. By default it runs one after every 64 MiB of buffers, which takes a third
+ * of the time at megabytes per second.
  */
 export function countBuffersWithHeap(): void {
   if (Number.parseInt(process.versions.v8, 10) >= firstWithOneLimit)
     setFlagsFromString('--external-memory-accounted-in-global-limit');
 }
 
-/** Megabytes of a half of the young generation. */
+/** Megabytes of a semi-space. */
 const youngInThreads = 4;
 
 /**
@@ -55,7 +55,7 @@ function engineBytes(): number {
   return total_heap_size + external_memory;
 }
 
-/** The engine hands it out only where it is asked to; that needs no flag on the command line. */
+/** V8 exposes it only on request; this needs no flag on the command line. */
 function findCollector(how?: object): () => void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');

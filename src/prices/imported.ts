@@ -24,25 +24,25 @@ export const priceColumns = {
 export type PriceColumn = keyof typeof priceColumns;
 const priceColumnNames = Object.keys(priceColumns).filter(isPriceColumn);
 
-/** In dollars; above it, someone mistook the unit. */
+/** In dollars; a higher price is a mistaken unit. */
 export const highestPrice = 100_000;
 
-/** Whole nano-dollars by column; what is not there is not known. */
+/** Whole nano-dollars by column; absent prices are unknown. */
 export type PriceAmounts = Partial<Record<PriceColumn, number>>;
 
 export interface PriceRow {
   /** A family at its own address, or the host name of a service. */
   readonly service: string;
-  /** The name of the service for the model. */
+  /** The service's name for the model. */
   readonly model: string;
   readonly amounts: PriceAmounts;
   readonly line: number;
 }
 
-/** A list that is in force beside the built-in one, and before it. */
+/** A list that overrides the built-in one. */
 export interface ImportedPrices {
   readonly asOf: string;
-  /** The name of the file. */
+  /** The file's name. */
   readonly source: string;
   readonly services: ReadonlyMap<string, ReadonlyMap<string, Price>>;
 }
@@ -53,7 +53,7 @@ function isPriceColumn(name: string): name is PriceColumn {
 
 type Report = (line: number, message: string) => void;
 
-/** Every `yield` is a place to stop at. Faulty rows are reported and left out. */
+/** It may pause at every `yield`. Faulty rows are reported and left out. */
 export function* readingPriceCsv(text: string, report: Report): Generator<undefined, PriceRow[], undefined> {
   const rows: PriceRow[] = [];
   const lines = new Map<string, number>();
@@ -126,7 +126,7 @@ function toRow(head: readonly string[], cells: readonly string[], line: number, 
   return isFit ? { service: names.service.toLowerCase(), model: names.model, amounts, line } : undefined;
 }
 
-/** Cells as RFC 4180 has them, with the line on which each record begins. */
+/** Cells as in RFC 4180, with the first line of each record. */
 function* csvRecords(text: string): Generator<{ readonly line: number; readonly cells: string[] }> {
   const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^,\r\n]*))(,|\r\n|\r|\n|$)/y;
   let line = 1;
@@ -134,7 +134,7 @@ function* csvRecords(text: string): Generator<{ readonly line: number; readonly 
   let cells: string[] = [];
   cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
   while (cell.lastIndex < text.length) {
-    // It matches anything: what is no quoted cell is a plain one.
+    // The pattern always matches: a cell that is not quoted is a plain one.
     const [whole = '', quoted, plain = '', end = ''] = cell.exec(text) ?? [];
     cells.push(quoted?.replaceAll('""', '"') ?? plain);
     line += whole.split(/\r\n|\r|\n/).length - 1;
@@ -146,7 +146,7 @@ function* csvRecords(text: string): Generator<{ readonly line: number; readonly 
   }
 }
 
-/** The same list in one spelling: rows by name, and columns that any row has. */
+/** The list in canonical form: rows by name, and only the used columns. */
 export function toPriceCsv(rows: readonly PriceRow[]): string {
   const columns = priceColumnNames.filter((name) => rows.some(({ amounts }) => amounts[name] !== undefined));
   const sorted = rows.toSorted((one, other) =>

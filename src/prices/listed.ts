@@ -27,7 +27,7 @@ for (const list of priceTable) {
   for (const [, price] of prices) origins.set(price, { from: 'table', source, asOf, verified });
 }
 
-/** Whether a family has an address of its maker, and prices of its own by that. */
+/** Whether a family has its maker's address, and so prices of its own. */
 export const hasMaker = ({ id, baseUrl = '' }: Pick<Family, 'id' | 'baseUrl'>): boolean =>
   compiled.has(id) || baseUrl.startsWith('https:');
 
@@ -36,7 +36,7 @@ function isMaker({ id, baseUrl = '' }: Pick<Family, 'id' | 'baseUrl'>, host: str
   return list === undefined ? host === URL.parse(baseUrl)?.hostname : list.hosts.test(host);
 }
 
-/** Undefined where no list has one, or where another service than the maker answers at that origin. */
+/** Undefined where no list has one, or the origin is another service than the maker's. */
 export function listedPrice(
   family: Pick<Family, 'id' | 'baseUrl'>,
   origin: string | undefined,
@@ -57,7 +57,7 @@ export function listedPrice(
   return ofMaker ? compiled.get(family.id)?.prices.get(model) : undefined;
 }
 
-/** The list that a price came from; undefined where an operator wrote it. */
+/** The list of a price; undefined where an operator set it. */
 export function listOf(price: Price): PriceOrigin | undefined {
   return origins.get(price);
 }
@@ -66,11 +66,11 @@ export interface PriceDate {
   readonly source: (typeof priceSources)[number];
   /** As of which day the prices are. */
   readonly asOf: string;
-  /** How many models go by them. */
+  /** How many models use them. */
   readonly models: number;
 }
 
-/** The lists that prices of these models come from, the oldest first. */
+/** The lists used by these models, the oldest first. */
 export function priceDates(models: Iterable<Pick<Model, 'targets'>>): PriceDate[] {
   const found = new Map<string, PriceDate>();
   for (const { targets } of models) {
@@ -105,10 +105,10 @@ function toNanos(dollars: string | undefined): number | undefined {
 }
 
 const dayMs = 86_400_000;
-/** Older ones are told with their age wherever they are shown. */
+/** Older lists are shown with their age. */
 const oldAfterDays = 180;
 
-/** `", 386 days old"`, or nothing while it is young. */
+/** `", 386 days old"`, or empty while it is recent. */
 export function ageText(asOf: string, nowMs: number): string {
   const days = Math.floor((nowMs - Date.parse(`${asOf}T00:00:00Z`)) / dayMs);
   return days > oldAfterDays ? `, ${days} days old` : '';

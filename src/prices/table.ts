@@ -10,15 +10,15 @@ export interface WrittenPrice {
 
 export interface PriceList {
   readonly family: string;
-  /** The hosts at which the maker itself answers: whoever else speaks the same way has prices of its own. */
+  /** The maker's own hosts: other services with the same wire format have other prices. */
   readonly hosts: RegExp;
   /** Where it was published. */
   readonly source: string;
   /** As of when it was known. */
   readonly asOf: string;
-  /** Whether someone compared it with the page on that day, or wrote it down from memory. */
+  /** Whether the page was compared on that day, or the row written from memory. */
   readonly verified: boolean;
-  /** What the page says beyond a number. */
+  /** Remarks of the page beside the number. */
   readonly note?: string;
   /** By the upstream's name for the model. */
   readonly models: Readonly<Record<string, WrittenPrice>>;

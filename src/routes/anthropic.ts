@@ -2,7 +2,7 @@
 
 import { defineRoute, type Route } from '../core/route.ts';
 
-/** Its libraries ask so for what is not settled yet. */
+/** Its libraries send it for beta features. */
 const query = { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } };
 
 export const anthropicRoutes: readonly Route[] = [
@@ -22,7 +22,7 @@ export const anthropicRoutes: readonly Route[] = [
   defineRoute({
     aliases: ['/messages/count_tokens', '/v1/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'],
     operation: 'count_tokens',
-    // It is a part of asking for messages.
+    // Counting is part of using messages.
     isFor: ['count_tokens', 'messages'],
     label: 'anthropic',
     required: { messages: 'array' },

@@ -25,7 +25,7 @@ const chat = {
   watched: ['cachedContent', 'cached_content', 'serviceTier', 'service_tier'],
 } as const;
 
-/** What lies in the operator's account, by whomever it was stored: of all that, conversations alone have an owner here. */
+/** Names of objects in the operator's account: of these, only conversations have owners here. */
 const stored = bothOf(
   ...['previousInteractionId', 'agent', 'cachedContent', 'continuationToken', 'environment', 'webhookConfig'],
 );

@@ -11,10 +11,10 @@ import { geminiRoutes, interactions } from './gemini.ts';
 import { batchRoutesOf, fileRoutesOf, interactionRoutesOf, objectRoutesOf } from './objects.ts';
 import { engineRoutes, openaiRoutes } from './openai.ts';
 
-/** Of those of one operation, the first has its form; the others are further ways to the same. */
+/** The first route of an operation has its own format; the others are alternatives. */
 const own: readonly Route[] = [...openaiRoutes, ...anthropicRoutes, ...geminiRoutes, ...engineRoutes];
 
-/** With the paths on which it stands for clients of other APIs. */
+/** With the paths of other client APIs that map to it. */
 function withClientApiPaths(route: Route): Route {
   const paths = clientApis.flatMap((clientApi) =>
     (clientApi.standsFor?.(route) ?? []).map((path) => [path, clientApi] as const),
@@ -36,7 +36,7 @@ function canonicalFor(operation: Operation): Route {
   return route;
 }
 
-/** By every mapping of a client API; those that pass there as well are not routes beside it. */
+/** One for every mapping of a client API; mappings that pass through a route share it. */
 const byMappings = clientApis.flatMap((clientApi) =>
   clientApi.mappings.map((mapping) => {
     const passing = canonical.find(({ path, label }) => path === mapping.paths[0] && clientApi.labels?.includes(label));
@@ -49,10 +49,10 @@ export const routes: readonly Route[] = [
   ...byMappings,
 ];
 
-/** By which answers are made that upstreams keep, and may make in the background. */
+/** The route that creates stored and background responses. */
 export const responses = canonicalFor('responses');
 
-/** What the lines of a batch may ask. */
+/** Operations that lines of a batch may use. */
 const inBatches = [
   canonicalFor('chat'),
   responses,
@@ -61,7 +61,7 @@ const inBatches = [
 
 const version = '/v1';
 
-/** By each spelling of the path that services know in lines. */
+/** By each spelling of the path in lines. */
 export const lineRoutes: ReadonlyMap<string, Route> = new Map(
   inBatches.flatMap((route) => [
     [route.path, route],
@@ -78,7 +78,7 @@ export const objectRoutes: readonly ObjectRoute[] = [
   ...batchRoutesOf(inBatches, clientApiPathsOf),
 ];
 
-/** A batch as its own operation has it, by the path at which its lines ask. */
+/** A batch route for each operation, by the path of its lines. */
 export const batchRoutes: ReadonlyMap<string, Route> = new Map(
   inBatches.map((route) => [
     route.path,
@@ -86,7 +86,7 @@ export const batchRoutes: ReadonlyMap<string, Route> = new Map(
   ]),
 );
 
-/** What no custom route may stand for. */
+/** Paths that no custom route may take. */
 const reservedPaths: readonly string[] = [
   ...[...routes.filter(({ entry }) => entry === undefined), ...objectRoutes.map(({ route }) => route)].flatMap(pathsOf),
   ...[...modelListPaths, ...clientApis.flatMap(({ modelLists }) => modelLists)].flatMap((path) => [
@@ -102,7 +102,7 @@ function pathsOf({ path, aliases, shapedPaths = {}, clientApiPaths = {} }: Route
   return [path, ...aliases, ...Object.keys(shapedPaths), ...Object.keys(clientApiPaths)];
 }
 
-/** What other clients call: of each mapping and fixed endpoint all paths, that with its prefix for those that have none. */
+/** All paths of mappings and fixed endpoints, with the prefix for those that have none. */
 function pathsOfClientApis(): TakenPath[] {
   const all = clientApis.flatMap((clientApi) => [
     ...clientApi.mappings.map(({ paths }) => ({ clientApi, paths: pathsUnder(clientApi, paths) })),
@@ -114,8 +114,8 @@ function pathsOfClientApis(): TakenPath[] {
   });
 }
 
-/** `/classify`, and neither `/v1/score` nor `/api/embed`. */
+/** `/classify`, but not `/v1/score` or `/api/embed`. */
 const isUnprefixed = (path: string): boolean => /^\/[^/{]+$/.test(path);
 
-/** Every path that means something already, as routes spell them. */
+/** Every path in use, as routes write them. */
 export const takenPaths: readonly TakenPath[] = [...reservedPaths.map((path) => ({ path })), ...pathsOfClientApis()];

@@ -16,7 +16,7 @@ const idOf = (what: string) => ({ pattern: /^[\x21-\x7e]{1,256}$/, form: `the ID
 type Said = Parameters<typeof defineObjectRoute>[0];
 type Shared = Pick<Said, 'kind' | 'of' | 'records'>;
 
-/** `shared`: what holds for all of them, save where one says otherwise. */
+/** `shared`: facts of all rows, unless a row overrides them. */
 const objectRoutes = (shared: Shared, rows: readonly Omit<Said, 'kind' | 'of'>[]): ObjectRoute[] =>
   rows.map((row) => defineObjectRoute({ ...shared, ...row }));
 
@@ -57,7 +57,7 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
   ]);
 }
 
-/** The same of what Google keeps. */
+/** The same for objects stored at Google. */
 export function interactionRoutesOf(interactions: Route): readonly ObjectRoute[] {
   const route = routeBehind(interactions, '');
   return objectRoutes({ kind: 'interaction', of: interactions }, [
@@ -81,7 +81,7 @@ const pageAfter = (what: string) => ({ after: idOf(what), limit: { pattern: /^\d
 
 type ClientApiPathsOf = (route: Route) => Route['clientApiPaths'];
 
-/** Where such objects are made and listed, for whoever may ask for any of these; `of`: with what else they share. */
+/** Where such objects are created and listed, for keys with any of these operations; `of`: their shared route. */
 function collection(of: Route, path: string, isFor: readonly Route[], clientApiPathsOf: ClientApiPathsOf): Route {
   const route: Route = {
     ...of,
@@ -100,7 +100,7 @@ function collection(of: Route, path: string, isFor: readonly Route[], clientApiP
   };
 }
 
-/** Batches of requests, at the same upstream. `of`: what they may consist of. */
+/** Batches of requests, at the same upstream. `of`: permitted routes of lines. */
 export function batchRoutesOf(
   of: readonly [Route, ...Route[]],
   clientApiPathsOf: ClientApiPathsOf,
@@ -121,7 +121,7 @@ export function batchRoutesOf(
   ]);
 }
 
-/** Files, at the upstream that the operator names for a project. They are for responses above all, and for batches. */
+/** Files, at the project's configured upstream. They are mainly for responses and batches. */
 export function fileRoutesOf(
   responses: Route,
   inBatches: readonly Route[],

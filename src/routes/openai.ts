@@ -36,7 +36,7 @@ export const rerank = defineRoute({
     ...['top_n', 'return_documents', 'max_tokens_per_doc', 'max_chunks_per_doc'],
     ...['rank_fields', 'top_k', 'raw_scores'],
   ],
-  // What the clients of Text Embeddings Inference call them.
+  // The name in Text Embeddings Inference.
   standIns: { documents: { name: 'texts', kinds: 'string[]', allowed: 'tei' } },
 });
 
@@ -49,7 +49,7 @@ const moderations = defineRoute({
 
 /** Embeddings of texts or token lists. */
 const embeddings = defineRoute({
-  // The last one is that of the server of llama.cpp.
+  // The last one is llama.cpp's.
   aliases: ['/embeddings', '/v1/v1/embeddings', '/embedding'],
   operation: 'embeddings',
   label: 'openai',

@@ -38,11 +38,11 @@ export interface AccountingDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly random: () => number;
-  /** What the paths of journal and store are relative to. */
+  /** Base of relative paths of journal and store. */
   readonly cwd: string;
-  /** Told of what was refused. */
+  /** Notified of refusals. */
   readonly hits?: Hits;
-  /** To the process that watches over this one, if there is one. */
+  /** To the parent process, if there is one. */
   readonly parent?: ParentChannel | undefined;
 }
 
@@ -50,20 +50,20 @@ export interface Accounting {
   readonly spending: Spending;
   readonly ledger: Ledger;
   readonly sources: MetricSources;
-  /** Who shares out the slots at upstreams; undefined where this process is the only one. */
+  /** Assigns slots at upstreams; undefined where this is the only process. */
   readonly slotArbiter: SlotArbiter | undefined;
-  /** How far what is written is in the store. */
+  /** The progress of the import. */
   imported(): ImporterState;
-  /** Another configuration is in force. */
+  /** Adopts a new configuration. */
   follow(snapshot: Snapshot): void;
-  /** To be called when no exchange is left: what is written is imported, as far as the store takes it. */
+  /** To be called when no exchange is left: imports what is written, if the store accepts it. */
   close(): Promise<void>;
 }
 
 export async function openAccounting(deps: AccountingDeps): Promise<Accounting> {
   const { store, log, clock } = deps;
   let current = deps.snapshot;
-  // Of this start of this process: what it leaves open when it is killed can be told from what comes after.
+  // Unique to this start: exchanges left open by a kill are recognised by it.
   const node = `${hostname()}/${createId(clock.nowMs())}`;
   const books = await openBooks(deps, node);
   const limits = await openLimits(deps, node);
@@ -116,7 +116,7 @@ function openBooks(deps: AccountingDeps, node: string): Promise<Books> | Books {
   return kind === 'memory' ? openBooksInMemory(deps) : openBooksOnDisk(deps, node);
 }
 
-/** What is written and where it is imported to go with the process, so the import needs no thread of its own. */
+/** In memory, journal and store end with the process, so the import needs no thread. */
 function openBooksInMemory({ snapshot, store, log, clock }: AccountingDeps): Books {
   const { journal, reader } = createMemoryJournal();
   const { retentionMs } = snapshot.ledger;
@@ -130,7 +130,7 @@ async function openBooksOnDisk({ snapshot, store, log, clock, cwd }: AccountingD
   const isDefault = snapshot.ledger.directory === defaultJournal(snapshot.store);
   const formerDirectory = isDefault ? resolve(cwd, formerJournal) : directory;
   const identity = await store.settings.installation();
-  // The identity must outlive the loss of the log beside the database: journals name it.
+  // The identity must survive the loss of the log beside the database: journals name it.
   await store.ledger.secure();
   const slot = claimSlot({ directory, lock: lockFile, clock, store: identity });
   try {

@@ -30,11 +30,11 @@ interface AdminListeningDeps {
   readonly configuration: Pick<OpenConfiguration, 'loaded' | 'store'>;
   /** The configuration in force. */
   current(): LoadedConfiguration;
-  /** How the file is refused as it is now. */
+  /** The faults of the present file, where it is refused. */
   refused(): RefusedConfiguration | undefined;
-  /** The metrics of all that serve; all of them, or those that are wanted. */
+  /** The metrics of all serving processes; all, or those in `only`. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
-  /** Where clients are served. */
+  /** The URL of the client listener. */
   clientUrl(): string;
 }
 

@@ -45,27 +45,27 @@ export interface AdminDeps {
   readonly log: Log;
   readonly version: string;
   readonly families: readonly Family[];
-  /** What calls of our own are known by. */
+  /** Marks the gateway's own calls. */
   readonly installation: string;
   /** The configuration in force. */
   current(): LoadedConfiguration;
-  /** How the file is refused as it is now. */
+  /** The faults of the present file, where it is refused. */
   refused(): RefusedConfiguration | undefined;
-  /** The metrics of all that serve; all of them, or those that are wanted. */
+  /** The metrics of all serving processes; all, or those in `only`. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
-  /** How the configuration is read with a change in it, before that is written. */
+  /** Reads the configuration with a change applied, before it is written. */
   readonly changing: Pick<ResourceEditorDeps, 'load' | 'secrets'>;
-  /** Where clients are served. */
+  /** The URL of the client listener. */
   clientUrl(): string;
 }
 
 export interface Admin {
-  /** Answers whatever is asked beside the pages of the listener itself. */
+  /** Answers all requests but those for the listener's own pages. */
   answer(request: IncomingMessage, response: ServerResponse): void;
   close(): Promise<void>;
 }
 
-/** As deep from `src/serve/` as from `dist/serve/`. */
+/** The same depth in `src/serve/` and `dist/serve/`. */
 const siteDirectory = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 const triesPath = '/api/playground/';
@@ -118,7 +118,7 @@ export function openAdmin(deps: AdminDeps): Admin {
   const context: AdminContext = { ...watched, alerts };
   const site = createSite({ directory: siteDirectory });
   const api = createAdminApi(endpoints, context);
-  /** Behind a proxy that the operator trusts, as the proxy says: else all who guess would be one. */
+  /** Behind a trusted proxy, the address that it reports: else all password guessers would count as one. */
   const addressOf = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
     const forwardedFor = [headers['x-forwarded-for'] ?? []].flat().join(',') || undefined;
     const { trustedProxies } = deps.current().snapshot.server;
@@ -130,7 +130,7 @@ export function openAdmin(deps: AdminDeps): Admin {
   );
   return {
     answer(request, response) {
-      // A call that is tried out may be silent as long as one of a client may.
+      // A playground call may be silent as long as a client's.
       if (request.url?.startsWith(triesPath) === true) response.setTimeout(longestSilenceMs);
       listener(request, response);
     },
@@ -145,7 +145,7 @@ export function openAdmin(deps: AdminDeps): Admin {
   };
 }
 
-/** Webhooks that the store holds lead where upstreams of the store may; a mail server is the file's. */
+/** Webhooks in the store obey the address policy of the store's upstreams; a mail server is the file's. */
 function openAlertWays(clock: Clock): AlertWays {
   const { post, close } = createAlertPost((addresses, connectMs) =>
     createConnector({ secure: true, connectMs, tls: undefined, proxy: undefined, lookup: undefined, addresses }),
@@ -158,7 +158,7 @@ function openAlertWays(clock: Clock): AlertWays {
   };
 }
 
-/** In memory there is nothing that a thread could open. */
+/** A thread could not open a memory store. */
 function openSeries({ store, current, changing }: AdminDeps): SeriesThread {
   const { store: url } = current().snapshot;
   const { cwd } = changing.secrets;

@@ -73,36 +73,36 @@ export interface AppDeps {
   readonly store: Store;
   readonly log: ProcessLog;
   readonly clock: Clock;
-  /** What our calls are known by, where they come back. */
+  /** Marks the gateway's own calls, to detect loops. */
   readonly installation: string;
   readonly installedAtMs: number;
   /** Uniform in [0, 1): shares of targets, jitter. */
   readonly random?: () => number;
-  /** Which proxy leads to an upstream; none where it is left out. */
+  /** The proxy for an upstream; undefined: none. */
   readonly proxyFor?: ProxyRule;
   readonly spending: Spending;
   readonly ledger: Ledger;
-  /** What paths are relative to. */
+  /** The base of relative paths. */
   readonly cwd?: string;
-  /** The IDs of the keys that open secrets of the store here; other programs are told. */
+  /** The IDs of the keys that decrypt secrets of the store here; shown by other programs. */
   readonly secretKeys?: () => Promise<readonly string[] | undefined>;
-  /** How far what the ledger wrote is in the store; readiness tells. */
+  /** The progress of the ledger's import, for readiness. */
   readonly imported?: () => { readonly rowsBehind: number; readonly failure: string | undefined };
-  /** Says what an exchange that is over is billed by. */
+  /** Sets the bill of a finished exchange. */
   bill(exchange: Exchange): void;
   /** Its number, where several processes serve on the same port. */
   readonly worker?: string | undefined;
-  /** Is told of every configuration, and of every request when it is over. */
+  /** Receives every configuration, and every finished request. */
   readonly meter?: Meter;
-  /** Where traces are kept. */
+  /** Undefined where no traces are kept. */
   readonly tracer?: Tracer | undefined;
-  /** Who shares out the slots at upstreams, where several processes call them. */
+  /** Assigns slots at upstreams, where several processes call them. */
   readonly slotArbiter?: SlotArbiter | undefined;
-  /** How often it is looked how far answers are that upstreams make in the background. */
+  /** Polling interval of background answers. */
   readonly backgroundEveryMs?: number;
-  /** For tests: how the addresses of upstreams are looked up. */
+  /** For tests: look-ups of upstream addresses. */
   readonly endpointLookUp?: LookUpDeps | undefined;
-  /** Plain requests take the direct path; for comparison they may all go through the pipeline. */
+  /** Plain requests take the direct path; for comparison all may use the pipeline. */
   readonly isDirect?: boolean;
 }
 
@@ -115,27 +115,27 @@ interface Meter {
 
 export interface App {
   listen(): Promise<Listening>;
-  /** Puts another configuration in force, whole or not at all: what speaks against it comes back. */
+  /** Puts a configuration in force, whole or not at all: returns the objections. */
   swap(next: Snapshot): readonly string[];
-  /** Whoever hears of changes in the store tells of those of keys. */
+  /** Notified of changed keys by the store's change feed. */
   readonly keys: Pick<KeyDirectory, 'changed' | 'confirmed'>;
-  /** How every target of the configuration in force is. Every `yield` is a place to stop at. */
+  /** The state of every target. It may pause at every `yield`. */
   targets(): Generator<undefined, TargetState[], undefined>;
-  /** What bodies in flight hold of the memory for them. */
+  /** Memory held by bodies in flight. */
   memory(): { readonly requests: BodyMemoryState; readonly answers: BodyMemoryState };
   /** Of uploads in flight. */
   uploadDisk(): { readonly heldBytes: number; readonly totalBytes: number };
-  /** Whoever takes lists apart, and remembers items of them. */
+  /** The list engine and its cache. */
   readonly lists: Pick<Lists, 'cleared' | 'state'>;
-  /** Whether models are what they were, and agree with their shadows. */
+  /** Drift checks of models. */
   readonly drift: Pick<Drift, 'state'>;
-  /** How many answers that upstreams make in the background are polled here. */
+  /** Number of background answers polled here. */
   background(): number;
-  /** And how many batches of requests. */
+  /** Number of batches polled here. */
   batches(): number;
-  /** Readiness goes down first; then no new connections, and running requests end. True if all of them did. */
+  /** Readiness goes down first; then no new connections are accepted, and running requests end. True if all of them did. */
   drain(): Promise<boolean>;
-  /** The store stays open. */
+  /** Does not close the store. */
   close(): Promise<void>;
 }
 
@@ -212,7 +212,7 @@ export function createApp({
   const spool = createSpool(resolve(cwd, snapshot.server.uploadDirectory));
   const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), collectGarbage);
 
-  /** Without a promise where the key is at hand, as it nearly always is. */
+  /** Returns no promise where the key is cached, which is usual. */
   function admit(exchange: Exchange, route: Route | undefined, request: ServerRequest): KeyRecord | Promise<KeyRecord> {
     const { fields } = request;
     const caller = fields.made instanceof Caller ? fields.made : readCaller(fields);
@@ -366,7 +366,7 @@ export function createApp({
       return endpoint.show(viewOf(exchange, key, { modelInPath, query, body, installedAtS, version }));
     },
     settle(exchange, method) {
-      // They would drown the rest.
+      // Probes would drown the rest.
       const isProbe = exchange.path === '/healthz' || exchange.path === '/readyz';
       if (isProbe) return;
       meter?.settled(exchange);
@@ -377,7 +377,7 @@ export function createApp({
 
   const listener = createListener(current.server, edge, clock, log, { sharesSocket: worker !== undefined });
 
-  /** Whoever keeps something by upstream takes over those of a configuration. */
+  /** Components with state per upstream adopt the new configuration. */
   function adopt(next: Snapshot): void {
     const { upstreams, models } = next;
     meter?.adopt(next);
@@ -392,7 +392,7 @@ export function createApp({
     return withListed(yield* dispatcher.describing(current));
   }
 
-  /** With what others than the dispatcher know of them. */
+  /** With facts that the dispatcher does not know. */
   function withListed(states: readonly TargetState[]): TargetState[] {
     const nowMs = clock.monotonicMs();
     return states.map((one) => {
@@ -461,11 +461,11 @@ export function createApp({
   };
 }
 
-/** Who calls, as the head of a request says. */
+/** The caller, by the head of a request. */
 class Caller {
   readonly credential: string;
   readonly digest: string;
-  /** The lane that it asks for. */
+  /** The requested lane. */
   readonly lane: Lane | undefined;
 
   constructor(credential: string, lane: Lane | undefined) {
@@ -481,7 +481,7 @@ function readCaller(fields: ServerRequest['fields']): Caller {
   return new Caller(credential, readLane(fields.get(laneHeader)));
 }
 
-/** A body and what its decoding holds beside it, or its compressed form, are two bodies at most. */
+/** A body with its decoded or compressed form is at most two bodies. */
 function requestLimits({ server: { bodyMemoryBytes, bodyLimitBytes } }: Snapshot): BudgetLimits {
   return { totalBytes: bodyMemoryBytes, largestBytes: 2 * bodyLimitBytes };
 }

@@ -26,20 +26,20 @@ export interface OpenConfiguration extends ReadConfiguration {
   readonly store: Store;
 }
 
-/** A store, and what it comes to with the file: that may have faults, which someone is about to mend. */
+/** A store, and its configuration with the file: that may have faults, which are about to be fixed. */
 export interface OpenResources {
   readonly ok: true;
   readonly store: Store;
   readonly whole: LoadedConfiguration | FaultyConfiguration;
   readonly resources: readonly Resource[];
-  /** The last change of the store before they were read. */
+  /** The store's last change before they were read. */
   readonly revision: number;
 }
 
-/** How the store is opened that the configuration names. */
+/** Opens the configured store. */
 export type OpenStore = (url: string) => Promise<Store>;
 
-/** For those who only look: where there is no store, none is made, and a UserFault says where it would be. */
+/** For commands that only read: where there is no store, none is created, and a UserFault says where it would be. */
 export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
   return async (url) => {
     const place = parseStoreUrl(url, cwd);
@@ -69,7 +69,7 @@ export async function openResources(
   return isThere(alone.store, surroundings) ? joinStore(surroundings, alone, alone.store, open) : alone;
 }
 
-/** The same for those who need a configuration without faults. */
+/** The same for commands that need a configuration without faults. */
 export async function openConfiguration(
   surroundings: Sources,
   open?: OpenStore,
@@ -83,8 +83,8 @@ export async function openConfiguration(
 }
 
 /**
- * The same for those who only want to know what there is. Where the store and the file make no whole, as without the key for its
- * secrets, the file alone has to do: whoever has to revoke a key is not kept from it.
+ * The same for commands that only look. Where store and file do not fit together, as without the key for its secrets, the file alone is used, so that
+ * keys can still be revoked.
  */
 export async function openLeniently(
   surroundings: Sources & Pick<Surroundings, 'stderr'>,
@@ -107,7 +107,7 @@ export async function openLeniently(
   return whole;
 }
 
-/** The same, and the store is closed again; where none was made yet, none is made, and it holds nothing. */
+/** The same, and the store is closed again; a missing one is not created, and counts as empty. */
 export async function readConfiguration(
   surroundings: Sources,
   open?: OpenStore,
@@ -123,8 +123,8 @@ export async function readConfiguration(
 }
 
 /**
- * Reads the same file again, to be one configuration with these; where it is gone, that is a fault. Started without a file, it
- * takes up the one that comes to stand in the working directory.
+ * Reads the same file again, to be combined with these; a missing file is a fault. A process started without a file uses one that appears in the
+ * working directory.
  */
 export function createReader(
   surroundings: Sources,
@@ -138,7 +138,7 @@ export function createReader(
   };
 }
 
-/** What the admin API needs to judge a change of what is in the store, as `postern resources` does. */
+/** For the admin API and `postern resources` to validate changes of the store's elements. */
 export function toChanging(surroundings: Sources, loaded: Pick<LoadedConfiguration, 'file'>) {
   return { load: createReader(surroundings, loaded), secrets: { env: surroundings.env, cwd: surroundings.cwd } };
 }
@@ -151,7 +151,7 @@ async function joinStore(
 ): Promise<OpenResources> {
   const store = await open(url);
   try {
-    // First the number, so that no change between the two is missed.
+    // The number first, so that no change between the two is missed.
     const revision = await store.changes.latest();
     const resources = await store.resources.list();
     const whole = resources.length === 0 ? alone : await loadWith(surroundings, resources);
@@ -166,7 +166,7 @@ function isThere(url: string | undefined, { cwd }: Pick<Surroundings, 'cwd'>): u
   try {
     return url !== undefined && storeExists(url, { cwd });
   } catch (error) {
-    // What is no store at all is a fault of the file, which says so.
+    // An invalid store URL is a fault of the file, which reports it.
     if (error instanceof StoreError) return false;
     throw error;
   }

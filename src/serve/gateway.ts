@@ -31,25 +31,25 @@ export interface Gateway {
   readonly app: App;
   readonly metrics: Metrics;
   readonly accounting: Accounting;
-  /** Where clients are served, from now on. */
+  /** Where clients are served. */
   readonly listening: Listening;
   close(): Promise<void>;
 }
 
-/** What compiling more models and keys left behind is given back before anybody is served; for fewer it is not worth the time. */
+/** After compiling more models and keys than this, memory is compacted before serving; for fewer the time is not worth it. */
 const mostUnpacked = 2_000;
 
-/** A PostgreSQL that starts together with us is waited for. */
+/** Waits for a PostgreSQL that starts at the same time. */
 const storePatienceMs = 10_000;
 
-/** It does not keep the event loop waiting. */
+/** Does not keep the event loop alive. */
 export function openStoreToServe(url: string, { cwd, stderr }: Pick<Surroundings, 'cwd' | 'stderr'>): Promise<Store> {
   keepThreadsSmall();
   const onRetry = (sentence: string): void => stderr(`postern: ${sentence}`);
   return openStore(url, { cwd, inThread: true, patienceMs: storePatienceMs, onRetry });
 }
 
-/** Takes the store over: it is closed with the gateway, and where that cannot be opened. */
+/** Takes ownership of the store: closes it with the gateway, and where that cannot be opened. */
 export async function openGateway(
   found: OpenConfiguration,
   log: ProcessLog,
@@ -67,7 +67,7 @@ export async function openGateway(
   }
 }
 
-/** Whoever is opened later is closed before. */
+/** Closed in reverse order of opening. */
 async function assemble(
   found: OpenConfiguration,
   log: ProcessLog,
@@ -122,7 +122,7 @@ async function assemble(
     secretKeys: () => secretKeyIds({ env: surroundings.env, cwd: surroundings.cwd, store: snapshot.store }),
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
-  // Before anyone is served: what Redis remembers from before a cache was cleared is forgotten.
+  // Before serving: items that Redis has from before a cache was cleared are dropped.
   app.lists.cleared(readClearedCaches(await store.settings.get(clearedCaches)));
   const listening = await app.listen().catch((error: unknown) => {
     throw toListenFault(error, { name: 'server', ...snapshot.server });
@@ -143,7 +143,7 @@ async function assemble(
   return { app, metrics, accounting, listening };
 }
 
-/** Undefined where nobody asked for it. */
+/** Undefined unless configured. */
 async function openOtel(
   { otel }: Pick<Snapshot, 'otel'>,
   {

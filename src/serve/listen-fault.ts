@@ -12,7 +12,7 @@ export interface ListenAddress {
   readonly port: number | undefined;
 }
 
-/** What is nobody's setting stays as it is. */
+/** Errors that no setting causes stay unchanged. */
 export function toListenFault(error: unknown, { name, host, port }: ListenAddress): unknown {
   if (error instanceof SocketFileError) return new UserFault(error.message);
   switch (codeOf(error)) {
@@ -30,7 +30,7 @@ export function toListenFault(error: unknown, { name, host, port }: ListenAddres
   }
 }
 
-/** For a socket that workers share. */
+/** For a socket shared by workers. */
 export async function clearSocket(path: string): Promise<void> {
   await clearSocketFile(path).catch((error: unknown) => {
     throw error instanceof SocketFileError ? new UserFault(error.message) : error;

@@ -23,13 +23,13 @@ interface Start {
   readonly store: Store;
   readonly listening: Listening;
   readonly admin: AdminListening;
-  /** Processes that serve, where there are several. */
+  /** Number of workers, where there are several. */
   readonly workers?: number;
 }
 
 type Outlets = Pick<Surroundings, 'cwd' | 'env' | 'stdout' | 'terminal'>;
 
-/** Called when the port is ours: a key made before a failed start would have been shown to nobody. */
+/** Called when the port is open: a key made before a failed start would never have been shown. */
 export async function reportReady(
   { loaded, store, listening, admin, workers }: Start,
   log: Log,
@@ -75,7 +75,7 @@ export async function reportReady(
   for (const warning of loaded.warnings) log.warn(warning);
 }
 
-/** Beside a store that is a file, else beside the journal: a folder that the process writes to anyway. */
+/** Beside the store's file, else beside the journal: a folder that the process writes to anyway. */
 function secretsFolder({ store, ledger }: Pick<Snapshot, 'store' | 'ledger'>, cwd: string): string {
   const place = parseStoreUrl(store, cwd);
   return place.kind === 'file' ? dirname(place.path) : resolve(cwd, ledger.directory, '..');
@@ -87,14 +87,14 @@ interface FirstKeyOutput {
   readonly snapshot: Snapshot;
 }
 
-/** To standard output, or into a file where that is collected: what a log holds, many can read, and for long. */
+/** To standard output, or into a file where the output is collected: many can read a log, for long. */
 async function showFirstKey(
   secret: string,
   { keyFile, baseUrl, snapshot }: FirstKeyOutput,
   log: Log,
   { env, stdout, terminal }: Outlets,
 ): Promise<void> {
-  // Both are inherited by whatever a session of systemd starts: a terminal shows that a person reads.
+  // systemd sets both for all processes of a session: a terminal shows that a person reads.
   const isCollected = terminal === undefined && (env.INVOCATION_ID ?? env.JOURNAL_STREAM) !== undefined;
   const { firstKey = isCollected ? 'file' : 'print' } = snapshot.server;
   if (firstKey === 'print') {
@@ -109,7 +109,7 @@ async function showFirstKey(
   }
 }
 
-/** Undefined: somebody followed it, and what stands in a file holds no more. */
+/** Undefined: the link was used, and the file is obsolete. */
 async function showSetUp(
   link: string | undefined,
   file: string,
@@ -130,7 +130,7 @@ async function showSetUp(
   if (link !== undefined && terminal !== undefined) for (const line of setUpLines(link)) terminal(line);
 }
 
-/** Readable by its owner alone. What stood there before goes first: it may have another mode, or lead elsewhere. */
+/** Readable by its owner only. An existing file is deleted first: it may have another mode, or be a link. */
 async function writeSecret(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await rm(file, { force: true });

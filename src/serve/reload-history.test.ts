@@ -44,7 +44,7 @@ test('an applied change is one audit log entry with the differences, from one of
   });
   one.swapped(next);
   other.swapped(next);
-  // Nothing has changed, as after a change in the store alone.
+  // Nothing has changed in the file, as after a change in the store.
   one.swapped(
     await load({ upstreams: [upstream('http://two.example')], keys: [{ id: 'dev', secret: 'x'.repeat(24) }] }),
   );
@@ -84,7 +84,7 @@ test('overwritten and restored changes are separate audit log entries', async (t
   const hosts = found.map(
     ({ after }) => new URL((after as Record<string, { base_url: string }>)['upstream near']?.base_url ?? '').hostname,
   );
-  // One node may write an entry while the other writes the next one: their order is not judged.
+  // Two nodes may write entries at once: their order is not checked.
   assert.deepEqual(hosts.sort(), ['three.example', 'three.example', 'two.example', 'two.example']);
 });
 

@@ -11,11 +11,11 @@ import { reasonOf } from '../lib/thrown.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 
 export interface ReloadHistory {
-  /** Undefined where the file is in force as it is. */
+  /** Undefined where the present file is in force. */
   refused(): RefusedConfiguration | undefined;
-  /** With its faults, where it was refused. */
+  /** With the faults of a refused file. */
   reloaded(faults: readonly Fault[] | undefined): void;
-  /** In place of the one before. */
+  /** Replaces the configuration. */
   swapped(next: LoadedConfiguration): void;
 }
 
@@ -35,7 +35,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
   const made = { hour: 0, counts: new Map<string, number>() };
   let recording: Promise<unknown> = Promise.resolve();
 
-  /** Every node reads its own copy of the file: the first one writes it down. What changed in the store alone has its own entry. */
+  /** Every node reads its own copy of the file: the first one writes the entry. Changes in the store have their own entries. */
   async function record(from: LoadedConfiguration, next: LoadedConfiguration): Promise<void> {
     const [was, is] = await Promise.all([documentsOf(from), documentsOf(next)]);
     const names = await timeSliced(differing(was, is));
@@ -84,7 +84,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
 
 type Documents = ReadonlyMap<string, unknown>;
 
-/** Without secrets. Of keys, whose secrets stand in the file, it is said which there are. */
+/** Without secrets. Keys of the file are only listed. */
 async function documentsOf(configuration: LoadedConfiguration): Promise<Documents> {
   const declared = await configuration.declared();
   const keys = [...configuration.keyPositions.keys()].map((id) => [`key ${id}`, { id }] as const);

@@ -19,7 +19,7 @@ export function startReloading(
   onSwap: (next: LoadedConfiguration) => void,
   history?: ReloadHistory,
 ): ConfigurationFeed {
-  /** What was remembered of lists before their cache was cleared. */
+  /** Drops list items cached before their cache was cleared. */
   async function forget(): Promise<void> {
     try {
       app.lists.cleared(readClearedCaches(await configuration.store.settings.get(clearedCaches)));
@@ -59,7 +59,7 @@ export function startReloading(
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** For a process that serves no clients, and has to know what those that do go by. */
+/** For a process that serves no clients, but must know their configuration. */
 export function startFollowing(
   configuration: OpenConfiguration,
   surroundings: Surroundings,
@@ -70,7 +70,7 @@ export function startFollowing(
   return createConfigurationFeed({
     store: configuration.store,
     clock: systemClock,
-    // The workers say what becomes of it.
+    // The workers log the result.
     log: silent,
     running: configuration,
     load: createReader(surroundings, configuration.loaded),

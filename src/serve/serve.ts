@@ -16,7 +16,7 @@ import { toClientUrl } from './to-url.ts';
 
 export async function serveWith(open: () => Promise<OpenConfiguration>, surroundings: Surroundings): Promise<ExitCode> {
   const reloads = new ReloadSignals();
-  // Set by workers/team.ts for the processes that it starts.
+  // Set by workers/team.ts for its processes.
   const { POSTERN_WORKER: worker } = surroundings.env;
   if (worker !== undefined && process.send !== undefined) {
     const { beWorker } = await import('./workers/worker.ts');
@@ -34,7 +34,7 @@ async function serveAlone(
   reloads: ReloadSignals,
 ): Promise<ExitCode> {
   const { loaded, store } = configuration;
-  // Before the port is open: a signal that comes with the first requests lets them finish.
+  // Before the port is open: a signal during the first requests lets them finish.
   const stopping = nextSignal();
   const log = await openLog(loaded.snapshot.log);
   const gateway = await openGateway(configuration, log, surroundings);

@@ -26,7 +26,7 @@ export function endAtNextSignal(log: ProcessLog, last: () => void = () => undefi
 
 type ReloadAction = 'reload' | 'reopen';
 
-/** Listens from the start, as both signals end a process by default. What comes before `follow` is done then. */
+/** Listens from the start, as both signals end a process by default. Signals before `follow` are handled then. */
 export class ReloadSignals {
   readonly #missed = new Set<ReloadAction>();
   #actions: Readonly<Record<ReloadAction, () => void>> | undefined = undefined;

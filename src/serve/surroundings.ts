@@ -4,18 +4,18 @@ import type { Family } from '../core/family.ts';
 import type { TakenPath } from '../core/paths.ts';
 
 export interface Surroundings {
-  /** The file that the command line names. */
+  /** The file named on the command line. */
   readonly configPath: string | undefined;
-  /** The settings that it names, such as `server.port=8080`. */
+  /** Settings of the command line, such as `server.port=8080`. */
   readonly set?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Loads the paths that mean something already, for custom routes. */
+  /** Loads the paths in use, for custom routes. */
   readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
   /** Each writes one line; the line end is added. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
-  /** The same for a person who reads along; undefined where neither output is a terminal. */
+  /** The same for a terminal; undefined where neither output is one. */
   readonly terminal?: ((line: string) => void) | undefined;
 }

@@ -9,12 +9,12 @@ export function toUrl(scheme: string, { address, family, port }: AddressInfo): s
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** What clients put before `/v1/...`; where there is the socket alone, as the address of an upstream would be written. */
+/** What clients put before `/v1/...`; for a socket only, as an upstream's URL would be written. */
 export function toClientUrl({ server }: Pick<Snapshot, 'server'>, { tcp, socket }: Listening): string {
   const origin =
     tcp === undefined ? toSocketOrigin(socket ?? '') : toUrl(server.tls === undefined ? 'http' : 'https', tcp);
   return `${origin}${server.basePath}`;
 }
 
-/** Who listens on every address of a machine is asked for by the name that each machine has for itself. */
+/** Replaces an address that means all of a machine's by `localhost`. */
 export const toReachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost');

@@ -11,7 +11,7 @@ interface Sample {
 }
 
 const samples: readonly Sample[] = operations.flatMap((operation): Sample[] => {
-  // What takes a form needs a file at hand.
+  // Forms need a file at hand.
   if (!canBeShown(operation)) return [];
   const { sample } = operationRows[operation];
   const fields = { ...sample.body, ...sample.brief };
@@ -24,7 +24,7 @@ const samples: readonly Sample[] = operations.flatMap((operation): Sample[] => {
   return [common, { operation, path: (model) => `/v1/engines/${model}/embeddings`, body: () => sample.body }];
 });
 
-/** More would push the key off the screen. */
+/** More would scroll the key off the screen. */
 const mostLines = 6;
 
 /** Shown, or in a file that its owner can read. */

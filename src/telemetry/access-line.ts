@@ -15,7 +15,7 @@ const errorLevel = 50;
 
 const noUsage = ',"prompt_tokens":null,"completion_tokens":null,"total_tokens":null,"search_units":null';
 
-/** What a request asked for, and whom it reached: of most keys the next one is alike. */
+/** A request's key, model and target: for most keys the next one is alike. */
 interface Kind {
   readonly exchange: Pick<Exchange, 'path' | 'route' | 'modelId'>;
   readonly upstream: string | undefined;
@@ -97,7 +97,7 @@ function toCounts(usage: Usage | null): string {
   );
 }
 
-/** What has a cause beside what the client was told is of interest to the operator, though it may be the client's to wait. */
+/** A request with a cause beside the client's message is of interest to the operator, even if it is the client's to wait. */
 export function levelOf({ status, errorCause }: Exchange): number {
   if (status >= 500) return errorLevel;
   return errorCause === undefined ? infoLevel : warnLevel;
@@ -116,7 +116,7 @@ export function isLogged(exchange: Exchange, { access }: LogSettings, nowMs: num
   return access.share > 0 && chance() < access.share;
 }
 
-/** Also where the client was told nothing of it. */
+/** Also where the client did not see it. */
 function isError({ status, errorCode, errorCause, cut }: Exchange): boolean {
   return status >= 400 || cut || errorCode !== undefined || errorCause !== undefined;
 }

@@ -12,7 +12,7 @@ const ends: Readonly<Record<string, Partial<Exchange>>> = {
   cut: { status: 200, cut: true },
 };
 
-/** With a dice that always shows one half. */
+/** With a random number of one half. */
 function logged(access: Partial<LogSettings['access']>): string[] {
   const settings = { ...standardLog, access: { errors: true, share: 0, slowMs: undefined, ...access } };
   return Object.entries(ends).flatMap(([name, end]) => {

@@ -6,7 +6,7 @@ import type { HealthStore } from '../core/store/health.ts';
 import type { TargetState } from '../core/target-state.ts';
 
 const intervalMs = 5_000;
-/** Changes come in swarms. */
+/** Changes come in bursts. */
 const settleMs = 500;
 
 export type HealthReporter = ReturnType<typeof startHealthReports>;
@@ -17,7 +17,7 @@ interface HealthReporterDeps {
   readonly log: Log;
   states(): Promise<readonly TargetState[]>;
   drift(): DriftState;
-  /** The IDs of the keys by which it opens secrets in the store; undefined where it cannot tell. */
+  /** The IDs of the keys that decrypt secrets in the store; undefined where unknown. */
   secretKeys(): Promise<readonly string[] | undefined>;
 }
 
@@ -38,7 +38,7 @@ export function startHealthReports({ store, node, log, states, drift, secretKeys
       await store.report(node, await states(), drift(), await secretKeys());
       failing = false;
     } catch (error) {
-      // Nothing depends on it but `postern models`; once is enough to say so.
+      // Only `postern models` depends on it; one warning is enough.
       if (!failing) log.warn('the state of the targets could not be stored', { cause: String(error) });
       failing = true;
     }
@@ -48,7 +48,7 @@ export function startHealthReports({ store, node, log, states, drift, secretKeys
   const regular = setInterval(report, intervalMs).unref();
 
   return {
-    /** Something changed: the next report comes soon. */
+    /** After a change the next report comes soon. */
     changed(): void {
       if (!isClosed) soon ??= setTimeout(report, settleMs).unref();
     },

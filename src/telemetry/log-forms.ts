@@ -5,17 +5,17 @@ import { isMapping } from '../lib/is-mapping.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** From a line of ours, with its line end, to another. */
+/** Converts one of our lines, with its line end. */
 export type LineForm = (line: string) => string;
 
-/** Undefined where lines stay as they are. */
+/** Undefined where lines stay unchanged. */
 export function toLineForm({ format, fields }: Pick<LogSettings, 'format' | 'fields'>): LineForm | undefined {
   if (format === 'text') return eachLine(toText);
   if (fields === 'ecs') return eachLine((line) => JSON.stringify(toEcs(line)));
   return fields === 'gcp' ? eachLine((line) => JSON.stringify(toGcp(line))) : undefined;
 }
 
-/** Several may come at once. */
+/** May receive several lines at once. */
 function eachLine(toOther: (fields: Fields) => string): LineForm {
   return (lines) => {
     let text = '';
@@ -42,7 +42,7 @@ function toWord(value: unknown): string {
   return typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** By our names; what has no name there stands under `postern`. */
+/** By our names; fields without a name there go below `postern`. */
 const ecsNames: Readonly<Record<string, string>> = {
   id: 'http.request.id',
   trace_id: 'trace.id',

@@ -26,7 +26,7 @@ test('processes that share an output never interleave lines, even with a slow re
   shell.stdout.on('data', (piece: Buffer) => {
     pieces.push(piece);
     sinceRest += piece.length;
-    // The pipe is full meanwhile, so that writers wait in the middle of what they write.
+    // The pipe is full meanwhile, so that writers block in the middle of a write.
     if (sinceRest < 128 * 1024) return;
     sinceRest = 0;
     shell.stdout.pause();
@@ -42,7 +42,7 @@ test('processes that share an output never interleave lines, even with a slow re
     seen.set(worker, ats);
   }
   const all = Array.from({ length: count }, (_, at) => at);
-  // What is flushed at the end may pass what was on its way.
+  // The final flush may overtake pending lines.
   for (const worker of [1, 2, 3]) {
     assert.deepEqual(
       seen.get(worker)?.toSorted((a, b) => a - b),
@@ -71,7 +71,7 @@ test('a request that waits for a busy upstream is a warning, one stopped by its 
     log.request(exchange, 'POST');
   }
   log.flush();
-  // It stays open: the log writes there as long as this process lives, as it does to its standard output.
+  // It stays open: the log writes there for the process's lifetime, as to standard output.
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   assert.deepEqual(
     lines.map((line) => JSON.parse(line).level),

@@ -15,31 +15,31 @@ import { AccessLines, isLogged, levelOf } from './access-line.ts';
 
 import { toLineForm } from './log-forms.ts';
 
-/** What a process that serves writes to. */
+/** The log of a serving process. */
 export interface ProcessLog extends Log, DebugLog {
-  /** The access line. Nothing of the request's text, headers, query or credential can be in it. */
+  /** The access line. It contains nothing of the request's text, headers, query or credential. */
   request(exchange: Exchange, method: string): void;
-  /** Goes by these from now on, as far as they may change while the process runs. */
+  /** Adopts settings, as far as they can change at run time. */
   follow(settings: LogSettings): void;
-  /** Opens its file anew, which may have been moved away. */
+  /** Reopens its file, which may have been moved away. */
   reopen(): void;
-  /** Writes out what is still in memory. */
+  /** Writes what is still in memory. */
   flush(): void;
 }
 
 /** As pino numbers them. */
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
-/** Readable by the group, where whoever collects logs may be. */
+/** Readable by the group, for log collectors. */
 const fileMode = 0o640;
 
-/** A line may wait this long for company; what is in memory is written before the process ends. */
+/** How long a line may be buffered; the buffer is written before the process ends. */
 const flushIntervalMs = 250;
 const bufferedBytes = 64 * 1024;
-/** With room for another line of a usual length. */
+/** With room for another usual line. */
 const heldBytes = bufferedBytes + 4 * 1024;
 const writtenAtOnceBytes = 128 * 1024;
-/** Whoever reads the log has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
+/** The log's reader has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
 const mostBytesPerCharacter = 3;
 const heldLimitBytes = 32 * 1024 * 1024;
 
@@ -53,7 +53,7 @@ interface Shared {
   readonly worker: number | undefined;
 }
 
-/** Writes to the end of the file that the settings name, or to standard output. One that cannot be opened is a UserFault. */
+/** Appends to the configured file, or to standard output. Throws a UserFault where the file cannot be opened. */
 export async function openLog(settings: LogSettings, shared?: Shared): Promise<ProcessLog> {
   if (settings.file === undefined) return createLog(1, settings, shared);
   try {
@@ -67,12 +67,12 @@ export async function openLog(settings: LogSettings, shared?: Shared): Promise<P
   return logTo(out, settings, shared);
 }
 
-/** `shared`: other processes write to the same output; the worker's number stands in every line of its own. */
+/** `shared`: other processes write to the same output; each line has the worker's number. */
 export function createLog(fd: number, settings: LogSettings, shared?: Shared): ProcessLog {
   return logTo(toDestination(fd, shared !== undefined), settings, shared);
 }
 
-/** Takes bytes: what is text until it is written is encoded again for the system. */
+/** Takes bytes: text would be encoded again for the system. */
 type Destination = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
 function toDestination(dest: number | string, isShared: boolean): Destination {
@@ -84,7 +84,7 @@ function toDestination(dest: number | string, isShared: boolean): Destination {
     minLength: isShared ? sharedWriteBytes / 2 : bufferedBytes / 2,
     maxWrite: isShared ? sharedWriteBytes : writtenAtOnceBytes,
     maxLength: heldLimitBytes,
-    // What is flushed while a write is under way waits for this.
+    // A flush during a write waits for this.
     periodicFlush: flushIntervalMs,
   });
   return out as Destination;
@@ -93,7 +93,7 @@ function toDestination(dest: number | string, isShared: boolean): Destination {
 function logTo(out: Destination, settings: LogSettings, shared: Shared | undefined): ProcessLog {
   const isShared = shared !== undefined;
   const worker = shared?.worker;
-  // What cannot be written must not end the process: it stays in memory for a while, and the next file may take it.
+  // A failed write must not end the process: it stays in memory for a while, and the next file may take it.
   out.on('error', (error: unknown) => process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`));
   const toForm = toLineForm(settings);
   const write = (line: string): boolean => out.write(Buffer.from(toForm === undefined ? line : toForm(line)));
@@ -108,8 +108,8 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
   );
 
   const lines = new AccessLines(worker);
-  // The destination looks at all that it holds at every write: it gets many lines as one. Each is made bytes at once, while the
-  // processor has its parts at hand: to collect them later from a text of a thousand parts costs ten times as much.
+  // The destination scans all that it holds at every write: it gets many lines as one. Each is encoded at once, while it is in the CPU's
+  // caches: encoding a text of a thousand parts later costs ten times as much.
   const held = Buffer.allocUnsafeSlow(isShared ? sharedWriteBytes : heldBytes);
   let heldLength = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -171,7 +171,7 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
   };
 }
 
-/** The time as text. Many lines fall into one millisecond, and writing a date costs more than the rest of a line. */
+/** The time as text. Many lines fall into one millisecond, and formatting a date costs more than the rest of a line. */
 function createTimestamp(): () => string {
   let lastMs = 0;
   let text = '';

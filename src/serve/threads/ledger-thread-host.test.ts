@@ -22,7 +22,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await wait(5);
 }
 
-/** A process that writes a journal beside a store, and what of it is in the store. */
+/** A process that writes a journal beside a store, and its rows in the store. */
 async function setUp(t: TestContext) {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-ledger-thread-'));
   t.after(() => rm(cwd, { recursive: true, force: true }));

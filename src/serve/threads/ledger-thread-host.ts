@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import { type Importer, type ImporterState, nothingImported } from '../../journal/importer.ts';
 import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
 
-/** The same file beside this one, in the source and where it was built. */
+/** The same file in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './ledger-thread.ts' : './ledger-thread.js', import.meta.url);
 
 /**
@@ -18,18 +18,18 @@ const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 const firstRestMs = 100;
 const longestRestMs = 10_000;
-/** A thread that does not end by itself is ended; what it had begun is undone, and done at the next start. */
+/** A hanging thread is terminated; its transaction is undone, and repeated at the next start. */
 const closeWithinMs = 10_000;
 
 export interface LedgerThreadDeps extends LedgerThreadData {
   readonly log: Log;
-  /** A test's own, which dies when it is told. */
+  /** For tests: a thread that dies on request. */
   readonly startWorker?: (data: LedgerThreadData) => Worker;
 }
 
 const startThread = (data: LedgerThreadData): Worker => startStoreThread('ledger', entry, data);
 
-/** Of the environment a thread needs nothing but where compiled code is kept: with that it starts in half the time. */
+/** The thread gets only the compile cache's directory of the environment, which halves its start. */
 export function startStoreThread(name: string, entry: URL, workerData: unknown): Worker {
   const compiled = getCompileCacheDir();
   const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
@@ -39,7 +39,7 @@ export function startStoreThread(name: string, entry: URL, workerData: unknown):
 export function startLedgerThread({ log, startWorker = startThread, ...data }: LedgerThreadDeps): Importer {
   const caughtUp = Promise.withResolvers<void>();
   let state: ImporterState = nothingImported;
-  /** By threads that died. */
+  /** Rows imported by threads that died. */
   let importedBefore = 0;
   let { retentionMs } = data;
   let worker: Worker | undefined;

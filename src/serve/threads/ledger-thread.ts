@@ -14,25 +14,25 @@ import { openStore } from '../../store/open-store.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';
 import type { StoreLoss } from '../../store/sqlite/sqlite-guard.ts';
 
-/** What goes in at the start. */
+/** Input at the start. */
 export interface LedgerThreadData {
-  /** Of the store. */
+  /** The store's URL. */
   readonly url: string;
-  /** What relative paths are relative to. */
+  /** The base of relative paths. */
   readonly cwd: string;
-  /** Where journals of the store may lie, absolute: the directory of this process's own first. */
+  /** Absolute directories of the store's journals: this process's own first. */
   readonly directories: readonly string[];
-  /** The store's. */
+  /** The store's identity. */
   readonly identity: string;
-  /** The place in it that this process writes to. */
+  /** This process's slot. */
   readonly slot: { readonly number: number; readonly directory: string };
   readonly retentionMs: number;
 }
 
-/** What goes in later. */
+/** Input later on. */
 export type LedgerThreadOrder = { readonly kind: 'retain'; readonly retentionMs: number } | { readonly kind: 'close' };
 
-/** What comes out. */
+/** Output. */
 export type LedgerThreadReport =
   | { readonly kind: 'caught-up' }
   | { readonly kind: 'state'; readonly state: ImporterState }
@@ -59,7 +59,7 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
   const report = (what: LedgerThreadReport): void => port.postMessage(what);
   const log = toReports(report);
   const orders = listen(port);
-  /** Why the store takes no more writes, whether there is something to write or not. */
+  /** Why the store accepts no more writes. */
   let loss: string | undefined;
   const onLoss = (what: StoreLoss): void => {
     if (what.kind === 'lost') loss = what.reason;
@@ -165,7 +165,7 @@ function listen(port: MessagePort): Orders {
   return orders;
 }
 
-/** The store may be away for a while: the journal waits. Undefined where the thread was told to end. */
+/** Retries an unreachable store: the journal waits. Undefined where the thread was told to end. */
 async function openPatiently(
   { url, cwd }: LedgerThreadData,
   { log, report, onLoss }: Reports,

@@ -6,7 +6,7 @@ import { timeSliced } from '../../lib/time-slices.ts';
 import { startStoreThread } from './ledger-thread-host.ts';
 import type { SeriesQuestion, SeriesReport, SeriesThreadData } from './series-thread.ts';
 
-/** The same file beside this one, in the source and where it was built. */
+/** The same file in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './series-thread.ts' : './series-thread.js', import.meta.url);
 
 const idleMs = 60_000;
@@ -16,7 +16,7 @@ export interface SeriesThread extends Pick<SeriesStore, 'read'> {
 }
 
 export interface SeriesThreadDeps extends SeriesThreadData {
-  /** A test's own, which dies when it is told. */
+  /** For tests: a thread that dies on request. */
   readonly startWorker?: (data: SeriesThreadData) => Worker;
 }
 
@@ -89,13 +89,13 @@ export function createSeriesThread({ startWorker = startThread, ...data }: Serie
 function* parsing(texts: readonly string[]): Generator<undefined, SeriesLine[], undefined> {
   const lines: SeriesLine[] = [];
   for (const text of texts) {
-    // What our own thread wrote.
+    // Written by our own thread.
     lines.push(...(JSON.parse(text) as SeriesLine[]));
     yield;
   }
   return lines;
 }
 
-/** By its name it is known whether the question or the store is at fault. */
+/** The name shows whether the query or the store is at fault. */
 const toError = ({ name, message }: { readonly name: string; readonly message: string }): Error =>
   name === 'RangeError' ? new RangeError(message) : Object.assign(new Error(message), { name });

@@ -7,13 +7,13 @@ import { yieldToOthers } from '../../lib/thread-priority.ts';
 import { openStore } from '../../store/open-store.ts';
 
 export interface SeriesThreadData {
-  /** Of the store. */
+  /** The store's URL. */
   readonly url: string;
-  /** What relative paths are relative to. */
+  /** The base of relative paths. */
   readonly cwd: string;
 }
 
-/** What goes in; null ends it. */
+/** Input; null ends the thread. */
 export interface SeriesQuestion {
   readonly id: number;
   readonly query: SeriesQuery;
@@ -21,7 +21,7 @@ export interface SeriesQuestion {
 
 export type SeriesReport = {
   readonly id: number;
-} /** The lines as JSON, some at a time: thousands of them are taken apart in slices. */ & (
+} /** Lines as JSON, in portions: thousands of them are parsed in slices. */ & (
   | { readonly answer: Omit<SeriesAnswer, 'lines'>; readonly lines: readonly string[] }
   | { readonly fault: { readonly name: string; readonly message: string } }
 );
@@ -36,7 +36,7 @@ function toTexts(lines: SeriesAnswer['lines']): string[] {
   return texts;
 }
 
-/** Those who look wait for it; clients that are served do not wait behind it. */
+/** Viewers wait; client requests do not wait for this thread. */
 const stepsBehind = 5;
 
 if (parentPort !== null) await run(parentPort, workerData);
@@ -44,7 +44,7 @@ if (parentPort !== null) await run(parentPort, workerData);
 async function run(port: NonNullable<typeof parentPort>, { url, cwd }: SeriesThreadData): Promise<void> {
   yieldToOthers(stepsBehind);
   let opening: Promise<Store> | undefined;
-  /** A store that cannot be opened is tried again with the next question. */
+  /** A store that cannot be opened is retried with the next query. */
   function open(): Promise<Store> {
     opening ??= openStore(url, { cwd }).catch((thrown: unknown) => {
       opening = undefined;

@@ -26,7 +26,7 @@ test('five deaths in a row at the start end everything with exit code 2', async 
       [3, 800],
     ],
   );
-  // What is flushed at the end may pass what was on its way.
+  // The final flush may overtake pending lines.
   const said = (text: string) => lines.find(({ msg }) => msg === text);
   assert.ok(said('5 workers in a row died at their start: giving up'));
   assert.deepEqual([said('started')?.started, said('started')?.broken], [2, 2]);

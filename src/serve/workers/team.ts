@@ -12,32 +12,32 @@ import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts'
 
 export interface Team {
   /**
-   * Resolves when all serve, with where; or with the exit code where none can. Where some serve and others die at their start
-   * again and again, it resolves as well, and these are started anew.
+   * Resolves with the address when all serve; or with the exit code where none can. Where some serve and others keep dying at their start, it
+   * resolves as well, and these are restarted.
    */
   start(): Promise<Listening | ExitCode>;
-  /** Resolves when there is no use in going on. */
+  /** Resolves when continuing is useless. */
   readonly broken: Promise<ExitCode>;
   readonly restarts: number;
   send(message: ToWorker): void;
-  /** What each said of itself last, those that are gone included. */
+  /** The latest metrics of each worker, ended ones included. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading[]>;
-  /** Resolves when all have gone: true if each had ended its work. */
+  /** Resolves when all have ended: true if each had finished its work. */
   drain(): Promise<boolean>;
   kill(): void;
 }
 
-/** One that lived so long did not die of how it was started. */
+/** A worker that lived this long did not die of its start. */
 const steadyMs = 10_000;
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
 const failedStartsAllowed = 5;
-/** Whoever is too busy to answer is taken at the last word. */
+/** A worker too busy to answer is represented by its last report. */
 const readTimeoutMs = 1_000;
-/** As any command ends whose user is at fault; the sentence was said. */
+/** The exit code for users' faults; the message was printed. */
 const faultCode = 1;
 
-/** A place among the workers; who fills it may change. */
+/** A position among the workers; its process may change. */
 interface Post {
   readonly number: number;
   worker: Worker | undefined;
@@ -45,9 +45,9 @@ interface Post {
   /** Deaths since one lived for long. */
   deaths: number;
   latest: Reading;
-  /** Of some metrics, and summed. */
+  /** The last partial reading, summed. */
   latestPart: Reading;
-  /** False from the moment it serves until it says that its work is done. */
+  /** False while it serves, until it reports that its work is done. */
   complete: boolean;
 }
 
@@ -59,7 +59,7 @@ interface Asked {
 export interface TeamDeps {
   readonly count: number;
   readonly log: Log;
-  /** Counts for all of them. */
+  /** The limit server of all workers. */
   readonly limitServer?: LimitServer;
 }
 
@@ -70,7 +70,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
   const gone = Promise.withResolvers<void>();
   const asked = new Map<number, Asked>();
   const delayed = new Set<NodeJS.Timeout>();
-  /** What was counted by those that are gone. */
+  /** Counts of ended workers. */
   let retired: Reading = {};
   let retiredPart: Reading = {};
   let listening: Listening | undefined;
@@ -82,7 +82,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
   // Workers take connections from the port themselves: one that was handed to a worker that is killed would stay open for good,
   // with nobody to answer.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  // A number that is none (NaN) has no form in JSON.
+  // JSON has no NaN.
   cluster.setupPrimary({ serialization: 'advanced' });
 
   function fork(post: Post): void {
@@ -113,7 +113,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
         failedStarts = 0;
         log.info('worker is ready', { worker: post.number, pid: post.worker?.process.pid });
         noteReady(message.listening);
-        // It was still starting when the others were told.
+        // It was still starting when the others were notified.
         if (isEnding) post.worker?.send({ kind: 'drain' } satisfies ToWorker);
         break;
       case 'reading':
@@ -127,7 +127,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
     }
   }
 
-  /** The first one alone: what speaks against a start is said once, and the port is found. */
+  /** The first one only: warnings of a start are logged once, and the port is known. */
   function noteReady(at: Listening): void {
     if (listening === undefined) {
       listening = at;
@@ -163,7 +163,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
     delayed.add(timer);
   }
 
-  /** Ends the start, or all, where another try would come to nothing. While one serves, it goes on, and others are tried again. */
+  /** Ends the start, or everything, where another attempt is useless. While one worker serves, others are restarted. */
   function isHopeless(code: number | null): boolean {
     const serving = posts.filter(({ readyAtMs }) => readyAtMs !== undefined).length;
     if (code === faultCode && serving === 0) {

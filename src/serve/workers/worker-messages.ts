@@ -6,7 +6,7 @@ import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { Reading } from '../../telemetry/metrics/reading.ts';
 
 export type ToWorker =
-  /** Asks for its metrics, all or some; the answer bears the same number. */
+  /** Requests metrics, all or some; the answer has the same number. */
   | { readonly kind: 'read'; readonly turn: number; readonly only?: ReadonlySet<MetricName> }
   | { readonly kind: 'counted'; readonly answers: readonly ParentAnswer[] }
   | { readonly kind: 'reload' }
@@ -15,14 +15,14 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly listening: Listening }
-  /** A part is of some metrics, and summed: it never stands for the whole. */
+  /** A part covers some metrics, summed: it never replaces the whole. */
   | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading; readonly isPart: boolean }
-  /** Of what is counted for all workers together. */
+  /** Questions about limits shared by all workers. */
   | { readonly kind: 'count'; readonly questions: readonly WorkerQuestion[] }
-  /** The last thing it says: whether all of its work came to an end. */
+  /** The last message: whether all of its work ended. */
   | { readonly kind: 'drained'; readonly complete: boolean; readonly reading: Reading };
 
-/** Both sides are of one version, and nobody else writes to the channel between them. */
+/** Both sides have one version, and only they use the channel. */
 export function toMessage<T extends ToWorker | FromWorker>(received: unknown): T | undefined {
   return typeof received === 'object' && received !== null && 'kind' in received ? (received as T) : undefined;
 }

@@ -18,12 +18,12 @@ export async function beWorker(
   surroundings: Surroundings,
   reloads: ReloadSignals,
 ): Promise<ExitCode> {
-  // The terminal tells everybody; what it means for a worker comes from the process that watches over it.
+  // The terminal signals every process; the parent decides what it means for a worker.
   process.on('SIGINT', () => undefined);
   try {
     return await work(await open(), number, surroundings, reloads);
   } finally {
-    // The channel would keep the process alive; to close it any other way counts as a crash.
+    // The channel would keep the process alive; closing it any other way counts as a crash.
     cluster.worker?.disconnect();
   }
 }
@@ -43,9 +43,9 @@ async function work(
     const reading = await timeSliced(metrics.reading(only));
     await send({ kind: 'reading', turn, reading, isPart: only !== undefined });
   }
-  // Before the port is open: a signal that comes with the first requests lets them finish.
+  // Before the port is open: a signal during the first requests lets them finish.
   const stopping = new Promise<void>((resolve) => {
-    // More than one may come, one of them sent to every process; only the parent acts on a second one.
+    // There may be several, one of them sent to every process; only the parent acts on a second one.
     process.on('SIGTERM', () => resolve());
     process.on('message', (received) => {
       const message = toMessage<ToWorker>(received);
@@ -84,7 +84,7 @@ async function work(
   return 0;
 }
 
-/** Resolves when it was handed over, and also where nobody is there to take it: then the process ends by itself. */
+/** Resolves when it was handed over, and also without a receiver: then the process ends by itself. */
 function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve();

@@ -19,7 +19,7 @@ import type { Surroundings } from '../surroundings.ts';
 import { toClientUrl } from '../to-url.ts';
 import { createTeam, type Team } from './team.ts';
 
-/** Beyond the time that draining may take, for what was written down to reach the store, before a worker is ended. */
+/** Time beyond draining for the import, before a worker is killed. */
 const graceMs = 15_000;
 
 export async function serveWithWorkers(
@@ -28,7 +28,7 @@ export async function serveWithWorkers(
   reloads: ReloadSignals,
 ): Promise<ExitCode> {
   const { snapshot } = configuration.loaded;
-  // Before a worker opens the port: a signal that comes with the first requests lets them finish.
+  // Before a worker opens the port: a signal during the first requests lets them finish.
   const stopping = nextSignal();
   const log = await openLog(snapshot.log, { worker: undefined });
   const own = createProcessReadings();
@@ -64,7 +64,7 @@ export async function serveWithWorkers(
   }
 }
 
-/** Undefined where all went well, or where it was told to stop. What has to be closed at the end is put to the closers. */
+/** Undefined for success, or a stop. Resources to close at the end are added to the closers. */
 async function startAll(
   team: Team,
   stopping: Promise<NodeJS.Signals>,
@@ -75,7 +75,7 @@ async function startAll(
   surroundings: Surroundings,
 ): Promise<ExitCode | undefined> {
   const { loaded, store } = configuration;
-  // Opened by this process first, so that it is made and brought up to date once, and one key is made for all.
+  // Opened by this process first, so that the store and the first key are created once.
   closers.unshift(store);
   let current = loaded;
   const history = createReloadHistory({ store, loaded, log, nowMs: Date.now });
@@ -95,7 +95,7 @@ async function startAll(
   const admin = await openAdminListener(followed, log, surroundings);
   closers.unshift(admin);
   const { socket } = loaded.snapshot.server;
-  // By this process alone: workers share the socket that is made for the first of them.
+  // Only here: workers share the socket that is created for the first of them.
   if (socket !== undefined) await clearSocket(socket.path);
   const started = await Promise.race([team.start(), stopping]);
   if (typeof started === 'number') return started;

@@ -5,7 +5,7 @@ import { definitions, type MetricName, metricNames } from './definitions.ts';
 
 const read = (path: string): string => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8');
 
-/** The names in a text that look like one of ours, with the labels that stand behind them. */
+/** The names in a text that look like our metrics, with their labels. */
 function namesIn(text: string): { name: string; labels: string[] }[] {
   const found = text.matchAll(/\b((?:postern|process|nodejs)_[a-z_]+)(?:\{([^}]*)\})?/g);
   return Array.from(found, ([, name = '', inside = '']) => ({
@@ -14,7 +14,7 @@ function namesIn(text: string): { name: string; labels: string[] }[] {
   }));
 }
 
-/** Of a histogram, its parts too. */
+/** Parts of a histogram, too. */
 function definitionOf(name: string) {
   const base = name.replace(/_(?:bucket|sum|count)$/, '');
   const known = metricNames.find((one) => one === name) ?? metricNames.find((one) => one === base);

@@ -4,11 +4,11 @@ export interface Definition {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** What the numbers of several worker processes come to; counters and histograms are always summed. */
+  /** How the values of several workers are merged; counters and histograms are always summed. */
   readonly across: 'sum' | 'most' | 'least';
-  /** Upper bounds, rising; the last bucket, without a bound, comes by itself. */
+  /** Upper bounds, rising; the unbounded last bucket is implied. */
   readonly buckets: readonly number[];
-  /** Where only some metrics are read, this one is summed by these labels: thousands of models come to a few series. */
+  /** Where only some metrics are read, this one is summed by these labels: thousands of models become a few series. */
   readonly summedBy?: readonly string[];
 }
 
@@ -188,7 +188,7 @@ const table = {
 
 export type MetricName = keyof typeof table;
 
-/** What is shown live, once a second: by what the console tells apart. */
+/** Labels of the live view, read once a second. */
 const summedBy: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
   postern_requests_total: ['operation', 'status', 'outcome'],
   postern_request_duration_seconds: [],

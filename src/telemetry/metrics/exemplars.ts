@@ -3,33 +3,33 @@
 import type { Exchange } from '../../core/exchange.ts';
 import type { MetricName } from './definitions.ts';
 
-/** By whose ID a request can be found. */
+/** The trace ID by which a request can be found. */
 export interface TraceAt {
   readonly id: string;
-  /** Since the epoch. */
+  /** Seconds since the epoch. */
   readonly atS: number;
 }
 
 export interface Exemplar {
   readonly traceId: string;
   readonly value: number;
-  /** Since the epoch. */
+  /** Seconds since the epoch. */
   readonly atS: number;
 }
 
-/** By the place of the bucket. */
+/** By the index of the bucket. */
 type OfBuckets = readonly (Exemplar | null)[];
 
-/** By metric, then by labels as they are written. */
+/** By metric, then by labels as written. */
 export type Exemplars = Readonly<Partial<Record<MetricName, Readonly<Record<string, OfBuckets>>>>>;
 
-/** Undefined where it is not told. */
+/** Undefined where it is not exported. */
 export function traceOf({ trace, startedAtMs, startedMs }: Exchange, nowMs: number): TraceAt | undefined {
   if (trace?.isSampled !== true) return undefined;
   return { id: trace.traceId, atS: Math.round(startedAtMs + nowMs - startedMs) / 1000 };
 }
 
-/** Of each bucket the newest that any of several processes has. */
+/** For each bucket the newest of several processes. */
 export function newestOf(all: readonly (Exemplars | undefined)[]): Exemplars | undefined {
   const present = all.filter((one) => one !== undefined);
   if (present.length < 2) return present[0];

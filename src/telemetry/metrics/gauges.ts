@@ -17,19 +17,19 @@ interface MemoryState {
   readonly outgrown: number;
 }
 
-/** Each is asked when the metrics are read: those without labels by their names. Whoever is left out has nothing to say, and its metric is not there. */
+/** Called when the metrics are read: those without labels by their names. Where one is missing, its metric is absent. */
 export interface MetricSources extends Readonly<Partial<Record<MetricName, () => number | boolean>>> {
-  /** How every target of the configuration in force is. */
+  /** The state of every target. */
   readonly targets?: () => Generator<undefined, readonly TargetState[], undefined>;
   /** Memory for bodies in flight. */
   readonly bodyMemory?: () => Readonly<Record<BodyKind, MemoryState>>;
-  /** Decisions about limits that Redis had no part in, so far: by why. */
+  /** Limit decisions without Redis, by reason. */
   readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;
   /** Whether models are what they were, and agree with their shadows. */
   readonly drift?: () => DriftState;
 }
 
-/** Every `yield` is a place to stop at. */
+/** It may pause at every `yield`. */
 export function* readingSources(
   sources: MetricSources,
   only: ReadonlySet<MetricName> | undefined,
@@ -47,7 +47,7 @@ export function* readingSources(
   return reading;
 }
 
-/** Under the values of its labels, or under labels as they are written. Where nothing tells, the series is not there. */
+/** By the values of its labels, or by labels as written. Without a value the series is absent. */
 function put(
   reading: Reading,
   name: MetricName,
@@ -83,7 +83,7 @@ function putDrift(reading: Reading, { shadows, canaries }: DriftState): void {
   }
 }
 
-/** As their definitions say that they are summed. */
+/** Summed as defined. */
 function* puttingSums(reading: Reading, targets: readonly TargetState[]): Generator<undefined, void, undefined> {
   const sums = new Map<string, { inFlight: number; waiting: number; states: Map<TargetState['state'], number> }>();
   for (const { upstream, state, inFlight, waiting } of targets) {
@@ -106,7 +106,7 @@ function* puttingSums(reading: Reading, targets: readonly TargetState[]): Genera
   }
 }
 
-/** Every target of an upstream says the same of it. */
+/** All targets of an upstream have the same value. */
 const oneOfEach = (targets: readonly TargetState[]): Iterable<TargetState> =>
   new Map(targets.map((target) => [target.upstream, target])).values();
 

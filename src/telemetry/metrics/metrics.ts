@@ -31,7 +31,7 @@ interface MetricsDeps {
   readonly version: string;
 }
 
-/** Models and upstreams that are gone keep their counts until so many others went after them. */
+/** Counts of removed models and upstreams are kept until so many others were removed after them. */
 const goneKept = 1_000;
 /** So many models are bound within 20 ms. */
 const mostAtOnce = 1_000;
@@ -49,7 +49,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
   const upstreams = new Map<string, AttemptCounts>();
   const goneModels = new Gone(goneKept);
   const goneUpstreams = new Gone(goneKept);
-  /** Where no model was found: by the path of the route, or of our own. */
+  /** Requests without a known model: by the route's path, or our own. */
   const modelless = new Map<string, RequestCounts>();
   const placeless = new RequestCounts(registry, { route: none, operation: none, model: none });
   const inFlight = Object.fromEntries(operations.map((operation) => [operation, 0]));
@@ -88,10 +88,10 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     modelless.set(path, new RequestCounts(registry, { route: path, operation, model: none }));
   }
 
-  /** Those that nobody asked for yet come one after another, so that many of them hold up nobody. */
+  /** Models without requests are bound one after another, so that many of them do not block. */
   function* bindAll(models: readonly Model[]): Generator<undefined, void, undefined> {
     for (const model of models) {
-      if (adopted !== models) return; // others are in force
+      if (adopted !== models) return; // another configuration is in force
       countsOf(model);
       yield;
     }
@@ -121,7 +121,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
 
   function requestCounts({ route, path, modelId, snapshot }: Exchange): RequestCounts {
     if (route !== undefined && modelId !== undefined) {
-      // A pattern's requests are the pattern's, whatever names clients find for it.
+      // A pattern's requests count for the pattern, whatever names clients use.
       const model = snapshot.models.resolve(modelId)?.model;
       const counts = model === undefined ? undefined : countsOf(model).get(route);
       if (counts !== undefined) return counts;
@@ -149,7 +149,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
   }
 
   return {
-    /** A configuration is in force now. What was counted goes on for whoever stays. */
+    /** A configuration is in force now. Counts of remaining models and upstreams continue. */
     adopt(snapshot: Snapshot): void {
       adopted = snapshot.models.all;
       customRoutes = snapshot.customRoutes.map(routeOfCustom);
@@ -173,7 +173,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     began({ route }: Exchange): void {
       if (route !== undefined) inFlight[route.operation] = (inFlight[route.operation] ?? 0) + 1;
     },
-    /** A request has ended, whatever came of it. */
+    /** A request has ended, with any result. */
     settled(exchange: Exchange): void {
       const { route, target, bill } = exchange;
       const nowMs = performance.now();
@@ -197,18 +197,18 @@ export function createMetrics({ routes, version }: MetricsDeps) {
       reloads[isInForce ? 'applied' : 'refused'].add(1);
       wasReloaded = isInForce;
     },
-    /** Adds to those who are asked when the metrics are read. */
+    /** Adds sources to read. */
     observe(more: MetricSources): void {
       sources = { ...sources, ...more };
     },
     reading,
-    /** The same at once. */
+    /** The same without a pause. */
     read: (only?: ReadonlySet<MetricName>): Reading => atOnce(reading(only)),
     close: () => own.close(),
   };
 }
 
-/** The one call of nearly every exchange stands in no list. */
+/** The one call of nearly every exchange has no `TryRecord`. */
 function countAttempts(
   { attempts, tries, target, firstByteAtMs, sentAtMs, repeatedCredential, lane, queuedMs }: Exchange,
   upstreams: ReadonlyMap<string, AttemptCounts>,
@@ -228,7 +228,7 @@ function countAttempts(
   else last?.abandoned.add(attempts - reported);
 }
 
-/** As `TryRecord.outcome` has them, and `abandoned`: the client left while nothing had come. */
+/** As in `TryRecord.outcome`, and `abandoned`: the client left before any answer. */
 const callOutcomes = [
   'answered',
   'limited',
@@ -242,14 +242,14 @@ const callOutcomes = [
   'outrun',
   'abandoned',
 ] as const;
-/** Those of which nothing became a call. */
+/** Outcomes without a call. */
 const others = ['queue', 'capped'] as const;
 
 type AttemptOutcome = (typeof callOutcomes)[number] | (typeof others)[number];
 
 const callNames: ReadonlySet<string> = new Set(callOutcomes);
 
-/** Whether something was counted in `Exchange.attempts` for it. */
+/** Whether it was counted in `Exchange.attempts`. */
 function isCall(outcome: string): boolean {
   return callNames.has(outcome);
 }
@@ -275,7 +275,7 @@ class AttemptCounts {
     this.#byOutcome = new Map([...callOutcomes, ...others].map((outcome) => [outcome, counter(outcome)]));
   }
 
-  /** What is no outcome of ours is not counted. */
+  /** Unknown outcomes are not counted. */
   count(outcome: string): void {
     this.#byOutcome.get(outcome)?.add(1);
   }
@@ -293,7 +293,7 @@ function countersOf(registry: Registry, holder: NamedKind, id: string) {
   };
 }
 
-/** Those that are named, and no others: what is counted of them goes on over reloads. */
+/** Counts by configured names; they continue over reloads. */
 class NamedHolders {
   readonly #registry: Registry;
   readonly #kind: NamedKind;
@@ -322,18 +322,18 @@ class NamedHolders {
     counters.dollars.add((bill.costNanos ?? 0) / 1e9);
   }
 }
-/** Models and upstreams that are no longer configured, and which of them metrics forget: the longest gone, once there are too many. */
+/** Removed models and upstreams, and which of them metrics drop: the earliest removed, once there are too many. */
 export class Gone {
   readonly #kept: number;
   #present: ReadonlySet<string> = new Set();
-  /** The one that went first is the first. */
+  /** The earliest removed first. */
   readonly #gone = new Set<string>();
 
   constructor(kept: number) {
     this.#kept = kept;
   }
 
-  /** Says which to forget, now that these are there. */
+  /** Returns those to drop, given the configured ones. */
   notice(present: readonly string[]): string[] {
     const before = this.#present;
     this.#present = new Set(present);

@@ -10,7 +10,7 @@ export type ProcessReadings = ReturnType<typeof createProcessReadings>;
 
 const delayResolutionMs = 20;
 const windowMs = 10_000;
-/** In a gauge, `quantile` would be taken for that of a summary. */
+/** In a gauge, `quantile` would be mistaken for a summary's. */
 const percentiles = [50, 90, 99, 100] as const;
 
 const kinds: Readonly<Record<number, string>> = {
@@ -39,7 +39,7 @@ export function createProcessReadings() {
   observer.observe({ entryTypes: ['gc'] });
 
   return {
-    /** All of it, or without what takes its time and is not wanted. */
+    /** All, or without slow readings that are not wanted. */
     read(only?: ReadonlySet<MetricName>): Reading {
       const { user, system } = process.cpuUsage();
       const memory = process.memoryUsage();
@@ -68,7 +68,7 @@ export function createProcessReadings() {
   };
 }
 
-/** What is measured is the time from one firing to the next. */
+/** Measures the time from one firing to the next. */
 function latenessS(nanos: number): number {
   return Math.max(0, nanos / 1e9 - delayResolutionMs / 1000);
 }
@@ -79,7 +79,7 @@ function kindOf(entry: object): number {
   return typeof kind === 'number' ? kind : -1;
 }
 
-/** Undefined where the system does not say. */
+/** Undefined where the system does not report it. */
 function countOpenFiles(): number | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

@@ -76,7 +76,7 @@ test('merges several processes: counters are added, gauges by their type', () =>
   assert.deepEqual(sum.postern_requests_in_flight, { all: 6 });
   assert.deepEqual(sum.postern_store_up, { '': 0 });
   assert.deepEqual(sum.postern_journal_oldest_seconds, { '': 5 });
-  // Of a process that is gone.
+  // Of a process that has ended.
   assert.deepEqual(Object.keys(onlyCounts(of(1))).sort(), ['postern_items_total', 'postern_overhead_seconds']);
   assert.deepEqual(Object.keys(sum), metricNames);
 });

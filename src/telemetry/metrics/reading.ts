@@ -5,7 +5,7 @@ import { atOnce } from '../../lib/time-slices.ts';
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import { type Exemplar, type Exemplars, newestOf } from './exemplars.ts';
 
-/** By labels as they are written, such as `{model="m"}`. A histogram is its counts, one a bucket, and the sum behind them. */
+/** By labels as written, such as `{model="m"}`. A histogram is its counts, one a bucket, and then the sum. */
 export type Series = Record<string, number | readonly number[]>;
 export interface Reading extends Partial<Record<MetricName, Series>> {
   /** Where traces are kept. */
@@ -14,14 +14,14 @@ export interface Reading extends Partial<Record<MetricName, Series>> {
 
 const pieceCharacters = 64 * 1024;
 
-/** Prometheus' own, and the one that has room for exemplars. */
+/** Prometheus' own, and the one with exemplars. */
 export const expositionTypes = {
   plain: 'text/plain; version=0.0.4; charset=utf-8',
   openMetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 } as const;
 type Form = keyof typeof expositionTypes;
 
-/** What a scraper would rather have; it says so by `q`. */
+/** The scraper's preference, by `q`. */
 export function formFor(accept: string | undefined): Form {
   let open = 0;
   let plain = 0;
@@ -49,7 +49,7 @@ export function toExposition(reading: Reading, form?: Form): string {
   return [...expositionOf(reading, form)].join('');
 }
 
-/** In pieces, each small enough to be written in one go without keeping requests waiting. */
+/** In pieces small enough to be written without delaying requests. */
 export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator<string, void, undefined> {
   const isOpen = form === 'openMetrics';
   let text = '';
@@ -76,11 +76,11 @@ export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator
   yield isOpen ? `${text}# EOF\n` : text;
 }
 
-/** Gauges are added up or the extreme of them, as their definition says. Of all metrics, or those that are wanted. */
+/** Gauges are summed, or the extreme of them, as defined. All metrics, or those in `only`. */
 export const addReadings = (readings: readonly Reading[], only?: ReadonlySet<MetricName>): Reading =>
   atOnce(addingReadings(readings, only));
 
-/** The same in steps: every `yield` is a place to stop at. */
+/** The same in steps: it may pause at every `yield`. */
 export function* addingReadings(
   readings: readonly Reading[],
   only?: ReadonlySet<MetricName>,
@@ -104,7 +104,7 @@ export function* addingReadings(
   return exemplars === undefined ? result : { ...result, exemplars };
 }
 
-/** What stays true when its process is gone. */
+/** The part that stays valid after its process has ended. */
 export function onlyCounts(reading: Reading): Reading {
   const result: Reading = {};
   for (const name of metricNames) {

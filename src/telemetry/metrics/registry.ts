@@ -4,7 +4,7 @@ import { type Definition, definitions, type MetricName, metricNames } from './de
 import type { Exemplar, Exemplars, TraceAt } from './exemplars.ts';
 import { type Reading, type Series, toLabels } from './reading.ts';
 
-/** Only ever goes up. */
+/** Only increases. */
 export class Counter {
   total = 0;
 
@@ -16,7 +16,7 @@ export class Counter {
     return this.total;
   }
 
-  /** What several come to. */
+  /** The sum of several. */
   static sum(cells: readonly Counter[]): number {
     let total = 0;
     for (const cell of cells) total += cell.total;
@@ -26,9 +26,9 @@ export class Counter {
 
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** One for each bound, those over the last one, and at the end the sum of what was observed. */
+  /** One for each bound, those over the last one, and at the end the sum of all observations. */
   readonly #counts: number[];
-  /** Of each bucket the newest that had one. */
+  /** The newest exemplar of each bucket. */
   #exemplars: (Exemplar | null)[] | undefined = undefined;
 
   constructor(bounds: readonly number[]) {
@@ -55,7 +55,7 @@ export class Histogram {
     return [...this.#counts];
   }
 
-  /** What several with the same bounds come to. */
+  /** The sum of several with the same bounds. */
   static sum(cells: readonly Histogram[]): number[] {
     const total: number[] = [];
     for (const cell of cells) {
@@ -72,7 +72,7 @@ interface Making<T> {
 
 class Family<T extends Counter | Histogram> {
   readonly definition: Definition;
-  /** By its labels as they are written. */
+  /** By its labels as written. */
   readonly #children = new Map<string, T>();
   /** The same, by the labels that it is summed by. */
   readonly #groups = new Map<string, T[]>();
@@ -107,7 +107,7 @@ class Family<T extends Counter | Histogram> {
   forget(label: string, values: ReadonlySet<string>): void {
     if (!this.definition.labels.some((name) => name === label)) return;
     const gone = new Set([...values].map((value) => toLabels([label], [value]).slice(1, -1)));
-    // Within a value a quote never stands without a backslash.
+    // A quote within a value always follows a backslash.
     const written = new RegExp(`[{,](${label}="(?:[^"\\\\]|\\\\.)*")`);
     const cells = new Set<T>();
     for (const [labels, cell] of this.#children) {
@@ -130,7 +130,7 @@ class Family<T extends Counter | Histogram> {
     }
   }
 
-  /** Every `yield` is a place to stop at. */
+  /** It may pause at every `yield`. */
   *series(): Generator<undefined, Series, undefined> {
     const series: Series = {};
     for (const [labels, cell] of this.#children) {
@@ -180,7 +180,7 @@ export class Registry {
     }
   }
 
-  /** The one under these labels, in the order of the definition; the same every time. */
+  /** The counter of these labels, in the order of the definition; always the same object. */
   counter(name: MetricName, ...values: string[]): Counter {
     return familyOf(this.#counters, name).child(values);
   }
@@ -189,13 +189,13 @@ export class Registry {
     return familyOf(this.#histograms, name).child(values);
   }
 
-  /** Lets go of every child that has one of these under the label. */
+  /** Drops every child that has one of these values. */
   forget(label: string, values: ReadonlySet<string>): void {
     if (values.size === 0) return;
     for (const family of [...this.#counters.values(), ...this.#histograms.values()]) family.forget(label, values);
   }
 
-  /** All of them, or those that are wanted, summed as their definitions say. Every `yield` is a place to stop at. */
+  /** All metrics, or those in `only`, summed as defined. It may pause at every `yield`. */
   *reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined> {
     const reading: Reading = {};
     for (const [name, family] of [...this.#counters, ...this.#histograms]) {

@@ -9,7 +9,7 @@ import type { Counter, Histogram, Registry } from './registry.ts';
 const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const;
 const clientGoneStatus = 499;
 
-/** Under which labels; `none` where it is not known, as with a path or a model that is not there. */
+/** Its labels; `none` where unknown, as for a path or a model that does not exist. */
 interface CountedRoute {
   readonly route: string;
   readonly operation: string;
@@ -19,7 +19,7 @@ interface CountedRoute {
 export class RequestCounts {
   readonly #registry: Registry;
   readonly #counted: CountedRoute;
-  /** By outcome, then by class of status; made when first needed. */
+  /** By outcome, then by status class; created when first needed. */
   readonly #ended: (Counter | undefined)[] = [];
   #failed: Map<ErrorCode, Counter> | undefined = undefined;
   #duration: Histogram | undefined = undefined;
@@ -30,12 +30,12 @@ export class RequestCounts {
     this.#counted = place;
   }
 
-  /** So that the first request already shows as one more. */
+  /** So that the first request already shows as an increase. */
   show(): void {
     this.#endedAs('ok', 2).add(0);
   }
 
-  /** `found`: the trace that it is told in. */
+  /** `found`: its trace. */
   count(exchange: Exchange, nowMs: number, found: TraceAt | undefined): void {
     const { errorCode, startedMs, firstByteAtMs } = exchange;
     this.#endedAs(outcomeOf(exchange), statusClassOf(exchange)).add(1);
@@ -72,12 +72,12 @@ export class RequestCounts {
 
 function outcomeOf({ outcome, errorCode }: Exchange): RowOutcome {
   if (errorCode === undefined) return outcome ?? 'ok';
-  // What could not be written down at its end was fine until then.
+  // A request whose end could not be written had no fault until then.
   if (outcome !== undefined) return outcome === 'ok' ? 'error' : outcome;
   return errorCode === 'client_closed' ? 'aborted' : 'refused';
 }
 
-/** Where the head of an answer had left already, the client is gone all the same. */
+/** A client that left after the answer's head counts as gone all the same. */
 function statusClassOf({ status, errorCode }: Exchange): number {
   const shown = errorCode === 'client_closed' ? clientGoneStatus : status;
   const hundreds = Math.floor(shown / 100);

@@ -5,7 +5,7 @@ import { countToolCalls, type UnitName, type Units } from '../../core/accounting
 import type { MetricName } from './definitions.ts';
 import type { Counter, Registry } from './registry.ts';
 
-/** Beside tokens and items; those that a row counts in another metric are not here. */
+/** Beside tokens and items; units with their own metric are left out. */
 const unitWords = [
   ['images', 'images'],
   ['seconds', 'seconds'],
@@ -55,7 +55,7 @@ export class UsageCounts {
     if (bill.units !== undefined) this.#countUnits(bill.units);
   }
 
-  /** Most models count none of them, and have no line for them then. */
+  /** Most models use none of them, and then have no series. */
   #countUnits(units: Units): void {
     for (const [name, word] of unitWords) this.#addUnit(word, units[name]);
     if (units.toolCalls !== undefined) this.#addUnit('tool_calls', countToolCalls(units));

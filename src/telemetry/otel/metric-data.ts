@@ -13,7 +13,7 @@ import { type Definition, definitions, metricNames } from '../metrics/definition
 import type { Reading } from '../metrics/reading.ts';
 import type { Teller } from './spans.ts';
 
-/** What of the packages is a value: they are loaded where metrics are exported. */
+/** Values of the packages, which are loaded only where metrics are exported. */
 export interface MetricKinds {
   readonly DataPointType: typeof DataPointType;
   readonly AggregationTemporality: typeof AggregationTemporality;
@@ -80,7 +80,7 @@ function toMetric(
   }
 }
 
-/** Counts of buckets, and the sum behind them. */
+/** Counts of buckets, and then the sum. */
 function toBuckets({ value, ...point }: Point, { buckets }: Definition): HistogramMetricData['dataPoints'] {
   if (typeof value === 'number') return [];
   const counts = value.slice(0, buckets.length + 1);
@@ -93,7 +93,7 @@ function toBuckets({ value, ...point }: Point, { buckets }: Definition): Histogr
 const label = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
 const escapes: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
-/** Of labels as they are written for Prometheus. */
+/** From labels as written for Prometheus. */
 export function attributesIn(labels: string): Attributes {
   const attributes: Attributes = {};
   for (const [, name = '', value = ''] of labels.matchAll(label)) {

@@ -15,14 +15,14 @@ export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
 export interface TelemetryDeps {
   readonly log: Pick<Log, 'warn'>;
   readonly version: string;
-  /** Tells this process from others of the same service. */
+  /** Distinguishes this process from others of the same service. */
   readonly instance: string;
   readonly readMetrics: () => Reading;
   readonly random: () => number;
 }
 
 const closingMs = 3_000;
-/** What goes wrong at each export is said once in so long. */
+/** Repeated export failures are logged at most this often. */
 const quietMs = 60_000;
 
 export async function openTelemetry(settings: ExportSettings, deps: TelemetryDeps) {
@@ -36,7 +36,7 @@ export async function openTelemetry(settings: ExportSettings, deps: TelemetryDep
   return {
     /** Undefined where no traces are exported. */
     tracer,
-    /** Exports what is left, as far as that takes no longer than is good for the end of a process. */
+    /** Exports the remaining data, within a time suitable for the end of a process. */
     async close(): Promise<void> {
       const closing = Promise.allSettled(closers.map((one) => one()));
       const late = Promise.withResolvers<undefined>();
@@ -103,7 +103,7 @@ async function openMetrics(
   });
 }
 
-/** Where the configuration names none, the exporters read the environment. */
+/** Where the configuration sets none, the exporters read the environment. */
 function destination(endpoint: string | undefined, signal: 'traces' | 'metrics', headers: ExportSettings['headers']) {
   const own = Object.keys(headers).length === 0 ? {} : { headers: { ...headers } };
   return endpoint === undefined ? own : { ...own, url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}` };

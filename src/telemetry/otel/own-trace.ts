@@ -13,7 +13,7 @@ export interface TracedCall {
   readonly target: Target;
   /** On the monotonic clock. */
   readonly startedMs: number;
-  /** 0 while it goes on. */
+  /** 0 while it runs. */
   endedMs: number;
   outcome: string | undefined;
   status: number | undefined;
@@ -28,11 +28,11 @@ export class OwnTrace implements ExchangeTrace {
   readonly #decide: () => boolean;
   #isSampled: boolean | undefined = undefined;
 
-  /** `decide` is asked once, when the exchange has its key. */
+  /** `decide` is called once, when the exchange has its key. */
   constructor(parent: TraceParent | undefined, state: string | undefined, decide: () => boolean) {
     this.traceId = parent?.traceId ?? createTraceId();
     this.parent = parent;
-    // It means nothing without the parent that it came with.
+    // A state has no meaning without its parent.
     this.#state = parent === undefined ? undefined : state;
     this.#decide = decide;
   }
@@ -61,7 +61,7 @@ export class OwnTrace implements ExchangeTrace {
   }
 }
 
-/** Undefined where it is none of ours, or is not told. */
+/** Undefined where it is not ours, or not exported. */
 export function sampledTraceOf({ trace }: Exchange): OwnTrace | undefined {
   return trace instanceof OwnTrace && trace.isSampled ? trace : undefined;
 }

@@ -4,7 +4,7 @@ import { Sampler } from './tracer.ts';
 
 const keys = new Set(['debugging']);
 
-/** How many of so many are traced. */
+/** How many of a number of requests are traced. */
 function traced(
   sampler: Sampler,
   count: number,
