@@ -10,7 +10,7 @@ export interface ExportSettings {
   readonly metrics: boolean;
   readonly endpoint: string | undefined;
   readonly headers: OtelSettings['headers'];
-  /** Where the configuration does not say. */
+  /** The default of the configuration. */
   readonly sample: number;
   readonly serviceName: string | undefined;
   readonly batch: {
@@ -33,7 +33,7 @@ const protocolVariables = [
   'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL',
 ];
 
-/** Undefined where nobody asked for any of it. A variable that cannot be followed is a UserFault. */
+/** Undefined where nothing is configured. Throws a UserFault for an invalid variable. */
 export function exportSettings(otel: OtelSettings | undefined, env: Environment): ExportSettings | undefined {
   const read = (name: string): string => env[name]?.trim() ?? '';
   const isAsked = otel !== undefined || endpointVariables.some((name) => read(name) !== '');

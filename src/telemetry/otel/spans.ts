@@ -10,13 +10,13 @@ import type { Upstream } from '../../core/snapshot.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import type { OwnTrace, TracedCall } from './own-trace.ts';
 
-/** Who tells. */
+/** The resource of the spans. */
 export interface Teller {
   readonly resource: Resource;
   readonly instrumentationScope: InstrumentationScope;
 }
 
-/** As OTLP numbers them; the names are those of a package that is loaded where traces are kept. */
+/** As OTLP numbers them; the names are in a package that is loaded on demand. */
 const spanKinds = { server: 1, client: 2 } as const;
 const unset: SpanStatus = Object.freeze({ code: 0 });
 const failed: SpanStatus = Object.freeze({ code: 2 });
@@ -71,7 +71,7 @@ function serverSpan(exchange: Exchange, trace: OwnTrace, method: string, nowMs: 
   });
 }
 
-/** `first`: of a retry or a hedge, the call that it follows or goes beside. */
+/** `first`: for a retry or a hedge, the call before it or beside it. */
 function clientSpan(
   exchange: Exchange,
   { traceId, spanId }: OwnTrace,
@@ -146,7 +146,7 @@ interface SpanFacts {
   readonly links: Link[];
 }
 
-/** One that is over, as the exporter reads it. */
+/** A finished one, as the exporter reads it. */
 export class Span implements ReadableSpan {
   readonly name: string;
   readonly kind: number;
@@ -191,7 +191,7 @@ export function toHrTime(ms: number): HrTime {
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-/** Names of the semantic conventions of OpenTelemetry; other operations and families keep their own. */
+/** Names of OpenTelemetry's semantic conventions; other operations and families keep their own. */
 const operationNames: Readonly<Partial<Record<Operation, string>>> = {
   chat: 'chat',
   messages: 'chat',

@@ -12,7 +12,7 @@ export interface TraceParent {
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const zeros = /^0+$/;
 
-/** Undefined where it says nothing that can be gone on with: then a trace begins here. */
+/** Undefined for an invalid header: then a trace begins here. */
 export function readTraceParent(header: string | undefined): TraceParent | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(header) ?? [];
@@ -28,7 +28,7 @@ export function toTraceParent({ traceId, spanId, isSampled }: TraceParent): stri
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/** Chance is drawn for many at a time. */
+/** Random bytes are drawn for many IDs at a time. */
 function hexOf(bytes: number): string {
   if (used + bytes > pool.length) {
     randomFillSync(pool);

@@ -8,12 +8,12 @@ import { OwnTrace, sampledTraceOf } from './own-trace.ts';
 import { type Span, spansOf, type Teller } from './spans.ts';
 import { readTraceParent } from './trace-context.ts';
 
-/** Is told of every exchange that a route is found for. */
+/** Receives every exchange with a route. */
 export type Tracer = ReturnType<typeof createTracer>;
 
 interface TracerDeps {
   readonly teller: Teller;
-  /** Where the configuration does not say. */
+  /** The default of the configuration. */
   readonly sample: number;
   readonly random: () => number;
   emit(span: Span): void;
@@ -40,18 +40,18 @@ export function createTracer({ teller, sample: standard, random, emit }: TracerD
   };
 }
 
-/** What may be traced at once of what the share left over. */
+/** Limit of traces saved up from unused shares. */
 const mostSaved = 100;
 
 interface Candidate {
-  /** What the client's flag says; undefined where it said nothing. */
+  /** The client's sampling flag; undefined where there is none. */
   readonly wanted: boolean | undefined;
   readonly keyId: string | undefined;
 }
 
 export class Sampler {
   readonly #random: () => number;
-  /** How many requests whose clients want them traced may be. */
+  /** How many requests may be traced on the clients' wish. */
   #saved = 1;
 
   constructor(random: () => number) {
@@ -63,7 +63,7 @@ export class Sampler {
     this.#saved = Math.min(this.#saved + sample, mostSaved);
     if (!wanted) return false;
     if (keyId !== undefined && keys.has(keyId)) return true;
-    // Sums of shares come to a little less than they should.
+    // Sums of shares are slightly too small by rounding.
     if (this.#saved < 1 - 1e-9 || sample === 0) return false;
     this.#saved -= 1;
     return true;
