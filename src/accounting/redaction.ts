@@ -9,7 +9,6 @@ const fieldMark = '[withheld]';
 
 /** Redacted beside what has the shape of a secret. */
 export interface Hidden {
-  /** Texts that are secrets. */
   readonly secrets: readonly string[];
   /** Matches the values of JSON fields that the operator named. */
   readonly fields: RegExp | undefined;

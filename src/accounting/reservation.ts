@@ -17,7 +17,6 @@ export interface ReservationDeps {
   worstCost(price: Price | undefined, estimate: RequestEstimate): number;
 }
 
-/** What was taken beforehand. */
 interface Beforehand {
   readonly taken: Taken | undefined;
   readonly hold: BudgetHold | undefined;

@@ -29,7 +29,6 @@ export interface SpendingDeps {
   readonly hits?: Hits | undefined;
 }
 
-/** What an exchange asks for, and when it began. */
 interface Wanted {
   readonly estimate: RequestEstimate;
   readonly amounts: Amounts;

@@ -21,7 +21,6 @@ const mostCalls = 2_048;
 /** The body without its list is repeated in each call: limit of these bytes in all. */
 const mostRepeatedBytes = 64 * 1024 * 1024;
 
-/** What there is to ask for. */
 export interface Inquiry {
   readonly asked: ListAsked;
   readonly request: ListRequest;

@@ -97,7 +97,6 @@ export class LocalAllowance {
     return this.#budget.period;
   }
 
-  /** Whether a moment is within its period. */
   isFor(nowMs: number): boolean {
     return nowMs >= this.#account.startsAtMs && nowMs < this.#account.endsAtMs;
   }

@@ -28,7 +28,6 @@ export interface ImporterDeps {
   };
   readonly clock: Clock;
   readonly log: Log;
-  /** How long rows are kept. */
   readonly retentionMs: number;
   /** Rows at a time. */
   readonly batch?: number;

@@ -4,10 +4,9 @@ import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
 /**
- * Four bytes each of mark, checksum and length, and eight of time. The checksum is over all that follows it. The mark begins
- * with a byte that no text has, so that what clients send can never look like a frame; its last byte is the version. Version 1
- * holds lines of JSON, version 2 items (see journal-items.ts), and readers read both. A frame ends with a line end: where its
- * last byte is 0, it was not written to its end.
+ * Four bytes each of mark, checksum and length, and eight of time. The checksum is over all that follows it. The mark begins with a byte that no text
+ * has, so that clients' data can never look like a frame; its last byte is the version. Version 1 holds lines of JSON, version 2 items (see
+ * journal-items.ts), and readers read both. A frame ends with a line end: where its last byte is 0, it is incomplete.
  */
 export const headBytes = 20;
 const mark = Buffer.from([0xff, 0x50, 0x4a]);

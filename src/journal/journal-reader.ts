@@ -55,7 +55,6 @@ export interface JournalReader {
 }
 
 export interface JournalReaderDeps {
-  /** The directory of the slot. */
   readonly directory: string;
   readonly files?: JournalFiles;
   /** True where no process writes into the slot or can begin to: the reader holds its lock. */

@@ -15,10 +15,7 @@ import { type FramePosition, toItem } from './journal-records.ts';
 import { listSegments, type SegmentWriter } from './journal-segment.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
-/**
- * Items are copied. Each promise resolves when the item is as durable as configured; where a waiter is given, it is told of that,
- * and the promise says nothing.
- */
+/** Items are copied. Each promise resolves when the item is as durable as configured; a given waiter is notified instead. */
 export interface Journal {
   /** Before an exchange is sent. Rejects with `store_unavailable` where it cannot be written, or its end could not be. */
   open(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
@@ -382,7 +379,6 @@ class FileJournal implements Journal {
     beginnings?.resolve();
   }
 
-  /** Of a part that was written. */
   #reuse(part: Part | undefined): void {
     if (part === undefined || part.buffer.length > mostKeptBytes || this.#buffers.length >= mostKeptBuffers) return;
     this.#buffers.push(part.buffer);

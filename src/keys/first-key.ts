@@ -5,7 +5,6 @@ import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 
 export interface FirstKeyDeps {
   readonly store: Pick<KeyStore, 'find' | 'create' | 'createFirst'>;
-  /** How many keys the configuration file declares. */
   readonly fileKeyCount: number;
   /** `POSTERN_KEY` of the environment. */
   readonly posternKey: string | undefined;

@@ -18,10 +18,7 @@ export interface KeyDirectory {
 export interface KeyDirectoryDeps {
   readonly store: Pick<KeyStore, 'find'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /**
-   * How long an answer holds without another look, and how long the word that nothing changed does: a revocation is in force
-   * after this and one look-up.
-   */
+  /** How long an answer, or a confirmation that nothing changed, is valid: a revocation takes effect after this and one look-up. */
   readonly freshMs?: number;
   /** How long a known key works while the store is unreachable. */
   readonly staleMs?: number;

@@ -10,7 +10,6 @@ import { createMemoryLimiter } from './memory-limiter.ts';
 export type WorkerQuestion =
   /** Assigns a number to a list of holders. */
   | { readonly kind: 'holders'; readonly list: number; readonly holders: readonly Holder[] }
-  /** All those numbers are forgotten. */
   | { readonly kind: 'forget' }
   | { readonly kind: 'reserve'; readonly no: number; readonly list: number; readonly amounts: Amounts }
   | { readonly kind: 'settle'; readonly no: number; readonly used: Amounts }

@@ -51,7 +51,6 @@ function toWholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }
 
-/** How a rate stands. */
 export interface RateState {
   /** The effective limit of its window; less than the configured one while each node has only its share. */
   readonly most: number;

@@ -16,7 +16,6 @@ const deadlineMs = 1_000;
 const mostLists = 10_000;
 const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
 
-/** The channel to the parent process. */
 export interface ParentChannel {
   ask(questions: readonly WorkerQuestion[]): void;
   /** Called once, by the limiter. */

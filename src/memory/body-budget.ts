@@ -161,7 +161,6 @@ export class BodyBudget {
     else share.bytes += bytes;
   }
 
-  /** The end of a lease. */
   drop(lease: HeldLease): void {
     const { share } = lease;
     this.#onReleased?.(lease.bytes);

@@ -42,9 +42,8 @@ export function countBuffersWithHeap(): void {
 const youngInThreads = 4;
 
 /**
- * What is young has much memory in the main thread, where the launcher asks for it: a request's garbage is gone before the next
- * collection. The threads that are started from now on work for the store in batches; as much memory again for each of them
- * would be resident memory for nothing.
+ * The launcher gives the main thread a large young generation, so that a request's garbage dies before the next collection. Threads started from now
+ * on work in batches for the store, and would hold as much memory for nothing.
  */
 export function keepThreadsSmall(): void {
   setFlagsFromString(`--max-semi-space-size=${youngInThreads}`);

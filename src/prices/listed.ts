@@ -64,7 +64,6 @@ export function listOf(price: Price): PriceOrigin | undefined {
 
 export interface PriceDate {
   readonly source: (typeof priceSources)[number];
-  /** As of which day the prices are. */
   readonly asOf: string;
   /** How many models use them. */
   readonly models: number;

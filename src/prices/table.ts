@@ -14,7 +14,6 @@ export interface PriceList {
   readonly hosts: RegExp;
   /** Where it was published. */
   readonly source: string;
-  /** As of when it was known. */
   readonly asOf: string;
   /** Whether the page was compared on that day, or the row written from memory. */
   readonly verified: boolean;

@@ -20,8 +20,7 @@ const edits = defineRoute({
 
 /** Documents ranked by relevance to a query. */
 export const rerank = defineRoute({
-  // Cohere's clients bring their own version, and put it behind a base URL that already has one.
-  // The server of llama.cpp has another word beside it.
+  // Cohere's clients append their own version to a base URL that already has one. llama.cpp's server has another word beside it.
   aliases: ['/rerank', '/v2/rerank', '/v1/v1/rerank', '/v1/v2/rerank', '/reranking', '/v1/reranking'],
   shapedPaths: {
     '/voyage/v1/rerank': 'voyage',

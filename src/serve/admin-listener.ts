@@ -28,7 +28,6 @@ const none: AdminListening = { url: undefined, close: async () => undefined };
 
 interface AdminListeningDeps {
   readonly configuration: Pick<OpenConfiguration, 'loaded' | 'store'>;
-  /** The configuration in force. */
   current(): LoadedConfiguration;
   /** The faults of the present file, where it is refused. */
   refused(): RefusedConfiguration | undefined;

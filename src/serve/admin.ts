@@ -47,7 +47,6 @@ export interface AdminDeps {
   readonly families: readonly Family[];
   /** Marks the gateway's own calls. */
   readonly installation: string;
-  /** The configuration in force. */
   current(): LoadedConfiguration;
   /** The faults of the present file, where it is refused. */
   refused(): RefusedConfiguration | undefined;

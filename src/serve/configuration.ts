@@ -55,10 +55,7 @@ export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
   };
 }
 
-/**
- * Whoever calls closes the store. One that was not made yet is made, save where the file has faults. A store that cannot be opened
- * or read is a StoreError.
- */
+/** The caller closes the store. A missing one is created, unless the file has faults. Throws a StoreError where it cannot be opened or read. */
 export async function openResources(
   surroundings: Sources,
   open: OpenStore = (url) => openStore(url, { cwd: surroundings.cwd }),

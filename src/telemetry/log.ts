@@ -43,10 +43,7 @@ const writtenAtOnceBytes = 128 * 1024;
 const mostBytesPerCharacter = 3;
 const heldLimitBytes = 32 * 1024 * 1024;
 
-/**
- * Several processes share one output. Up to this size the system takes a write whole, so that no line of one is torn by another's;
- * a write holds whole lines.
- */
+/** Several processes share one output. Writes up to this size are atomic, so that lines are not mixed; a write holds whole lines. */
 const sharedWriteBytes = 4096;
 
 interface Shared {

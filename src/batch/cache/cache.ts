@@ -75,7 +75,6 @@ export function createItemCache(sharedCacheOf: () => SharedCache | undefined) {
 
     forget: (modelId: string): void => void drawers.delete(modelId),
 
-    /** What is held here. */
     state(): { readonly items: number; readonly bytes: number } {
       let items = 0;
       let bytes = 0;

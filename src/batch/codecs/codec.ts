@@ -23,7 +23,6 @@ export interface Member {
   readonly value: JsonSpan;
 }
 
-/** The items of a request. */
 export interface Items {
   /** Span of the list, or of the single item. */
   readonly place: JsonSpan;

@@ -59,7 +59,6 @@ function toVector(value: unknown): number[] | undefined {
   return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(4 * index));
 }
 
-/** What it takes to find out whether models are what they were. */
 export interface DriftDeps {
   readonly ask: AskForOurselves;
   readonly settings: Pick<SettingStore, 'get' | 'set'>;

@@ -10,10 +10,7 @@ import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './
 /** The same file in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './ledger-thread.ts' : './ledger-thread.js', import.meta.url);
 
-/**
- * Far more than a batch takes, at 8 MB of journal, or a question about months. V8 collects by it: without a limit, what is left of
- * batches grew to 50 MB before it did.
- */
+/** Far more than a batch of 8 MB of journal needs, or a query over months. It makes V8 collect: without a limit, garbage of batches grew to 50 MB. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 const firstRestMs = 100;

@@ -46,10 +46,7 @@ export type LedgerThreadReport =
 const stateEveryMs = 500;
 const openPause = { firstMs: 100, longestMs: 2_000 };
 
-/**
- * On a core that is full, a quarter of it is left for the import: it keeps up with several thousand rows a second, and is soon done
- * with what a lock of the store keeps others waiting for.
- */
+/** On a busy core a quarter is left for the import: enough for several thousand rows a second, and for releasing the store's locks soon. */
 const stepsBehind = 5;
 
 if (parentPort !== null) await run(parentPort, workerData);

@@ -79,8 +79,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
   let restarts = 0;
   let turn = 0;
 
-  // Workers take connections from the port themselves: one that was handed to a worker that is killed would stay open for good,
-  // with nobody to answer.
+  // Workers accept connections themselves: one handed to a worker that is killed would stay open for good.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   // JSON has no NaN.
   cluster.setupPrimary({ serialization: 'advanced' });

@@ -25,7 +25,6 @@ export interface MetricSources extends Readonly<Partial<Record<MetricName, () =>
   readonly bodyMemory?: () => Readonly<Record<BodyKind, MemoryState>>;
   /** Limit decisions without Redis, by reason. */
   readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;
-  /** Whether models are what they were, and agree with their shadows. */
   readonly drift?: () => DriftState;
 }
 

@@ -129,10 +129,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     return (path === undefined ? undefined : modelless.get(path)) ?? placeless;
   }
 
-  /**
-   * All of them; or those that are wanted and what costs nothing beside them, summed as their definitions say. Every `yield` is a place
-   * to stop at.
-   */
+  /** All metrics; or those in `only` with cheap others, summed as defined. It may pause at every `yield`. */
   function* reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined> {
     return {
       ...(yield* registry.reading(only)),
