@@ -37,19 +37,19 @@ import type { ParsingMemory } from './parsing-memory.ts';
 import type { Question, QuestionReader } from './question.ts';
 import { usageIn } from './usage/usage-reader.ts';
 
-/** A question in the operation's own words, and how it was asked. */
+/** A request in the operation's own format, and its client API context. */
 export interface Entered {
   readonly question: Question;
   readonly entrance: Entrance;
 }
 
-/** Who asks, for which model: looked up when a way depends on it. */
+/** The caller and the model, looked up on demand. */
 export interface Asker {
   readonly model: () => Model;
   mayAsk(operation: Operation): boolean;
 }
 
-/** What a request at a client API is taken for: where the upstreams speak the client's wire as well, its bytes pass. */
+/** The route of a client-API request: where the upstreams have the same wire format, its bytes pass. */
 export function meantAt(called: Route, asked: Question, asker: Asker): Route {
   const { entry } = called;
   if (entry === undefined) return called;
@@ -94,10 +94,10 @@ function meantOf({ body, scan }: Question, asker: Asker): MeantRequest {
   };
 }
 
-/** More than any request needs that is asked in earnest. */
+/** More than any real request needs. */
 const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
 
-/** `asked` was judged by the fields of the mapping. */
+/** `asked` was validated against the mapping's fields. */
 export async function enter(
   { mapping }: ApiEntry,
   asked: Question,
@@ -132,7 +132,7 @@ function withoutNulls(body: JsonObject): JsonObject {
   return kept;
 }
 
-/** Throws where somebody might be asked who cannot do what the client wants. */
+/** Throws where a target might be called that lacks a requested feature. */
 export function checkDemands({ demands = [] }: Entrance, { tiers }: RoutePlan, modelId: string): void {
   for (const { field, what, isMetBy } of demands) {
     if (tiers.every((tier) => tier.every(({ offer }) => isMetBy(offer)))) continue;
@@ -143,7 +143,7 @@ export function checkDemands({ demands = [] }: Entrance, { tiers }: RoutePlan, m
   }
 }
 
-/** The answer to a request that nobody has to be asked for. */
+/** Answers a request that needs no upstream. */
 export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body: JsonObject): Promise<Answer> {
   const nowMs = performance.now();
   const none = { promptTokens: 0, completionTokens: null, totalTokens: 0, searchUnits: null };
@@ -159,7 +159,7 @@ export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body:
   });
 }
 
-/** What the client reads of an answer in the operation's own words. */
+/** Converts an answer to the client's format. */
 export async function leave(exchange: Exchange, entrance: Entrance, answer: Answer, pool: MemoryPool): Promise<Answer> {
   const { status, meantStatus = status } = answer;
   if (meantStatus >= 400) return errorAtClientApi(exchange, answer);
@@ -170,7 +170,7 @@ export async function leave(exchange: Exchange, entrance: Entrance, answer: Answ
   return written(exchange, entrance, answer, meantStatus, pool);
 }
 
-/** What is sent was written here, and what comes is read here, whatever the client says of either. */
+/** Both bodies are written by the gateway, so the client's headers about them do not apply. */
 const ofTheBodies = new Set(['content-type', 'accept', 'accept-encoding']);
 
 export function readableHeaders(fields: RequestHeaders): RequestHeaders {
@@ -181,7 +181,7 @@ export function readableHeaders(fields: RequestHeaders): RequestHeaders {
   };
 }
 
-/** An error of an upstream's, in the words of the client API; any other answer is as it was. */
+/** Converts an upstream's error to the client API's format; other answers are unchanged. */
 export async function errorAtClientApi(exchange: Exchange, answer: Answer): Promise<Answer> {
   const { clientApi, id } = exchange;
   const status = answer.meantStatus ?? answer.status;
@@ -211,7 +211,7 @@ async function written(
   const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(limitBytes, memory)));
   if ('failure' in whole) throw toError(whole.failure);
   const counted = answer.translated === undefined ? (answer.countedApart ?? usageIn(whole.body)) : undefined;
-  // What was counted is owed, whatever becomes of the answer.
+  // Counted usage is owed, whatever happens to the answer.
   exchange.usage = answer.translated?.usage ?? counted ?? null;
   const { body, headers = [] } = await read(exchange, entrance, whole.body);
   const made = new WholeMadeAnswer({

@@ -10,16 +10,16 @@ import type { NamedModel, NameSpan, Question, QuestionReader } from './question.
 
 /** No model has a longer name. */
 const longestNameBytes = 1_024;
-/** Of a file's name in what is asked: for people. */
+/** Limit of a file's name in messages. */
 const longestFilename = 256;
 
-/** Which part names the model, and whether the path does so as well: then the part may be missing. */
+/** The part that names the model, and whether the path does too: then the part is optional. */
 interface ModelPart {
   readonly name: string;
   readonly mayBeMissing: boolean;
 }
 
-/** `read` judges the fields: a text is a string, a file an object, several parts of a name a list. */
+/** `read` validates the fields: a text is a string, a file an object, repeated names a list. */
 export async function readForm(
   upload: Upload,
   read: QuestionReader,
@@ -40,7 +40,7 @@ export async function readForm(
 function nameSpanIn({ parts, boundary, beginsAt }: Upload, { name, mayBeMissing }: ModelPart): NameSpan {
   const part = modelIn(parts, name, mayBeMissing);
   if (part !== undefined) return { start: part.start, end: part.end };
-  // Before the others: who reads it can choose where a file goes while it still comes.
+  // First, so that a reader can choose a file's destination before it arrives.
   const before = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;
   return { start: beginsAt, end: beginsAt, missing: { before, after: '\r\n' } };
 }
@@ -64,7 +64,7 @@ function modelIn(parts: readonly FormPart[], wanted: string, mayBeMissing: boole
   });
 }
 
-/** Of a form: parts that are called so, save the one that names the model. */
+/** Other parts with the name of a model field. */
 function otherModelsInForm(parts: readonly FormPart[], modelPart: string | undefined): readonly NamedModel[] {
   const found: NamedModel[] = [];
   for (const part of parts) {
@@ -80,7 +80,7 @@ function otherModelsInForm(parts: readonly FormPart[], modelPart: string | undef
   return found;
 }
 
-/** Why a part is no name that every reader reads alike; undefined where it is one. */
+/** Why a part's name is ambiguous; undefined where it is not. */
 function plainTextFault(
   { name, filename, namesEncoding, contentType, text }: FormPart,
   wanted: string,
@@ -103,7 +103,7 @@ function duplicate(name: string): GatewayError {
   });
 }
 
-/** With the names of lists (`image[]`) without their brackets. */
+/** Names of lists (`image[]`) lose their brackets. */
 function toJson(parts: readonly FormPart[]): string {
   const fields = new Map<string, string[]>();
   for (const part of parts) {
@@ -126,5 +126,5 @@ function toValue({ filename, start, end, text }: FormPart): string {
   return text === undefined ? `"(${end - start} bytes)"` : JSON.stringify(text.toString());
 }
 
-/** From a byte a character to what is meant, in UTF-8. */
+/** Decodes UTF-8 from a text with one character per byte. */
 const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString().toWellFormed();

@@ -11,12 +11,12 @@ const escapeLength = '\\uXXXX'.length;
 const marks = ['\\ud', '\\uD'];
 
 const markLength = 3;
-/** What is searched between two places to stop. */
+/** Bytes between two points where it may pause. */
 const pieceBytes = 64 * 1024;
-/** A body over this size is searched in turns. */
+/** A larger body is searched in time slices. */
 const oneSliceBytes = 512 * 1024;
 
-/** The refusal of a body with one in it; undefined where all characters are whole. Without a promise where the body is not long. */
+/** The error for a body with one; undefined where there is none. Returns no promise for a short body. */
 export function halfCharacterIn(question: Question): GatewayError | undefined | Promise<GatewayError | undefined> {
   const { body } = question;
   const search = halfIn(body);
@@ -35,7 +35,7 @@ function refusalOf({ body, scan: { fields } }: Question, at: number | undefined)
   });
 }
 
-/** Where the first one is written. */
+/** Offset of the first one. */
 export const findHalf = (body: Buffer): number | undefined => atOnce(halfIn(body));
 
 function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefined> {
@@ -47,7 +47,7 @@ function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefin
   return undefined;
 }
 
-/** The first one whose mark begins there. */
+/** The first one whose escape begins there. */
 function findHalfBetween(body: Buffer, start: number, end: number): number | undefined {
   const piece = body.subarray(start, end + markLength - 1);
   let first: number | undefined;
@@ -70,7 +70,7 @@ function isHalf(body: Buffer, at: number): boolean {
 const isBetween = (unit: number | undefined, least: number, most: number): boolean =>
   unit !== undefined && unit >= least && unit <= most;
 
-/** What is escaped here; undefined where nothing is, as behind another backslash. */
+/** The escaped code unit; undefined where the backslash is itself escaped. */
 function unitAt(body: Buffer, at: number): number | undefined {
   if (at < 0 || body[at] !== BACKSLASH || body[at + 1] !== 0x75) return undefined;
   let backslashes = 0;

@@ -38,10 +38,10 @@ export function upstreamHeaders(
   return headers;
 }
 
-/** Of each list of a credential's headers: what stands in every call, and for which type of body. */
+/** For each credential's header array: the lines of every call, and for which content type. */
 const standingLines = new WeakMap<readonly string[], { readonly type: string; readonly text: string }>();
 
-/** The same as the lines of a head, of which most are made once. */
+/** The same as lines of a head, most of which are cached. */
 export function upstreamLines(
   { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
   credential: Pick<Credential, 'headers'>,
@@ -77,7 +77,7 @@ export function uncompressed(headers: readonly string[]): string[] {
   return [...withoutHeader(headers, 'accept-encoding'), 'accept-encoding', 'identity'];
 }
 
-/** `name` in lower case, as all that goes upstream. */
+/** `name` in lower case, as all headers sent upstream. */
 export function withoutHeader(headers: readonly string[], name: string): string[] {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
@@ -91,7 +91,7 @@ function forward(headers: string[], name: string, value: string | undefined): vo
   headers.push(name, sendable(name, value));
 }
 
-/** Throws where it cannot be the value of a header. */
+/** Throws where it is no valid header value. */
 export function sendable(name: string, value: string): string {
   if (!isWritable(value)) {
     throw new GatewayError('malformed_request', {
@@ -101,13 +101,13 @@ export function sendable(name: string, value: string): string {
   return value;
 }
 
-/** A name as it was spelled, judged once. */
+/** A header name as spelled, classified once. */
 interface JudgedName {
   readonly lower: string;
   readonly isWithheld: boolean;
 }
 
-/** The same names come with every answer; more than these are of nobody's making in earnest, and are judged each time. */
+/** The same names come with every answer; further ones are classified each time. */
 const mostJudged = 2_000;
 const longestJudged = 100;
 const judged = new Map<string, JudgedName>();
@@ -121,18 +121,18 @@ function judgeName(name: string): JudgedName {
   return judgement;
 }
 
-/** What an answer's headers are judged by, beside their class. */
+/** Further rules for an answer's headers. */
 interface HeaderRules {
   readonly framing: Framing;
-  /** With rates of our own, the upstream's would only confuse. */
+  /** The upstream's rate headers would contradict our own. */
   readonly hasOwnRates?: boolean;
-  /** What the operator lets through; undefined where that is all that may pass. */
+  /** The operator's list; undefined: all that may pass. */
   readonly listed: HeaderList | undefined;
 }
 
 /**
- * The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. As the lines of a head:
- * they were read from one, and hold nothing that no head may hold.
+ * The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. Written as lines of a head, without a check,
+ * as they were read from one.
  */
 export function clientLines(raw: readonly string[], rules: HeaderRules): string {
   const named = connectionTokens(raw);
@@ -145,7 +145,7 @@ export function clientLines(raw: readonly string[], rules: HeaderRules): string 
   return lines;
 }
 
-/** Under which name a header passes; undefined where it does not. */
+/** The name under which a header passes; undefined where it does not. */
 function passingName(
   name: string,
   value: string,
@@ -153,7 +153,7 @@ function passingName(
   named: Set<string> | undefined,
 ): string | undefined {
   const { lower, isWithheld } = judgeName(name);
-  // Framing is ours to say, whatever the upstream's connection or a list of headers makes of it.
+  // Framing is the gateway's own, whatever `Connection` or a header list contains.
   if (lower === 'content-length') return framing === 'length' ? name : undefined;
   if (isWithheld || named?.has(lower) || (listed !== undefined && !listed.has(lower))) return undefined;
   if (hasOwnRates && lower.startsWith('x-ratelimit-')) return undefined;
@@ -162,12 +162,12 @@ function passingName(
   return lower !== 'trailer' || framing === 'chunked' ? name : undefined;
 }
 
-/** Trailers follow the same rules, and can never change what the head said of framing. */
+/** Trailers follow the same rules, and never include framing. */
 export function clientTrailers(raw: readonly string[], listed: HeaderList | undefined): string {
   return clientLines(raw, { framing: 'none', listed });
 }
 
-/** Headers that `Connection` names belong to that one hop. */
+/** Headers named by `Connection` are for one hop only. */
 function connectionTokens(raw: readonly string[]): Set<string> | undefined {
   let tokens: Set<string> | undefined;
   for (let i = 0; i < raw.length; i += 2) {

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 
-/** A letter written as an escape, as nobody does in earnest: a name may be spelled so. */
+/** A letter written as an escape, which no honest client does: a name may hide so. */
 const escapedLetter = Buffer.from('\\u00');
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -11,7 +11,7 @@ const UNDERSCORE = 0x5f;
 
 const quotedNames = new Map<string, Buffer>();
 
-/** Of the few that rows have. */
+/** Cached, as rows have few names. */
 function quotedOf(name: string): Buffer {
   let quoted = quotedNames.get(name);
   if (quoted === undefined) {
@@ -21,11 +21,11 @@ function quotedOf(name: string): Buffer {
   return quoted;
 }
 
-/** Between two places to stop: so many looks, and so many bytes. */
+/** Work between two points where it may pause: matches, and bytes. */
 const looksPerPiece = 512;
 const bytesPerPiece = 1024 ** 2;
 
-/** Where it stands from a place on; -1 where nowhere. Of bytes that are nearly it, even the native search makes long work. */
+/** The offset from a position on; -1 where there is none. With many near matches even the native search takes long. */
 export function* find(body: Buffer, wanted: Buffer, from: number): Generator<undefined, number, undefined> {
   for (let start = from; start < body.length; start += bytesPerPiece) {
     const isLast = body.length - start <= bytesPerPiece;
@@ -37,7 +37,7 @@ export function* find(body: Buffer, wanted: Buffer, from: number): Generator<und
   return -1;
 }
 
-/** As the name of a field, and not as a text. */
+/** As the name of a field, not as a text. */
 export function* isNameIn(body: Buffer, name: string): Generator<undefined, boolean, undefined> {
   return (yield* count(body, quotedOf(name), { areNames: true, most: 1 })) > 0;
 }
@@ -45,7 +45,7 @@ export function* isNameIn(body: Buffer, name: string): Generator<undefined, bool
 export const countNames = (body: Buffer, name: string): Generator<undefined, number, undefined> =>
   count(body, quotedOf(name), { areNames: true, most: Number.POSITIVE_INFINITY });
 
-/** As a whole text, and not as the name of a field. */
+/** As a whole text, not as the name of a field. */
 export const countTexts = (body: Buffer, text: string): Generator<undefined, number, undefined> =>
   count(body, quotedOf(text), { areNames: false, most: Number.POSITIVE_INFINITY });
 
@@ -68,7 +68,7 @@ function* count(body: Buffer, quoted: Buffer, { areNames, most }: Counted): Gene
   return found;
 }
 
-/** Whether a character that names are made of is spelled as an escape somewhere. Of others, such as `<`, many writers make escapes. */
+/** Whether a character of names is written as an escape. Other characters, such as `<`, are often escaped. */
 export function* hasEscapedLetter(body: Buffer): Generator<undefined, boolean, undefined> {
   let looks = 0;
   for (let at = yield* find(body, escapedLetter, 0); at !== -1; at = yield* find(body, escapedLetter, at + 1)) {
@@ -85,14 +85,14 @@ const isOfNames = (code: number): boolean =>
 
 const isBetween = (code: number, first: number, last: number): boolean => code >= first && code <= last;
 
-/** The value of a digit; of what is none, more than any. */
+/** The value of a hex digit; larger than 15 for other bytes. */
 function hexAt(body: Buffer, at: number): number {
   const code = (body[at] ?? 0) | 0x20;
   if (code >= 0x61 && code <= 0x66) return code - 0x57;
   return code >= 0x30 && code <= 0x39 ? code - 0x30 : 0x100;
 }
 
-/** Whether the backslash is one that another one stands for. */
+/** Whether the backslash is itself escaped. */
 function isEscaped(body: Buffer, at: number): boolean {
   let first = at;
   while (body[first - 1] === BACKSLASH) first -= 1;

@@ -10,17 +10,17 @@ import { duplicate } from './question.ts';
 
 /** The span of a text, with its quotes. */
 export interface NamedAgain extends JsonSpan {
-  /** Without what may stand before it. */
+  /** Without its permitted prefix. */
   readonly text: string;
 }
 
 const list = '[]';
-/** No model has a longer name, however it is spelled. */
+/** No model has a longer name, in any spelling. */
 const longestNameBytes = 4_096;
-/** What is longer is scanned in turns. */
+/** A longer body is scanned in time slices. */
 const oneSliceBytes = 512 * 1024;
 
-/** In the order in which they stand there. Throws where one is another model's. */
+/** In order. Throws where one names another model. */
 export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelField, model: string) {
   const named: NamedAgain[] = [];
   const whole = { start: 0, end: body.length };
@@ -37,7 +37,7 @@ export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: Mo
 
 type Found = (field: JsonField, param: string) => void;
 
-/** Follows the steps from an object in the body on; `at` is where that is. */
+/** Follows the steps from an object of the body on; `at` is its offset. */
 async function look(
   body: Buffer,
   span: JsonSpan,
@@ -63,7 +63,7 @@ async function look(
   }
 }
 
-/** Undefined where it is not there, or null. */
+/** Undefined where it is absent, or null. */
 async function fieldIn(body: Buffer, { start, end }: JsonSpan, name: string, param: string) {
   const object = body.subarray(start, end);
   const watched = compileWatchedKeys([name]);

@@ -8,7 +8,7 @@ import { AnswerMemory } from './answer-memory.ts';
 const KiB = 1024;
 const client = { gone: false, work: undefined };
 
-/** An exchange, and a pool that gives it memory up to so much. */
+/** An exchange, and a pool with so much memory for it. */
 function setUp(mostBytes = Number.POSITIVE_INFINITY) {
   const exchange = {
     key: { id: 'dev' },

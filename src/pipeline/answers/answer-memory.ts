@@ -5,13 +5,13 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { MemoryLease, MemoryPool } from '../../core/memory-lease.ts';
 import type { Failure, Listening } from '../../core/outcome.ts';
 
-/** As it came, and as what it is read into. */
+/** The received bytes, and the value parsed from them. */
 const countsTimes = 2;
-/** Asked for at a time. */
+/** Minimum of one request for memory. */
 const shortestStepBytes = 16 * 1024;
 const longestStepBytes = 1024 ** 2;
 
-/** What one conversation with an upstream draws from the memory of its exchange. */
+/** The memory of one conversation with an upstream, a part of its exchange's. */
 export class AnswerMemory {
   readonly #exchange: Exchange;
   readonly #pool: MemoryPool;
@@ -26,7 +26,7 @@ export class AnswerMemory {
     this.#client = client;
   }
 
-  /** Before an answer is read, of which so much is announced. It waits where its exchange holds nothing yet, and only there. */
+  /** Before an answer of announced length is read. Waits only where its exchange holds nothing yet. */
   async begin(bytes: number): Promise<Failure | undefined> {
     if (this.#exchange.answerLease !== undefined) return this.#draw(bytes);
     if (this.#beginning !== undefined) return (await this.#beginning) ?? this.#draw(bytes);
@@ -34,7 +34,7 @@ export class AnswerMemory {
     return this.#beginning;
   }
 
-  /** For what has come. */
+  /** For received bytes. */
   read(bytes: number): Failure | undefined {
     this.#readBytes += bytes;
     const lackingBytes = this.#readBytes - this.#drawnBytes / countsTimes;
@@ -43,7 +43,7 @@ export class AnswerMemory {
     return this.#draw(Math.max(lackingBytes, step));
   }
 
-  /** What was made of all that was read takes its place. */
+  /** Replaces the memory of the read bytes by that of the result. */
   settle(bytes: number): Failure | undefined {
     const memory = this.#exchange.answerLease;
     if (memory === undefined) return undefined;
@@ -73,7 +73,7 @@ export class AnswerMemory {
       if (!(error instanceof GatewayError)) throw error;
       return { ...full, message: error.message, cause: String(error.cause ?? error.code) };
     }
-    // Whoever gives it back when the client has gone has been and gone already.
+    // The regular release at the client's departure is over already.
     if (this.#exchange.client.gone) memory.release();
     this.#exchange.answerLease = memory;
     this.#drawnBytes = memory.bytes;
@@ -90,7 +90,7 @@ export class AnswerMemory {
   }
 }
 
-/** The upstream has answered, and is paid: to ask another one would not be better. */
+/** The upstream has answered, and is paid: calling another would not help. */
 const full: Failure = Object.freeze({
   code: 'overloaded',
   message:

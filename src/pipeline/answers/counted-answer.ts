@@ -9,12 +9,12 @@ import { usageIn } from '../usage/usage-reader.ts';
 import { PassingAnswer } from './passing-answer.ts';
 import { EventEnds } from './seen-events.ts';
 
-/** The event is far shorter; of what is longer, no end is waited for. */
+/** The event is far shorter; a longer event is not awaited. */
 const mostHeldBytes = 64 * 1024;
 const usageKey = Buffer.from('"usage"');
 const nothing = Buffer.alloc(0);
 
-/** The answer itself where it is no stream of events that can be read. */
+/** Returns the answer itself where it is no readable stream of events. */
 export function withoutUsageEvent(answer: Answer): Answer {
   const isStream = /^text\/event-stream\b/i.test(headerValue(answer.headers, 'content-type') ?? '');
   const isReadable = isStream && answer.status === 200 && codingsOf(answer.headers).length === 0;
@@ -22,13 +22,13 @@ export function withoutUsageEvent(answer: Answer): Answer {
 }
 
 class CountedAnswer extends PassingAnswer {
-  /** What the event said that was left out. */
+  /** The usage in the removed event. */
   countedApart: Usage | undefined = undefined;
 
   readonly #ends = new EventEnds();
-  /** The beginning of an event whose end has not come. */
+  /** The beginning of an incomplete event. */
   #held: Buffer = nothing;
-  /** An event has begun that is too long to be held, and passes. */
+  /** An event too long to hold is passing. */
   #isPassing = false;
 
   constructor(answer: Answer) {
@@ -40,7 +40,7 @@ class CountedAnswer extends PassingAnswer {
     const bytes = heldBytes === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = nothing;
     let isOpen = true;
-    /** From where on nothing was handed on, and where the event begins that is looked at. */
+    /** Offsets of the first byte not yet passed on, and of the current event. */
     let from = 0;
     let start = 0;
     for (const endInChunk of this.#ends.in(chunk)) {
@@ -71,14 +71,14 @@ class CountedAnswer extends PassingAnswer {
     this.sink?.onBroken(failure);
   }
 
-  /** An event that never ended is none, and is the upstream's own. */
+  /** An incomplete event at the end is the upstream's own. */
   #release(): void {
     const held = this.#held;
     this.#held = nothing;
     if (!this.#isCount(held)) this.handOn(held);
   }
 
-  /** Whether it holds no choice and a count, which is kept. */
+  /** Whether it has usage and no choice; the usage is kept. */
   #isCount(event: Buffer): boolean {
     if (!event.includes(usageKey)) return false;
     const data = countIn(event);
@@ -88,7 +88,7 @@ class CountedAnswer extends PassingAnswer {
   }
 }
 
-/** The data of an event with a count and no choice in it. */
+/** The data of an event with usage and no choice. */
 function countIn(event: Buffer): string | undefined {
   try {
     const events = new EventStream();
@@ -98,11 +98,11 @@ function countIn(event: Buffer): string | undefined {
     const isCount = Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null;
     return isCount ? read.data : undefined;
   } catch {
-    return undefined; // no event, or none of JSON
+    return undefined; // no event, or its data is no JSON
   }
 }
 
-/** What is left out of it is not counted in it. */
+/** The removed event is not part of the length. */
 function withoutLength(headers: readonly string[]): string[] {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {

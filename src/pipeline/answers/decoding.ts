@@ -22,7 +22,7 @@ const zstdAsync = promisify<Buffer, ZstdOptions, Buffer>(zstdDecompress);
 
 type Decoder = (encoded: Buffer, maxOutputLength: number) => Promise<Buffer>;
 
-// A body that was cut short is read as far as it goes.
+// A truncated body is decoded as far as possible.
 const decodeGzip: Decoder = (encoded, maxOutputLength) =>
   gunzipAsync(encoded, { maxOutputLength, finishFlush: constants.Z_SYNC_FLUSH });
 
@@ -35,7 +35,7 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
       brotliAsync(encoded, { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
   ],
   ['zstd', (encoded, maxOutputLength) => zstdAsync(encoded, { maxOutputLength, finishFlush: constants.ZSTD_e_flush })],
-  // Some send the bare stream without the header around it, which would begin with the method.
+  // Some send raw deflate, without the zlib header.
   [
     'deflate',
     (encoded, maxOutputLength) => {
@@ -45,7 +45,7 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
   ],
 ]);
 
-/** One layer less; undefined where it cannot be read (by us or by anyone), and `too-long` where it goes beyond the limit. */
+/** Decodes one layer; undefined where it cannot be decoded, and `too-long` above the limit. */
 export async function decode(
   encoded: Buffer,
   coding: string,

@@ -7,12 +7,12 @@ import { type Json, parseJson } from '../../lib/json/json-text.ts';
 import { withoutBodyHeaders } from './made-answer.ts';
 import { PassingAnswer } from './passing-answer.ts';
 
-/** How long an upstream may keep the connection behind its last word. */
+/** How long an upstream may keep the connection after its final event. */
 const hangUpAfterMs = 1_000;
-/** No event of a completion has more of them, and each is read in one go. */
+/** Above any event of a completion; each is parsed without a pause. */
 const mostValues = 100_000;
 
-/** What is written may throw whatever `failureOf` has words for; what was written before still goes out. */
+/** `write` may throw anything that `failureOf` can convert; what was written before is still sent. */
 export abstract class EventAnswer extends PassingAnswer {
   readonly #events = new EventStream();
   /** The client has all that it gets. */
@@ -23,7 +23,7 @@ export abstract class EventAnswer extends PassingAnswer {
     super(answer, [...withoutBodyHeaders(answer.headers), 'content-type', contentType]);
   }
 
-  /** What the client reads begins with the first event. */
+  /** The client's body begins with the first event. */
   override get waiting(): readonly Buffer[] {
     return [];
   }
@@ -40,7 +40,7 @@ export abstract class EventAnswer extends PassingAnswer {
   onChunk(chunk: Buffer): boolean {
     if (this.isOver) return true;
     const isOpen = this.#pass(this.#events.push(chunk), false);
-    // Whatever the upstream does after its last word is no longer for the client.
+    // Anything after the final event is not for the client.
     if (this.isOver) this.#hangUp = setTimeout(() => this.answer.cancel(), hangUpAfterMs).unref();
     return isOpen;
   }
@@ -59,12 +59,12 @@ export abstract class EventAnswer extends PassingAnswer {
 
   protected abstract writeEvent(event: StreamEvent, out: Buffer[]): void;
 
-  /** Behind the last event: the upstream said that it is done, or its stream is at its end. */
+  /** After the last event: the upstream's end mark was seen, or its stream ended. */
   protected abstract writeEnd(out: Buffer[], wasSaid: boolean): void;
 
   protected abstract failureOf(error: unknown): Failure;
 
-  /** Hands on what becomes of the events; false where the client wants a pause. */
+  /** Passes converted events on; false where the client wants a pause. */
   #pass(events: Iterable<StreamEvent>, isEnd: boolean): boolean {
     const out: Buffer[] = [];
     const failure = this.#write(events, isEnd, out);
@@ -73,7 +73,7 @@ export abstract class EventAnswer extends PassingAnswer {
       if (this.isOver) this.sink?.onEnd([]);
       return isOpen;
     }
-    // The head is out: nothing can be said any more, but that this is not all.
+    // The head is sent already: the only signal left is to break off.
     this.isOver = true;
     this.answer.cancel();
     this.sink?.onBroken(failure);

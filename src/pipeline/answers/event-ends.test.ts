@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventEnds } from './seen-events.ts';
 
-/** The events of a stream that comes in these pieces, and what is left of it. */
+/** The events of a stream in these pieces, and the remainder. */
 function eventsOf(...pieces: string[]): string[] {
   const ends = new EventEnds();
   const events: string[] = [];

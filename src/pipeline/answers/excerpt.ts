@@ -2,9 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 
-/** Room for what upstreams put before their vectors and results. */
+/** Enough for what upstreams put before their vectors and results. */
 export const headBytes = 4 * 1024;
-/** Room for what they put after them, and for the last events of a stream. */
+/** Enough for what they put after them, and for the last events of a stream. */
 export const tailBytes = 16 * 1024;
 
 export class Excerpt {
@@ -29,7 +29,7 @@ export class Excerpt {
     }
   }
 
-  /** Whether the tail is all there was. */
+  /** Whether the tail is the whole body. */
   get tailIsWhole(): boolean {
     return this.#totalBytes <= tailBytes;
   }

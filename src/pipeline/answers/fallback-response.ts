@@ -8,7 +8,7 @@ import type { Answer, Failure } from '../../core/outcome.ts';
 import type { Verdict } from '../calls/verdict.ts';
 import { discard } from './discard.ts';
 
-/** A bad answer, kept in case no target has a better one. */
+/** An error answer, kept in case no target has a better one. */
 export interface Held {
   readonly answer: Answer;
   readonly lease: TargetLease;
@@ -21,7 +21,7 @@ export class FallbackResponse {
   #refusal: GatewayError | undefined = undefined;
   #denial: Denial | undefined = undefined;
 
-  /** The newest, save that a refused credential of ours says the least to a client. */
+  /** Keeps the newest, except that a refused credential of ours is the least useful to a client. */
   hold(next: Held): void {
     // The next target may be at the same upstream, and needs the slot.
     next.lease.over(undefined);
@@ -38,17 +38,17 @@ export class FallbackResponse {
     this.#failure = failure;
   }
 
-  /** A target has no way to serve what is asked; it was not called. The first one's reason counts. */
+  /** A target cannot serve the request, and was not called. The first reason is kept. */
   refused(refusal: GatewayError): void {
     this.#refusal ??= refusal;
   }
 
-  /** An upstream may not be asked more. The one that may be asked soonest counts. */
+  /** An upstream's limit refuses the call. The one with the shortest wait is kept. */
   denied(denial: Denial): void {
     if (this.#denial === undefined || denial.retryAfterMs < this.#denial.retryAfterMs) this.#denial = denial;
   }
 
-  /** Nobody knows what was done: an earlier answer that says "nothing was" would be wrong by now. */
+  /** The result of a call is unknown: earlier answers, which say that nothing was done, are obsolete. */
   failedForGood(failure: Failure): void {
     this.clear();
     this.#failure = failure;
@@ -59,12 +59,12 @@ export class FallbackResponse {
     this.#held = undefined;
   }
 
-  /** An answer that was held; throws where there is none. */
+  /** The kept answer; throws where there is none. */
   best(none: NoTarget | undefined, exchange: Exchange): Held {
     const held = this.#held;
     this.#held = undefined;
     if (held !== undefined) return held;
-    // One that was not asked might have served it.
+    // A target that was not called might have served it.
     const isRefusedByAll = none?.kind === 'tried' && exchange.tries.length === 0;
     if (this.#refusal !== undefined && isRefusedByAll) throw this.#refusal;
     if (this.#failure === undefined && this.#denial !== undefined) throw this.#denial.error ?? tooMany(this.#denial);
@@ -83,7 +83,7 @@ function tooMany({ limit, retryAfterMs }: Denial): GatewayError {
   });
 }
 
-/** Nobody was asked at all; `isNarrowed` says that some could not serve it whenever they were asked. */
+/** No target was called; `isNarrowed`: some cannot serve it at any time. */
 function refusal(none: NoTarget | undefined, { tries }: Exchange, isNarrowed: boolean): GatewayError {
   const seconds = Math.max(1, Math.ceil((none?.retryAfterMs ?? 1_000) / 1_000));
   const details = { headers: ['Retry-After', String(seconds)], cause: withReasons(none?.kind ?? 'no time left', none) };

@@ -4,12 +4,12 @@ import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../../core/outcome.ts';
 import { PassingAnswer } from './passing-answer.ts';
 
-/** Errors are short: of nearly all this is everything. */
+/** Most errors fit completely. */
 export const heldBytes = 256 * 1024;
 
 export class HeldAnswer extends PassingAnswer {
   trailers: readonly string[] = [];
-  /** Settles once the whole body is here, or as much of it as is held back. */
+  /** Resolves once the whole body has arrived, or as much of it as is held back. */
   readonly beginning: Promise<Buffer>;
 
   #resolve: ((beginning: Buffer) => void) | undefined;
@@ -38,7 +38,7 @@ export class HeldAnswer extends PassingAnswer {
     return this.#failure;
   }
 
-  /** Nothing more will come: it has ended, or broken off. */
+  /** It has ended, or broken off. */
   get isOver(): boolean {
     return this.#isEnded || this.#failure !== undefined;
   }
@@ -74,7 +74,7 @@ export class HeldAnswer extends PassingAnswer {
     this.sink?.onBroken(failure);
   }
 
-  /** In one piece, also for whoever takes it. */
+  /** In one piece, also for later readers. */
   #show(): void {
     if (this.#resolve === undefined) return;
     const beginning = Buffer.concat(this.#waiting);

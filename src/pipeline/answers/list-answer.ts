@@ -18,7 +18,7 @@ const closing = Buffer.from(']\n');
 /** An error is far shorter. */
 const mostLooseBytes = 64 * 1024;
 
-/** The answer itself where it is no stream of events that can be read. */
+/** Returns the answer itself where it is no readable stream of events. */
 export function asList(answer: Answer, observe: () => UsageObserver): Answer {
   const type = headerValue(answer.headers, 'content-type') ?? '';
   const isReadable = /^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0;
@@ -27,7 +27,7 @@ export function asList(answer: Answer, observe: () => UsageObserver): Answer {
 
 class ListAnswer extends SeenEventAnswer {
   readonly #ends = new EventEnds();
-  /** What came behind the last event. */
+  /** Bytes after the last event. */
   #loose: Buffer[] = [];
   #looseBytes = 0;
   #isEmpty = true;
@@ -56,7 +56,7 @@ class ListAnswer extends SeenEventAnswer {
 
   protected writeEnd(out: Buffer[]): void {
     const loose = this.#looseBytes > mostLooseBytes ? '' : Buffer.concat(this.#loose).toString().trim();
-    // An error in the middle of a stream may stand there without the frame of an event.
+    // An error in the middle of a stream may come without the frame of an event.
     if (loose.startsWith('{')) this.#write(Buffer.from(errorIn(loose)), out);
     out.push(...(this.#isEmpty ? [opening] : []), closing);
   }
@@ -75,7 +75,7 @@ function errorIn(text: string): string {
 
 const lineEnd = Buffer.from('\n');
 
-/** A stream of events as lines that clients of an API read, made event by event as it comes. */
+/** Converts a stream of events to lines for clients of an API, event by event. */
 export class LineAnswer extends SeenEventAnswer {
   readonly #stream: ApiStream;
 

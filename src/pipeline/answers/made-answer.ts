@@ -9,24 +9,24 @@ import { isWritable } from '../../wire/head-writer.ts';
 interface MadeParts {
   readonly status: number;
   readonly statusText: string;
-  /** Names and values in turn, without those that frame or describe a body. */
+  /** Names and values in turn, without headers of framing or content. */
   readonly headers: readonly string[];
   readonly sentAtMs: number;
   readonly firstByteAtMs: number;
   readonly body: Buffer;
-  /** `application/json` where it does not say. */
+  /** Default `application/json`. */
   readonly contentType?: string;
-  /** Without it: the upstream's own bytes, read already. */
+  /** Undefined for the upstream's own bytes, already read. */
   readonly translated: Translated | undefined;
   readonly ignored?: readonly string[] | undefined;
-  /** What was counted in it before it was written anew. */
+  /** Usage counted before it was rewritten. */
   readonly countedApart?: Usage | undefined;
   readonly meantStatus?: number | undefined;
 }
 
 const json = 'application/json';
 
-/** As the upstream names the type of JSON that is written anew: with its charset, where that is ours. */
+/** The upstream's content type for rewritten JSON, with its charset if that is UTF-8. */
 export function jsonTypeLike(type: string | undefined): string {
   const [charset] = /(?<=;\s*)charset="?utf-?8"?(?=\s*(?:;|$))/i.exec(type ?? '') ?? [];
   return charset === undefined ? json : `${json}; ${charset}`;
@@ -62,7 +62,7 @@ export class WholeMadeAnswer implements Answer {
   }: MadeParts) {
     this.status = status;
     this.statusText = statusText;
-    // One that was kept elsewhere may be anything.
+    // A stored answer's type may be anything.
     const type = isWritable(contentType) ? contentType : json;
     this.headers = [...headers, 'content-type', type, 'content-length', String(body.length)];
     this.sentAtMs = sentAtMs;
@@ -85,15 +85,15 @@ export class WholeMadeAnswer implements Answer {
   }
 
   resume(): void {
-    // There is nothing more to come.
+    // All is here already.
   }
 
   cancel(): void {
-    // There is nothing to stop.
+    // Nothing is running.
   }
 }
 
-/** What an upstream says of the body that it sent, which is not the one that the client gets. */
+/** Headers about the upstream's body, which is not the client's. */
 const ofTheBody =
   /^(?:content-(?:type|length|encoding|md5|digest|range|language|location|disposition)|digest|repr-digest|etag|last-modified|accept-ranges|trailer)$/i;
 

@@ -11,7 +11,7 @@ import { screenError, screenSuccess } from './screen.ts';
 import { searchFor } from './secret-search.ts';
 import { untilGone } from './until-gone.ts';
 
-/** Whose answer it is that the client gets. */
+/** Notes the target whose answer the client gets. */
 export function note(exchange: Exchange, answer: Answer, { candidate, credential }: TargetLease): void {
   exchange.target = candidate.target;
   exchange.credential = credential;

@@ -13,8 +13,8 @@ import { createUsageObserver, type Texts, type UsageObserver } from '../usage/us
 import { SeenEventAnswer } from './seen-events.ts';
 
 /**
- * Resolves when the whole answer was handed to the client's socket, or can no longer be. Its end goes out when the ledger has
- * it; where that fails, the answer is cut, or, with nothing of it out, the promise is rejected. No more is taken of it then.
+ * Resolves when the whole answer was written to the client's socket, or can no longer be. Its end is sent once the ledger has it; where that fails,
+ * the answer is cut, or, with nothing sent yet, the promise rejects.
  */
 export function relay(
   exchange: Exchange,
@@ -33,7 +33,7 @@ export function relay(
   });
 }
 
-/** Is told when it is over, or has failed. */
+/** Notified when it is over, or has failed. */
 export interface Handover {
   resolve(): void;
   reject(error: unknown): void;
@@ -50,7 +50,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #framing: Framing;
   /** Until it is written. */
   #head: string | undefined = undefined;
-  /** Nothing more comes, or what comes is of no use any more. */
+  /** Ended: further chunks are ignored. */
   #isOver = false;
 
   constructor(exchange: Exchange, answer: Answer, response: ServerAnswer, settling: Settling, waiter: Handover) {
@@ -71,7 +71,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#exchange.client.work = this;
     this.#response.drains = this;
     this.#answer.take(this);
-    // The first event of a stream may be far off; its reader waits for the head.
+    // The first event of a stream may take long, and its reader waits for the head.
     if (this.#exchange.responseBytes === 0 && !this.#isOver) {
       this.#writeHead();
       this.#response.flush();
@@ -106,7 +106,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     if (!this.#isOver) void this.#leave();
   }
 
-  /** With the last bytes of a body that announced its length, head, body and end leave in one write. */
+  /** Where the length was announced, head, body and end leave in one write. */
   async #end(chunk: Buffer | undefined, trailers: readonly string[]): Promise<void> {
     this.#isOver = true;
     try {
@@ -141,7 +141,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#finish();
   }
 
-  /** What is not whole is not made better by another error. */
+  /** A second error would not help a broken answer. */
   async #settleAnyway(): Promise<void> {
     try {
       await this.#settling.answered(this.#answer, this.#observer);
@@ -152,7 +152,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
 
   #failToSettle(error: unknown): void {
     this.#exchange.client.work = undefined;
-    // Nothing is out yet: the client gets to know why.
+    // Nothing is sent yet: the client gets the reason.
     if (this.#head === undefined) {
       this.#exchange.cut = true;
       this.#response.cut(this.#framing === 'none');
@@ -184,13 +184,13 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   }
 }
 
-/** The headers that the client gets, as the lines of a head; `ownLines` are those that Postern adds. */
+/** The client's headers, as the lines of a head; `ownLines` are Postern's. */
 export function linesFor({ target }: Exchange, { headers }: Answer, framing: Framing, ownLines: string): string {
   const hasOwnRates = ownLines.includes('\r\nx-ratelimit-');
   return clientLines(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders }) + ownLines;
 }
 
-/** Sees what the upstream counts as its answer passes. */
+/** Reads usage as the answer passes. */
 export function observerOf(exchange: Exchange, { status, headers }: Answer): UsageObserver {
   const { usage } = exchange.route?.own ?? {};
   if (usage !== undefined && status < 400 && headerList(headers, 'content-encoding') === undefined) {
@@ -220,7 +220,7 @@ function framingOf(answer: Answer, lengthBytes: number | undefined, response: Se
   return hasNoBody(answer) ? 'none' : response.openFraming;
 }
 
-/** The length that the client can hold us to; none where the status allows no body. */
+/** The length that the client relies on; undefined where the status allows no body. */
 function announcedLength(answer: Answer): number | undefined {
   if (hasNoBody(answer)) return undefined;
   const announced = headerValue(answer.headers, 'content-length');

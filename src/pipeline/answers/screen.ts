@@ -13,7 +13,7 @@ import { repeats, repeatsSliced, type SecretSearch, searchFor, toLatin1 } from '
 import { WatchedAnswer } from './watched-answer.ts';
 
 const decodedLimitBytes = 8 * 1024 * 1024;
-/** One is usual; what has more of them than this was not made to be read. */
+/** One coding is usual; bodies with more than this are not meant to be read. */
 const mostCodings = 8;
 
 const leak: Omit<Failure, 'cause'> = {
@@ -32,7 +32,7 @@ const tooLong: Failure = {
   cause: 'the error answer is compressed and too long to be looked through for the credential of the upstream',
 };
 
-/** The error, safe to pass on; throws where it repeats a secret. */
+/** The error, safe to pass on; throws where it contains a secret. */
 export async function screenError(answer: Answer, search: SecretSearch, exchange: Exchange): Promise<Answer> {
   const needles = search.inErrors;
   if (needles.isEmpty) return answer;
@@ -46,9 +46,9 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
   if (codings.length > mostCodings) throw refuse(answer, tooLong);
   for (const coding of codings) {
     const decoded = await decode(plain, coding, decodedLimitBytes);
-    // Some write there what is no coding, and some what they did not do: whoever reads it leaves that out.
+    // Some list unknown codings, or codings that were not applied: readers ignore them.
     if (decoded === undefined) continue;
-    // Unlike a plain body, an encoded one cannot be watched as it passes.
+    // Unlike a plain body, an encoded one cannot be searched as it passes.
     if (decoded === 'too-long' || !held.isOver) throw refuse(answer, tooLong);
     if (await repeatsSliced(decoded, needles)) throw withhold(answer, exchange, leak, 'the error answer');
     plain = decoded;
@@ -56,27 +56,27 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
   return new WatchedAnswer(held, needles, exchange);
 }
 
-/** The success, which is cut where a secret begins; throws where its head repeats one. */
+/** The success, cut where a secret begins; throws where its head contains one. */
 export function screenSuccess(answer: Answer, needles: NeedleSearch, exchange: Exchange): Answer {
   if (isHeadUnfit(answer, needles)) throw withhold(answer, exchange, leakInHead, 'the head of the answer');
   return new WatchedAnswer(answer, needles, exchange);
 }
 
-/** The body of a good answer that came whole, in one piece and as long as its head says. */
+/** The body of a good answer that arrived whole, with the announced length. */
 export function wholeBodyIn({ ended, waiting, headers }: Answer): Buffer | undefined {
   const [body] = waiting;
   if (!ended || waiting.length !== 1 || body === undefined) return undefined;
   return headerValue(headers, 'content-length') === String(body.length) ? body : undefined;
 }
 
-/** Whether a success that came whole repeats a secret. */
+/** Whether a whole success contains a secret. */
 export function isUnfit(answer: Answer, body: Buffer, lease: TargetLease): boolean {
   if (lease.candidate.target.upstream.screen === 'errors') return false;
   const needles = searchFor(lease).inSuccesses;
   return !needles.isEmpty && (isHeadUnfit(answer, needles) || needles.find(body) !== -1);
 }
 
-/** None of its texts is as long as the shortest secret, mostly. */
+/** Mostly every header is shorter than the shortest secret. */
 function isHeadUnfit(answer: Answer, needles: NeedleSearch): boolean {
   const { shortestBytes } = needles;
   const isLong = (text: string): boolean => text.length >= shortestBytes;

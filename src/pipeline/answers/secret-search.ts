@@ -8,12 +8,12 @@ import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
 import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../../lib/secrets/secret-spellings.ts';
 import { layersOf } from '../../lib/secrets/unescape.ts';
 
-/** Undoing a layer of more than this takes a turn of its own. */
+/** Unescaping a longer text gets its own time slice. */
 const oneSliceBytes = 512 * 1024;
 
-/** Each search is made when the first answer of its kind comes: most upstreams never answer with an error. */
+/** Each search is compiled at the first answer of its kind: most upstreams never answer with an error. */
 export class SecretSearch {
-  /** What a signer has made of its secret so far; another list where it has made something new. */
+  /** Values that a signer made of its secret; another array whenever there are new ones. */
   readonly made: readonly string[] | undefined;
   readonly #secrets: readonly string[];
   #inErrors: NeedleSearch | undefined = undefined;
@@ -38,7 +38,7 @@ export class SecretSearch {
 
 const searches = new WeakMap<Credential, SecretSearch>();
 
-/** The credentials of the upstream, and what was made of one of them to sign the call. */
+/** The upstream's credentials, and values made of one of them to sign the call. */
 export function searchFor({ candidate, credential }: TargetLease): SecretSearch {
   const made = credential.signer?.secrets?.();
   let search = searches.get(credential);
@@ -49,13 +49,13 @@ export function searchFor({ candidate, credential }: TargetLease): SecretSearch 
   return search;
 }
 
-/** Whether a text repeats a secret, as it stands or once what is escaped in it was undone. */
+/** Whether a text contains a secret, unchanged or after unescaping. */
 export function repeats(text: Buffer, needles: NeedleSearch): boolean {
   for (const layer of layersOf(text)) if (needles.find(layer) !== -1) return true;
   return false;
 }
 
-/** The same, so that a long text holds nobody else up. */
+/** The same in time slices. */
 export async function repeatsSliced(text: Buffer, needles: NeedleSearch): Promise<boolean> {
   for (const layer of layersOf(text)) {
     if (needles.find(layer) !== -1) return true;
@@ -64,7 +64,7 @@ export async function repeatsSliced(text: Buffer, needles: NeedleSearch): Promis
   return false;
 }
 
-/** Header fields, as they came over the wire. */
+/** Header fields, as they were received. */
 export function toLatin1(fields: readonly string[]): Buffer {
   return Buffer.from(fields.join('\n'), 'latin1');
 }

@@ -10,12 +10,12 @@ import type { UsageObserver } from '../usage/usage.ts';
 import { EventAnswer } from './event-answer.ts';
 
 export abstract class SeenEventAnswer extends EventAnswer {
-  /** Of the events, whatever they become: whoever hands on what became of them does not push that. */
+  /** Reads the original events; subclasses do not push converted ones into it. */
   readonly observer: UsageObserver;
 
   readonly #seen: UsageObserver;
 
-  /** `seen` is for the events as they come. */
+  /** `seen` gets the original events. */
   constructor(answer: Answer, contentType: string, seen: UsageObserver) {
     super(answer, contentType);
     this.#seen = seen;
@@ -48,7 +48,7 @@ export abstract class SeenEventAnswer extends EventAnswer {
   }
 }
 
-/** Where the events of a stream end, in bytes that come in pieces: behind each empty line, however its lines end. */
+/** Finds the ends of events in pieces of a stream: after each empty line, with any line ends. */
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
@@ -62,7 +62,7 @@ export class EventEnds {
       const byte = chunk[at];
       const endsReturn = this.#isBehindReturn && byte === LINE_FEED;
       this.#isBehindReturn = byte === CARRIAGE_RETURN;
-      // The second half of an end of line that was one already.
+      // The line feed of a CRLF whose CR counted already.
       if (endsReturn) continue;
       const isLineEnd = byte === LINE_FEED || byte === CARRIAGE_RETURN;
       if (isLineEnd && this.#isAtLineStart)

@@ -17,15 +17,15 @@ import { observerOf } from './relay.ts';
 import { untilGone } from './until-gone.ts';
 import { behindName, otherWidthIn, type Width, widthFor, wrongWidth } from './vector-width.ts';
 
-/** Of longer ones, the first vector alone is looked at. */
+/** Of longer answers only the first vector is checked. */
 const mostBytes = 64 * 1024;
 const mostDecodedBytes = 1024 * 1024;
 const shortBytes = 4 * 1024;
 
 interface Results {
-  /** The members that may hold them. */
+  /** The members that may hold results. */
   readonly lists: readonly string[];
-  /** The member that each of them has, as bytes and as text. */
+  /** The member that each result has, as bytes and as text. */
   readonly key: Buffer;
   readonly keyText: string;
   readonly words: readonly [results: string, items: string];
@@ -41,13 +41,13 @@ function resultsIn(lists: Results['lists'], keyText: string, words: Results['wor
   return { lists, key: Buffer.from(keyText), keyText, words };
 }
 
-/** What is wrong with an answer; of a wrong width it is not counted yet what was served. */
+/** The fault of an answer; for a wrong width, usage is still to be counted. */
 export type Fault = Failure | { readonly width: Width; readonly came: number };
 
-/** Undefined where it is what was asked for, or is not judged. */
+/** Undefined for a correct answer, and for one that is not checked. */
 export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise<Fault | undefined> {
   const { operation, label } = plan.route;
-  // What is translated was judged as it was read.
+  // Translated answers were checked as they were read.
   if (!listOperations.has(operation) || answer.translated !== undefined) return undefined;
   if (answer.status !== 200 || answer.meantStatus !== undefined) return undefined;
   if (label !== 'openai' && label !== 'engines') return undefined;
@@ -58,13 +58,13 @@ export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise
   const codings = codingsOf(answer.headers);
   if (!isWhole) return width !== undefined && codings.length === 0 ? otherWidthIn(firstOf(answer), width) : undefined;
   const bytes = inOnePiece(answer.waiting);
-  // To begin a search of bytes costs more than to look through a short text, which may also be what the client gets.
+  // Searching bytes has a start-up cost, so a short body is searched as text, which may also be sent to the client.
   if (codings.length === 0 && bytes.length <= shortBytes) answer.text ??= bytes.toString('latin1');
   if (codings.length === 0) return judge(plan, bytes, wanted, width, answer.text);
   return decoded(bytes, codings).then((plain) => plain && judge(plan, plain, wanted, width));
 }
 
-/** The answer is not passed on: of a wrong width it is read to its end, for what was counted. */
+/** The answer is not passed on; with a wrong width it is read to its end for its usage. */
 export function failureOf(fault: Fault, { exchange }: Plan, answer: Answer): Failure | Promise<Failure> {
   if ('code' in fault) return fault;
   const { width, came } = fault;
@@ -76,7 +76,7 @@ export function failureOf(fault: Fault, { exchange }: Plan, answer: Answer): Fai
 
 const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
-/** What is at hand of an answer that is long, or still comes: the first piece, or a few short ones. */
+/** The bytes at hand of a long or incomplete answer: the first piece, or a few short ones. */
 function firstOf({ waiting }: Answer): Buffer {
   const [first] = waiting;
   if (first !== undefined && (waiting.length === 1 || first.length >= mostBytes)) return first;
@@ -102,7 +102,7 @@ function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefin
   const shape = results[plan.route.operation];
   if (shape === undefined) return undefined;
   const { lists, words } = shape;
-  // Numbers hold no quotes: what stands between the names is passed over, and read by nobody.
+  // Numbers contain no quotes: only the names are examined.
   if (countKeys(bytes, text, shape, wanted) < wanted) {
     const count = countResults(bytes, lists);
     if (count !== undefined && count < wanted) return misfit(`${count} ${words[0]} for ${wanted} ${words[1]}`);
@@ -110,7 +110,7 @@ function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefin
   return width && otherWidthIn(bytes, width);
 }
 
-/** As far as so many. */
+/** Stops at `wanted`. */
 function countKeys(bytes: Buffer, text: string | undefined, { key, keyText }: Results, enough: number): number {
   const { length } = key;
   const next = (from: number): number => (text === undefined ? bytes.indexOf(key, from) : text.indexOf(keyText, from));
@@ -121,7 +121,7 @@ function countKeys(bytes: Buffer, text: string | undefined, { key, keyText }: Re
   return count;
 }
 
-/** Undefined where it has no such list, or cannot be read. */
+/** Undefined where it has no such list, or is unreadable. */
 function countResults(bytes: Buffer, lists: readonly string[]): number | undefined {
   const walk = new JsonWalk(bytes, bytes.indexOf('{'));
   let count: number | undefined;
@@ -145,7 +145,7 @@ function countResults(bytes: Buffer, lists: readonly string[]): number | undefin
   return count;
 }
 
-/** How many results there have to be at least; 0 where nobody can tell. */
+/** The minimum number of results; 0 where unknown. */
 function wantedOf({ exchange, question, route }: Plan): number {
   const items = exchange.estimate?.items ?? 0;
   if (route.operation === 'rerank') return Math.min(items, topIn(question, 'top_n'), topIn(question, 'top_k'));

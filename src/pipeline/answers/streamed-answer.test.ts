@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { SecretSearch } from './secret-search.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 
-/** Twice what `say` holds; `end` is the last word, and the upstream may leave without `[DONE]` once `isLast` came. */
+/** Repeats the text of `say`; `end` is the last event, and `[DONE]` may be missing after `isLast`. */
 class Doubler implements StreamReader {
   isComplete = false;
   readonly usage = null;

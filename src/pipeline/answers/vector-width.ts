@@ -10,22 +10,22 @@ import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 import type { Plan } from '../calls/plan.ts';
 import { numberIn } from '../usage/number-in.ts';
 
-/** How many numbers a vector has to have. */
+/** Required number of elements in a vector. */
 export interface Width {
   readonly count: number;
   readonly isAsked: boolean;
-  /** What its numbers are, in lists and in base64; undefined where base64 was not asked for. */
+  /** The kinds of numbers in lists and in base64; undefined where base64 was not requested. */
   readonly kinds: { readonly list: string; readonly base64: string | undefined };
 }
 
-/** What was asked of the upstream, else what is declared; undefined where neither is, or cannot be counted. */
+/** The requested width, else the declared one; undefined where there is none, or it cannot be counted. */
 export function widthOf(asked: number | undefined, declared: number | undefined): Omit<Width, 'kinds'> | undefined {
   const count = asked ?? declared;
   if (count === undefined || !Number.isInteger(count) || count < 1) return undefined;
   return { count, isAsked: asked !== undefined };
 }
 
-/** Of parts of a list, what is declared is judged with all of them. */
+/** For parts of a list, the declared width is checked over all of them. */
 export const declaredFor = ({ resolved: { model }, isPart }: Pick<Plan, 'resolved' | 'isPart'>): number | undefined =>
   isPart === true ? undefined : model.dimensions;
 
@@ -35,20 +35,20 @@ export function widthFor(plan: Pick<Plan, 'question' | 'resolved' | 'isPart'>): 
   return width && kinds && { ...width, kinds };
 }
 
-/** Undefined where something else is asked for than numbers of a known kind. */
+/** Undefined where another kind of numbers is requested. */
 function kindsIn({ question: { body, scan } }: Pick<Plan, 'question'>): Width['kinds'] | undefined {
   const field = scan.fields.get('encoding_format');
   const format = field?.kind === 'string' ? textOf(body, field).toLowerCase() : 'float';
   const kind = kindSaidIn(body);
   if (kind === undefined) return undefined;
   if (format === 'base64') return { list: kind, base64: kind };
-  // Some say the kind here.
+  // Some clients put the kind here.
   return { list: format === 'float' ? kind : format, base64: undefined };
 }
 
 const kindFields = ['output_dtype', 'embed_dtype', 'embedding_type'];
 
-/** Floats where nothing else is said; undefined where it cannot be read. */
+/** Floats by default; undefined where it cannot be read. */
 function kindSaidIn(body: Buffer): string | undefined {
   if (!kindFields.some((name) => body.includes(`"${name}"`))) return 'float';
   const walk = new JsonWalk(body);
@@ -69,14 +69,14 @@ function kindSaidIn(body: Buffer): string | undefined {
 
 const vectorKey = Buffer.from('"embedding"');
 
-/** The byte behind a member's name and its colon; -1 where it is no name. */
+/** The offset after a member's name and its colon; -1 where it is no name. */
 export function behindName(bytes: Buffer, at: number): number {
   let next = at;
   while ((bytes[next] ?? COLON) <= SPACE) next += 1;
   return bytes[next] === COLON ? next + 1 : -1;
 }
 
-/** Of the first vector, by its commas; undefined where it is none of numbers, or not whole. */
+/** Counts the first vector's commas; undefined where it is no whole list of numbers. */
 function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number | undefined {
   let at = -1;
   for (let name = bytes.indexOf(vectorKey); name !== -1 && at === -1; name = bytes.indexOf(vectorKey, name + 1)) {
@@ -94,7 +94,7 @@ function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number | unde
   return isEmpty ? 0 : numbersInList(list, commas + 1, inside.includes(DOT));
 }
 
-/** A first vector of another width, with the width that it has to have; undefined where it is right, or not judged. */
+/** The fault of a first vector of another width; undefined where it is right, or not checked. */
 export function otherWidthIn(
   bytes: Buffer,
   width: Width,
@@ -110,7 +110,7 @@ function numbersInText(bytes: Buffer, at: number, kind: string): number | undefi
   return numbersInBytes(kind, Buffer.byteLength(text, 'base64'));
 }
 
-/** What a client asks for puts no target into cooldown; another answer would be paid for as well. */
+/** A width requested by the client puts no target into cooldown; another answer would be charged as well. */
 export function wrongWidth({ count, isAsked }: Omit<Width, 'kinds'>, came: number, served: Usage | null): Failure {
   const why = isAsked
     ? `"dimensions" asks for ${count}; leave it out, or ask the operator for a model that can shorten its vectors`

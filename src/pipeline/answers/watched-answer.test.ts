@@ -58,7 +58,7 @@ test('a response with a base64 secret is truncated at any offset and chunking, i
   for (const alphabet of ['base64', 'base64url'] as const) {
     for (let shift = 0; shift < 3; shift += 1) {
       const text = Buffer.from('x'.repeat(30 + shift) + secret + behind).toString(alphabet);
-      // The character at the edge holds bits of the one before.
+      // The character at the edge shares bits with the one before.
       const begins = Math.ceil(((30 + shift) * 8) / 6);
       for (let first = begins - 2; first < begins + 50; first += 1) {
         const { text: passed, isCut } = pass([text.slice(0, first), text.slice(first)]);
@@ -96,7 +96,7 @@ test('any input passes up to the first secret, in any chunks, and nothing after 
         if (!isCut) assert.equal(passed, text);
         const safe = text.slice(0, Math.min(...starts, text.length));
         assert.ok(safe.startsWith(passed), passed);
-        // What else begins as a secret does right before one is left out with it.
+        // Another possible beginning right before a removed secret is removed as well.
         assert.equal(inSuccesses.beginningAtEnd(Buffer.from(safe.slice(passed.length))), safe.length - passed.length);
       },
     ),

@@ -14,7 +14,7 @@ const cut: Failure = {
   cause: 'the answer contains the credential of the upstream',
 };
 
-/** Of an answer that breaks off, so few bytes pass although a secret may begin with them: they are nothing of it. */
+/** Of an answer that breaks off, at most so many bytes pass that a secret may begin with: too few to matter. */
 const harmlessBytes = 5;
 
 const nothing = Buffer.alloc(0);
@@ -24,7 +24,7 @@ export class WatchedAnswer extends PassingAnswer {
 
   readonly #needles: NeedleSearch;
   readonly #exchange: Exchange;
-  /** The end of what came, where that may be the beginning of a secret: it passes once it is known to be none. */
+  /** Held bytes at the end that may begin a secret: they pass once they do not. */
   #kept: Buffer = nothing;
   #isCut = false;
 
@@ -70,7 +70,7 @@ export class WatchedAnswer extends PassingAnswer {
     return this.handOn(chunk.subarray(0, passing));
   }
 
-  /** A secret may begin in what was kept, and end in the chunk, or in a later one where that is short. */
+  /** A secret may begin in the held bytes, and end in this chunk or a later one. */
   #passOverSeam(chunk: Buffer): boolean {
     const kept = this.#kept;
     const seam = Buffer.concat([kept, chunk.subarray(0, this.#needles.longestBytes - 1)]);
@@ -93,7 +93,7 @@ export class WatchedAnswer extends PassingAnswer {
     return this.handOn(kept);
   }
 
-  /** Without what else at the end of `before` begins as a secret does. */
+  /** Also removes another possible beginning at the end of `before`. */
   #cut(before: Buffer): true {
     const begun = this.#needles.beginningAtEnd(before);
     this.#isCut = true;

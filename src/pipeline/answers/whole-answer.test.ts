@@ -5,7 +5,7 @@ import type { Answer, AnswerSink } from '../../core/outcome.ts';
 import type { AnswerMemory } from './answer-memory.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
 
-/** An answer that comes in these pieces. */
+/** An answer in these pieces. */
 function answerOf(pieces: readonly Buffer[], headers: readonly string[] = []) {
   const seen = { isCancelled: false };
   const answer = {

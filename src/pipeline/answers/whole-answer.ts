@@ -8,7 +8,7 @@ import { decode } from './decoding.ts';
 
 export type Whole = { readonly body: Buffer } | { readonly failure: Failure };
 
-/** How much may be read, of all the answers that share it, and in which memory; what is short needs none. */
+/** A limit of bytes shared by several answers, and their memory; short ones need none. */
 export class Allowance {
   readonly bytes: number;
   readonly memory: AnswerMemory | undefined;
@@ -21,7 +21,7 @@ export class Allowance {
   }
 }
 
-/** What is decoded in one go needs its memory before: so many times what came is enough for nearly all that is honest. */
+/** Memory for decoding is reserved in advance: this ratio covers nearly all honest bodies. */
 const usualRatio = 16;
 
 export async function readWhole(answer: Answer, allowance: Allowance): Promise<Whole> {

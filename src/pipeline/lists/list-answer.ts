@@ -33,19 +33,19 @@ import { sharesOf } from './shares.ts';
 export interface ListDeps extends AttemptDeps {
   readonly lists: Lists;
   readonly drift: Drift;
-  /** Says what an exchange that is over is billed by. */
+  /** Computes the bill of a finished exchange. */
   bill(exchange: Exchange): void;
 }
 
-/** Of a pattern, of the name that was asked for last. */
+/** For a pattern, of the last requested name. */
 const quickLimits = new WeakMap<RoutePlan, QuickLimits>();
 
-/** What fits these fits whoever may be asked: told without a look at the list. */
+/** Limits that fit every possible target: checked without a look at the list. */
 interface QuickLimits {
   readonly matched: string;
   readonly items: number;
   readonly bodyBytes: number;
-  /** Nothing does: items are looked for where they may be known. */
+  /** Nothing fits: items may be in the cache. */
   readonly isNone: boolean;
 }
 
@@ -53,7 +53,7 @@ const none = {
   items: Number.POSITIVE_INFINITY,
   bodyBytes: Number.POSITIVE_INFINITY,
 };
-/** Rarely fewer bytes than that make a token. */
+/** A token rarely has fewer bytes. */
 const fewestBytesPerToken = 3;
 
 type Listed = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan'>;
@@ -72,7 +72,7 @@ function quickLimitsOf({ exchange, routePlan, resolved: { matched } }: Listed): 
 const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: RoutePlan): boolean =>
   cache !== undefined || dedupes === true || coalesce !== undefined;
 
-/** Whether it may have to be cut, its items tell who looks at them. */
+/** Whether the list may have to be split, which its items decide. */
 const mayBeCut = ({ model }: RoutePlan, { operation }: Plan['route']): boolean =>
   model.matryoshka === true && operation === 'embeddings';
 
@@ -83,7 +83,7 @@ function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickL
 
 type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan' | 'clientHeaders'>;
 
-/** Of a model that remembers items: looks up what is remembered of a list, before anything is reserved for it. */
+/** For a model with a cache: looks items up before anything is reserved. */
 export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> {
   const { exchange, question, route, resolved, clientHeaders } = seeking;
   if (!listOperations.has(route.operation)) return undefined;
@@ -94,7 +94,7 @@ export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Reme
   return lists.lookUp({ exchange, resolved, body: question.body, list, identity: identityOf(seeking) });
 }
 
-/** What is reserved for: the items that are not remembered. */
+/** What is reserved: the items that are not cached. */
 export function missingOf(
   estimate: RequestEstimate,
   { missing, knownBytes, missingShare }: Remembered,
@@ -108,21 +108,21 @@ export function missingOf(
   };
 }
 
-/** Asks as the client asked where that is possible; else for some of it at a time. */
+/** Sends the request unchanged where possible; else in parts. */
 export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
   const answering = answerFrom(plan, read, deps);
-  // What it names beside its own model is judged for that one.
+  // Other models in the request are authorised for this model only.
   return plan.resolved.model.shadow === undefined || plan.others !== undefined
     ? answering
     : answering.then((answer) => shadowed(plan, answer, deps.drift));
 }
 
-/** The same, and nobody compares it with a shadow's. */
+/** The same without a comparison with a shadow. */
 export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   return fitsOneCall(plan) ? attempt(plan, deps) : answerInParts(plan, read, deps);
 }
 
-/** Whether whoever may be asked takes all of it as it is. */
+/** Whether every possible target takes the whole list. */
 export function fitsOneCall(plan: Listed): boolean {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.estimate?.items ?? 1;
@@ -130,7 +130,7 @@ export function fitsOneCall(plan: Listed): boolean {
   return !isNone && !mayBeCut(plan.routePlan, plan.route) && !isTooMany && bytesToRead(plan, count) <= bodyBytes;
 }
 
-/** A query is read once more with each document. */
+/** A query is processed again with each document. */
 function bytesToRead({ question: { body, scan }, route }: Listed, items: number): number {
   const query = route.operation === 'rerank' ? scan.fields.get('query') : undefined;
   return body.length + (query === undefined ? 0 : items * (query.end - query.start));
@@ -176,16 +176,16 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
   }
 }
 
-/** A list that ends in an error costs what was served of it. */
+/** Bills the served parts of a list that ends in an error. */
 function oweFor(parts: readonly Exchange[], exchange: Exchange): void {
   if (parts.length === 0) return;
   exchange.parts = parts;
   exchange.usage = sumOf(parts.map(({ usage }) => usage));
 }
-/** More than anyone asks for in earnest; each of them is looked at. */
+/** More than any real request has; each item is examined. */
 const mostItems = 50_000;
 
-/** Those who may take a list of any length; throws where there are none. */
+/** The targets that take a list of any length; throws where there are none. */
 function unbounded({ routePlan, resolved: { matched } }: Plan, items: number): RoutePlan {
   const open = withOnly(routePlan, (one) => {
     const { items: most, bodyBytes } = toQuick([one], matched);
@@ -197,7 +197,7 @@ function unbounded({ routePlan, resolved: { matched } }: Plan, items: number): R
   });
 }
 
-/** What the client's own words for a list do not show, and what would be said by others in its place. */
+/** What else decides a list's answer: settings beside the request, and the targets. */
 function identityOf({ exchange, question, clientHeaders, routePlan, resolved }: Seeking): string {
   const isPlain =
     exchange.shape === undefined && question.words === undefined && !isForwarded(routePlan, clientHeaders);
@@ -225,7 +225,7 @@ function identityOf({ exchange, question, clientHeaders, routePlan, resolved }: 
   return identity;
 }
 
-/** Of requests that say nothing of their own; of a pattern, of the name that was asked for last. */
+/** For requests without such settings; for a pattern, of the last requested name. */
 const plainIdentities = new WeakMap<RoutePlan, { readonly id: string; readonly identity: string }>();
 
 const headersOf = ({ forwardHeaders }: Upstream): readonly string[] => ['openai-beta', ...forwardHeaders];
@@ -246,7 +246,7 @@ function toAnswer(
   const [first] = parts;
   const answer = first?.answer;
   exchange.parts = parts.map((part) => part.exchange);
-  // Whose space the answer is of, also where nobody was called.
+  // The vector space of the answer, even if no target was called.
   exchange.target = first?.exchange.target ?? routePlan.tiers[0]?.[0]?.target;
   exchange.credential = first?.exchange.credential;
   exchange.cacheUse = cacheUse;
@@ -290,7 +290,7 @@ function namesIn(lists: readonly (readonly string[] | undefined)[]): readonly st
   return names.size === 0 ? undefined : [...names];
 }
 
-/** Null where one of them says nothing. */
+/** Null where one of them reported nothing. */
 function sumOf(usages: readonly (Usage | null)[]): Usage | null {
   const said = usages.filter((usage) => usage !== null);
   const [first] = said;
@@ -317,7 +317,7 @@ const tokenPaths = [
 ];
 const unitPaths = ['meta.billed_units.search_units', 'usage.search_units'];
 
-/** Undefined where everything was asked for. `counts`: what each item counted when somebody was. */
+/** Undefined where everything was requested. `counts`: what each item counted when it was computed. */
 function savedIn(whole: Exchange, counts: readonly ReadonlyMap<string, string>[]): Exchange | undefined {
   const { estimate } = whole;
   if (counts.length === 0 || estimate === undefined) return undefined;
@@ -343,7 +343,7 @@ function savedIn(whole: Exchange, counts: readonly ReadonlyMap<string, string>[]
   return saved;
 }
 
-/** By the first of these that is counted at all. */
+/** By the first path that is counted. */
 function sumAt(paths: readonly string[], counts: readonly ReadonlyMap<string, string>[]): number | undefined {
   const path = paths.find((one) => counts.some((each) => each.has(one)));
   if (path === undefined) return undefined;

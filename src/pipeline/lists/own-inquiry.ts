@@ -32,7 +32,7 @@ export interface OwnInquiryDeps extends Omit<ListDeps, 'drift'>, SettlingDeps {
   readonly installation: string;
 }
 
-/** What is remembered says nothing of what an upstream answers now. */
+/** Bypasses the cache, which shows nothing of an upstream's present answers. */
 const headers: ReadonlyMap<string, string> = new Map([['cache-control', 'no-store']]);
 const mostAnswerBytes = 64 * 1024 * 1024;
 
@@ -83,7 +83,7 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     const exchange = new Exchange(createId(nowMs), undefined, deps.current(), nowMs, performance.now());
     const route = deps.routes.find(({ operation }) => operation === inquiry.operation);
     if (route === undefined) throw new TypeError('every operation of lists has a route');
-    // No client has it: rows of what the gateway asked itself stand under it.
+    // A pseudo key for ledger rows of the gateway's own requests.
     exchange.key = bareKey(`postern.${inquiry.on}`, 'file');
     exchange.lane = 'bulk';
     exchange.route = route;

@@ -29,12 +29,12 @@ import { estimateOf } from '../usage/request-estimate.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
 export interface PartDeps extends AttemptDeps {
-  /** It is asked for on the account of several, each of whom is billed for its share. */
+  /** Requested on account of several clients, each billed for its share. */
   readonly isForSeveral?: boolean;
   bill(exchange: Exchange): void;
 }
 
-/** Models that stand beside the list stand in each part of it, at places of their own. */
+/** Models named beside the list are in each part too, at other offsets. */
 async function sameIn(question: Question, route: Route, others: readonly OtherModel[]): Promise<OtherModel[]> {
   const named = await otherModelsIn(question, route, noQuery);
   return named.flatMap((one) => {
@@ -43,7 +43,7 @@ async function sameIn(question: Question, route: Route, others: readonly OtherMo
   });
 }
 
-/** Of all parts of a request: so many are told. */
+/** Limit of recorded tries over all parts of a request. */
 const mostTries = 64;
 
 export class PartCall implements PartWork {
@@ -52,10 +52,10 @@ export class PartCall implements PartWork {
   readonly #part: Part;
   readonly #deps: PartDeps;
   readonly #exchange: Exchange;
-  /** Nothing more is begun for it. */
+  /** No further attempt begins. */
   #isEnding = false;
   #endDrain: (() => void) | undefined = undefined;
-  /** The answer that was judged last, and its bytes. */
+  /** The last checked answer, and its bytes. */
   #judged: { readonly answer: Answer; readonly bytes: Buffer } | undefined = undefined;
 
   constructor(plan: Plan, part: Part, read: QuestionReader, deps: PartDeps) {
@@ -73,7 +73,7 @@ export class PartCall implements PartWork {
     else this.#giveUp();
   }
 
-  /** A call was sent, and it is not known yet what came of it; or it was answered, and that is being read. */
+  /** A call was sent and has no result yet; or its answer is being read. */
   get #isRunning(): boolean {
     const { attempts, tries } = this.#exchange;
     const ended = tries.filter(({ outcome }) => outcome !== 'queue' && outcome !== 'capped').length;
@@ -82,7 +82,7 @@ export class PartCall implements PartWork {
 
   #giveUp(): void {
     const { client } = this.#exchange;
-    // The call that this ends was sent: it may have been served.
+    // The cancelled call was sent: it may have been served.
     if (this.#isRunning) this.#exchange.outcome = 'aborted';
     client.gone = true;
     client.work?.clientLeft();
@@ -117,7 +117,7 @@ export class PartCall implements PartWork {
       judge,
       isOnlyAtOnce,
     };
-    // Once it ends, there is no time left for a further attempt.
+    // After the end there is no time for a further attempt.
     const deadlineMs = (): number => (this.#isEnding ? 0 : this.#plan.deadlineMs);
     try {
       const answer = await attempt(
@@ -146,7 +146,7 @@ export class PartCall implements PartWork {
       return { kind: 'unheard', exchange };
     } finally {
       this.#endDrain?.();
-      // Once the client has left, nobody else gives it back.
+      // After the client's departure, nothing else releases it.
       if (whole.client.gone) exchange.answerLease?.release();
       whole.attempts += exchange.attempts;
       // Parts wait at the same time.
@@ -157,14 +157,14 @@ export class PartCall implements PartWork {
     }
   }
 
-  /** What was served of it, and is in no answer. */
+  /** Calls that were served, but whose answers are not used. */
   #leaveOwed(): void {
     const { owed } = this.#exchange;
     const whole = this.#plan.exchange;
     if (owed !== undefined && this.#deps.isForSeveral !== true) whole.owed = [...(whole.owed ?? []), ...owed];
   }
 
-  /** The client knows its items by their numbers in the whole list. */
+  /** Replaces item numbers by those of the whole list. */
   async #renumbered(answer: Answer): Promise<Answer> {
     const { indexInWhole } = this.#part;
     if (indexInWhole === undefined) return answer;
@@ -173,14 +173,14 @@ export class PartCall implements PartWork {
     return asWhole(answer, renumberedBody(whole.body, indexInWhole));
   }
 
-  /** Whoever has it now holds it no longer than it takes to be shared out; what its upstream may be asked counts all of it. */
+  /** Counts until the parts' cost is shared; for the upstream's limits, all of it counts. */
   #endForSeveral(): void {
     this.#exchange.parts = [this.#exchange];
     this.#deps.bill(this.#exchange);
     this.#exchange.answerLease?.release();
   }
 
-  /** Of one that passed as it was judged, what was read; what has been searched for secrets is read anew. */
+  /** Of an unchanged answer the bytes read for the check; after a search for secrets it is read again. */
   async #bytesOf(answer: Answer): Promise<Buffer> {
     const judged = this.#judged;
     if (judged?.answer === answer) return judged.bytes;
@@ -211,7 +211,7 @@ export class PartCall implements PartWork {
     return { answer: made };
   }
 
-  /** What is translated was judged as it was read. */
+  /** Translated answers were checked as they were read. */
   async #wrongWidthIn(answer: Answer, bytes: Buffer, width: Width | undefined): Promise<Failure | undefined> {
     if (width === undefined || answer.translated !== undefined) return undefined;
     const other = otherWidthIn(bytes, width);
@@ -229,7 +229,7 @@ export class PartCall implements PartWork {
   }
 }
 
-/** What is asked of it is a part of what was asked, and so is what it is billed by. */
+/** Its estimate and its bill are parts of the whole's. */
 function exchangeFor(whole: Exchange): Exchange {
   const part = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
   part.lane = whole.lane;
@@ -250,7 +250,7 @@ export function withOnly(routePlan: RoutePlan, fits: Part['fits']): RoutePlan {
   return tiers.flat().length === routePlan.tiers.flat().length ? routePlan : { ...routePlan, tiers };
 }
 
-/** What upstreams may be asked is counted by the call. */
+/** The upstream's limits count each call. */
 const forPart = (reservation: Reservation, part: Exchange): Reservation => ({
   headers: reservation.headers,
   nanos: reservation.nanos,
@@ -260,7 +260,7 @@ const forPart = (reservation: Reservation, part: Exchange): Reservation => ({
   settle: (exchange) => reservation.settle(exchange),
 });
 
-/** Several calls under one such key would be taken for one call. */
+/** Several calls with one idempotency key would count as one. */
 function withoutKey(headers: RequestHeaders): RequestHeaders {
   return {
     get: (name) => (name === idempotencyKey ? undefined : headers.get(name)),

@@ -6,7 +6,7 @@ import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 
-/** From the number of an item in its part to that in the whole list; undefined where the part has no such item. */
+/** From an item's number in its part to that in the whole list; undefined where the part has no such item. */
 type IndexInWhole = (item: number) => number | undefined;
 
 const name =
@@ -18,7 +18,7 @@ const numbered = new RegExp(
 );
 const listName = new RegExp(`^${name}s?$`, 'i');
 
-/** Fields of errors, whatever service wrote them, that are words about the request; others may repeat what was asked. */
+/** Fields of any service's errors with text about the request; others may repeat the input. */
 const words = /^(?:message|msg|param|details?|errors?|title|description|reason|field|faultstring|upstream)$/i;
 
 function textInWhole(text: string, indexInWhole: IndexInWhole): string {
@@ -43,14 +43,14 @@ interface Patch extends JsonSpan {
   readonly text: string;
 }
 
-/** An upstream's own error: every other byte stays as it came. */
+/** An upstream's own error: all other bytes stay. */
 export function renumberedBody(body: Buffer, indexInWhole: IndexInWhole): Buffer {
   let patches: readonly Patch[];
   try {
     patches = patchesIn(body, indexInWhole);
   } catch (error) {
     if (!(error instanceof JsonWalkError)) throw error;
-    // It is no JSON: all of it is words.
+    // Not JSON: all of it is text.
     return Buffer.from(textInWhole(body.toString('latin1'), indexInWhole), 'latin1');
   }
   const pieces: Buffer[] = [];
@@ -68,7 +68,7 @@ function patchesIn(body: Buffer, indexInWhole: IndexInWhole): readonly Patch[] {
   const walk = new JsonWalk(body);
   const sourceOf = ({ start, end }: JsonSpan): string => body.toString('latin1', start, end);
 
-  /** `said`: the name that the value stands under. */
+  /** `said`: the name of the member. */
   function visit(said: string): void {
     switch (walk.peek()) {
       case OPEN_BRACE:

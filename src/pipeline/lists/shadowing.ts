@@ -8,10 +8,10 @@ import { decode } from '../answers/decoding.ts';
 import { PassingAnswer } from '../answers/passing-answer.ts';
 import type { Plan } from '../calls/plan.ts';
 
-/** A longer one is not compared. */
+/** A longer answer is not compared. */
 const mostBytes = 8 * 1024 * 1024;
 
-/** The answer itself where nothing is compared. */
+/** Returns the answer itself where nothing is compared. */
 export function shadowed(plan: Plan, answer: Answer, drift: Drift): Answer {
   const isGood = (answer.meantStatus ?? answer.status) < 300;
   return isGood && drift.isShadowed(plan.exchange) ? new CopiedAnswer(answer, plan, drift) : answer;

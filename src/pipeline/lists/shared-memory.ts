@@ -15,7 +15,7 @@ export class SharedMemory implements MemoryPool {
   }
 
   async enter(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
-    // The memory of an exchange ends with its client. What is read on after that holds its own.
+    // An exchange's memory ends with its client. Later reading holds its own.
     if (this.#exchange.client.gone) return this.#pool.enter(leaseRequest, bytes);
     if (this.#exchange.answerLease === undefined && this.#entering === undefined) {
       this.#entering = this.#enterFirst(leaseRequest, bytes);
@@ -36,7 +36,7 @@ export class SharedMemory implements MemoryPool {
   }
 }
 
-/** What one of them holds of it. */
+/** One conversation's part. */
 class Share implements MemoryLease {
   bytes: number;
   readonly #whole: MemoryLease;

@@ -13,7 +13,7 @@ export function sharesOf(part: Exchange, among: readonly Sharer[]): Exchange[] {
   return among.map((sharer, index) => shareOf(part, sharer, usages[index] ?? null, among.length));
 }
 
-/** One of several who share what was asked for, or one of several calls that it took. */
+/** The share of one of several requests in a joint call, or in one of its calls. */
 export function shareOf(
   whole: Exchange,
   { items }: Pick<Sharer, 'items'>,
@@ -55,7 +55,7 @@ function sharesOfUsage(usage: Usage | null, among: readonly Sharer[]): (Usage | 
   }));
 }
 
-/** In whole numbers that add up to it: what is left goes to those who were cut off most, the first of them first. */
+/** Whole numbers that add up to the count: remainders go to the largest fractions, earlier ones first. */
 function split(count: number | null, weights: readonly number[]): (number | null)[] {
   if (count === null) return weights.map(() => null);
   const total = weights.reduce((sum, weight) => sum + weight, 0);

@@ -44,7 +44,7 @@ export class Background extends Poller<BackgroundEnd> {
     this.#store = store;
   }
 
-  /** Whether nothing of it is owed any more that is not written down: it may go. */
+  /** Whether all its costs are recorded, so that it may be deleted. */
   async mayGo(id: string, upstream: string): Promise<boolean> {
     const what = 'Whether it is still being made cannot be looked up just now';
     const answer = await inTime(this.#store.get(id, upstream), what);
@@ -58,7 +58,7 @@ export class Background extends Poller<BackgroundEnd> {
 
 const outcomes = { completed: 'ok', incomplete: 'ok', failed: 'error', cancelled: 'aborted' } as const;
 
-/** What is longer is no answer that was made of text. */
+/** A longer document is no answer with text. */
 const longestBytes = 32 * 1024 * 1024;
 
 async function readBackground(

@@ -26,13 +26,13 @@ import { usageIn } from '../usage/usage-reader.ts';
 const watchedLine = compileWatchedKeys(['response']);
 const watchedResponse = compileWatchedKeys(['status_code', 'body']);
 
-/** A longer one is scanned in turns. */
+/** A longer line is scanned in time slices. */
 const oneSliceBytes = 512 * 1024;
 const SPACE = 0x20;
 
 export class BatchCount {
   usage: Usage | null = null;
-  /** Null while nothing was done. */
+  /** Null where no line was processed. */
   bill: Bill | null = null;
   readonly #whole: Exchange;
   readonly #estimate: RequestEstimate;
@@ -62,7 +62,7 @@ export class BatchCount {
     this.#add(this.#usageOf(answer), answer);
   }
 
-  /** Calls of tools are looked for where there may be some. */
+  /** Tool calls are counted only where there may be some. */
   #usageOf(answer: Buffer): Usage | null {
     const row = this.#whole.route?.row;
     if (this.#estimate.tools === undefined || row === undefined) return usageIn(answer);
@@ -83,7 +83,7 @@ export class BatchCount {
     one.route = whole.route;
     one.modelId = whole.modelId;
     one.target = whole.target;
-    // How long its own request was is not known: what was counted is not held against it.
+    // The line's own request size is unknown: reported usage is trusted.
     one.estimate = usage === null ? estimate : { ...estimate, likelyInputTokens: 0 };
     one.usage = usage;
     one.status = 200;
@@ -139,7 +139,7 @@ function sumOfBills(sum: Bill, one: Bill): Bill {
   };
 }
 
-/** Sums the estimates of the requests of a batch. */
+/** Adds the estimate of a line to that of the batch. */
 export function addEstimate(sum: RequestEstimate, one: RequestEstimate): RequestEstimate {
   const unbounded = sum.unbounded ?? one.unbounded;
   const tools = addTools(sum.tools, one.tools);
@@ -158,11 +158,11 @@ function addTools(sum: HostedTools | undefined, one: HostedTools | undefined): H
   return { kinds, most, ...(sum.areSure === true && one.areSure === true && { areSure: true }) };
 }
 
-/** Of which nobody can tell from an answer whether its request asked for them: all lines of a batch must ask for the same. */
+/** Tools whose use an answer does not show: all lines of a batch must agree on them. */
 export const sureToolsOf = ({ tools }: RequestEstimate): string =>
   tools?.areSure === true ? tools.kinds.toSorted().join(' ') : '';
 
-/** That of one of its lines, as far as it is known when it was answered: `no` of all, from 0, so that all together have what the batch has. */
+/** The estimate of line `no` (from 0) for its bill; the shares of all lines add up to the batch's. */
 function estimateOfLine(whole: RequestEstimate, lines: number, no: number, path: string): RequestEstimate {
   const share = (all: number): number => Math.floor(((no + 1) * all) / lines) - Math.floor((no * all) / lines);
   return {

@@ -19,7 +19,7 @@ import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
 
 export interface BatchInputDeps extends RequestJudge {
-  /** Where lines may ask, by each spelling of the path. */
+  /** By each spelling of the path. */
   readonly lineRoutes: ReadonlyMap<string, Route>;
   checkOperation(key: KeyRecord, operation: Operation): void;
 }
@@ -32,9 +32,9 @@ interface JudgedFile {
 
 const mostLines = 50_000;
 const mostBytes = 200 * 1024 ** 2;
-/** Read at a time. */
+/** Bytes read at a time. */
 const pieceBytes = 256 * 1024;
-/** What is held of a line that is no longer than this is nobody's matter. */
+/** Lines up to this length need no memory lease. */
 const freeBytes = 1024 ** 2;
 
 export type BatchInputJudge = (upload: Upload, file: FormPart, asker: BatchAsker) => Promise<JudgedFile>;
@@ -56,7 +56,7 @@ export function createBatchInputJudge(deps: BatchInputDeps): BatchInputJudge {
         await reading.take(line);
         memory?.shrinkTo(ownBytes);
       }
-      // All of it is put together once more when it is whole.
+      // A complete line is joined into one buffer.
       if (reader.heldBytes > freeBytes && memory?.growTo(ownBytes + 2 * reader.heldBytes) === false) throw noMemory();
     }
     const last = reader.end();
@@ -84,7 +84,7 @@ async function* piecesOf(body: CallBody, { start, end }: FormPart): AsyncGenerat
   }
 }
 
-/** What the first line asks, all of them must. */
+/** The first line's choices, which all lines must share. */
 interface First {
   readonly route: Route;
   readonly url: string;

@@ -16,13 +16,13 @@ const names = compileFields(['custom_id', 'method', 'url', 'body']);
 
 const longestUrlBytes = 256;
 const longestIdBytes = 1_024;
-/** A longer ID is remembered by its digest, which is longer than this. */
+/** A longer ID is stored as its digest. */
 const longestRememberedId = 40;
 
 const RETURN = 0x0d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** `bytes` is without its line feed. */
+/** `bytes` are without the line feed. */
 export async function readBatchLine(bytes: Buffer, no: number): Promise<BatchLine> {
   checkBytes(bytes, no);
   const fields = await readFields(bytes, names);
@@ -43,7 +43,7 @@ export async function readBatchLine(bytes: Buffer, no: number): Promise<BatchLin
   return { customId, url: short(bytes, url), body };
 }
 
-/** What tells it from others. */
+/** The line's `custom_id`. */
 export function customIdIn(bytes: Buffer, field: JsonField): string {
   const id = textOf(bytes, field);
   return id.length <= longestRememberedId ? id : createHash('sha256').update(id).digest('base64');
@@ -60,7 +60,7 @@ function checkBytes(bytes: Buffer, no: number): void {
   if (end === 0) {
     throw new GatewayError('invalid_json', { param: 'file', message: 'It is empty; leave it out.' });
   }
-  // There are readers for whom a line ends with it.
+  // Some readers end a line at a carriage return.
   const returned = bytes.indexOf(RETURN);
   if (returned !== -1 && returned < end) {
     throw new GatewayError('invalid_json', {

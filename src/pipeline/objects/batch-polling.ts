@@ -21,32 +21,32 @@ export interface BatchPollingDeps extends PollingDeps, OwnCallDeps {
   readonly store: BackgroundStore;
   readonly stored: Pick<StoredObjectStore, 'describe'>;
   readonly objects: Pick<ObjectRegistry, 'record'>;
-  /** Of batches whose lines ask at a path. */
+  /** By the path of the lines. */
   readonly batchRoutes: ReadonlyMap<string, Route>;
   bill(exchange: Exchange): void;
 }
 
-/** What it came to. */
+/** The result of a batch. */
 interface BatchEnd {
   readonly status: BatchStatus;
   readonly usage: Usage | null;
-  /** Null where nothing was done. */
+  /** Null where no line was processed. */
   readonly bill: Bill | null;
   readonly bytes: number;
 }
 
-/** With any other it goes on. */
+/** With any other status it continues. */
 const batchStatuses = ['completed', 'failed', 'expired', 'cancelled'] as const;
 type BatchStatus = (typeof batchStatuses)[number];
 
 const outcomes = { completed: 'ok', failed: 'error', expired: 'cut', cancelled: 'aborted' } as const;
 
-/** The longest that any service takes is a week. */
+/** No service takes longer than a week. */
 const longestMs = 8 * 86_400_000;
 const longestDocumentBytes = 1024 ** 2;
-/** Of an answer in a file; what is longer is billed by the estimate. */
+/** Limit of a line in an output file; a longer one is billed by its estimate. */
 const longestLineBytes = 32 * 1024 ** 2;
-/** For the whole of a file. */
+/** For a whole file. */
 const filePatienceMs = 3_600_000;
 
 export type Batches = Poller<BatchEnd>;
@@ -83,7 +83,7 @@ async function readBatch(
   const files = await recordOutputs(said, owned, deps.objects, deps.clock);
   const status = statusIn(said);
   if (status === undefined) return 'running';
-  // Something was done that is nowhere yet.
+  // Lines were processed, but their output is missing so far.
   if (files.length === 0 && doneIn(said) > 0) return 'unknown';
   const count = new BatchCount(await toExchange(), answer.estimate, deps.bill);
   let bytes = 0;
@@ -129,7 +129,7 @@ async function readDocument(
   return said === undefined ? 'unknown' : { said, text };
 }
 
-/** Whose answer is anything but 200 says nothing; one that is not there is gone. */
+/** Any status but 200 is unknown; 404 means gone. */
 async function get(
   { rowId, estimate }: BackgroundAnswer,
   location: ObjectLocation,

@@ -25,7 +25,7 @@ export interface RequestJudge {
 export interface BatchAsker {
   readonly exchange: Exchange;
   readonly key: KeyRecord;
-  /** Where the file will lie. */
+  /** The location of the future file. */
   readonly location: ObjectLocation;
 }
 
@@ -33,7 +33,7 @@ export interface JudgedRequest {
   readonly resolved: ResolvedModel;
   readonly upstreamModel: string;
   readonly estimate: RequestEstimate;
-  /** Of the name in the body, where the upstream has another one. */
+  /** The span of the name to replace, where the upstream has another. */
   readonly span: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -75,7 +75,7 @@ export async function judgeRequest(
   const [candidate] = routePlan.tiers.flat();
   if (credential === undefined || candidate === undefined) throw elsewhere(resolved.id);
   const { offer, target } = candidate;
-  // What is worked off there is the file, and nobody would write it anew.
+  // The upstream processes the file itself, so no line can be translated.
   if (offer.translation !== undefined || offer.make !== undefined) throw elsewhere(resolved.id);
   const estimate = await estimateOf(question, route, { ...routePlan, tiers: [[candidate]] }, lies?.param);
   const upstreamModel = nameAt(target, resolved);
@@ -85,7 +85,7 @@ export async function judgeRequest(
 
 const LOWER_F = 0x66;
 
-/** What is answered in a file is no stream, and is nowhere else. */
+/** An answer in a file cannot be streamed or continue in the background. */
 function checkIsOff({ body, scan }: Question, name: string): void {
   const field = scan.fields.get(name);
   if (field === undefined || field.kind === 'null' || (field.kind === 'boolean' && body[field.start] === LOWER_F))

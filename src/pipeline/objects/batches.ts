@@ -43,13 +43,13 @@ type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
   Pick<OwnCallDeps, 'installation'> & {
     readonly stored: Pick<StoredObjectStore, 'page' | 'describe'>;
     readonly batches: Pick<Batches, 'begin' | 'takeOver'>;
-    /** Where lines may ask, by each spelling of the path. */
+    /** By each spelling of the path. */
     readonly lineRoutes: ReadonlyMap<string, Route>;
-    /** Of batches whose lines ask at a path. */
+    /** By the path of the lines. */
     readonly batchRoutes: ReadonlyMap<string, Route>;
   };
 
-/** What is asked for: a file, and where its lines ask. */
+/** The requested batch: a file, and its lines' path. */
 interface Wanted {
   readonly fileId: string;
   readonly endpoint: string;
@@ -89,7 +89,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { answer: passing, lines: ownLines(exchange, passing, resolved, noQuestion, reservation) };
   }
 
-  /** As the key and the configuration are now, which may be others than when the file came. */
+  /** By the present key and configuration, which may have changed since the file's upload. */
   function routePlanFor(
     { exchange, key }: AskedThere,
     { model, upstreamModel }: BatchInput,
@@ -113,7 +113,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { resolved, routePlan: { ...routePlan, tiers, alone: true, replayable: false } };
   }
 
-  /** What was made is polled, whether its client is still there or not; what nobody could follow is ended. */
+  /** A created batch is polled, whether its client is still connected or not; one that cannot be polled is cancelled. */
   async function follow(exchange: Exchange, answer: Answer): Promise<Answer> {
     const { key, target, credential, modelId = '' } = exchange;
     const { status, meantStatus = status } = answer;
@@ -161,7 +161,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  /** The files that it names are written down before anybody sees them. */
+  /** Its output files are recorded before anyone sees them. */
   async function withState(object: StoredObject, key: KeyRecord, exchange: Exchange, answer: Answer): Promise<Answer> {
     if ((answer.meantStatus ?? answer.status) >= 300) return answer;
     const held = new HeldAnswer(answer);
@@ -204,7 +204,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return found.find((object) => object.owner === owner);
   }
 
-  /** Whose model the key may not use is not there for it. */
+  /** A batch whose model the key may not use does not exist for it. */
   async function findSeen({ key, exchange }: AskedThere, id: string): Promise<StoredObject> {
     const object = await findOwn(key, { kind: 'batch', id });
     const isThere = object !== undefined && exchange.snapshot.models.resolve(object.model) !== undefined;
@@ -227,7 +227,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
 
 const batchesOf = (upstream: Upstream): Way => wayTo(upstream, upstream.batchesPath ?? '');
 
-/** Once it is sent it is done, and has to be polled. */
+/** The client's departure is ignored: a created batch must be polled. */
 const nobody = (): Listening => ({ gone: false, work: undefined });
 
 async function readWanted(body: Buffer): Promise<Wanted> {

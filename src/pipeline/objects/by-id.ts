@@ -73,7 +73,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  /** Whatever is missing, it is the same error, and takes a look into the store. */
+  /** Every failure has the same error, and takes one look-up. */
   async function find(
     { snapshot }: Exchange,
     key: KeyRecord,
@@ -110,7 +110,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
   };
 }
 
-/** Takes what limits allow, and writes down that it begins. */
+/** Reserves under the limits, and records the start. */
 export async function openWith(
   { spending, ledger }: Pick<PipelineDeps, 'spending' | 'ledger'>,
   exchange: Exchange,
@@ -139,7 +139,7 @@ const empty = Buffer.from('{}');
 const scan = scanJson(empty, compileWatchedKeys([]));
 if (!scan.ok) throw new TypeError('an empty object is JSON');
 
-/** It has no body; whoever looks for fields in one finds none. */
+/** It has no body and no fields. */
 export const noQuestion: Question = Object.freeze({
   body: empty,
   scan,
@@ -158,7 +158,7 @@ export function notFound({ kind }: Pick<ObjectRoute, 'kind'>): GatewayError {
   });
 }
 
-/** What it costs could never be known. */
+/** Its cost could never be known. */
 function stillMade({ kind }: ObjectRoute): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param: 'id',

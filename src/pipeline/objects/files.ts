@@ -37,12 +37,12 @@ import {
 
 type Deps = Omit<PipelineDeps, 'routes' | 'mayUseModel'> & {
   readonly files: Pick<StoredObjectStore, 'page' | 'find'>;
-  /** Those whose cost is not known yet. */
+  /** Those whose cost is unknown so far. */
   readonly openBatches: Pick<BackgroundStore, 'ofProject'>;
   readonly judgeBatch: BatchInputJudge;
 };
 
-/** Where it goes, and by which key. */
+/** The upstream and the credential. */
 type Destination = Way & { readonly credential: Credential };
 
 const pages = { standard: 1_000, most: 10_000 };
@@ -78,9 +78,9 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     return answered;
   }
 
-  /** Whether what a batch costs is still to be read from it. */
+  /** Whether a batch's cost is still to be read from it. */
   async function isOfOpenBatch({ id, upstream, model }: StoredObject, { project }: KeyRecord): Promise<boolean> {
-    // Only what batches have made has a model.
+    // Only output files of batches have a model.
     if (project === undefined || model === '') return false;
     const what = 'Whether it is still needed cannot be looked up just now';
     const open = await inTime(deps.openBatches.ofProject(project), what);
@@ -115,7 +115,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  /** With what is said of it, by which it is listed. */
+  /** Recorded with its document, for lists. */
   async function recordFile(exchange: Exchange, answer: Answer, input: BatchInput | undefined): Promise<Answer> {
     const { key, target, credential } = exchange;
     if (answer.status >= 300 || key === undefined || target === undefined || credential === undefined) return answer;
@@ -154,7 +154,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
 
 const filesOf = (upstream: Upstream): Way => wayTo(upstream, upstream.filesPath ?? '');
 
-/** What the upstream would not list any more is left out. */
+/** Expired files, which the upstream no longer lists, are left out. */
 const isThereStill = ({ expires_at: expiresAt }: Said): boolean =>
   typeof expiresAt !== 'number' || expiresAt * 1_000 >= Date.now();
 
@@ -165,7 +165,7 @@ function noBatches(purpose: string): GatewayError {
   });
 }
 
-/** What it costs could never be known. */
+/** Its cost could never be known. */
 function notBilledYet(): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param: 'id',
@@ -173,7 +173,7 @@ function notBilledYet(): GatewayError {
   });
 }
 
-/** Whose lines are judged before it is sent. */
+/** The purpose whose lines are validated before the upload. */
 const forBatches = 'batch';
 const purposes: readonly string[] = ['assistants', forBatches, 'evals', 'fine-tune', 'user_data', 'vision'];
 
@@ -182,7 +182,7 @@ interface FileForm {
   readonly purpose: string;
 }
 
-/** Checks the form by which a file comes: one file, and one purpose that says what may be done with it. */
+/** Validates the form of an upload: one file, and one purpose. */
 function readFileForm(parts: readonly FormPart[]): FileForm {
   const file = onlyPart(parts, 'file');
   if (file.filename === undefined) throw wrong('file', 'a file, with a file name');

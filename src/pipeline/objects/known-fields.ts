@@ -12,9 +12,9 @@ import {
 } from '../../lib/json/json-scan.ts';
 import { duplicate, missing } from '../question.ts';
 
-/** A longer one is scanned in turns. */
+/** A longer one is scanned in time slices. */
 const oneSliceBytes = 512 * 1024;
-/** What may stand around the values. */
+/** Limit of the bytes around the values. */
 const longestRestBytes = 4_096;
 const longestShown = 80;
 
@@ -38,7 +38,7 @@ export function needed(fields: JsonFields, name: string, wanted: string): JsonFi
   return field;
 }
 
-/** What is left without their values is their names, and nothing else. */
+/** Without their values only the names may remain. */
 function checkRest(bytes: Buffer, names: readonly string[], fields: JsonFields): void {
   const found = names.flatMap((name) => fields.get(name) ?? []).toSorted((one, other) => one.start - other.start);
   const pieces: string[] = [];

@@ -1,4 +1,4 @@
-/** Long bodies that may name what an upstream keeps: they are looked through in turns, and there is an end to what one may name. */
+/** Long bodies that may name stored objects: they are searched in time slices, within a limit of names. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ async function namedIn(input: readonly object[]): Promise<NamedObjects> {
   );
 }
 
-/** So many with IDs of their own, half a mebibyte of them and more, so that they are no work for one turn. */
+/** Items with IDs, half a mebibyte and more, so that they need several slices. */
 const items = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => ({ id: `msg_${index}`, content: 'x'.repeat(200), type: 'message' }));
 
@@ -42,7 +42,7 @@ test('a long body is searched in slices, completely', async (t) => {
   await counting;
   assert.deepEqual(needed, [{ kind: 'item', id: 'msg_own', param: 'item_reference' }]);
   assert.equal(mentioned.length, 4_001);
-  // Two lists of a hundred thousand are read and gone through.
+  // Two lists of a hundred thousand are read and searched.
   assert.ok(slices > 200, `${slices} slices`);
 });
 

@@ -20,34 +20,37 @@ import { countNames, countTexts, hasEscapedLetter, isNameIn } from '../json-name
 import type { ParsingMemory } from '../parsing-memory.ts';
 import type { Question } from '../question.ts';
 
-/** By which field, or by what type of object. */
+/** The field, or the type of object, that names it. */
 export interface Naming extends StoredName {
   readonly param: string;
 }
 
 export interface NamedObjects {
-  /** Of these the request has no more than the name: they must be the client's own. */
+  /** Only named in the request: they must be the client's own. */
   readonly needed: readonly Naming[];
-  /** These stand in the request as well, and may have been made anywhere but for somebody else. */
+  /** Also contained in the request: they may be of any origin, but not another owner's. */
   readonly mentioned: readonly Naming[];
 }
 
-/** A longer body that may name one is not read for it. */
+/** A longer body that may name one is refused unread. */
 const longestReadBytes = 4 * 1024 ** 2;
 
-/** Of a body that may name one; a longer conversation holds far fewer. */
+/** A limit for bodies that may name one; real conversations are far smaller. */
 const mostReadValues = 500_000;
 
-/** Of what one request names. */
+/** Limit of names in one request. */
 const mostNamings = 5_000;
 
-/** Longer than this, it is looked through in turns: of values of a few bytes each it may be made. */
+/** A longer body is searched in time slices: it may consist of tiny values. */
 const oneSliceBytes = 32 * 1024;
 
-/** No ID is longer, however it is spelled. */
+/** No ID is longer, in any spelling. */
 const longestFieldBytes = 4_096;
 
-/** `isStrict`: names in other spellings are refused, as nobody knows how whoever gets it reads them. Throws where the request names what nobody can own here. Without a promise where it is not long. */
+/**
+ * `isStrict`: other spellings of names are refused, as upstreams differ in reading them. Throws for names that no client can own here. Returns no
+ * promise for a short body.
+ */
 export function namedObjectsIn(
   question: Question,
   { row: { objectNames } }: Route,
@@ -56,7 +59,7 @@ export function namedObjectsIn(
 ): NamedObjects | Promise<NamedObjects> {
   if (objectNames === undefined) return nothing;
   const { body, form } = question;
-  // Forms write what lies in one another with brackets: `images[0][file_id]`.
+  // Forms write nested fields with brackets: `images[0][file_id]`.
   const bracketed = form === undefined ? undefined : objectNames.names.find((name) => body.includes(`[${name}]`));
   if (bracketed !== undefined) throw notStored(bracketed);
   const fields = fieldsIn(question, objectNames);
@@ -66,7 +69,7 @@ export function namedObjectsIn(
 
 const nothing: NamedObjects = Object.freeze({ needed: Object.freeze([]), mentioned: Object.freeze([]) });
 
-/** Of those of the body itself, which cannot stand there twice. */
+/** Top-level fields, which the scan found to be unique. */
 function fieldsIn({ body, scan }: Question, { fields, known = {} }: ObjectNames): readonly Naming[] {
   const named: Naming[] = [];
   for (const param of fields) {
@@ -118,7 +121,7 @@ function* look(
   yield* walk.through(yield* readingIn(body, suspect, memory));
   memory.release();
   if (isEscaped) written += yield* countEscaped(body.toString(), new Set(names), new Set(types));
-  // One that stands there twice is read by some where it comes first, and by others where it comes last.
+  // Of repeated names some readers use the first, and others the last.
   if (walk.refused === undefined && walk.seen < written) throw notStored(suspect ?? 'input');
   if (walk.refused !== undefined) throw notStored(walk.refused);
   checkNumber(walk.needed);
@@ -139,9 +142,9 @@ function* readingIn(
   }
 }
 
-/** A name with its quotes, and the colon behind it. */
+/** A name with its quotes and the colon. */
 const nameInJson = /("(?:[^"\\]|\\.){2,80}")\s{0,8}:/g;
-/** No name and what stands around it is longer. */
+/** No name is longer, with its surroundings. */
 const overlapBytes = 512;
 
 const folded = (name: string): string =>
@@ -150,7 +153,7 @@ const folded = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
 
-/** `fileId` and `File_id` are `file_id` to somebody; parts of forms have further names in brackets. */
+/** Some upstreams read `fileId` and `File_id` as `file_id`; parts of forms append further names in brackets. */
 function* checkSpellings(body: Buffer, names: readonly string[]): Generator<undefined, void, undefined> {
   const known = new Map(names.map((name) => [folded(name), name]));
   for (let start = 0; start < body.length; start += bytesPerPiece) {
@@ -175,7 +178,7 @@ function decodedName(quoted: string): string {
   }
 }
 
-/** Each that stands there, also where one item has several. */
+/** All of them, even several of one item. */
 function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[], undefined> {
   const namings = new Map<string, Naming>();
   yield* pick(body, [`${items}.*.id`], (picked) => {
@@ -185,7 +188,7 @@ function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[]
   return [...namings.values()];
 }
 
-/** Nobody can own what is named so. */
+/** Refuses texts that name something no client can own. */
 function* checkTexts(
   body: Buffer,
   texts: NonNullable<ObjectNames['texts']>,
@@ -202,10 +205,10 @@ function* checkTexts(
 
 const isLink = /^gs:/i;
 
-/** However its letters are written, save as escapes. */
+/** In either case, but not escaped. */
 const mayHoldLink = (body: Buffer): boolean => ['gs', 'gS', 'Gs', 'GS'].some((begins) => body.includes(`"${begins}`));
 
-/** Nobody here can own what lies there. */
+/** Refuses addresses in the operator's storage, which no client owns. */
 function* checkLinks(body: Buffer, links: NonNullable<ObjectNames['links']>): Generator<undefined, void, undefined> {
   yield* pick(body, Object.keys(links), (picked) => {
     const link = picked.find(({ text }) => isLink.test(text));
@@ -229,7 +232,7 @@ function* pick(
   }
 }
 
-/** Each is looked up: who names more keeps the store from others. */
+/** Each is looked up: too many would slow the store down for others. */
 function checkNumber(namings: readonly Naming[]): void {
   const beyond = namings[mostNamings];
   if (beyond === undefined) return;
@@ -239,12 +242,12 @@ function checkNumber(namings: readonly Naming[]): void {
   });
 }
 
-/** Between two places to stop. */
+/** Values between two points where it may pause. */
 const textsPerPiece = 4_096;
 const valuesPerPiece = 1_024;
 const bytesPerPiece = 128 * 1024;
 
-/** Names and types that are spelled with escapes, which a look at the bytes does not find. */
+/** Names and types written with escapes, which a search of the bytes misses. */
 function* countEscaped(
   text: string,
   names: ReadonlySet<string>,
@@ -262,22 +265,22 @@ function* countEscaped(
   return count;
 }
 
-/** A value, and whether it names nothing; and whether it is in an item of the conversation. */
+/** A value's position: whether it is in a name, and in an item of the conversation. */
 interface ObjectLocation {
   readonly value: Json | undefined;
   readonly isExcepted: boolean;
   readonly isInItem: boolean;
-  /** The field whose value it is, or in whose list it stands. */
+  /** The field with the value, or with the list around it. */
   readonly field: string;
 }
 
-/** Through all that is read of a body. Where a schema has a property of such a name, an object stands there. */
+/** Walks a parsed body. Properties of a schema with such names hold objects, not IDs. */
 class Walk implements NamedObjects {
   readonly needed: Naming[];
   readonly mentioned: Naming[];
-  /** The first that nobody can own here. */
+  /** The first name that no client can own here. */
   refused: string | undefined = undefined;
-  /** How many names and types of those that it looks for there are. */
+  /** The number of names and types that were searched for. */
   seen = 0;
   readonly #objectNames: ObjectNames;
 
@@ -306,7 +309,7 @@ class Walk implements NamedObjects {
     }
   }
 
-  /** What lies in it is left for later. */
+  /** Nested values are queued. */
   #lookAt(
     { value, isExcepted, isInItem, field }: ObjectLocation,
     left: ObjectLocation[],
@@ -341,14 +344,14 @@ class Walk implements NamedObjects {
   }
 }
 
-/** Whether an item of a conversation says itself what it holds: without, the upstream looks for what it kept under its ID. */
+/** Whether an item holds its content: without it, the upstream uses what it stored under the ID. */
 function isWhole({ type, content, encrypted_content: sealed }: JsonObject): boolean {
   if (type === undefined || type === null) return content !== undefined && content !== null;
   if (type !== 'reasoning' && type !== 'compaction') return true;
   return typeof sealed === 'string' || (isJsonList(content) && content.length > 0);
 }
 
-/** Nobody can own what has no ID. */
+/** An object without an ID has no owner. */
 const wholesIn = (value: Json | undefined): readonly undefined[] => (isJsonObject(value) ? [undefined] : []);
 
 function idsIn(value: Json | undefined): string[] {
@@ -357,7 +360,7 @@ function idsIn(value: Json | undefined): string[] {
   return isJsonObject(value) && typeof value.id === 'string' ? [value.id] : [];
 }
 
-/** The same words whether it never was, is gone, or belongs to somebody else. */
+/** The same text for unknown, deleted and other owners' objects. */
 export function notStored(param: string): GatewayError {
   return new GatewayError('object_not_found', {
     param,

@@ -14,7 +14,7 @@ export interface ObjectLocation {
 }
 
 interface NamedLocation extends ObjectLocation {
-  /** The field by which something is named that lies there; undefined where the request would do without. */
+  /** The field that names something there; undefined where the request could do without it. */
   readonly param: string | undefined;
 }
 
@@ -23,14 +23,14 @@ interface Asker {
   readonly snapshot: Pick<Snapshot, 'upstreams'>;
 }
 
-/** Throws where the request names what is not its owner's. Undefined where it may go anywhere. Without a promise where nothing is looked up. */
+/** Throws where the request names another owner's object. Undefined where it may go anywhere. Returns no promise without a look-up. */
 export function locationOf(
   { needed, mentioned }: NamedObjects,
   asker: Asker,
   objects: ObjectRegistry,
 ): NamedLocation | undefined | Promise<NamedLocation | undefined> {
   if (needed.length === 0 && mentioned.length === 0) return undefined;
-  // What may be anything may be of any kind.
+  // A mentioned ID may be of any kind.
   const anything = mentioned.flatMap(({ id }) => storedKinds.map((kind) => ({ kind, id })));
   const found = objects.find([...needed, ...anything], asker.owner);
   const location = (all: readonly StoredObject[]) => commonLocation(needed, mentioned, finderIn(all, asker));
@@ -38,7 +38,7 @@ export function locationOf(
 }
 
 interface Found {
-  /** Where the owner has it, the newest first; it may be there under the same ID several times. */
+  /** The owner's locations, the newest first; one ID may exist at several. */
   readonly locations: readonly ObjectLocation[];
   readonly isOthers: boolean;
 }
@@ -55,7 +55,7 @@ function finderIn(all: readonly StoredObject[], { owner, snapshot }: Asker): Fin
   };
 }
 
-/** Undefined where nothing is called any more by what it was made by. */
+/** Undefined where its upstream or credential is no longer configured. */
 export function locationOfObject(
   { upstream: id, credential: fingerprint }: Pick<StoredObject, 'upstream' | 'credential'>,
   { upstreams }: Pick<Snapshot, 'upstreams'>,
@@ -63,7 +63,7 @@ export function locationOfObject(
   const upstream = upstreams.get(id);
   if (upstream === undefined) return undefined;
   const { credentials } = upstream;
-  // A key that took the place of the only one is for the same account.
+  // A single credential that was replaced by another belongs to the same account.
   const credential =
     credentials.length === 1 ? credentials[0] : credentials.find((one) => one.fingerprint === fingerprint);
   return credential !== undefined && credential.weight > 0 ? { upstream, credential } : undefined;
@@ -107,7 +107,7 @@ interface Placed {
   readonly credential: Credential | undefined;
 }
 
-/** Of those who may serve it, the ones at that place. Throws where there are none, and the request needs them. */
+/** The targets at that location. Throws where there are none, and the request needs them. */
 export function routePlanAt(routePlan: RoutePlan, location: NamedLocation | undefined, modelId: string): Placed {
   if (location === undefined) return { routePlan, credential: undefined };
   const { upstream, credential, param } = location;

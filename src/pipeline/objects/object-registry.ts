@@ -8,11 +8,11 @@ import { beforeDeadline } from '../../lib/deadline.ts';
 export interface RegistryDeps {
   readonly store: StoredObjectStore;
   readonly deadlineMs?: number;
-  /** Of names that are remembered. */
+  /** Limit of cached names. */
   readonly maxEntries?: number;
 }
 
-/** Whose everything is that a key makes: its project's, or its own where it has none. */
+/** The owner of all that a key creates: its project, or the key itself without one. */
 export const ownerOf = ({ id, project }: Pick<KeyRecord, 'id' | 'project'>): string =>
   project === undefined ? `key/${id}` : `project/${project}`;
 
@@ -25,9 +25,9 @@ export class ObjectRegistry {
   readonly #store: StoredObjectStore;
   readonly #deadlineMs: number;
   readonly #maxEntries: number;
-  /** In the order in which they were used, the longest ago first. */
+  /** In the order of use, the least recent first. */
   readonly #known = new Map<string, readonly StoredObject[]>();
-  /** Rows that are there, whoever they belong to. */
+  /** Existing rows, of any owner. */
   readonly #written = new Set<string>();
   #waiting: Writing[] = [];
   #isWriting = false;
@@ -38,7 +38,7 @@ export class ObjectRegistry {
     this.#maxEntries = maxEntries;
   }
 
-  /** Resolves once every node can find them; rejects with `store_unavailable`. What is shown again and again is written once. */
+  /** Resolves once every node can find them; rejects with `store_unavailable`. Repeated objects are written once. */
   record(all: readonly StoredObject[]): Promise<void> {
     const objects = all.filter((object) => !this.#written.has(writtenKeyOf(object)));
     if (objects.length === 0) return Promise.resolve();
@@ -52,7 +52,7 @@ export class ObjectRegistry {
     );
   }
 
-  /** Whoever comes while a write is under way is written with the next one, all together. */
+  /** Objects that arrive during a write are written together with the next one. */
   async #write(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
@@ -71,10 +71,10 @@ export class ObjectRegistry {
     this.#isWriting = false;
   }
 
-  /** Those that the owner may use, and those of others. Without a promise where all of the owner's are at hand. */
+  /** The owner's objects, and those of others. Returns no promise where all of the owner's are cached. */
   find(names: readonly StoredName[], owner: string): readonly StoredObject[] | Promise<readonly StoredObject[]> {
     const found: StoredObject[] = [];
-    // An ID that is asked for as several kinds is one of them.
+    // An ID requested as several kinds is one of them.
     for (const same of Map.groupBy(names, ({ id }) => id).values()) {
       const known = same.flatMap((name) => this.#known.get(keyOf(name)) ?? []);
       if (!known.some((object) => object.owner === owner)) return this.#look(names);
@@ -120,7 +120,7 @@ export class ObjectRegistry {
 /** How long a request waits for the store. */
 const patienceMs = 1_000;
 
-/** Throws `store_unavailable`, which says what could not be done. */
+/** Throws `store_unavailable`, which names the action that failed. */
 export async function inTime<T>(work: Promise<T>, what: string, deadlineMs = patienceMs): Promise<T> {
   const tooLate = (): Error => new Error(`The store did not answer within ${deadlineMs} ms.`);
   try {

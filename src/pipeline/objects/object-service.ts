@@ -28,7 +28,7 @@ import { Settling, type SettlingDeps } from '../usage/settling.ts';
 import type { ObjectPipeline } from './by-id.ts';
 import { inTime, type ObjectRegistry } from './object-registry.ts';
 
-/** The one that the operator names for the key's project; where there is none, there are no such paths. */
+/** The upstream that the operator named for the key's project; without one the paths do not exist. */
 function upstreamOf({ snapshot }: Exchange, { project }: KeyRecord): Upstream {
   const named = project === undefined ? undefined : snapshot.projects.get(project)?.files;
   const upstream = named === undefined ? undefined : snapshot.upstreams.get(named);
@@ -36,7 +36,7 @@ function upstreamOf({ snapshot }: Exchange, { project }: KeyRecord): Upstream {
   return upstream;
 }
 
-/** A request about what lies there, once its key was judged. */
+/** An authorised request to that upstream. */
 export interface AskedThere {
   readonly exchange: Exchange;
   readonly key: KeyRecord;
@@ -58,7 +58,7 @@ interface ServiceDeps
 
 /** What is done there. */
 interface Actions {
-  /** Before anything is read. */
+  /** Before the body is read. */
   check?(asked: AskedThere): void;
   make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<AnsweredThere>;
   list(asked: AskedThere): Promise<AnsweredThere>;
@@ -98,10 +98,10 @@ export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: A
   };
 }
 
-/** What an upstream says of something, read as far as the gateway has to know it. */
+/** An upstream's document, as far as the gateway reads it. */
 export type Said = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Undefined where nothing is said of anything that has an ID. */
+/** Undefined for a document without an ID. */
 export function saidIn(document: string): Said | undefined {
   try {
     const said: unknown = JSON.parse(document);
@@ -112,26 +112,26 @@ export function saidIn(document: string): Said | undefined {
   }
 }
 
-/** In characters; what is said of a file or a batch is far shorter. */
+/** In characters; documents of files and batches are far shorter. */
 const longestDocument = 16_384;
 
-/** As it is kept for lists; undefined where it is too long for that. */
+/** As stored for lists; undefined where it is too long. */
 export const toDocument = (said: string): string | undefined => (said.length <= longestDocument ? said : undefined);
 
 export interface Listing {
   readonly kind: ListedKind;
   readonly owner: string;
-  /** Which of them are shown. */
+  /** Which objects are listed. */
   isShown(object: StoredObject, said: Said): boolean;
   readonly query: Query;
   readonly after: StoredObject | undefined;
   readonly limit: { readonly standard: number; readonly most: number };
 }
 
-/** Read from the store at a time. */
+/** Rows read from the store at a time. */
 const rowsAtOnce = 500;
 
-/** From the store alone: the upstream would list those of everybody. */
+/** From the store only: the upstream's list would include other owners. */
 export async function answerList(store: Pick<StoredObjectStore, 'page'>, listing: Listing): Promise<Answer> {
   const body = Buffer.from(await writeList(store, listing));
   const nowMs = performance.now();
@@ -181,7 +181,7 @@ export interface Way {
 
 const ways = new WeakMap<Upstream, Map<string, Way>>();
 
-/** As if a model were served there that is nothing but what lies at the path. */
+/** Treats the path as if it were a model's offer. */
 export function wayTo(upstream: Upstream, path: string): Way {
   const byPath = ways.get(upstream) ?? new Map<string, Way>();
   ways.set(upstream, byPath);
@@ -223,10 +223,10 @@ export function wayTo(upstream: Upstream, path: string): Way {
   return way;
 }
 
-/** The files that a batch ends in: whoever made it has made them. */
+/** Output files of a batch: the owner of the batch owns them. */
 const fields = ['output_file_id', 'error_file_id'] as const;
 
-/** Their IDs, as far as there are any yet. */
+/** The IDs known so far. */
 export function outputsIn(said: Said): string[] {
   return fields.flatMap((field) => {
     const id = said[field];
@@ -236,7 +236,7 @@ export function outputsIn(said: Said): string[] {
 
 type Ownership = Pick<StoredObject, 'owner' | 'upstream' | 'credential' | 'model'>;
 
-/** Before anybody is told of them. */
+/** Before the client sees them. */
 export async function recordOutputs(
   said: Said,
   { owner, upstream, credential, model }: Ownership,

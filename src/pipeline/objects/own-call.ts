@@ -17,10 +17,10 @@ export interface OwnCallDeps {
 interface OwnCall {
   readonly method: 'GET' | 'POST';
   readonly offer: Offer;
-  /** What stands behind its path. */
+  /** Appended to its path. */
   readonly behind: string;
   readonly requestId: string;
-  /** Whose time it has. */
+  /** The operation whose timeouts apply. */
   readonly operation: Operation;
   readonly patienceMs?: number;
 }
@@ -71,7 +71,7 @@ export function wholeOf(answer: Answer, longestBytes: number): Promise<Buffer | 
   });
 }
 
-/** As it comes, no more of it at a time than was there. Throws where it breaks off. */
+/** In received chunks, with back-pressure. Throws where it breaks off. */
 export async function* chunksOf(answer: Answer): AsyncGenerator<Buffer, void, undefined> {
   let chunks: Buffer[] = [];
   let isOver = false;

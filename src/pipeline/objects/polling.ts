@@ -18,19 +18,19 @@ import { routePlanOf } from '../calls/plan.ts';
 import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { inTime } from './object-registry.ts';
 
-/** `unknown`: nobody can say just now. `gone`: nobody ever will. */
+/** `unknown`: not at present. `gone`: for ever. */
 export type Reading<End> = End | 'running' | 'gone' | 'unknown';
 
 /** What is polled, and how. */
 export interface Polling<End extends object> {
   readonly store: BackgroundStore;
-  /** By which its row is known, and what it costs. Undefined where this version knows of none. */
+  /** The route for its row and its price. Undefined where this version has none. */
   routeOf(answer: BackgroundAnswer): Route | undefined;
-  /** `toExchange`: as whoever asked for it, at the time when that was. */
+  /** `toExchange`: as the original client, at the original time. */
   read(answer: BackgroundAnswer, location: ObjectLocation, toExchange: () => Promise<Exchange>): Promise<Reading<End>>;
-  /** Says on its exchange what came of it, and what it is billed by. */
+  /** Sets the result and the usage in its exchange. */
   fillIn(exchange: Exchange, end: End): void;
-  /** What nobody knows after so long costs what it may cost at most. */
+  /** An end that stays unknown for so long is billed at the worst case. */
   readonly longestMs: number;
 }
 
@@ -45,13 +45,13 @@ export interface PollingDeps {
   readonly meter?: { began(exchange: Exchange): void; settled(exchange: Exchange): void } | undefined;
 }
 
-/** How often it looks; the first look at an answer comes after as long, the others after a fifth of its age. */
+/** Polling interval: the first poll of an answer follows after it, later ones after a fifth of its age. */
 const standardEveryMs = 2_000;
-/** In hands for so long after each look. */
+/** How long a node keeps an answer after each poll. */
 const handsMs = 60_000;
 const mostAtOnce = 20;
 const longestPauseMs = 30_000;
-/** What takes longer to read is read by another process. */
+/** A poll that takes longer at the end is left to another process. */
 const closingMs = 2_000;
 
 export class Poller<End extends object> {
@@ -62,7 +62,7 @@ export class Poller<End extends object> {
   readonly #held = new Map<string, Reservation>();
   /** Those whose client is still being answered, by the ID of its exchange. */
   readonly #begun = new Map<string, string>();
-  /** Those that are being looked at, by name: it may take longer than until the next look. */
+  /** Running polls, by name: one may take longer than the interval. */
   readonly #looks = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | undefined = undefined;
   #round: Promise<void> = Promise.resolve();
@@ -76,7 +76,7 @@ export class Poller<End extends object> {
     this.#node = createId(deps.clock.nowMs());
   }
 
-  /** So many are in the hands of this process. */
+  /** Answers assigned to this process. */
   get count(): number {
     return this.#held.size;
   }
@@ -118,7 +118,7 @@ export class Poller<End extends object> {
     this.#begun.set(exchange.id, nameOf(answer));
   }
 
-  /** Once its own exchange is over. */
+  /** After its own exchange. */
   takeOver(exchange: Exchange, reservation: Reservation | undefined): void {
     const name = this.#begun.get(exchange.id);
     this.#begun.delete(exchange.id);
@@ -158,7 +158,7 @@ export class Poller<End extends object> {
     }
   }
 
-  /** Keeps it in hands for as long as that takes. */
+  /** Renews the assignment for as long as the poll takes. */
   async #follow(answer: BackgroundAnswer, name: string): Promise<void> {
     const { store } = this.#what;
     const hold = setInterval(() => {
@@ -196,7 +196,7 @@ export class Poller<End extends object> {
       answer.end === undefined &&
       (await store.get(answer.id, answer.upstream))?.end !== undefined
     ) {
-      // Somebody has seen its end, and deleted it, while it was looked for here.
+      // Its end was seen and the answer deleted during this poll.
       await store.postpone(answer, this.#node, clock.nowMs());
       return;
     }
@@ -215,7 +215,7 @@ export class Poller<End extends object> {
     return this.#what.read(answer, location, () => this.#exchangeOf(answer));
   }
 
-  /** What another process began is reserved anew. */
+  /** Reserves anew for what another process began. */
   async #keep(answer: BackgroundAnswer): Promise<void> {
     if (this.#held.has(nameOf(answer))) return;
     const reservation = await this.#reserve(await this.#exchangeOf(answer), answer);
@@ -224,7 +224,7 @@ export class Poller<End extends object> {
     this.#held.set(nameOf(answer), reservation);
   }
 
-  /** Where there is no money for it any more, it is charged all the same. */
+  /** Without money left in the budget it is charged all the same. */
   async #reserve(exchange: Exchange, answer: BackgroundAnswer): Promise<Reservation | undefined> {
     const { route, target } = exchange;
     const resolved = exchange.snapshot.models.resolve(exchange.modelId ?? '');
@@ -238,13 +238,13 @@ export class Poller<End extends object> {
         if ((await reservation.enter(target.upstream)) === undefined) return reservation;
         reservation.settle(exchange);
       } catch {
-        // Over the budget, or served otherwise: it is being made, whoever pays for it.
+        // Over the budget, or without a price now: the work is being done anyway.
       }
     }
     return undefined;
   }
 
-  /** `end` is undefined where nobody will ever know. */
+  /** `end` is undefined where it will never be known. */
   async #settle(answer: BackgroundAnswer, end: End | undefined): Promise<void> {
     const { ledger, meter } = this.#deps;
     const { store, fillIn } = this.#what;
@@ -254,13 +254,13 @@ export class Poller<End extends object> {
     await ledger.open(exchange, reservation);
     if (end === undefined) exchange.outcome = 'lost';
     else fillIn(exchange, end);
-    // A model that is not there any more has no price.
+    // A deleted model has no price.
     if (end === undefined || exchange.target === undefined) exchange.bill = atMost(answer.estimate, reservation.nanos);
     reservation.settle(exchange);
     this.#held.delete(nameOf(answer));
     await ledger.settle(exchange, reservation);
     meter?.settled(exchange);
-    // Should this fail, it is settled again, and the ledger has its row already.
+    // If this fails, it is settled again, and the ledger ignores the second row.
     await store.remove(answer);
   }
 

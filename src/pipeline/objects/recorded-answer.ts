@@ -14,7 +14,7 @@ type Piece =
   | { readonly kind: 'end'; readonly trailers: readonly string[] }
   | { readonly kind: 'broken'; readonly failure: Failure };
 
-/** What is held of an answer whose beginning is not known yet; the rest waits at the upstream. */
+/** Held bytes of an answer whose beginning is unknown; the rest waits at the upstream. */
 const mostHeldBytes = 256 * 1024;
 
 export class RecordedAnswer extends PassingAnswer implements ClientWork {
@@ -23,13 +23,13 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
   readonly #ids: StoredIds;
   readonly #record: (names: readonly StoredName[]) => Promise<void>;
   readonly #beginning = Promise.withResolvers<void>();
-  /** Not looked through yet; and looked through and written down, and not handed on yet. */
+  /** Not searched yet; and recorded, but not passed on yet. */
   readonly #unread: Piece[] = [];
   readonly #ready: Piece[] = [];
   #heldBytes = 0;
   #isWriting = false;
   #isOver = false;
-  /** Whoever takes it wants more. */
+  /** The receiver accepts more. */
   #isOpen = true;
 
   constructor(answer: Answer, ids: StoredIds, record: (names: readonly StoredName[]) => Promise<void>) {
@@ -43,7 +43,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
     return this.answer.countedApart;
   }
 
-  /** Resolves when what says which answer this is was written down, or the answer says nothing of the kind; rejects where it cannot be. */
+  /** Resolves when the answer's own ID was recorded, or there is none; rejects where recording fails. */
   begin(): Promise<void> {
     this.answer.take(this);
     return this.#beginning.promise;
@@ -137,7 +137,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
     }
   }
 
-  /** Nobody may use what nobody knows to be theirs: it is not shown. */
+  /** An answer that could not be recorded has no owner: it is not shown. */
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.cancel();

@@ -20,12 +20,12 @@ export interface RecordingDeps {
 }
 
 const LOWER_F = 0x66;
-/** The first event of a stream is here at once; where it is not, the client gets to know that there is an answer. */
+/** The first event of a stream usually comes at once; after this time the client gets the head. */
 const beginningMs = 1_000;
 
 const LOWER_T = 0x74;
 
-/** Whether the client gets no more than the promise of an answer. Throws where nobody could follow that. */
+/** Whether the request only starts background work. Throws where that could not be polled. */
 export function isInBackground({ body, scan }: Question, records: Plan['records']): boolean {
   const field = scan.fields.get('background');
   if (field === undefined || body[field.start] !== LOWER_T) return false;
@@ -43,7 +43,7 @@ export function isInBackground({ body, scan }: Question, records: Plan['records'
   });
 }
 
-/** Whether the upstream keeps something of it: most do where the client does not forbid it. */
+/** Whether the upstream stores something of it: most do unless the client forbids it. */
 export function recordsOf({ body, scan }: Question, { row: { records } }: Route): Plan['records'] {
   if (records === undefined) return undefined;
   const field = scan.fields.get(records.unless);

@@ -6,15 +6,15 @@ import { isStoredId, type StoredName } from '../../core/store/stored-objects.ts'
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 
 export interface StoredIds {
-  /** Those that end in the chunk and were not in one before. */
+  /** IDs that end in the chunk and are new. */
   push(chunk: Buffer): readonly StoredName[];
-  /** What is known of the answer as a whole is known, or will not be: what comes from now on may add to it. */
+  /** The answer's own ID is known, or will not come: later IDs are additional. */
   readonly isPastBeginning: boolean;
 }
 
-/** No answer is made of more; what is beyond is known to nobody. */
+/** Above any real answer; further IDs are not recorded. */
 const mostIds = 2_000;
-/** Where a document says its own ID, it says it early. */
+/** A document's own ID comes early. */
 const longestBeginningBytes = 64 * 1024;
 
 /** Undefined where the answer is neither. */
@@ -73,7 +73,7 @@ const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
 const field = Buffer.from('data:');
 
-/** The end of the chunk where it is not there. */
+/** The end of the chunk where the byte is absent. */
 function locationOf(chunk: Buffer, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
@@ -82,7 +82,7 @@ function locationOf(chunk: Buffer, byte: number, from: number): number {
 class IdsInEvents implements StoredIds {
   readonly #picker: JsonPicker;
   readonly #seen: Seen;
-  /** How much of a line's beginning was what lines of data begin with; -1 where it is none. */
+  /** How many bytes of a line matched the beginning of data lines; -1 for other lines. */
   #matched = 0;
   isPastBeginning = false;
 
@@ -94,7 +94,7 @@ class IdsInEvents implements StoredIds {
   push(chunk: Buffer): readonly StoredName[] {
     const picked: Picked[] = [];
     let at = 0;
-    // Each is looked for once: where one of them is not there, the whole chunk would be gone through for each of the other.
+    // Each byte is searched once per chunk: searching again for an absent one would make it quadratic.
     let feed = locationOf(chunk, LINE_FEED, 0);
     let nextReturn = locationOf(chunk, RETURN, 0);
     while (at < chunk.length) {
