@@ -12,14 +12,14 @@ import type { Question, QuestionReader } from './question.ts';
 
 const name = 'dimensions';
 
-/** Whether the model has one width, and the request asks for another. */
+/** Whether the model has a fixed width, and the request asks for another. */
 export function asksOtherWidth({ body, scan }: Question, { dimensions, matryoshka }: Model): boolean {
   if (dimensions === undefined || matryoshka === true) return false;
   const field = scan.fields.get(name);
   return field?.kind === 'number' && Number(body.toString('latin1', field.start, field.end)) !== dimensions;
 }
 
-/** The question without the width, every other byte as it came. */
+/** The question without the width, all other bytes unchanged. */
 export async function withoutWidth(
   question: Question,
   { dimensions }: Model,
@@ -33,7 +33,7 @@ export async function withoutWidth(
   return { ...(await read(withoutMember(body, field))), words, role, onlyWidth: dimensions };
 }
 
-/** With the comma before it, or with the one behind it where it is the first. */
+/** With the comma before it, or with the one after it for the first member. */
 function withoutMember(body: Buffer, { start, end }: JsonSpan): Buffer {
   const nameEnd = body.lastIndexOf(QUOTE, start - 1);
   const nameStart = body.lastIndexOf(QUOTE, nameEnd - 1);
@@ -44,7 +44,7 @@ function withoutMember(body: Buffer, { start, end }: JsonSpan): Buffer {
     : Buffer.concat([body.subarray(0, nameStart), body.subarray(body.indexOf(COMMA, end) + 1)]);
 }
 
-/** The targets that may serve it without the width that was asked for; throws where there are none. */
+/** The targets that may serve it without the requested width; throws where there are none. */
 export function servingOtherWidth(routePlan: RoutePlan, onlyWidth: number): RoutePlan {
   const open = withOnly(routePlan, ({ target }) => target.unsupported !== 'refuse');
   if (open.tiers.length > 0) return open;

@@ -21,10 +21,10 @@ export interface OtherModel extends NamedModel {
   readonly resolved: ResolvedModel;
 }
 
-/** A longer body is looked through in slices. */
+/** A longer body is searched in slices. */
 const oneSliceBytes = 64 * 1024;
 const looksPerSlice = 512;
-/** No model has a longer name, however it is spelled. */
+/** No model has a longer name, in any spelling. */
 const longestNameBytes = 4_096;
 
 const QUOTE = 0x22;
@@ -69,7 +69,7 @@ function* look(
   if (field !== undefined) walk.name(field, 'model');
 }
 
-/** Of a field that stands there in another letter case alone: some upstreams read it so. */
+/** For a field present in another letter case only: some upstreams read it. */
 function* checkOtherSpellings(body: Buffer, name: string, isContainer: boolean): Generator<undefined, void, undefined> {
   for (const member of membersOf(body, spanOf(body))) {
     if (member.name.toUpperCase().toLowerCase() !== name.toLowerCase()) continue;
@@ -88,7 +88,7 @@ function spanOf(body: Buffer): JsonSpan {
 class Walk {
   readonly #body: Buffer;
   readonly #found: NamedModel[];
-  /** Places where the body names the model of the path once more. */
+  /** Positions where the body repeats the path's model. */
   readonly #again: ReadonlySet<string>;
   #looks = 0;
 
@@ -118,7 +118,7 @@ class Walk {
     }
   }
 
-  /** A name, a list of names, or an object that holds nothing but one. */
+  /** A name, a list of names, or an object with just one. */
   name(span: JsonSpan, param: string, isInList = false): void {
     const { start, end } = span;
     switch (this.#body[start]) {
@@ -150,7 +150,7 @@ class Walk {
   }
 }
 
-/** Those of an operator's custom route, whose names stand there as the operator has written them. */
+/** For custom routes, whose parameter names are the operator's. */
 function inQuery({ text }: Query): NamedModel[] {
   if (text === '') return [];
   return [...new URLSearchParams(text)].flatMap(([param, name]) =>
@@ -158,7 +158,7 @@ function inQuery({ text }: Query): NamedModel[] {
   );
 }
 
-/** The same words whether it is unknown, not the key's to use, served elsewhere, or no name at all. */
+/** The same text for unknown, forbidden, elsewhere served and invalid names. */
 export function refusedModel(param: string, hidden?: 'model_not_allowed'): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
@@ -167,18 +167,18 @@ export function refusedModel(param: string, hidden?: 'model_not_allowed'): Gatew
   });
 }
 
-/** Where a target's upstream serves it: that target where it is one of its own, as for the model of the request itself. */
+/** A target for the other model: the near one's upstream, if the model has a target there. */
 function targetOf({ resolved: { model } }: OtherModel, near: Target): Target | undefined {
   if (model.targets.includes(near)) return near;
   return model.targets.find((target) => target.upstream === near.upstream && target.weight > 0);
 }
 
-/** Of those who may serve the request, the ones that serve all that it names. Throws where there are none. */
+/** The targets that serve all models named by the request. Throws where there are none. */
 export function routePlanWith(routePlan: RoutePlan, others: readonly OtherModel[]): RoutePlan {
   const serves = (other: OtherModel, { target }: Candidate): boolean => targetOf(other, target) !== undefined;
   let { tiers } = routePlan;
   for (const other of others) {
-    // What it may use up by itself is counted where it is asked for by its name.
+    // A model's own caps apply only where it is requested directly.
     if (other.resolved.model !== routePlan.model && other.resolved.model.caps !== noCaps)
       throw refusedModel(other.param);
     tiers = tiers.map((tier) => tier.filter((one) => serves(other, one))).filter((tier) => tier.length > 0);
@@ -187,7 +187,7 @@ export function routePlanWith(routePlan: RoutePlan, others: readonly OtherModel[
   return { ...routePlan, tiers };
 }
 
-/** With the prices of all that may take part in it. */
+/** With the prices of all models that may take part. */
 export function estimateWith(
   estimate: RequestEstimate,
   { tiers }: RoutePlan,
@@ -206,7 +206,7 @@ interface Patch extends JsonSpan {
   readonly text: string;
 }
 
-/** What is sent to a target, by the names that it knows; and where things stand in it that stood elsewhere before. */
+/** The request for a target, with its names, and the moved positions. */
 export interface Renamed {
   readonly question: Question;
   readonly moved: (offset: number) => number;
@@ -259,7 +259,7 @@ function nameAt(other: OtherModel, target: Target): string {
   return upstreamNameOf(at.model, other.resolved.matched);
 }
 
-/** The query as it is sent there. */
+/** The query as sent to the target. */
 export function queryAt(query: Query, others: readonly OtherModel[], target: Target): Query {
   const named = others.filter(({ at }) => at === 'query');
   if (named.length === 0) return query;

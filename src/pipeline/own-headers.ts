@@ -45,7 +45,7 @@ export function ownLines(
     );
   } else if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
   if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
-    // Each name that a pattern matches is a space of its own.
+    // Each name matched by a pattern is its own vector space.
     const space = resolved.model.space ?? nameAt(exchange.target, resolved);
     headers.push('x-postern-space', encodeURI(withMasks(space).toWellFormed()));
   }
@@ -59,7 +59,7 @@ export function ownLines(
 
 const upstreamLines = new WeakMap<Upstream, string>();
 
-/** Made once for each. */
+/** Cached for each upstream. */
 function upstreamLine(upstream: Upstream | undefined): string {
   if (upstream === undefined) return 'x-postern-upstream: \r\n';
   let line = upstreamLines.get(upstream);
@@ -72,7 +72,7 @@ function upstreamLine(upstream: Upstream | undefined): string {
 
 const longestList = 1_000;
 
-/** Names that a client made up may be anything, and as many and as long as its body allows. */
+/** Clients choose these names, so they may be numerous and long. */
 function toList(names: readonly string[]): string {
   let list = '';
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** Bodies of many small values: what is read of them needs memory, and where there is none they are turned away. */
+/** Bodies of many small values: parsing them needs memory, without which they are refused. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,7 +16,7 @@ const MiB = 1024 ** 2;
 
 class LeaseOf implements MemoryLease {
   bytes = MiB;
-  /** What it held at any time. */
+  /** Its maximum. */
   most = 0;
   readonly #limitBytes: number;
 

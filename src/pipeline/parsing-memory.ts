@@ -3,20 +3,20 @@
 import { GatewayError } from '../core/errors.ts';
 import type { MemoryLease } from '../core/memory-lease.ts';
 
-/** An object with a few members takes a hundred, or two where no other has members of these names. */
+/** An object with a few members takes a hundred bytes, or two hundred where its member names are unique. */
 const bytesPerValue = 100;
 
 export class ParsingMemory {
   readonly #memory: MemoryLease | undefined;
   readonly #bodyBytes: number;
 
-  /** `memory`: of the body, and of all that is read of it. */
+  /** `memory`: for the body, and for all that is parsed of it. */
   constructor(memory: MemoryLease | undefined) {
     this.#memory = memory;
     this.#bodyBytes = memory?.bytes ?? 0;
   }
 
-  /** So many values have been read. Throws where there is no memory for more. */
+  /** Called with the number of parsed values. Throws where there is no memory for more. */
   readonly take = (values: number): void => {
     if (this.#memory === undefined || this.#memory.growTo(this.#bodyBytes + values * bytesPerValue)) return;
     throw new GatewayError('overloaded', {
@@ -27,10 +27,10 @@ export class ParsingMemory {
     });
   };
 
-  /** For bytes that are written beside it. */
+  /** For further bytes. */
   readonly takeBytes = (bytes: number): void => this.take(Math.ceil(bytes / bytesPerValue));
 
-  /** Nobody holds what was read any more. */
+  /** The parsed values are no longer used. */
   release(): void {
     this.#memory?.shrinkTo(this.#bodyBytes);
   }

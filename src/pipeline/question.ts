@@ -25,39 +25,39 @@ import {
 export interface Question {
   readonly body: Buffer;
   readonly scan: JsonObjectScan;
-  /** The `model` of the body, wherever the route takes its model from. */
+  /** The body's `model`, even if the route has the model elsewhere. */
   readonly modelField: JsonField | undefined;
-  /** Something stands there by which an upstream might be told another model: see `other-models.ts`. */
+  /** A field may name another model to an upstream: see `other-models.ts`. */
   readonly mayNameOthers: boolean;
-  /** A required field that is only there as its stand-in, such as `messages` for `input`: see `checkStandIn`. */
+  /** The stand-in of a required field that is absent, such as `messages` for `input`: see `checkStandIn`. */
   readonly standIn: FoundStandIn | undefined;
-  /** Where it was asked at a client API: what its own fields have no place for. */
+  /** For client APIs: what the operation's own fields cannot express. */
   readonly words: ApiWords | undefined;
-  /** Where its texts have the prefix of a role before them. */
+  /** The role whose prefix was added to its texts. */
   readonly role?: TextRole | undefined;
-  /** Where it asked for another width than the only one that its model has: that one. */
+  /** The model's fixed width, where the client asked for another. */
   readonly onlyWidth?: number | undefined;
-  /** Where it came as a form: `body` says what that asks, and this is what is sent. */
+  /** For forms: `body` holds its fields as JSON, and this is what is sent. */
   readonly form?: Form | undefined;
-  /** The model's name, once somebody asked for it. */
+  /** The model's name, cached. */
   readName?: string;
 }
 
-/** The bytes that are sent, and where the model's name stands in them. */
+/** The bytes that are sent, and the position of the model's name. */
 export interface Form {
   readonly body: CallBody;
   readonly bytes: number;
   /** Undefined where the form has none. */
   readonly model: NameSpan | undefined;
-  /** Parts by which an upstream might be told another model. */
+  /** Parts that may name another model to an upstream. */
   readonly others: readonly NamedModel[];
   /** Of all its files together. */
   readonly fileBytes: number;
 }
 
-/** A name that stands in a body, in a part of a form, or in a query. */
+/** A name in a body, in a part of a form, or in a query. */
 export interface NamedModel {
-  /** The field, with dots and places in lists. */
+  /** The field as a path. */
   readonly param: string;
   readonly name: string;
   readonly at: JsonSpan | 'query';
@@ -66,7 +66,7 @@ export interface NamedModel {
 export interface NameSpan {
   readonly start: number;
   readonly end: number;
-  /** Where the form has no part for it, as its path names the model: what makes one of the name there. */
+  /** Where the form lacks the part, as its path names the model: the text around the name to insert. */
   readonly missing?: { readonly before: string; readonly after: string };
 }
 
@@ -79,10 +79,10 @@ interface FoundStandIn {
 
 export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
 
-/** A body over this size is scanned in turns, so that other exchanges go on meanwhile. */
+/** A larger body is scanned in time slices, so that other exchanges continue. */
 export const oneSliceBytes = 512 * 1024;
 
-/** Everything about the route that can be decided before a request is there. */
+/** Compiles everything that depends on the route only. */
 export function compileQuestionReader(route: Route): QuestionReader {
   const required = Object.entries(route.required).map(([name, kinds]) => compileField(name, kinds, route));
   const optional = Object.entries(route.optional).map(([name, kinds]) => compileField(name, kinds, route));
@@ -141,7 +141,7 @@ export function compileQuestionReader(route: Route): QuestionReader {
       : scanJsonSliced(body, watched).then((scan) => toQuestion(body, scan));
 }
 
-/** Whether the stand-in may stand there: for the model, or for the service that the client was written for. */
+/** Whether the stand-in is permitted: for the model, or for the client's service. */
 export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, shape: RerankShape | undefined): void {
   if (standIn === undefined) return;
   const { field, check, found, allowed } = standIn;
@@ -154,39 +154,39 @@ export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, sh
   check.judge(found);
 }
 
-/** The field of the body that may name the model; undefined where it is no matter of the body. */
+/** The body's field for the model; undefined for routes with the model elsewhere. */
 export function modelFieldOf({ own }: Route): string | undefined {
   if (own === undefined) return 'model';
   return own.model.from === 'field' ? own.model.name : undefined;
 }
 
-/** Names at the top of a body by which an upstream might be told another model, or at which such names lie. */
+/** Top-level names that may name another model to an upstream, or contain such names. */
 function otherModelFieldsOf(route: Route): readonly string[] {
   const field = modelFieldOf(route)?.toLowerCase();
   const names = [...modelFields.map(({ name }) => name), ...(route.own === undefined ? [] : ['model'])];
   return names.filter((name) => name.toLowerCase() !== field);
 }
 
-/** A client that sends what only one service's clients send is one of them. */
+/** A stand-in of one service only shows that the client is that service's. */
 export function shapeSaidBy({ standIn }: Question): RerankShape | undefined {
   return standIn === undefined || standIn.allowed === 'accepts_messages' ? undefined : standIn.allowed;
 }
 
-/** What is null is not there. */
+/** Null counts as absent. */
 function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefined {
   const field = fields.get(name);
   return field?.kind === 'null' ? undefined : field;
 }
 
-/** No model has a name of more than 256 characters; twelve bytes each where all are escaped. */
+/** Model names have at most 256 characters; twelve bytes each where all are escaped. */
 const longestNameBytes = 4_096;
 
-/** The model's name as the body spells it; undefined where it says none. */
+/** The model's name in the body; undefined where there is none. */
 export function modelNameOf(question: Question): string | undefined {
   const { body, modelField } = question;
   if (modelField === undefined || modelField.kind !== 'string') return undefined;
   if (question.readName !== undefined) return question.readName;
-  // What is longer is no name, and is not worth decoding.
+  // A longer text is no name, and is not decoded.
   if (modelField.end - modelField.start > longestNameBytes)
     throw new GatewayError('model_not_found', { param: 'model' });
   question.readName = textOf(body, modelField);
@@ -206,7 +206,7 @@ interface FieldCheck {
   judge(field: JsonField): void;
 }
 
-/** From `string | string[]` to a check: what the value may be, and what a list's elements may be. */
+/** Compiles `string | string[]` to a check of the value and its elements. */
 function compileField(name: string, kinds: string, route: Route): FieldCheck {
   const plain = new Set<string>();
   const listsOf = new Set<string>();
@@ -286,7 +286,7 @@ function article(kind: JsonKind): string {
   return kind === 'null' ? 'null' : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 
-/** `string | string[]` as people say it: a string or an array of strings. */
+/** `string | string[]` for people: a string or an array of strings. */
 function toWords(kinds: string): string {
   const plurals: Record<string, string> = { string: 'strings', number: 'numbers', object: 'objects', array: 'arrays' };
   const words = kinds.split('|').map((part) => {

@@ -11,9 +11,9 @@ import { isSliceOver, nextSlice } from '../lib/time-slices.ts';
 import type { ParsingMemory } from './parsing-memory.ts';
 import { modelNameOf, type Question, type QuestionReader } from './question.ts';
 
-/** Fields by which clients of several services say what a text is embedded for. */
+/** Fields of several services for the purpose of a text. */
 const roleFields: ReadonlySet<string> = new Set(['input_type', 'task', 'task_type', 'prompt_name']);
-/** `search_query`, `retrieval.passage`, `RETRIEVAL_DOCUMENT`; of an alias, what stands behind its last separator. */
+/** `search_query`, `retrieval.passage`, `RETRIEVAL_DOCUMENT`; of an alias, the part after its last separator. */
 const spellings: Readonly<Record<TextRole, RegExp>> = {
   query: /(?:^|[._:/@-])quer(?:y|ies)$/i,
   document: /(?:^|[._:/@-])(?:documents?|passages?)$/i,
@@ -25,11 +25,11 @@ function roleIn(text: string | undefined): TextRole | undefined {
   return spellings.document.test(text) ? 'document' : undefined;
 }
 
-/** Whether its texts stand in `input`, as the canonical routes and the other client APIs have them. */
+/** Whether its texts are in `input`, as in the canonical routes and most client APIs. */
 export const mayHaveRole = ({ operation, label, entry }: Route): boolean =>
   operation === 'embeddings' && (entry !== undefined || label === 'openai' || label === 'engines');
 
-/** The question itself where nobody says a role, or the model has no prefix for it. */
+/** The question itself where there is no role, or no prefix for it. */
 export async function withRole(
   question: Question,
   { model, id }: ResolvedModel,
@@ -52,7 +52,7 @@ export async function withRole(
 const roleOfWords = (words: ApiWords | undefined): TextRole | undefined => roleIn(words?.purpose);
 
 interface Members {
-  /** Names and values, without the fields that say a role: the upstream knows none. */
+  /** Names and values, without the fields of the role, which the upstream does not know. */
   readonly kept: readonly (readonly [name: string, value: Buffer])[];
   readonly said: TextRole | undefined;
 }
@@ -85,9 +85,9 @@ async function written(kept: Members['kept'], prefix: string, role: TextRole, me
   return Buffer.concat(pieces);
 }
 
-/** Memory is taken for so many texts at a time. */
+/** Memory is acquired for so many texts at a time. */
 const itemsPerStep = 64;
-/** A slice of the body takes that. */
+/** Memory of a slice of the body. */
 const bytesPerPiece = 100;
 
 const OPEN = Buffer.from('[');

@@ -15,11 +15,11 @@ import type { AnswerForm } from '../core/outcome.ts';
 import { OPEN_BRACE } from '../lib/json/json-tokens.ts';
 import { whatIsNoJson } from '../lib/json/no-json.ts';
 
-/** More white space than this before the first value passes: some services send it to keep the connection open. */
+/** More white space before the first value passes unchecked: some services send it to keep the connection open. */
 const mostSpaceBytes = 1024;
-/** The decoders of most codings need no more for the first bytes of what they hold. */
+/** Enough for most decoders to produce the first bytes. */
 const firstEncodedBytes = 1024;
-/** zstd tells nothing before a whole block is here. A longer one passes. */
+/** zstd produces nothing before a whole block. A longer one passes unchecked. */
 const mostEncodedBytes = 16 * 1024;
 const mostDecodedBytes = 1024 * 1024;
 
@@ -29,7 +29,7 @@ const flushing = (maxOutputLength: number): ZlibOptions => ({ maxOutputLength, f
 
 const decodeGzip: Decoder = (encoded, most) => gunzipSync(encoded, flushing(most));
 
-/** What is there of a body is decoded as far as it goes. */
+/** Decodes as far as the bytes go. */
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip: decodeGzip,
   'x-gzip': decodeGzip,
@@ -43,12 +43,12 @@ const decoders: Readonly<Record<string, Decoder>> = {
     (((encoded[0] ?? 0) & 0x0f) === 8 ? inflateSync : inflateRawSync)(encoded, flushing(most)),
 };
 
-/** It fits, more has to be seen, or why it does not fit. */
+/** It fits, more bytes are needed, or why it does not fit. */
 export type Beginning = 'fits' | 'unclear' | { readonly misfit: string };
 
-/** `isWhole` says that there is no more of it; `codings` are those of the body, the outermost first. */
+/** `isWhole`: there are no more bytes; `codings` are the body's, the outermost first. */
 export function beginningOf(bytes: Buffer, isWhole: boolean, form: AnswerForm, codings: readonly string[]): Beginning {
-  // As nearly all do.
+  // The usual case.
   if (codings.length === 0 && bytes[0] === OPEN_BRACE) return 'fits';
   if (codings.length === 0 || bytes.length === 0) return judge(bytes, isWhole, form);
   const plain = decodedBeginning(bytes, codings);
@@ -57,7 +57,7 @@ export function beginningOf(bytes: Buffer, isWhole: boolean, form: AnswerForm, c
   return isWhole || bytes.length > mostEncodedBytes ? 'fits' : 'unclear';
 }
 
-/** Undefined where it cannot be read here: by its client, perhaps. */
+/** Undefined where it cannot be decoded here. */
 function decodedBeginning(bytes: Buffer, codings: readonly string[]): Buffer | undefined {
   const short = decodedBy(codings, bytes.subarray(0, firstEncodedBytes));
   if (short === undefined || short.length > 0 || bytes.length <= firstEncodedBytes) return short;
@@ -74,13 +74,13 @@ function decodedBy(codings: readonly string[], bytes: Buffer): Buffer | undefine
     }
     return plain;
   } catch {
-    return undefined; // not what its header says, or far longer than it looks
+    return undefined; // not what its header says, or a decompression bomb
   }
 }
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Behind the mark and white space that some put before a text. */
+/** Offset after a byte order mark and white space. */
 function textStart(bytes: Buffer): number {
   const marked = Math.min(bytes.length, byteOrderMark.length);
   const isMarked = marked > 0 && bytes.compare(byteOrderMark, 0, marked, 0, marked) === 0;

@@ -219,7 +219,7 @@ const modelsOf = (upstreamId: string, { model }: Pick<RoutePlan, 'model'>): Mode
   namesByUpstream: new Map([[upstreamId, new Set(model.targets.map((one) => one.model))]]),
 });
 
-/** As a pattern of a configuration in force. */
+/** A pattern of a configuration in force. */
 function patternSetup(name = 'oa-*') {
   const all = setup(() => 0);
   const one = named(upstream('a'), name);
@@ -239,7 +239,7 @@ test('each name matched by a pattern has its own cooldown; its siblings are call
   assert.deepEqual([none.kind, none.isLimited, none.retryAfterMs], ['resting', true, 20_000]);
   assert.match(none.why[0] ?? '', /^a: oa-small: rests 20\.0 s more \(answered 429\)$/);
   choose(where, untried(), 'large').served(1);
-  // Whoever looks is told of the pattern, of which there is one, and which of its names rests.
+  // The state shows the pattern once, and which of its names is in cooldown.
   assert.deepEqual(states(), ['oa-* resting: oa-small: answered 429']);
   assert.deepEqual(
     changes.map(({ model, inCooldown }) => [model, inCooldown]),

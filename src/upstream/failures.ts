@@ -24,12 +24,12 @@ const notHttp = {
   message: 'The upstream sent something that is not HTTP; tell the operator.',
 } as const;
 
-/** The code of the error where the operator does not permit an address. */
+/** The error's code where the operator does not permit an address. */
 const addressNotAllowed = 'ERR_ADDRESS_NOT_ALLOWED';
 
 /**
- * The connection had served before, and was closed before a byte of this answer came. Most often the upstream closed an idle
- * connection while the call was on its way, and never read it. Not always: it may have read it and stopped.
+ * A kept-alive connection was closed before any byte of the answer. Usually the upstream closed it as idle and never read the call; but it may have
+ * read it and stopped.
  */
 export function isStaleConnection(error: unknown): boolean {
   return error instanceof BrokenConnectionError && error.stale;

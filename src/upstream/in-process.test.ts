@@ -5,7 +5,7 @@ import type { MadeAnswer } from '../core/family.ts';
 import type { Answer, Call } from '../core/outcome.ts';
 import { inProcessTransport } from './in-process.ts';
 
-/** A call to a family that makes such an answer, and how often it was over. */
+/** A call to a family with such an answer, and how often it ended. */
 function callOf(make: (() => Promise<MadeAnswer>) | undefined) {
   const counted = { over: 0 };
   const call = {

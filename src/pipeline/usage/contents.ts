@@ -13,9 +13,9 @@ import { termsIn } from './request-terms.ts';
 
 const bytesPerToken = 4;
 const tokensPerImage = 1000;
-/** Where neither the client nor the operator says how much a model writes. */
+/** Where neither the client nor the operator limits the output. */
 const boundlessMaxTokens = 131_072;
-/** Beyond any model, and so that no product of it loses a digit. */
+/** Above any model, and small enough for exact products. */
 const mostTokens = 1_000_000_000;
 const mostCandidates = 10_000;
 
@@ -26,7 +26,7 @@ const watched = compileWatchedKeys([...limits, ...candidates]);
 
 /** Tools that the client runs itself. */
 const clientTools: ReadonlySet<string> = new Set(['functionDeclarations', 'function_declarations']);
-/** A longer list of tools is no list in earnest. */
+/** A longer list of tools is not examined. */
 const longestToolsBytes = 1024 ** 2;
 
 type Model = Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxToolCalls'>;
@@ -61,7 +61,7 @@ export function forContents(
   return withTools(estimate, reported, 'tools', model);
 }
 
-/** The largest of what is said for each, wherever that stands. */
+/** The largest value of each, at any depth. */
 function boundsIn({ body, scan }: Question): { readonly tokens: number | undefined; readonly choices: number } {
   let tokens: number | undefined;
   let choices = 1;
@@ -81,7 +81,7 @@ function boundsIn({ body, scan }: Question): { readonly tokens: number | undefin
   return { tokens, choices: Math.ceil(choices) };
 }
 
-/** Their JSON takes a number in quotes for one; 0 where nothing is said. */
+/** Google's JSON accepts numbers in quotes; 0 for no number. */
 function toNumber(value: unknown): number {
   if (value === null) return 0;
   if (typeof value === 'number') return value;
@@ -95,7 +95,7 @@ interface Tools {
 const noTools: Tools = Object.freeze({ hosted: undefined, reported: undefined });
 const someTools: Tools = Object.freeze({ hosted: 'tools', reported: undefined });
 
-/** Tools that the upstream runs, by their names in small letters; `hosted` where they cannot be told. */
+/** Tools that the upstream runs, by their names in lower case; `hosted` for unknown ones. */
 function hostedToolsIn({ body, scan: { fields } }: Question): Tools {
   const field = fields.get('tools');
   if (field === undefined || field.kind === 'null') return noTools;
@@ -115,7 +115,7 @@ const kindOf = (name: string): string =>
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     .replace(/^google_search_retrieval$/, 'google_search');
 
-/** How many are asked for in one request. */
+/** Number of items in one request. */
 function itemsIn({ body, scan }: Question, names: readonly string[]): number {
   const list = scan.fields.get(names[0] ?? '');
   if (names[0] !== 'requests' || list?.kind !== 'array') return 1;

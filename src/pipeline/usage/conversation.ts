@@ -10,30 +10,30 @@ import type { Question } from '../question.ts';
 import { numberIn } from './number-in.ts';
 
 export interface Conversation {
-  /** Bytes of images, audio and files that are in the body. */
+  /** Bytes of images, audio and files in the body. */
   readonly mediaBytes: number;
   readonly media: number;
-  /** The name of a field after which the length of the body bounds nothing; undefined where there is none. */
+  /** A field whose content the body's length does not bound; undefined where there is none. */
   readonly beyond: string | undefined;
 }
 
-/** What stands before the data of a part: in a `data:` URL, and in a field of its own. */
+/** The text before a part's data: in a `data:` URL, and in a field of its own. */
 const inUrl = Buffer.from(';base64,');
 const inField = Buffer.from('"data"');
-/** What services put around a conversation: its template, and how tools are to be called; a tool of the service's own brings its description. */
+/** Tokens that services add to a conversation: its template, and instructions for tools; hosted tools bring their descriptions. */
 export const templateTokens = 256;
 export const toolsTokens = 1_024;
-/** A shorter text may be anything. */
+/** A shorter text is not treated as data. */
 const shortestData = 256;
 const quote = Buffer.from('"');
 const QUOTE = 0x22;
 const LOWER_F = 0x66;
 const COLON = 0x3a;
 const SPACE = 0x20;
-/** Between two places to stop. */
+/** Matches between two points where it may pause. */
 const looksPerPiece = 256;
 
-/** `body` is well-formed JSON; `names` are those of fields that bring in what is no text, or is not in it. */
+/** `body` is well-formed JSON; `names` are fields that add what is no text, or is outside the body. */
 export function* conversationIn(body: Buffer, names: readonly string[]): Generator<undefined, Conversation, undefined> {
   const found: Media = { media: 0, mediaBytes: 0 };
   yield* lookForUrls(body, found);
@@ -78,30 +78,30 @@ function* lookForFields(body: Buffer, found: Media): Generator<undefined, void, 
 
 /** Tools that the client runs itself. */
 const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom', undefined, null]);
-/** Those of Anthropic's own that its clients run, with the date of their version. */
+/** Anthropic's own client tools, with the date of their version. */
 const datedTool = /^(?:bash|computer|memory|text_editor)_\d{8}$/;
 const isOfClient = (type: unknown): boolean =>
   clientTools.has(type) || (typeof type === 'string' && datedTool.test(type));
-/** A longer list of tools is no list in earnest. */
+/** A longer list of tools is not examined. */
 const longestToolsBytes = 512 * 1024;
 
 interface Tools {
-  /** The field that asks for what the upstream runs itself without saying how often; undefined where none does. */
+  /** The field that requests hosted tools without a reported count; undefined where there is none. */
   readonly hosted: string | undefined;
-  /** What it runs itself and tells, or undefined where it is asked for none. */
+  /** Hosted tools whose calls are reported; undefined where there are none. */
   readonly reported: HostedTools | undefined;
-  /** How many descriptions of tools are put into the conversation: one of what tools are, and one of each that only the service knows. */
+  /** Number of descriptions added to the conversation: one for tools in general, and one for each hosted tool. */
   readonly described: number;
 }
 
 type ToolsRow = Pick<OperationRow, 'hosted' | 'callsIn' | 'searchedBy'>;
 
-/** Of a tool's type that names its version, its kind. */
+/** Removes the version from a tool's type. */
 const version = /(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
-/** What another model does is at another price. */
+/** Work of another model, at another price. */
 const ofOthers = /^advisor/;
 
-/** By fields of the row more than tools can be asked for. Some upstreams read `TOOLS` too. */
+/** Tools can also be requested by fields of the row. Some upstreams read `TOOLS` too. */
 export function toolsIn(question: Question, { hosted: names = [], callsIn, searchedBy }: ToolsRow): Tools {
   const { body, scan } = question;
   const { fields, foldedOnly } = scan;

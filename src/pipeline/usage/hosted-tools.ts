@@ -5,10 +5,10 @@ import type { RoutePlan } from '../../core/dispatch.ts';
 
 type Model = Pick<RoutePlan['model'], 'context' | 'maxToolCalls'>;
 
-/** Beyond any model, and so that no product of it loses a digit. */
+/** Above any model, and small enough for exact products. */
 const mostTokens = 1_000_000_000;
 
-/** `field`: by which they are asked for. */
+/** `field`: the one that requests them. */
 export function withTools(
   estimate: RequestEstimate,
   reported: HostedTools | undefined,

@@ -17,24 +17,24 @@ import { isStreamAsked, numberIn } from './number-in.ts';
 type Model = Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
 
 const bytesPerToken = 4;
-/** Longer than this, a text is counted in turns; between two places to stop. */
+/** A longer text is counted in time slices of this size. */
 const oneSliceBytes = 512 * 1024;
 const bytesPerPiece = 64 * 1024;
-/** Of sound that is billed by tokens, about twenty a second, in which some fifteen characters are said. */
+/** Sound billed by tokens has about twenty a second, for some fifteen characters of speech. */
 const soundTokensPerCharacter = 1.5;
-/** Beyond what any service makes at once. */
+/** Above what any service makes at once. */
 const mostPictures = 1_000;
-/** Where nobody says how much one answer can be. */
+/** Where the output has no configured bound. */
 const boundlessTokens = 131_072;
 const tokensPerPicture = 1_000;
 const soundTokensPerSecond = 10;
 
-/** What is billed by tokens of output is bounded by the model alone: no field of a request says so. */
+/** Output tokens have no bound in a request: only the model's. */
 const boundedByModel: readonly PriceUnit[] = outputUnits;
-/** Of sound as most services take it, compressed: 128 kbit/s. */
+/** Compressed sound as most services take it: 128 kbit/s. */
 const bytesPerSecond = 16_000;
 
-/** `max_output` is of one picture; those that show how it becomes count as one each. */
+/** `max_output` is for one picture; intermediate pictures of a stream count as one each. */
 export function forImages(question: Question, { context, maxOutput }: Model): RequestEstimate {
   const { body, scan } = question;
   const images = toCount(numberIn(question, 'n'), 1);
@@ -57,7 +57,7 @@ export function forImages(question: Question, { context, maxOutput }: Model): Re
   };
 }
 
-/** What a request leaves to the service, or says so that services may read it in two ways, is undefined: it may be the dearest. */
+/** Undefined where the request leaves it open, or spells it ambiguously: the most expensive one is assumed. */
 function wordIn({ body, scan }: Question, name: keyof PictureRate): string | undefined {
   const field = scan.fields.get(name);
   if (field?.kind !== 'string') return undefined;
@@ -65,7 +65,7 @@ function wordIn({ body, scan }: Question, name: keyof PictureRate): string | und
   return word === 'auto' ? undefined : word;
 }
 
-/** How long a recording is, and what it counts, is seen by nobody before it is read. */
+/** The length of a recording, and its tokens, are unknown before it is processed. */
 export function forRecording(question: Question, { context, maxOutput, maxAudioMs }: Model): RequestEstimate {
   const { form, body } = question;
   const likelySeconds = Math.ceil((form?.fileBytes ?? 0) / bytesPerSecond);
@@ -88,7 +88,7 @@ export function forRecording(question: Question, { context, maxOutput, maxAudioM
   };
 }
 
-/** Characters are those of the text, and no bytes. Without a promise where it is not long. */
+/** Counts characters of the text, not bytes. Returns no promise for a short text. */
 export function forSpeech({ body, scan }: Question, { maxOutput }: Model): RequestEstimate | Promise<RequestEstimate> {
   const field = scan.fields.get('input');
   const toRequestEstimate = (characters: number): RequestEstimate => ({
@@ -114,12 +114,12 @@ const toCount = (asked: number | undefined, standard: number): number =>
 
 const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
-/** Two escapes that are one character: a high surrogate, and a low one right behind it. */
+/** Two escapes for one character: a high surrogate followed by a low one. */
 const highSurrogate = /^\\u[dD][89abAB]/;
 const lowSurrogate = /^\\u[dD][c-fC-F]/;
 const escapeBytes = 6;
 
-/** As Unicode counts them, of a well-formed text between its quotes. */
+/** Unicode characters of a well-formed text between its quotes. */
 function* charactersIn(body: Buffer, { start, end }: JsonField): Generator<undefined, number, undefined> {
   let count = 0;
   let nextStop = start + bytesPerPiece;
@@ -129,7 +129,7 @@ function* charactersIn(body: Buffer, { start, end }: JsonField): Generator<undef
       yield;
     }
     const byte = body[at] ?? 0;
-    // What goes on with a character that has begun is none of its own.
+    // Continuation bytes of UTF-8 do not count.
     if ((byte & 0xc0) !== 0x80) count += 1;
     if (byte !== BACKSLASH) continue;
     if (body[at + 1] !== LOWER_U) at += 1;

@@ -6,7 +6,7 @@ import type { OwnUsage } from '../../core/custom-route.ts';
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 import type { UsageObserver } from './usage.ts';
 
-/** Of a whole answer in JSON, uncompressed; of any other nothing is known. */
+/** For a whole, uncompressed JSON answer; else usage is unknown. */
 export class NamedUsageObserver implements UsageObserver {
   readonly #names: OwnUsage;
   readonly #picker: JsonPicker;

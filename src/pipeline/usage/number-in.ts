@@ -4,7 +4,7 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import type { Question } from '../question.ts';
 
-/** Undefined where it is not there. Some upstreams read `MAX_TOKENS` too, or take "100" for 100: that might be anything. */
+/** Undefined where it is absent. Some upstreams also read `MAX_TOKENS`, or "100" as 100: then the value is uncertain. */
 export function numberIn(question: Question, name: string): number | undefined {
   const { body, scan, form } = question;
   const [outer = '', inner] = name.split('.');
@@ -12,12 +12,12 @@ export function numberIn(question: Question, name: string): number | undefined {
   const field = scan.fields.get(name);
   if (field === undefined) return scan.foldedOnly.includes(name) ? Number.POSITIVE_INFINITY : undefined;
   if (field.kind === 'null') return undefined;
-  // Parts of forms are texts, all of them.
+  // All parts of forms are texts.
   if (form !== undefined && field.kind === 'string') return numberOf(textOf(body, field));
   return field.kind === 'number' ? Number(body.toString('latin1', field.start, field.end)) : Number.POSITIVE_INFINITY;
 }
 
-/** More settings than this are none. */
+/** Longer settings are not parsed. */
 const longestSettingsBytes = 64 * 1024;
 
 function numberWithin({ body, scan }: Question, outer: string, inner: string): number | undefined {

@@ -8,9 +8,9 @@ import type { TextReader } from './written-text.ts';
 const LINE_FEED = 0x0a;
 
 const sizeAndQuality = ['size', 'quality'] as const;
-/** A whole answer has a list of them, by their bytes or by where they are. */
+/** A whole answer has a list of them, by their bytes or their URLs. */
 const ofWhole = ['data.*.b64_json', 'data.*.url'];
-/** A stream has events of which the last of each picture says so; those before show how it becomes. */
+/** In a stream, the last event of each picture has its own type; earlier ones are intermediate. */
 const ofEvents = ['type'];
 const lastEvent = /\.completed$/;
 
@@ -34,7 +34,7 @@ export class PictureReader implements TextReader {
   push(chunk: Buffer): void {
     const picked: Picked[] = [];
     let start = 0;
-    // An event is a line, and a line is one document.
+    // An event is one line, and its data one document.
     while (this.#isStream) {
       const end = chunk.indexOf(LINE_FEED, start);
       if (end === -1) break;

@@ -109,16 +109,16 @@ test('completions are bounded by max_tokens per choice and prompt', async () => 
   assert.equal(await most({ max_tokens: 100 }), 200);
   assert.equal(await most({ max_tokens: 100, n: 3 }), 600);
   assert.equal(await most({ max_tokens: 100, n: 3, best_of: 5 }), 1000);
-  // Some take it for nothing said.
+  // Some treat it as absent.
   assert.equal(await most({ max_tokens: 0 }), 2 * 131_072);
   assert.equal(await most({ max_tokens: -1 }), 2 * 131_072);
   assert.equal(await most('"max_tokens":1e1'), 10);
   assert.equal(await most('"max_tokens":1e400,"n":1e400'), 1_000_000_000);
   assert.equal(await most('"MAX_TOKENS":5'), 1_000_000_000);
-  // What an upstream might make of it: 7, or anything.
+  // Upstreams may read it as 7, or otherwise.
   for (const odd of ['"7"', 'true', '[7]', '{}']) assert.equal(await most(`"max_tokens":${odd}`), 1_000_000_000);
   for (const name of ['n', 'best_of']) assert.equal(await most(`"max_tokens":7,"${name}":"9"`), 70_000);
-  // vLLM and llama.cpp take it for no limit at all.
+  // vLLM and llama.cpp treat it as no limit.
   assert.equal(await most({ max_tokens: null }), 2 * 131_072);
   assert.equal((await estimate('/v1/completions', { model: 'm', prompt: [] })).mostOutputTokens, 16);
 });

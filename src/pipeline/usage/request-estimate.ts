@@ -17,37 +17,37 @@ import { forImages, forRecording, forSpeech } from './media.ts';
 import { numberIn } from './number-in.ts';
 import { termsIn } from './request-terms.ts';
 
-/** Of text in most languages and vocabularies. */
+/** For text in most languages and vocabularies. */
 const bytesPerToken = 4;
 const tokensPerImage = 1000;
-/** What OpenAI and those like it take where a client says nothing. */
+/** The default of OpenAI and similar services. */
 const standardMaxTokens = 16;
-/** For a bound that is none, such as llama.cpp's -1, or null, which vLLM takes for one, or 0, which some take for nothing said. */
+/** For values without a bound, such as llama.cpp's -1, vLLM's null, or 0, which some treat as absent. */
 const boundlessMaxTokens = 131_072;
-/** Beyond any model, and so that no product of it loses a digit. */
+/** Above any model, and small enough for exact products. */
 const mostTokens = 1_000_000_000;
 const mostChoices = 10_000;
-/** How many answers are wanted, by llama.cpp's name for it as well. */
+/** The number of answers, with llama.cpp's name for it. */
 const choiceNames = ['n', 'n_cmpl'] as const;
-/** Some know `max_tokens` by these names as well, and take them first: they may raise what an answer can cost, and never lower it. */
+/** Alternative names of `max_tokens` that some services prefer: they may raise the worst case, but never lower it. */
 const otherLimitNames = ['max_completion_tokens', 'n_predict'] as const;
 
-/** What rerankers count as one search: so many documents, and each part of a document, with the query, as one more. */
+/** Rerankers bill one search for so many documents; each part of a long document counts as one more. */
 const documentsPerSearchUnit = 100;
 const tokensPerPart = 500;
 const fewestTokensPerPart = 250;
 
-/** Of a list; one is one text. */
+/** For a list; a single text counts as one. */
 type ItemCount = Pick<JsonField, 'elements' | 'values'>;
 const one: ItemCount = Object.freeze({ elements: 1, values: 1 });
-/** Between two places to stop. */
+/** Items between two points where it may pause. */
 const looksPerPiece = 1_024;
 const imageKey = Buffer.from('"image_url"');
 const COLON = 0x3a;
 const SPACE = 0x20;
 const LOWER_T = 0x74;
 
-/** Of a route of the operator's own: what can be told of any bytes, and what the operator says of it. */
+/** For custom routes: what any bytes show, and the operator's settings. */
 function forAnything(
   { body, form }: Question,
   { path }: Route,
@@ -77,7 +77,7 @@ type Asked = Pick<RoutePlan, 'tiers'> & {
   readonly model: Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs' | 'maxToolCalls'>;
 };
 
-/** Without a promise where the body is not long. `refersBy`: the field by which it brings in what an upstream records. */
+/** Returns no promise for a short body. `refersBy`: the field that adds content stored at the upstream. */
 export function estimateOf(
   question: Question,
   route: Route,
@@ -101,7 +101,7 @@ export function estimateOf(
   return list.end - list.start > oneSliceBytes ? timeSliced(images).then(withImages) : withImages(atOnce(images));
 }
 
-/** Longer than this, it is looked through in turns. */
+/** A longer body is searched in time slices. */
 const oneSliceBytes = 512 * 1024;
 
 function estimateOfMessages(
@@ -123,10 +123,10 @@ function estimateOfMessages(
     : timeSliced(looking).then(toRequestEstimate);
 }
 
-/** Where nothing of it is counted by anyone. */
+/** Where only requests are counted. */
 const forOne: RequestEstimate = Object.freeze({ ...forNothing, items: 1 });
 
-/** With what those who may be asked add to each item. */
+/** Adds what the targets add to each item. */
 function withAdded(estimate: RequestEstimate, tiers: Tiers): RequestEstimate {
   let input = 0;
   let output = 0;
@@ -165,7 +165,7 @@ function toRequestEstimate(
   }
 }
 
-/** The prompts, inputs or documents; whatever stands in for them. */
+/** The prompts, inputs or documents, or their stand-in. */
 export function listIn({ scan: { fields } }: Question, { row: { items } }: Route): JsonField | undefined {
   let list: JsonField | undefined;
   for (const name of items) {
@@ -238,7 +238,7 @@ function choicesIn(question: Question, names: readonly string[]): number {
   return Math.min(most, mostChoices);
 }
 
-/** How long one answer can be: what the client allows, and where it does not say, what the upstreams do then. */
+/** The longest answer: by the client's limit, else by the upstreams' default. */
 function mostTokensEach(question: Question, tiers: Tiers, standard: number, name = 'max_tokens'): number {
   const limit = numberIn(question, name);
   let most = limit === undefined ? mostTokensUnasked(question, tiers, standard, name) : toLimit(limit);
@@ -259,14 +259,14 @@ function toLimit(tokens: number): number {
   return tokens <= 0 ? boundlessMaxTokens : Math.min(Math.ceil(tokens), mostTokens);
 }
 
-/** Of a target that knows no limit but what the operator has set for those who say none. */
+/** A target whose only default limit is the operator's. */
 function unaskedLimitOf({ offer, target: { defaults } }: Candidate): number {
   if (offer.isUnlimited !== true) return 0;
   const set = numberOf(defaults.max_tokens) ?? numberOf(defaults.max_completion_tokens);
   return set === undefined ? boundlessMaxTokens : toLimit(set);
 }
 
-/** An edit is about as long as what it was made of; a model that converses writes what it is told. */
+/** An edit is about as long as its input; a chat model may write more. */
 function forEdit(question: Question, tiers: Tiers): RequestEstimate {
   const { length } = question.body;
   const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
@@ -282,7 +282,7 @@ function forEdit(question: Question, tiers: Tiers): RequestEstimate {
   };
 }
 
-/** A reranker reads the query with each document. */
+/** A reranker processes the query with each document. */
 function forDocuments({ body, scan }: Question, list: JsonField | undefined, { elements }: ItemCount): RequestEstimate {
   const queryBytes = sizeOf(scan.fields.get('query'));
   const documentBytes = sizeOf(list);
@@ -313,7 +313,7 @@ function forInputs(question: Question, list: JsonField | undefined, count: ItemC
   };
 }
 
-/** Lists of tokens say how many there are. */
+/** Lists of tokens have a known length. */
 function likelyTokens({ body }: Question, list: JsonField | undefined, { values }: ItemCount): number {
   if (list === undefined || list.kind === 'null') return Math.ceil(body.length / bytesPerToken);
   const isTokens = list.firstElement === 'number' || list.firstElement === 'array';
@@ -336,17 +336,17 @@ function* imagesIn(body: Buffer, { start, end }: JsonField): Generator<undefined
   return count;
 }
 
-/** What a text or a list takes between its quotes or brackets. */
+/** The length between quotes or brackets. */
 function sizeOf(field: JsonField | undefined): number {
   return field === undefined ? 0 : Math.max(field.end - field.start - 2, 0);
 }
 
 type ModelBounds = Pick<RoutePlan['model'], 'context' | 'maxOutput'>;
 
-/** Adds output billed beyond what bounds an answer: predicted text, thinking beyond it, and the summary of a compacted conversation. */
+/** Adds output beyond the answer's limit: predicted text, reasoning, and the summary of a compacted conversation. */
 function withMore(question: Question, estimate: RequestEstimate, { context, maxOutput }: ModelBounds): RequestEstimate {
   const foretold = lengthOf(question, 'prediction') * (estimate.choices ?? 1);
-  // Between calls of tools a model may think for more than one answer is long; it is not bounded by that then.
+  // Between tool calls a model may reason for longer than one answer; the answer's limit does not apply.
   const thought = numberIn(question, 'thinking.budget_tokens') ?? 0;
   const beyond = foretold + (thought >= estimate.mostOutputTokens ? thought : 0);
   const more =
@@ -354,7 +354,7 @@ function withMore(question: Question, estimate: RequestEstimate, { context, maxO
       ? estimate
       : { ...estimate, mostOutputTokens: Math.min(estimate.mostOutputTokens + beyond, mostTokens) };
   if (lengthOf(question, 'context_management') === 0) return more;
-  // All is read once more, and written as a summary.
+  // All is processed once more, and summarised.
   if (maxOutput === undefined) return { ...more, unbounded: more.unbounded ?? 'context_management' };
   return {
     ...more,
@@ -363,7 +363,7 @@ function withMore(question: Question, estimate: RequestEstimate, { context, maxO
   };
 }
 
-/** Of what stands there; some upstreams read other spellings of its name, too. */
+/** The field's length; some upstreams read other spellings of its name, too. */
 function lengthOf({ body, scan }: Question, name: string): number {
   const field = scan.fields.get(name);
   if (field === undefined) return scan.foldedOnly.includes(name) ? body.length : 0;

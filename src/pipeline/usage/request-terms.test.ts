@@ -8,7 +8,7 @@ const usage = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 
 async function tierIn(operation: 'chat' | 'responses' | 'messages' | 'embeddings', type: string, text: string) {
   const observer = createUsageObserver(type, undefined, undefined, operationRows[operation]);
-  // In pieces, as networks bring it.
+  // In pieces, as networks deliver it.
   for (let at = 0; at < text.length; at += 7) observer.push(Buffer.from(text.slice(at, at + 7)));
   return (await observer.finish())?.units?.serviceTier;
 }

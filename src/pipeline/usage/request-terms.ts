@@ -7,16 +7,16 @@ import { compileWatchedKeys, scanJson, scanJsonHead, textOf } from '../../lib/js
 import type { Excerpt } from '../answers/excerpt.ts';
 import type { Question } from '../question.ts';
 
-/** By these requests say it; Google has two spellings. */
+/** The fields of requests; Google has two spellings. */
 const asked: readonly (readonly [keyof Terms, readonly string[]])[] = [
   ['serviceTier', ['service_tier', 'serviceTier']],
   ['speed', ['speed']],
   ['inferenceGeo', ['inference_geo']],
 ];
-/** What an upstream may read as it likes. */
+/** A value that upstreams may interpret in any way. */
 const anything = '?';
 
-/** Undefined where the request leaves all of it to the service. */
+/** Undefined where the request has none of them. */
 export function termsIn({ body, scan }: Question): Terms | undefined {
   let terms: Terms | undefined;
   for (const [name, fields] of asked) {
@@ -38,10 +38,10 @@ const openingBrace = Buffer.from('{');
 const openingResponse = Buffer.from('{"response":{');
 const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
-/** How far behind its key a word ends. */
+/** Limit from a key to the end of its value. */
 const longestBytes = 128;
 
-/** With the tier that the answer says beside its count. `isInResponse`: in an object of each event. */
+/** With the tier that the answer reports beside its usage. `isInResponse`: in an object of each event. */
 export function withTier(
   usage: Usage | null,
   excerpt: Excerpt,
@@ -56,7 +56,7 @@ export function withTier(
 function tierInWhole(excerpt: Excerpt): string | undefined {
   const tail = excerpt.tail();
   for (const at of offsetsIn(tail)) {
-    // What follows a key at the top of an object is, with a brace before it, an object again; what follows one further down is not.
+    // From a top-level key on, the text with a brace before it is an object again; from a nested key on it is not.
     const word = wordIn(Buffer.concat([openingBrace, tail.subarray(at)]));
     if (word !== undefined) return word;
   }

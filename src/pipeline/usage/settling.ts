@@ -17,11 +17,11 @@ import type { UsageObserver } from './usage.ts';
 export interface SettlingDeps {
   readonly ledger: Ledger;
   bill(exchange: Exchange): void;
-  /** Takes over what is reserved for what goes on. */
+  /** Takes over the reservation of background work. */
   readonly background: { takeOver(exchange: Exchange, reservation: Reservation | undefined): void };
 }
 
-/** With more text than this in each, the events of a stream plainly hold several tokens. */
+/** With more text per event, events clearly hold several tokens. */
 const mostBytesPerEvent = 16;
 
 export class Settling {
@@ -40,13 +40,13 @@ export class Settling {
     this.#beginning = beginning;
   }
 
-  /** From here on the reservation counts, and no longer that the exchange has begun. */
+  /** From here on the reservation counts in place of the begun exchange. */
   reserved(reservation: Reservation): void {
     this.#beginning?.over();
     this.#reservation = reservation;
   }
 
-  /** An answer is over, or broke off. Resolves when that is written down; rejects where it cannot be. */
+  /** An answer ended, or broke off. Resolves when that is recorded; rejects where it cannot be. */
   answered(answer: Answer, observer: UsageObserver): Promise<void> {
     const { cut, errorCode } = this.#exchange;
     const counted = observer.finish(cut || errorCode !== undefined);
@@ -58,7 +58,7 @@ export class Settling {
   #settleWith(usage: Usage | null, answer: Answer, observer: UsageObserver): Promise<void> {
     const exchange = this.#exchange;
     if (exchange.route?.isFree === true) return this.#settle();
-    // What a translated answer shows may be an estimate. Of a list that ends in an error, its parts have counted.
+    // A translated answer's usage may be an estimate. A list that ends in an error is billed by its parts.
     exchange.usage =
       (answer.translated === undefined
         ? (answer.countedApart ?? usage ?? countedInHeader(exchange, answer))
@@ -74,7 +74,7 @@ export class Settling {
     });
   }
 
-  /** An answer of which nothing but its count is of interest, and that was read; the waiter is told when that is written down. */
+  /** For an answer of which only the usage is of interest, and was read; the waiter is notified when it is recorded. */
   counted(answer: Answer, usage: Usage | null, waiter: LedgerWaiter): void {
     if (this.#isDone) throw new TypeError('an exchange is settled once');
     const exchange = this.#exchange;
@@ -83,14 +83,14 @@ export class Settling {
     this.#deps.ledger.settleFor(waiter, exchange, this.#reservation);
   }
 
-  /** It ended with an error of ours. That it cannot be written down is no reason for another error. */
+  /** It ended with an error of ours. A failure to record it causes no second error. */
   async failed(error: unknown): Promise<void> {
     this.#beginning?.over();
     if (this.#isDone) return;
     const { recordedAs, status } = error instanceof GatewayError ? error : new GatewayError('internal_error');
     this.#exchange.status = status;
     this.#exchange.errorCode = recordedAs;
-    // Strangers and slips of the path are for the log; nothing was promised to anyone.
+    // Requests without a key or a route are only logged.
     if (this.#exchange.key === undefined) return;
     try {
       await this.#settle();
@@ -119,13 +119,13 @@ export class Settling {
   }
 }
 
-/** What is counted is looked at where it is nothing, or of several choices. */
+/** Text is read where usage is zero, or covers several choices. */
 function isTextWorthReading(exchange: Exchange): boolean {
   const { outputTokens } = believableIn(exchange);
   return outputTokens === null || outputTokens === 0 || exchange.estimate?.choices !== undefined;
 }
 
-/** Where nobody counted the output, or not so that it can be right, and the events of a stream are no tokens. */
+/** Where the output was not counted plausibly, and events are not tokens. */
 function needsTokens(exchange: Exchange, { texts, bytes }: Written, { translated }: Answer): boolean {
   if (texts === 0 || exchange.status >= 400 || believableIn(exchange).outputTokens !== null) return false;
   if (exchange.estimate?.isStream !== true || translated !== undefined) return true;
@@ -140,7 +140,7 @@ function outcomeOf({ cut, errorCode, attempts, status }: Exchange): RowOutcome {
   return errorCode === undefined && status < 400 ? 'ok' : 'error';
 }
 
-/** What a good answer counts in its head, where its service says it nowhere else. */
+/** The tokens in a good answer's header, where its body has none. */
 function countedInHeader({ route }: Exchange, { status, headers }: Answer): Usage | null {
   const name = route?.row.countedInHeader;
   if (name === undefined || status >= 400) return null;
@@ -150,13 +150,13 @@ function countedInHeader({ route }: Exchange, { status, headers }: Answer): Usag
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, searchUnits: null };
 }
 
-/** By the vocabulary that goes with the name of the model, from the beginning of the text to all of it. */
+/** Estimated by the model's vocabulary, extrapolated from the beginning of the text. */
 async function likelyTokens({ sample, bytes }: Written, model: string): Promise<number> {
   const tokens = await countTokens(vocabularyOf(model), toText(sample));
   return Math.max(1, Math.round((tokens * bytes) / Math.max(1, sample.length)));
 }
 
-/** What is cut in the middle of an escape or a character at its end is as good as whole. */
+/** A cut escape or character at its end does not matter. */
 function toText(sample: string): string {
   const json = Buffer.from(sample, 'latin1').toString('utf8');
   try {

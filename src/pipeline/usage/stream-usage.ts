@@ -14,16 +14,16 @@ const usage = 'include_usage';
 const watched = compileWatchedKeys([usage]);
 const watchedOptions = compileWatchedKeys([options]);
 
-/** Who refuses to be asked may have learned it by then. */
+/** After this time an upstream that refused the field is tried again. */
 const rememberedMs = 3_600_000;
-/** By the upstream's name for the model: a target of a pattern has as many as are asked for. */
+/** By the upstream's name for the model: a pattern's target has as many as are requested. */
 const refusals = new WeakMap<Target, Map<string, number>>();
 const mostRemembered = 1_000;
 
-/** Whether a count is to be asked for: not of who refuses that, and not where the client asks itself. */
+/** Whether to request usage: not from upstreams that refuse the field, nor where the client does. */
 export function asksUsage(plan: Plan, target: Target): boolean {
   const { routePlan, exchange, question, resolved, route } = plan;
-  // Who counts elsewhere does so unasked.
+  // Services with usage elsewhere always send it.
   if (route.row.written === undefined || route.row.countsIn !== undefined) return false;
   const isWanted = routePlan.model.asksUsage || plan.isCountRead === true;
   if (!isWanted || exchange.estimate?.isStream !== true) return false;
@@ -31,23 +31,23 @@ export function asksUsage(plan: Plan, target: Target): boolean {
   return refusedUntilMs <= performance.now() && askedIn(question, question.body) !== undefined;
 }
 
-/** The call with a count asked for. */
+/** The call with usage requested. */
 export function withUsageAsked({ question, others }: Plan, call: Call): Call {
   const asked = others === undefined ? question : asSent(question, call.body);
   return { ...call, headers: uncompressed(call.headers), body: askedIn(asked, call.body) ?? call.body };
 }
 
-/** Where more than the model's name was written anew, places are those of what is sent. */
+/** Where more than the model's name was replaced, offsets are those of the sent body. */
 function asSent(question: Question, sent: CallBody): Question {
   const body = inOnePiece(sent);
   const scan = scanJson(body, watchedOptions);
   return scan.ok ? { ...question, body, scan, modelField: undefined } : question;
 }
 
-/** Whether an answer may be a refusal of the question: of what is refused so, nothing was done. */
+/** Whether an answer may refuse the field: such a refusal did no work. */
 export const mayBeRefusal = (status: number): boolean => status === 400 || status === 422;
 
-/** This target has answered well what it had refused with the question in it. */
+/** The target succeeded without the field that it had refused. */
 export function rememberRefusal({ resolved }: Plan, target: Target): void {
   const ofTarget = refusals.get(target) ?? new Map<string, number>();
   if (ofTarget.size >= mostRemembered) ofTarget.clear();
@@ -55,9 +55,9 @@ export function rememberRefusal({ resolved }: Plan, target: Target): void {
   refusals.set(target, ofTarget);
 }
 
-/** `sent`: the question as it goes to the upstream, with another model's name in it perhaps. */
+/** `sent`: the body for the upstream, perhaps with another model's name. */
 function askedIn({ body, scan, modelField }: Question, sent: CallBody): CallBody | undefined {
-  // Another spelling alone may be read by the upstream, and is not ours to change.
+  // An upstream may read another spelling, which is not ours to change.
   if (scan.foldedOnly.includes(options)) return undefined;
   const field = scan.fields.get(options);
   if (field === undefined) {
@@ -69,7 +69,7 @@ function askedIn({ body, scan, modelField }: Question, sent: CallBody): CallBody
   if (field.kind === 'null') return withSpan(sent, start, end, `{"${usage}":true}`);
   if (field.kind !== 'object') return undefined;
   const inside = scanJson(body.subarray(field.start, field.end), watched);
-  // What stands there twice is for the upstream to read or to refuse.
+  // A repeated field is for the upstream to read or to refuse.
   if (!inside.ok || inside.foldedOnly.includes(usage)) return undefined;
   const { fields, insertAt, empty } = inside;
   const asked = fields.get(usage);

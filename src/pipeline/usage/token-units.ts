@@ -5,13 +5,13 @@ import type { UnitName, Units } from '../../core/accounting/units.ts';
 type Counts = Partial<Record<UnitName, number>>;
 type Beside = Partial<Record<'serviceTier' | 'speed' | 'inferenceGeo', string>> & Pick<Units, 'toolCalls'>;
 
-/** OpenAI's names for the parts of what went in, and Anthropic's for how long a cache keeps them. */
+/** OpenAI's names for parts of the input, and Anthropic's for a cache's lifetimes. */
 const inputDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
 const outputDetails = ['completion_tokens_details', 'output_tokens_details', 'output_token_details'];
-/** Google's lists of how many tokens are of which kind. */
+/** Google's lists of tokens by kind. */
 const googleInputs = ['promptTokensDetails', 'toolUsePromptTokensDetails'];
 
-/** Of a `usage`; undefined where it tells nothing apart. */
+/** From a `usage` object; undefined where it has no details. */
 export function unitsIn(usage: unknown): Units | undefined {
   const input = firstAt(usage, inputDetails);
   const output = firstAt(usage, outputDetails);
@@ -20,7 +20,7 @@ export function unitsIn(usage: unknown): Units | undefined {
   if (input === undefined && output === undefined && life === undefined) return words;
   const cached = at(input, 'cached_tokens_details');
   const counts = someOf({
-    // What the cache held is priced as that, whatever it is of.
+    // Cached tokens have their own price, of any kind.
     audioInputTokens: countAt(input, 'audio_tokens') - countAt(cached, 'audio_tokens'),
     imageInputTokens: countAt(input, 'image_tokens') - countAt(cached, 'image_tokens'),
     audioOutputTokens: countAt(output, 'audio_tokens'),
@@ -31,7 +31,7 @@ export function unitsIn(usage: unknown): Units | undefined {
   return words === undefined ? counts : { ...counts, ...words };
 }
 
-/** Of a `usageMetadata`. */
+/** From a `usageMetadata` object. */
 export function googleUnitsIn(usage: unknown): Units | undefined {
   const inputs = (kind: string): number =>
     googleInputs.reduce((sum, name) => sum + ofKind(at(usage, name), kind), 0) -
@@ -48,7 +48,7 @@ export function googleUnitsIn(usage: unknown): Units | undefined {
   return typeof tier === 'string' ? { ...counts, serviceTier: tier } : counts;
 }
 
-/** Of Google's interactions, with the calls of its own tools. */
+/** From Google's interactions, with the calls of its own tools. */
 export function interactionUnitsIn(usage: unknown): Units | undefined {
   const of = (list: string, kind: string): number => ofKind(at(usage, `${list}_tokens_by_modality`), kind, 'tokens');
   const inputs = (kind: string): number => of('input', kind) + of('tool_use', kind) - of('cached', kind);
@@ -69,7 +69,7 @@ export function interactionUnitsIn(usage: unknown): Units | undefined {
   return { ...counts, toolCalls: Object.fromEntries(toolCalls) };
 }
 
-/** Anthropic says it in the count itself. */
+/** Anthropic reports it within the usage. */
 function beside(usage: unknown): Beside | undefined {
   const words: Mutable<Beside> = {};
   const calls = callsIn(at(usage, 'server_tool_use'));
@@ -120,7 +120,7 @@ function firstAt(value: unknown, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Undefined where there is nothing, or null. */
+/** Undefined where it is absent, or null. */
 const at = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (Reflect.get(value, name) ?? undefined) : undefined;
 

@@ -12,13 +12,13 @@ export interface CallReader {
   calls(): ToolCalls;
 }
 
-/** Undefined where they stand in the count itself. */
+/** Undefined where the usage itself has them. */
 export function createCallReader(callsIn: OperationRow['callsIn'], isStream: boolean): CallReader | undefined {
   if (callsIn === 'output') return new LineReader(isStream, isStream ? new AddedItems() : new WholeItems());
   return callsIn === 'grounding' ? new LineReader(isStream, new Grounding()) : undefined;
 }
 
-/** Takes what was picked of one document; of a stream, each line is one. */
+/** Receives the picked values of one document; in a stream, each line is one. */
 interface Counter {
   readonly paths: readonly string[];
   take(picked: readonly Picked[]): void;
@@ -62,9 +62,9 @@ class LineReader implements CallReader {
 }
 
 const called = /^([a-z0-9_]{1,60})_call$/;
-/** What the client runs. */
+/** Tools that the client runs. */
 const ofClient: ReadonlySet<string> = new Set(['function', 'custom_tool', 'local_shell', 'apply_patch', 'computer']);
-/** A page that is read is no search. */
+/** Reading a page is no search. */
 const noSearches: ReadonlySet<string> = new Set(['open_page', 'find_in_page']);
 
 const kindIn = (type: string): string | undefined => {
@@ -74,7 +74,7 @@ const kindIn = (type: string): string | undefined => {
 
 class Tally {
   readonly counts = new Map<string, number>();
-  /** One runs code for many calls. */
+  /** A container runs code for many calls. */
   readonly containers = new Set<string>();
 
   add(kind: string | undefined, count = 1): void {
@@ -106,7 +106,7 @@ class WholeItems implements Counter {
   }
 }
 
-/** A call counts once it has begun, so that nobody is spared it who leaves before its end. */
+/** A call counts once it has begun, so that clients cannot avoid it by leaving early. */
 class AddedItems implements Counter {
   readonly paths = ['type', 'item.type', 'item.action.type', 'item.container_id'];
   readonly #begun = new Tally();
@@ -139,7 +139,7 @@ class AddedItems implements Counter {
 const queries = 'candidates.*.groundingMetadata.webSearchQueries.*';
 const maps = 'candidates.*.groundingMetadata.groundingChunks.*.maps.uri';
 
-/** Some models are billed by the answer that was looked up, some by each query. */
+/** Some models are billed by the grounded answer, some by each query. */
 class Grounding implements Counter {
   readonly paths = [queries, maps];
   readonly #queries = new Set<string>();

@@ -7,7 +7,7 @@ import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-
 import { type Excerpt, headBytes, tailBytes } from '../answers/excerpt.ts';
 import { googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
-/** Where counts stand: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
+/** Where usage is: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
 const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
 type Key = (typeof keys)[number];
 
@@ -20,7 +20,7 @@ const quotedKeys: Readonly<Record<Key, Buffer>> = {
   usageMetadata: Buffer.from('"usageMetadata"'),
 };
 const openingBrace = Buffer.from('{');
-/** What stands before a count in an object of its event. */
+/** The text before usage in an object of its event. */
 const inner = {
   response: { opening: Buffer.from('{"response":{'), watched: compileWatchedKeys(['response']) },
   delta: { opening: Buffer.from('{"delta":{'), watched: compileWatchedKeys(['delta']) },
@@ -30,10 +30,10 @@ const inner = {
 const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
 const eventField = 'data:';
-/** How far behind its key a count may end in the head: all of them are far shorter. */
+/** Limit of usage after its key in the head: all are far shorter. */
 const longestCountBytes = 1024;
 
-/** The count in an answer that is one JSON object. The end of a cut answer proves nothing, its head does. */
+/** The usage in an answer that is one JSON object. The end of a truncated answer proves nothing, its head does. */
 export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
   if (!cut) {
     const usage = anyInTail(excerpt.tail());
@@ -42,7 +42,7 @@ export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
   return anyInHead(excerpt.head());
 }
 
-/** The same of an answer that lies there whole. */
+/** The same for a complete answer. */
 export function readWholeUsage(body: Buffer): Usage | null {
   const tail = body.length <= tailBytes ? body : body.subarray(-tailBytes);
   const usage = anyInTail(tail);
@@ -52,15 +52,15 @@ export function readWholeUsage(body: Buffer): Usage | null {
 const anyInTail = (tail: Buffer): Usage | null => firstOf((key) => readFromTail(tail, key));
 const anyInHead = (head: Buffer): Usage | null => firstOf((key) => readFromHead(head, key));
 
-/** The last count in a stream of events; a cut stream has counted as far as it came. */
+/** The last usage in a stream of events; a truncated stream is counted up to its end. */
 export function readEventUsage(excerpt: Excerpt): Usage | null {
   const last = readLastEvent(excerpt);
   return last === null ? null : toUsage('usage', last);
 }
 
 /**
- * The count in a stream whose first event has one in its `message`, over which stands what the last event says: counts grow
- * while a stream goes on, and one that is gone, or zero, says nothing anew. The first cannot know what will be written.
+ * For streams whose first event has usage in its `message`: counts of the last event override it, as they grow, except where they are absent or zero.
+ * The first event's output count is no final one.
  */
 export function readMessageUsage(excerpt: Excerpt): Usage | null {
   const merged = readFirstMessage(excerpt.head());
@@ -73,27 +73,27 @@ export function readMessageUsage(excerpt: Excerpt): Usage | null {
 const hasContent = (value: unknown): boolean =>
   typeof value === 'number' ? value > 0 : typeof value === 'string' || isMapping(value) || Array.isArray(value);
 
-/** The count in the `response` of the last event that has one. Events before it may have null there. */
+/** The usage in the `response` of the last event that has one. Earlier events may have null there. */
 export const readResponseUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'usage');
 
-/** In the `delta` of the last event that has one, as Cohere says it. */
+/** In the `delta` of the last event that has one, as in Cohere's API. */
 export const readDeltaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'delta', 'usage');
 
-/** In the `meta` of the last `response`, as Cohere's first version says it: in events or in lines. */
+/** In the `meta` of the last `response`, as in Cohere's first API: in events or in lines. */
 export const readMetaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'meta');
 
-/** In the last `interaction`; where none came, what an event said by then. */
+/** In the last `interaction`; where that is missing, in an earlier event. */
 export const readInteractionUsage = (excerpt: Excerpt): Usage | null =>
   readInner(excerpt, 'interaction', 'usage') ?? readEventUsage(excerpt);
 
-/** The last count that stands in an object of its event or line, whose beginning may be lost. */
+/** The last usage in an object of its event or line, whose beginning may be lost. */
 function readInner(excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | 'meta'): Usage | null {
   const tail = excerpt.tail();
   const { opening, watched: watchedOuter } = inner[outer];
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     if (tail[at - 1] === BACKSLASH) continue;
     const lineEnd = tail.indexOf(LINE_FEED, at);
-    // As of a whole answer, but one object further down.
+    // As in a whole answer, but one level deeper.
     const event = Buffer.concat([opening, tail.subarray(at, lineEnd === -1 ? tail.length : lineEnd)]);
     const scan = scanJson(event, watchedOuter);
     const field = scan.ok ? scan.fields.get(outer) : undefined;
@@ -104,7 +104,7 @@ function readInner(excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | '
   return null;
 }
 
-/** The counts in a stream whose events each say what they know by then: of each the last one. */
+/** For streams whose events report what is known so far: the last value of each count. */
 export function readChunkUsage(excerpt: Excerpt): Usage | null {
   const tail = excerpt.tail();
   const key = quotedKeys.usageMetadata;
@@ -141,7 +141,7 @@ function readLastEvent(excerpt: Excerpt): Count | null {
   for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; ) {
     const start = tail.lastIndexOf(LINE_FEED, at) + 1;
     const end = tail.indexOf(LINE_FEED, at);
-    // An event with a picture in it is longer than what is kept.
+    // An event with a picture is longer than the kept part.
     if (start === 0 && !excerpt.tailIsWhole) return countFromTail(end === -1 ? tail : tail.subarray(0, end), 'usage');
     const event = dataOf(tail.subarray(start, end === -1 ? tail.length : end));
     const count = event === undefined ? null : countIn(event, 'usage');
@@ -151,12 +151,12 @@ function readLastEvent(excerpt: Excerpt): Count | null {
   return null;
 }
 
-/** Of a line; undefined where it holds none. */
+/** The data of a line; undefined where it has none. */
 function dataOf(line: Buffer): Buffer | undefined {
   return line.toString('latin1', 0, eventField.length) === eventField ? line.subarray(eventField.length) : undefined;
 }
 
-/** The count in one JSON object, whole. */
+/** The usage in one whole JSON object. */
 export const usageIn = (document: Buffer): Usage | null => readDocument(document, 'usage');
 
 /**
@@ -181,7 +181,7 @@ function readFromTail(tail: Buffer, key: Key): Usage | null {
   return null;
 }
 
-/** What was read of short ends of answers: few differ, and the text from the key on says it all. */
+/** Parsed ends of short answers: few differ, and the text from the key on determines the usage. */
 const knownEnds = new Map<string, Usage>();
 const mostKnownEnds = 1_000;
 const longestKnownEnd = 160;
@@ -241,7 +241,7 @@ const isEmpty = (usage: Usage): boolean =>
 const secondsIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 
-/** What a recording lasts, as whole transcriptions say it; some as a text. */
+/** The length of a recording in whole transcriptions; a text in some. */
 function fromDuration({ duration }: Count): Usage {
   const seconds = secondsIn(typeof duration === 'string' ? Number(duration) : duration);
   return { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null, seconds };
@@ -254,7 +254,7 @@ const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
   usageMetadata: fromGoogle,
 };
 
-/** OpenAI's shapes, older and newer, Anthropic's, and that of Cohere's chat; Voyage and Jina give the total alone. */
+/** OpenAI's older and newer shapes, Anthropic's, and Cohere's chat; Voyage and Jina report only the total. */
 function fromUsage(usage: unknown): Usage {
   if (countAt(usage, 'total_input_tokens') !== null) return fromInteraction(usage);
   if (isMapping(fieldAt(usage, 'billed_units')) || isMapping(fieldAt(usage, 'tokens'))) return fromMeta(usage);
@@ -265,7 +265,7 @@ function fromUsage(usage: unknown): Usage {
   const seconds = secondsIn(fieldAt(usage, 'seconds'));
   const units = unitsIn(usage);
   return {
-    // Anthropic counts what its cache is about beside the rest, the others within.
+    // Anthropic counts cached tokens beside the others, other services within.
     promptTokens: countAt(usage, 'prompt_tokens') ?? (input === null ? null : input + (hit ?? 0) + (written ?? 0)),
     completionTokens: countAt(usage, 'completion_tokens') ?? plus(countAt(usage, 'output_tokens'), apart?.output),
     totalTokens: countAt(usage, 'total_tokens'),
@@ -293,7 +293,7 @@ interface Passes {
 
 const ownPasses: ReadonlySet<unknown> = new Set(['message', 'compaction']);
 
-/** Of the passes of one answer those that are in no sum of Anthropic's: where it made the conversation shorter, or asked another model. */
+/** Passes of one answer outside Anthropic's sums: compacting the conversation, or calling another model. */
 function passesApart(usage: unknown): Passes | undefined {
   const passes = fieldAt(usage, 'iterations');
   if (!Array.isArray(passes)) return undefined;
@@ -312,7 +312,7 @@ function passesApart(usage: unknown): Passes | undefined {
 const plus = (count: number | null, more = 0): number | null =>
   count === null && more === 0 ? null : (count ?? 0) + more;
 
-/** Google counts thoughts beside what it wrote, and what tools brought in beside the prompt; what the cache held is part of that. */
+/** Google counts thoughts beside the output, and tool results beside the prompt; cached tokens are part of the prompt. */
 function fromGoogle(usage: unknown): Usage {
   const prompt = countAt(usage, 'promptTokenCount');
   const tools = countAt(usage, 'toolUsePromptTokenCount') ?? 0;
@@ -321,7 +321,7 @@ function fromGoogle(usage: unknown): Usage {
   const totalTokens = countAt(usage, 'totalTokenCount');
   const units = googleUnitsIn(usage);
   const promptTokens = prompt === null ? null : prompt + tools;
-  // Where thinking took all that there was, nothing says that nothing was written.
+  // Where reasoning used up everything, there is no count of zero output.
   const left = totalTokens === null || promptTokens === null ? null : Math.max(totalTokens - promptTokens, 0);
   return {
     promptTokens,
@@ -333,7 +333,7 @@ function fromGoogle(usage: unknown): Usage {
   };
 }
 
-/** Google's newer names: what tools brought in is beside the prompt, thoughts are beside what was written where the total says so. */
+/** Google's newer names: tool results are beside the prompt, thoughts beside the output where the total shows it. */
 function fromInteraction(usage: unknown): Usage {
   const of = (name: string): number => countAt(usage, `total_${name}tokens`) ?? 0;
   const promptTokens = of('input_') + of('tool_use_');
@@ -352,7 +352,7 @@ function fromInteraction(usage: unknown): Usage {
   };
 }
 
-/** Cohere says under `billed_units` what it charges, SiliconFlow under `tokens` what it counted. */
+/** Cohere reports billed units under `billed_units`, SiliconFlow counted tokens under `tokens`. */
 function fromMeta(meta: unknown): Usage {
   const billed = fieldAt(meta, 'billed_units');
   const counted = fieldAt(meta, 'tokens');

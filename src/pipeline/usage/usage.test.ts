@@ -292,7 +292,7 @@ test('gives the same result for any chunk boundaries', async () => {
     [`{"data":[${vectors(6)}],${twoTokens}}`, json],
     [`{${twoTokens},"data":[${vectors(6)}],"other":${decoy}}`, json],
     [`${event(words(null)).repeat(250)}data: {${twoTokens}}\n\n${event(words(null)).repeat(150)}`, events],
-    // Just within and just outside of what is kept: one answer for all chunkings, whichever it is.
+    // Just within and just outside the kept part: the same result for all chunkings.
     [`{"a":[${vectors(5)}],${twoTokens},"z":"${'z'.repeat(16_330)}"}`, json],
     [`{"a":[${vectors(5)}],${twoTokens},"z":"${'z'.repeat(16_350)}"}`, json],
     [`{"a":"${'a'.repeat(4040)}",${twoTokens},"z":[${vectors(6)}]}`, json],
@@ -315,7 +315,7 @@ test('gives the same result for any chunk boundaries', async () => {
   }
 });
 
-/** Near the ends, and near where what is kept begins or ends, every single place is tried. */
+/** Every offset near the ends and near the limits of the kept part is tried. */
 function isTelling(at: number, length: number): boolean {
   return [0, 4096, length - 16_384, length].some((path) => Math.abs(at - path) < 300);
 }

@@ -32,31 +32,31 @@ import {
 import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
-  /** Takes a chunk as it was relayed; it is kept for a while and must not change. */
+  /** Takes a relayed chunk; it is kept for a while and must not change. */
   push(chunk: Buffer): void;
   /**
    * To be called once, when no more chunks come. `cut` says that the answer ended before it was complete, which its
    * bytes do not always show. Null: the answer did not say.
    */
   finish(cut?: boolean): Usage | null | Promise<Usage | null>;
-  /** After `finish`: how long the answer is without its compression; undefined where it has none, or none that is known. */
+  /** After `finish`: the decompressed length; undefined where it is not compressed, or in an unknown way. */
   decodedLength(): number | undefined;
-  /** After `finish`: reads the text in it; undefined where there is none to read. */
+  /** After `finish`: the facts of its text; undefined where there is none. */
   written(): Written | undefined;
-  /** After `finish`: the pictures in it; undefined where none were looked for, or found. */
+  /** After `finish`: its pictures; undefined where none were looked for, or found. */
   pictures(): Pictures | undefined;
 }
 
-/** What is in an answer: text, where it stands, and whether there are several choices of it; or pictures. */
+/** What to look for in an answer: text, by position and number of choices; or pictures. */
 export type Texts =
   | { readonly names: NonNullable<OperationRow['written']>; readonly areMany: boolean }
   | { readonly names: 'pictures' };
 
 type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
 
-/** More output than this is not worth the work, and may be a bomb. */
+/** More output is not worth the work, and may be a decompression bomb. */
 const mostDecodedBytes = 256 * 1024 * 1024;
-/** Compressed bytes that wait for the decoder: a client that reads faster than this is not held up for it. */
+/** Compressed bytes waiting for the decoder: a faster client is not slowed down. */
 const mostPendingBytes = 8 * 1024 * 1024;
 
 const blind: UsageObserver = {
@@ -90,7 +90,7 @@ function readerOf(texts: Texts, isStream: boolean): TextReader {
   return createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
 }
 
-/** Whether nothing of an answer is of interest but its count: no text, no pictures, and no class of service. */
+/** Whether only usage is of interest: no text, no pictures, and no service tier. */
 export const isCountAll = ({ written, yields, reportsTier, countsIn, counting }: OperationRow): boolean =>
   written === undefined &&
   yields !== 'images' &&
@@ -98,7 +98,7 @@ export const isCountAll = ({ written, yields, reportsTier, countsIn, counting }:
   countsIn !== 'last line' &&
   counting !== 'recording';
 
-/** The count of such an answer that is whole; undefined where it has to be observed, as what is compressed. */
+/** The usage of such a complete answer; undefined where it must be observed, as when compressed. */
 export function countOfWhole(headers: readonly string[], body: Buffer): Usage | null | undefined {
   if (headerValue(headers, 'content-encoding') !== undefined) return undefined;
   const contentType = headerValue(headers, 'content-type');
@@ -195,7 +195,7 @@ class PlainObserver implements UsageObserver {
   }
 }
 
-/** Reads a compressed answer beside the relay, off the main thread. Whatever goes wrong, the count is unknown then. */
+/** Decompresses an answer beside the relay, off the main thread. After any fault the usage is unknown. */
 class DecodingObserver implements UsageObserver {
   readonly #read: Reader;
   readonly #createDecoder: CreateDecoder;
@@ -229,7 +229,7 @@ class DecodingObserver implements UsageObserver {
     return this.#settled.promise;
   }
 
-  /** Of one that was too much to be read, what was read of it. */
+  /** After an abort, the part that was read. */
   decodedLength(): number {
     return this.#decodedBytes;
   }
@@ -252,7 +252,7 @@ class DecodingObserver implements UsageObserver {
       if (this.#decodedBytes > mostDecodedBytes) decoder.destroy();
     });
     decoder.on('end', () => this.#settled.resolve(withCalls(this.#read(this.#excerpt, this.#cut), this.#calls)));
-    // An answer that is not what its header says is the client's to judge; here it only means that nothing is known.
+    // An invalid body is the client's to judge; here usage is just unknown.
     decoder.on('error', () => this.#settled.resolve(null));
     decoder.on('close', () => this.#settled.resolve(null));
     return decoder;
@@ -268,20 +268,23 @@ const decoders: ReadonlyMap<string, CreateDecoder> = new Map([
   ['gzip', createGzipDecoder],
   ['x-gzip', createGzipDecoder],
   ['br', () => createBrotliDecompress()],
-  // Some send the bare stream without the header around it, which would begin with the method.
+  // Some send raw deflate, without the zlib header.
   ['deflate', ([first = 0]) => ((first & 0x0f) === deflateMethod ? createInflate() : createInflateRaw())],
   // The window that RFC 9659 allows.
   ['zstd', () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
 ]);
 
-/** In the order in which they stand; the first is left out where the prompt was in the cache. */
+/** In order; the first is absent where the prompt was cached. */
 const lineKeys = ['prompt_eval_count', 'eval_count'] as const;
 const watched = compileWatchedKeys(lineKeys);
 const openingBrace = Buffer.from('{');
 const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
 
-/** Reads Ollama's own count at the end of an answer. What follows a key at the top of an object is, with a brace before it, an object again; what follows one further down is not. */
+/**
+ * Reads Ollama's own usage at the end of an answer. From a top-level key on, the text with a brace before it is an object again; from a nested key on
+ * it is not.
+ */
 function readLineUsage(excerpt: Excerpt): Usage | null {
   const tail = excerpt.tail();
   for (const key of lineKeys) {
@@ -308,10 +311,10 @@ function countIn(object: Buffer, { fields }: JsonObjectScan, key: string): numbe
   return count !== null && Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
 
-/** As SubRip and WebVTT have it: `00:01:02,345 --> 00:01:04,000`, `01:02.345 --> 01:04.000`. */
+/** SubRip and WebVTT: `00:01:02,345 --> 00:01:04,000`, `01:02.345 --> 01:04.000`. */
 const cue = /--> *(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{3})/g;
 
-/** How long a recording is, by its last subtitle; null where there are none. */
+/** A recording's length by its last subtitle; null where there are none. */
 function readSubtitles(excerpt: Excerpt): Usage | null {
   const [, hours = '0', minutes = '0', seconds = '0', thousandths = '0'] =
     [...excerpt.tail().toString('latin1').matchAll(cue)].at(-1) ?? [];

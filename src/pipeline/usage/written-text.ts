@@ -8,27 +8,27 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
-/** As much of the text is kept, to see how many bytes of it make a token. */
+/** Kept text, to measure bytes per token. */
 const sampleBytes = 4 * 1024;
-/** Of an answer, so much is read at most. */
+/** Limit of bytes read per answer. */
 const mostKeptBytes = 64 * 1024;
 
-/** Keeps count of the text in what it is given, chunk by chunk. */
+/** Counts text chunk by chunk. */
 export interface TextReader {
   push(chunk: Buffer): void;
   written(): Written;
-  /** Of an answer of pictures. */
+  /** For answers with pictures. */
   pictures?(): Pictures | undefined;
 }
 
-/** `names`: of the strings that hold it. Of a stream, `isMany` says that its events may be those of several choices. */
+/** `names`: of the strings with text. In a stream, `isMany`: its events may belong to several choices. */
 export function createTextReader(isStream: boolean, isMany: boolean, names: readonly string[]): TextReader {
   return isStream && isMany ? new EventChoices(names) : new PlainTexts(isStream, names);
 }
 
 /**
- * Where each text is that of a choice, or all are of the same. Nearly every answer is counted by its upstream: what comes first is kept,
- * by reference, and is read where somebody has to know.
+ * Where each text is one choice's, or all are of the same. Upstreams count nearly every answer: the beginning is kept, by reference, and read only on
+ * demand.
  */
 class PlainTexts implements TextReader {
   readonly #isStream: boolean;
@@ -49,7 +49,7 @@ class PlainTexts implements TextReader {
     this.#keptBytes += chunk.length;
   }
 
-  /** What was kept stands for the rest. */
+  /** The kept part is extrapolated. */
   written(): Written {
     const seen: Texts = { texts: 0, bytes: 0, sample: '' };
     const kept = Buffer.concat(this.#kept);
@@ -85,7 +85,7 @@ function readTexts(json: Buffer, key: Buffer, found: Texts): void {
   }
 }
 
-/** Where its quote is; the end of all where that did not come. */
+/** Offset of the closing quote; the end where it is missing. */
 function endOfText(json: Buffer, start: number): number {
   for (let at = json.indexOf(QUOTE, start); at !== -1; at = json.indexOf(QUOTE, at + 1)) {
     let first = at;
@@ -95,7 +95,7 @@ function endOfText(json: Buffer, start: number): number {
   return json.length;
 }
 
-/** Where several choices are under way at a time, each event is read whole. */
+/** Where several choices are interleaved, each event is read whole. */
 class EventChoices implements TextReader {
   readonly #names: readonly string[];
   readonly #events = new EventStream();

@@ -26,22 +26,22 @@ interface ConnectionSettings {
   /** Where connections may lead; anywhere where undefined. */
   readonly addresses?: AddressRule | undefined;
   readonly watch?: ConnectionWatch | undefined;
-  /** It leads to one endpoint of several, whose address the place has beside the name. */
+  /** One of several endpoints: its address is shown beside the name. */
   readonly isEndpoint?: boolean;
 }
 
 const anywhere: AddressRule = { id: 'anywhere', permits: () => true };
 
-/** After so long the next address of the host is tried, if it has another: more than any healthy round trip takes. */
+/** The next address of a host is tried after this time, which exceeds any healthy round trip. */
 const attemptTimeoutMs = 500;
 
-/** A completion may take minutes to its first byte; routers and balancers on the way forget a connection that says nothing. */
+/** A completion may take minutes to its first byte; routers and load balancers drop silent connections. */
 const probeAfterMs = 60_000;
 
 export function createConnector(settings: ConnectionSettings): Connector {
   const { secure, connectMs, tls, proxy, lookup, addresses, watch, isEndpoint = false } = settings;
   const tcp: TcpOptions = {
-    // Looked up anew for each connection, both families; the shares leave time for a third address.
+    // Looked up for each connection, both families; the shares leave time for a third address.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.min(attemptTimeoutMs, Math.ceil(connectMs / 3)),
     keepAlive: true,
@@ -49,10 +49,10 @@ export function createConnector(settings: ConnectionSettings): Connector {
     noDelay: true,
     ...(lookup !== undefined && { lookup }),
   };
-  // One origin, one session; another pool with other certificates must not resume it.
+  // One origin, one session; a pool with other certificates must not resume it.
   const tlsClient = new TlsClient(secure ? toTlsOptions(tls) : {});
   if (proxy !== undefined) {
-    // The proxy looks names up, and is the operator's; literal addresses are judged here.
+    // The operator's proxy resolves names; literal addresses are checked here.
     const check = addresses === undefined ? undefined : (host: string) => checkLiteral(addresses, host);
     return createTunnelConnector({ proxy, tcp, timeoutMs: connectMs, tls: tlsClient, check, watch });
   }

@@ -5,7 +5,7 @@ import { type Place, toPlace } from '../../wire/connect.ts';
 
 interface Destination {
   readonly place: Place;
-  /** As it stands in the head of every request. */
+  /** As in the head of every request. */
   readonly host: string;
 }
 

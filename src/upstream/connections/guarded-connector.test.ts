@@ -43,7 +43,7 @@ async function listen(t: TestContext, server: Server): Promise<Listener> {
 
 const answering = () => createHttpServer((_request, response) => void response.end('ok'));
 
-/** Each look-up gives the next list of addresses, and the last one again. */
+/** Each look-up returns the next list of addresses, and the last one again. */
 function names(...turns: (readonly string[])[]): LookupFunction & { asked: number } {
   const lookup = Object.assign(
     ((_hostname, options, callback) => {
@@ -138,7 +138,7 @@ test('checks each connection, so that a changed DNS answer gains nothing', async
 
 test('sends no TLS byte before the address is checked', async (t) => {
   const { port, connections } = await listen(t, createTcpServer());
-  // What was looked up is good, and what is connected to is not: as if the two differed below this process.
+  // The resolved address is permitted, but the connected one is not: as if they differed below this process.
   let asked = 0;
   const rule = { id: 'flips', permits: () => ++asked === 1 };
   const lookup = names(['127.0.0.1']);

@@ -14,10 +14,10 @@ import {
   whenSecure,
 } from '../../wire/connect.ts';
 
-/** Told of each step towards a connection, for those who want to know how far it came. */
+/** Notified of each step of a connection, for diagnosis. */
 export interface ConnectionWatch {
   lookedUp(addresses: readonly string[]): void;
-  /** To the service, or to the proxy that leads to it: an IP address, or the path of a socket. */
+  /** To the service, or to its proxy: an IP address, or the path of a socket. */
   connected(address: string): void;
   secured(): void;
 }
@@ -33,18 +33,18 @@ class AddressNotAllowedError extends Error {
   }
 }
 
-/** For literal addresses nothing is looked up, so that they are judged by themselves. */
+/** Literal addresses are not looked up, so they are checked here. */
 export function checkLiteral(rule: AddressRule, hostname: string): void {
   if (isIP(hostname) !== 0 && !rule.permits(hostname)) throw new AddressNotAllowedError(hostname, []);
 }
 
-/** A socket of this machine has no address that could be permitted: such a rule refuses every one. */
+/** A Unix socket has no address that could be permitted: such a rule refuses every one. */
 function checkAddress(rule: AddressRule, { host, address = host, path }: Place): void {
   if (path === undefined) checkLiteral(rule, address);
   else if (!rule.permits(path)) throw new AddressNotAllowedError(path, []);
 }
 
-/** What is not permitted is left out of the answer; of the rest one is connected to, and no other look-up comes between. */
+/** Removes forbidden addresses from the result; one of the rest is used, without another look-up. */
 export function guardedLookup(
   rule: AddressRule,
   lookup: LookupFunction = lookUp,
@@ -74,7 +74,7 @@ export function guardedLookup(
 
 interface GuardSettings {
   readonly rule: AddressRule;
-  /** For all of it, TLS included. */
+  /** For everything, TLS included. */
   readonly timeoutMs: number;
   /** With a guarded look-up. */
   readonly tcp: TcpOptions;
@@ -82,7 +82,7 @@ interface GuardSettings {
   readonly watch?: ConnectionWatch | undefined;
 }
 
-/** TLS begins only once the address is judged: not a byte goes to one that is refused. */
+/** TLS begins after the check: not a byte goes to a refused address. */
 export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: GuardSettings): Connector {
   return (place, done) => {
     const startedAtMs = performance.now();
@@ -90,7 +90,7 @@ export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: Gua
       checkAddress(rule, place);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
-      // As every other error of a connection: not before the caller has gone on.
+      // Like every other connection error: asynchronously.
       queueMicrotask(() => done(refused));
       return;
     }

@@ -52,7 +52,7 @@ const tlsWith = (parts: Partial<UpstreamTls>): UpstreamTls => ({
 
 const concurrent = (concurrency: number) => ({ limits: { concurrency, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } });
 
-/** A server that answers when it is told to. */
+/** A server that answers on request. */
 async function startHolding(t: TestContext): Promise<{ url: string; held: ServerResponse[]; sockets: Set<Socket> }> {
   const held: ServerResponse[] = [];
   const sockets = new Set<Socket>();
@@ -272,7 +272,7 @@ test('TLS is 1.2 or later, with HTTP/1.1 only', async (t) => {
 
 const okAnswer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-/** Answers the first request on a connection; then does that with the next. */
+/** Answers the first request on a connection; then runs `then` with the next. */
 function answerOnceThen(then: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => {
     socket.on('error', () => undefined);
@@ -355,7 +355,7 @@ for (const [how, closeIt] of closings) {
       assert.equal(body, 'ok');
       assert.equal(sockets.length, i);
       await wait(10);
-      // What it sends is in the kernel, and nobody has looked, when the next call comes.
+      // Sent, and still unread in the kernel at the next call.
       for (const socket of sockets) closeIt(socket);
     }
   });
@@ -419,7 +419,7 @@ function createNames(...addresses: string[]): { lookup: LookupFunction; asked: n
   return names;
 }
 
-// Other systems have no 127.0.0.2 until somebody adds it.
+// Other systems have no 127.0.0.2 by default.
 const onlyOnLinux = { skip: process.platform !== 'linux' };
 
 test('a changed DNS address is followed without losing a call', onlyOnLinux, async (t) => {
@@ -427,7 +427,7 @@ test('a changed DNS address is followed without losing a call', onlyOnLinux, asy
   const held: ServerResponse[] = [];
   const serve = (no: 0 | 1, address: string, port = 0): Promise<number> => {
     const server = createHttpServer((request, response) => {
-      // So long that it stays until we let go of it.
+      // Long enough to stay until it is closed here.
       response.setHeader('Keep-Alive', 'timeout=600');
       response.write(address);
       if (request.headers['x-hold'] === undefined) response.end();

@@ -13,29 +13,29 @@ import { toDestination } from './destination.ts';
 import type { ProxyRule } from './proxy-rule.ts';
 
 export interface Pools {
-  /** The clock of all connections, and of the calls that are made on them. */
+  /** The timers of all connections and their calls. */
   readonly wheel: Wheel;
   of(upstream: Upstream): ClientPool;
-  /** Undefined where there are none to choose among: then connections find the way. */
+  /** Undefined where there is nothing to choose: connections then resolve the name. */
   endpointsOf(upstream: Upstream): EndpointSet | undefined;
-  /** How they are; nobody is looked up for that. */
+  /** Their states, without a look-up. */
   endpointStates(upstreamId: string, nowMs: number): readonly EndpointState[] | undefined;
-  /** Makes room for what these upstreams may have at a time, and lets go of every pool that none of them uses. */
+  /** Sizes pools for these upstreams, and drops all others. */
   keep(upstreams: Iterable<Upstream>): void;
   close(): Promise<void>;
 }
 
 interface PoolsDeps extends LookUpDeps {
-  /** Which proxy leads to an origin; always the same one for the same origin. */
+  /** The proxy for an origin; always the same one. */
   readonly proxyFor?: ProxyRule;
   readonly random?: () => number;
   readonly onEndpoints?: (upstream: string, change: EndpointChange) => void;
-  /** How long a connection is used before the next call gets a new one, which is looked up anew. */
+  /** How long a connection is used before the next call opens a new one, with a new look-up. */
   readonly connectionLifeMs?: number;
 }
 
 interface Endpoints {
-  /** The same as long as it is the same place, reached in the same way. */
+  /** Equal for the same destination, reached in the same way. */
   readonly key: string;
   /** With fewer there is nothing to choose. */
   readonly fewest: number;
@@ -48,10 +48,10 @@ interface Entry {
   retiring: NodeJS.Timeout | undefined;
 }
 
-/** An exchange that began under the old configuration may still be reading its body when the new one is in force. */
+/** An exchange of the old configuration may still be reading its body when the new one is in force. */
 const retirementMs = 120_000;
 
-/** Nothing is more than twice that late. */
+/** Timers are late by at most twice this. */
 const wheelStepMs = 20;
 
 export function createPools(deps: PoolsDeps = {}): Pools {
@@ -59,11 +59,11 @@ export function createPools(deps: PoolsDeps = {}): Pools {
   const byUpstream = new WeakMap<Upstream, ClientPool>();
   const byKey = new Map<string, Entry>();
   const byId = new Map<string, Endpoints>();
-  /** Of endpoints, by upstream: they cost a hash. */
+  /** Cached for endpoints, by upstream, as they cost a hash. */
   const keys = new WeakMap<Upstream, string>();
-  /** Retired, with calls that still run. */
+  /** Retired, with running calls. */
   const leaving = new Set<ClientPool>();
-  /** By what distinguishes connections, for the upstreams of the configuration in force. */
+  /** Connections by their distinguishing key, for the configuration in force. */
   let connections: ReadonlyMap<string, number> | undefined;
 
   function open(upstream: Upstream): ClientPool {
@@ -73,7 +73,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
     const key = keyOf(line, count);
     const entry = byKey.get(key) ?? { pool: createPool(upstream, count, wheel, deps), retiring: undefined };
     byKey.set(key, entry);
-    // Asked for by an exchange that is older than the configuration in force.
+    // Requested by an exchange older than the configuration in force.
     if (connections !== undefined && kept === undefined) retire(key, entry);
     byUpstream.set(upstream, entry.pool);
     return entry.pool;
@@ -107,13 +107,13 @@ export function createPools(deps: PoolsDeps = {}): Pools {
     if (settings === undefined || origin === undefined) return undefined;
     let known = byId.get(id);
     if (known === undefined) {
-      // The proxy looks names up.
+      // The proxy resolves names.
       if (deps.proxyFor?.(origin) !== undefined) return undefined;
       known = openEndpoints(upstream, settings, origin);
       byId.set(id, known);
       keys.set(upstream, known.key);
     }
-    // An exchange that is older than the configuration in force.
+    // An exchange older than the configuration in force.
     if ((keys.get(upstream) ?? endpointKeyOf(upstream)) !== known.key) return undefined;
     return choosable(known);
   }
@@ -129,7 +129,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
     for (const upstream of upstreams.values()) {
       if (upstream.endpoints === undefined) continue;
       keys.set(upstream, endpointKeyOf(upstream));
-      // Those that an operator asked for are looked up before the first call.
+      // Configured endpoints are looked up before the first call.
       if (upstream.endpoints.from !== 'private dns') endpointsOf(upstream);
     }
   }
@@ -183,15 +183,15 @@ export function createPools(deps: PoolsDeps = {}): Pools {
 /** The same for upstreams that may share connections. */
 function lineOf({ origin, timeouts, tls, addresses }: Upstream): string {
   const { ca, cert, key, serverName } = tls ?? {};
-  // What may lead anywhere must not lend its connections to what may not.
+  // Connections without an address policy must not serve upstreams with one.
   const parts = [origin, timeouts.embeddings.connectMs, ca, cert, key, serverName, addresses?.id];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** For answers that were put aside and have given their place to the next call before they ended. */
+/** For abandoned answers that gave their slot to the next call before they ended. */
 const spareConnections = 2;
 
-/** A health check has no place among the calls either, and must not wait until one of them ends. */
+/** A health check has no slot, and must not wait for a call to end. */
 function connectionsOf({ limits, healthCheck }: Upstream): number {
   return limits.concurrency + spareConnections + (healthCheck === undefined ? 0 : 1);
 }
@@ -204,7 +204,7 @@ function endpointKeyOf(upstream: Upstream): string {
   return `${keyOf(lineOf(upstream), connectionsOf(upstream))} ${JSON.stringify(upstream.endpoints)}`;
 }
 
-/** A pool cannot be given more connections: another number is another pool. */
+/** A pool's size is fixed: another size is another pool. */
 function keyOf(line: string, connections: number): string {
   return `${line} ${connections}`;
 }
@@ -229,6 +229,6 @@ function createPool(
   const { place, host } = toDestination(origin);
   const where =
     endpoint === undefined ? place : { ...place, address: endpoint.host, port: endpoint.port ?? place.port };
-  // As many calls are let in at a time as there are connections, and so none waits here.
+  // Slots admit as many calls as there are connections, so none waits here.
   return new ClientPool({ place: where, host, connect, connections, wheel, lifeMs: connectionLifeMs });
 }

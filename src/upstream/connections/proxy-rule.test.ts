@@ -4,7 +4,7 @@ import { createProxyRule } from './proxy-rule.ts';
 
 const proxy = 'http://proxy.corp:3128';
 
-/** Which of these origins go through the proxy. */
+/** Which of these origins use the proxy. */
 function proxied(noProxy: string, origins: readonly string[]): string[] {
   const rule = createProxyRule({ HTTPS_PROXY: proxy, http_proxy: proxy, NO_PROXY: noProxy });
   return origins.filter((origin) => rule(origin) !== undefined);

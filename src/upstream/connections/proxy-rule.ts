@@ -7,12 +7,12 @@ import { toAddressRange, toBlockList } from '../../lib/addresses/address-range.t
 import { isSocketUrl } from '../../lib/addresses/socket-origin.ts';
 
 export interface ProxyAddress {
-  /** The proxy itself is spoken to over TLS. */
+  /** The proxy itself uses TLS. */
   readonly secure: boolean;
   /** A name, or an address without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** For `Proxy-Authorization`, where the URL holds a user; never for a log. */
+  /** For `Proxy-Authorization`, from the URL's user; must not be logged. */
   readonly authorization: string | undefined;
 }
 
@@ -33,10 +33,10 @@ const defaultPorts = new Map([
 const loopback = toBlockList(['127.0.0.0/8', '::1']);
 
 /**
- * An empty variable counts as one that is not set. Where curl and Go disagree: the lower-case name wins and white space
- * separates too, as in curl; `.example.com` leaves out `example.com` itself, entries may name a port, and `localhost` and
- * loopback addresses are never asked of a proxy, whatever the variables say, as in Go. For `http://` origins only the
- * lower-case name counts, as in both: in a CGI program HTTP_PROXY is what a client sent as `Proxy`.
+ * An empty variable counts as one that is not set. Where curl and Go disagree: the lower-case name wins and white space separates too, as in curl;
+ * `.example.com` excludes `example.com` itself, entries may name a port, and `localhost` and loopback addresses never use a proxy, whatever the
+ * variables are, as in Go. For `http://` origins only the lower-case name counts, as in both: in a CGI program HTTP_PROXY is a client's `Proxy`
+ * header.
  */
 export function createProxyRule(env: Readonly<Record<string, string | undefined>>): ProxyRule {
   const proxies = new Map([
@@ -49,7 +49,7 @@ export function createProxyRule(env: Readonly<Record<string, string | undefined>
     .map(toExemption);
 
   return (origin) => {
-    // No proxy leads to a socket of this machine.
+    // No proxy leads to a Unix socket.
     if (isSocketUrl(origin)) return undefined;
     const url = new URL(origin);
     const proxy = proxies.get(url.protocol);
@@ -68,7 +68,7 @@ function readProxy(env: Readonly<Record<string, string | undefined>>, ...names: 
   const name = names.find((each) => env[each]);
   const text = name === undefined ? undefined : env[name];
   if (name === undefined || text === undefined) return undefined;
-  // The text stays out of the messages: it may hold a password.
+  // Messages omit the text: it may hold a password.
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   if (url === null) {
     throw new Error(
@@ -124,7 +124,7 @@ function holds(list: BlockList, hostname: string): boolean {
   return version !== 0 && list.check(hostname, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Without the brackets of an IPv6 address, and without the dot that ends a name. */
+/** Without the brackets of an IPv6 address, and without a name's final dot. */
 function toBareHost(hostname: string): string {
   return hostname
     .toLowerCase()

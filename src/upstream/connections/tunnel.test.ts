@@ -32,13 +32,13 @@ async function start(t: TestContext, server: Server): Promise<number> {
 interface Proxy {
   readonly url: string;
   readonly port: number;
-  /** What it was asked, each up to the end of its head. */
+  /** The received requests, each up to the end of its head. */
   readonly asked: readonly string[];
 }
 
 type Answer = (socket: Socket, targetPort: number) => void;
 
-/** Whatever it is asked for, it leads to this machine. */
+/** Connects every request to this machine. */
 async function startProxy(t: TestContext, { answer = lead, secure = false } = {}): Promise<Proxy> {
   const asked: string[] = [];
   const serve = (socket: Socket): void => {
@@ -73,7 +73,7 @@ const saying =
   (socket) =>
     socket.write(text);
 
-/** A pool whose upstream is reached through that proxy; not by a loopback name, which never is. */
+/** A pool whose upstream is reached through that proxy; not by a loopback name, which never uses it. */
 function poolThrough(t: TestContext, proxyUrl: string, { port = 443, secure = false, connectMs = 2_000 } = {}) {
   const pools = createPools({ proxyFor: createProxyRule({ https_proxy: proxyUrl, http_proxy: proxyUrl }) });
   t.after(() => pools.close());
@@ -222,7 +222,7 @@ test("one connect timeout covers everything up to the origin's TLS", async (t) =
   ] satisfies [Answer, number][]) {
     const proxy = await startProxy(t, { answer });
     let isLate = false;
-    // However slow the machine is, what is due first comes first.
+    // On a slow machine, too, timers fire in order.
     const late = setTimeout(() => {
       isLate = true;
     }, 3_000);

@@ -19,16 +19,16 @@ import type { ProxyAddress } from './proxy-rule.ts';
 interface TunnelSettings {
   readonly proxy: ProxyAddress;
   readonly tcp: TcpOptions;
-  /** For everything up to the connection that is ready to use: to the proxy, its answer, TLS with the origin. */
+  /** For everything up to the usable connection: to the proxy, its answer, TLS with the origin. */
   readonly timeoutMs: number;
   /** For the origin. */
   readonly tls: TlsClient;
-  /** Throws where there may be no tunnel to a host. */
+  /** Throws where a host must not be reached. */
   readonly check?: ((hostname: string) => void) | undefined;
   readonly watch?: ConnectionWatch | undefined;
 }
 
-/** What a proxy says is read up to this. */
+/** Limit of a proxy's answer. */
 const headLimitBytes = 16 * 1024;
 const headEnd = Buffer.from('\r\n\r\n');
 
@@ -38,8 +38,8 @@ class TunnelError extends Error {
 }
 
 /**
- * Origins without TLS get a tunnel as well. The other way, requests with the whole URL, would let the proxy answer in the
- * upstream's place, hold streams back and frame bodies anew, and would show it the upstream's credential no less.
+ * Origins without TLS use a tunnel as well. Requests with absolute URLs would let the proxy answer for the upstream, buffer streams and reframe
+ * bodies, and would show it the credential just the same.
  */
 export function createTunnelConnector(settings: TunnelSettings): Connector {
   return (place, done) => new Tunnel(settings, place, done).open();
@@ -74,7 +74,7 @@ class Tunnel {
     const address = { ...tcp, host: proxy.hostname, port: proxy.port };
     const socket = proxy.secure ? openTls({ ...address, ...proxyTls(proxy.hostname) }) : openTcp(address);
     this.#socket = socket;
-    // They stay for as long as the socket lives, so that no error of it is without a listener.
+    // Kept for the socket's lifetime, so that every error has a listener.
     socket.on('error', (error) => this.#fail(error.message, error));
     socket.on('close', () => this.#fail('it closed the connection'));
     socket.once(proxy.secure ? 'secureConnect' : 'connect', () => this.#ask(socket));
@@ -95,7 +95,7 @@ class Tunnel {
     socket.on('readable', onReadable);
   }
 
-  /** True once the whole head is here, and is what it should be. */
+  /** True once the whole head has arrived and is valid. */
   #readHead(socket: Socket): boolean {
     for (let bytes: unknown = socket.read(); Buffer.isBuffer(bytes); bytes = socket.read()) {
       this.#head = Buffer.concat([this.#head, bytes]);
@@ -111,7 +111,7 @@ class Tunnel {
     const [, status] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n]*)?(?:\r\n|$)/.exec(head) ?? [];
     if (status === undefined) this.#fail('it answered CONNECT with something that is not HTTP');
     else if (status !== '200') this.#fail(`it answered CONNECT with status ${status}`);
-    // The client speaks first on every connection, so that these are nobody's answer.
+    // The client speaks first on every connection, so further bytes are invalid.
     else if (moreBytes > 0) this.#fail('it sent more than its answer to CONNECT');
   }
 
@@ -122,7 +122,7 @@ class Tunnel {
       this.#finish(socket);
       return;
     }
-    // The one clock runs on.
+    // The same deadline continues.
     whenSecure(tls, socket, { leftMs: 0, timeoutMs }, this.#place, (result) => {
       if (!(result instanceof Error)) watch?.secured();
       this.#finish(result);
@@ -141,7 +141,7 @@ class Tunnel {
   #finish(result: Socket | Error): void {
     const done = this.#done;
     if (done === undefined) {
-      // The time was up while TLS was still being made.
+      // The time was up during the TLS handshake.
       if (!(result instanceof Error)) result.destroy();
       return;
     }
@@ -157,7 +157,7 @@ function proxyTls(hostname: string) {
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
-    // TLS cannot ask for an address; the certificate is checked against it all the same.
+    // TLS has no SNI for addresses; the certificate is checked against them all the same.
     ...(isIP(hostname) === 0 && { servername: hostname }),
   } as const;
 }

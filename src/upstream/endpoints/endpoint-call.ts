@@ -8,15 +8,15 @@ import type { AnswerHandler, ClientCall, ClientRequest } from '../../wire/client
 import { isStaleConnection } from '../failures.ts';
 import type { Endpoint, EndpointSet } from './endpoint-set.ts';
 
-/** What reads the answer. */
+/** The reader of the answer. */
 interface CallReader extends AnswerHandler {
   call: ClientCall | undefined;
 }
 
-/** By which a server says that it cannot serve now, or that nobody is behind it. */
+/** Statuses for a server that cannot serve now, or has no backend. */
 const unavailable: ReadonlySet<number> = new Set([502, 503]);
 
-/** Stands between the connections and the reader of the answer. */
+/** Between the connections and the reader of the answer. */
 export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
   readonly #set: EndpointSet;
   readonly #isOnce: boolean;
@@ -28,7 +28,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
   #endpoint: Endpoint | undefined = undefined;
   #tried: readonly Endpoint[] = [];
   #ticket = 0;
-  /** A byte of it has left, to this endpoint. */
+  /** A byte of it was sent to this endpoint. */
   #started = false;
   #isJudged = false;
   #hasAnswer = false;
@@ -67,7 +67,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     return true;
   }
 
-  // What the connection tells.
+  // Events of the connection.
 
   onStart(): void {
     this.#started = true;
@@ -108,7 +108,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     this.#reader?.onError(error);
   }
 
-  /** Nothing of it was read where it failed, so that it may be sent to the next endpoint as if it were the first. */
+  /** The failed endpoint read nothing, so that the call may be sent to the next one as if it were the first. */
   #goesElsewhere(error: Error): boolean {
     const endpoint = this.#judge();
     if (endpoint === undefined) return false;
@@ -128,14 +128,14 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     return false;
   }
 
-  /** The endpoint, the first time that something says how it is. */
+  /** The endpoint, at the first fact about its health. */
   #judge(): Endpoint | undefined {
     if (this.#isJudged) return undefined;
     this.#isJudged = true;
     return this.#endpoint;
   }
 
-  // What the reader of the answer tells.
+  // Events of the answer's reader.
 
   onOutcome(outcome: Outcome): void {
     const endpoint = this.#judge();

@@ -10,10 +10,10 @@ import type { EndpointAddress } from './look-up.ts';
 
 /** An active check may fail once. */
 const failedChecksToRest = 2;
-/** Of no more than these the least busy one is found: at a few calls each, two random ones would be too uneven. */
+/** Up to this many, the least busy endpoint is searched: at a few calls each, two random ones would be too uneven. */
 const fewEndpoints = 16;
 
-/** Endpoints that came and went, or one that enters or leaves its cooldown. */
+/** Endpoints that were added or removed, or one that enters or leaves its cooldown. */
 export type EndpointChange =
   | { readonly kind: 'found'; readonly count: number; readonly added: string[]; readonly gone: string[] }
   | { readonly kind: 'cooldown' | 'back'; readonly endpoint: string; readonly why: string; readonly forMs: number };
@@ -33,7 +33,7 @@ export class Endpoint {
   readonly isNear: boolean;
   inFlight = 0;
   failedChecks = 0;
-  /** What the active check says; undefined while it finds it well. */
+  /** The active check's complaint; undefined while it is well. */
   down: string | undefined = undefined;
 
   constructor(name: string, pool: ClientPool, random: () => number, isNear: boolean) {
@@ -54,7 +54,7 @@ export class EndpointSet {
   #all: readonly Endpoint[] = [];
   #near = 0;
 
-  /** `zone`: addresses that are preferred. */
+  /** `zone`: preferred addresses. */
   constructor(zone: BlockList | undefined, deps: EndpointSetDeps) {
     this.#zone = zone;
     this.#deps = deps;
@@ -64,7 +64,7 @@ export class EndpointSet {
     return this.#all;
   }
 
-  /** What is known of those that stay is kept; calls that run on the others end in their time. */
+  /** Remaining endpoints keep their state; running calls on removed ones finish. */
   adopt(addresses: readonly EndpointAddress[], port: number): void {
     const wanted = new Map(
       addresses.map((address) => [nameOf({ secure: false, host: address.host, port: address.port ?? port }), address]),
@@ -94,15 +94,15 @@ export class EndpointSet {
     this.#all = [];
   }
 
-  /** A less busy one of those that work; where none works, the one whose cooldown ends first. `except`: asked already. */
+  /** A less busy one of the working endpoints; where none works, the one whose cooldown ends first. `except`: tried already. */
   choose(except: readonly Endpoint[], nowMs: number): Endpoint | undefined {
     const left = except.length === 0 ? this.#all : this.#all.filter((one) => !except.includes(one));
     const usable = left.filter((one) => one.isUsable(nowMs));
     if (usable.length === 0) return soonest(left);
     const near = this.#near === 0 ? usable : usable.filter(({ isNear }) => isNear);
-    // Half of a zone may bear its traffic; fewer might not.
+    // Half of a zone can bear its traffic; fewer might not.
     const options = near.length > 0 && near.length * 2 >= this.#near ? near : usable;
-    // Of many, a look at two is nearly as good as one at all.
+    // With many endpoints, comparing two is nearly as good as comparing all.
     const looks = options.length > fewEndpoints ? 2 : options.length;
     const from = this.#index(options.length);
     const step = looks === options.length ? 1 : 1 + this.#index(options.length - 1);
@@ -118,7 +118,7 @@ export class EndpointSet {
     return Math.min(count - 1, Math.floor(this.#deps.random() * count));
   }
 
-  /** Nobody was there, or it ended a call without an answer: others are asked first, from now on. */
+  /** Unreachable, or ended a call without an answer: others are preferred from now on. */
   broke(endpoint: Endpoint, ticket: number, why: string, nowMs: number): void {
     this.#watch(endpoint, nowMs, () => {
       endpoint.circuit.failed(ticket, nowMs, why, 'wire');
@@ -130,7 +130,7 @@ export class EndpointSet {
   failed(endpoint: Endpoint, ticket: number, why: string, isUnavailable: boolean, nowMs: number): void {
     this.#watch(endpoint, nowMs, () => {
       endpoint.circuit.failed(ticket, nowMs, why, 'answer');
-      // The others would have to bear it all.
+      // The others would have to bear all traffic.
       if (isUnavailable && this.#usable(nowMs) * 2 > this.#all.length) endpoint.circuit.openNow(nowMs, why, 'answer');
     });
   }
@@ -140,7 +140,7 @@ export class EndpointSet {
     else this.#watch(endpoint, nowMs, () => endpoint.circuit.succeeded(ticket, nowMs));
   }
 
-  /** By an active check; `why`: what speaks against it. */
+  /** By an active check; `why`: its complaint. */
   checked(endpoint: Endpoint, why: string | undefined, nowMs: number): void {
     endpoint.failedChecks = why === undefined ? 0 : endpoint.failedChecks + 1;
     const was = endpoint.down;
@@ -151,7 +151,7 @@ export class EndpointSet {
     this.#deps.onChange({ kind, endpoint: endpoint.name, why: endpoint.down ?? was ?? '', forMs: 0 });
   }
 
-  /** Another endpoint may be asked in place of one that failed. */
+  /** Another endpoint may be tried in place of a failed one. */
   hasOther(than: Endpoint, nowMs: number): boolean {
     return this.#all.some((one) => one !== than && one.isUsable(nowMs));
   }

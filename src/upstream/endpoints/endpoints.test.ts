@@ -63,7 +63,7 @@ test('behind a proxy there are no endpoints, because the proxy resolves names', 
   assert.equal(pools.endpointsOf(toUpstream('http://inner.test', { endpoints })), undefined);
 });
 
-/** Endpoints that nobody connects to. */
+/** Endpoints without connections. */
 function setOf(hosts: readonly string[], random: () => number) {
   const changes: EndpointChange[] = [];
   const openPool = () =>

@@ -8,14 +8,14 @@ import { includesAddress, toBlockList } from '../../lib/addresses/address-range.
 
 /** Where one endpoint is. */
 export interface EndpointAddress {
-  /** An IP address; or a name that the operator listed. */
+  /** An IP address; or a name from the operator's list. */
   readonly host: string;
   /** Undefined: the port of `base_url`. */
   readonly port?: number | undefined;
 }
 
 export interface LookUpDeps {
-  /** The system's where it is left out. */
+  /** The system's where undefined. */
   readonly lookup?: LookupFunction | undefined;
   readonly resolveSrv?: ((name: string) => Promise<readonly SrvRecord[]>) | undefined;
   readonly everyMs?: number | undefined;
@@ -28,10 +28,10 @@ interface SrvRecord {
 }
 
 const standardEveryMs = 10_000;
-/** A call that found nobody at an address has it looked up again, but not more often than this. */
+/** A call that could not reach an address triggers a look-up, at most this often. */
 const leastBetweenMs = 1_000;
 
-/** Where replicas of one's own server are; elsewhere several addresses are most often the entrances to one service. */
+/** Private addresses are replicas of one's own server; elsewhere several addresses are usually entrances of one service. */
 const privateRanges = toBlockList([
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -52,7 +52,7 @@ export class EndpointLookUp {
   #isOver = false;
   #lookedAtMs = 0;
 
-  /** `onFound` is called with every answer; never where a look-up failed. */
+  /** `onFound` is called for every answer, but not for a failed look-up. */
   constructor(
     { from }: EndpointSettings,
     origin: string,
@@ -67,7 +67,7 @@ export class EndpointLookUp {
     else onFound(from.map(toAddress));
   }
 
-  /** An address did not answer: others may be known by now. */
+  /** An address did not answer: the list may have changed. */
   hurry(): void {
     if (this.#timer !== undefined && performance.now() - this.#lookedAtMs >= leastBetweenMs) void this.#look();
   }
@@ -82,12 +82,12 @@ export class EndpointLookUp {
     this.#isLooking = true;
     this.#lookedAtMs = performance.now();
     clearTimeout(this.#timer);
-    // What cannot be looked up now leaves what is known.
+    // A failed look-up leaves the known endpoints.
     const found = await this.#find().catch(() => []);
     this.#isLooking = false;
     if (this.#isOver) return;
     const isPublic = this.#from === 'private dns' && found.some(({ host }) => !includesAddress(privateRanges, host));
-    // Connections look it up themselves.
+    // Connections resolve it themselves.
     if (isPublic) return;
     if (found.length > 0) this.#onFound(found);
     this.#timer = setTimeout(() => void this.#look(), this.#deps.everyMs ?? standardEveryMs).unref();
@@ -123,7 +123,7 @@ export class EndpointLookUp {
   }
 }
 
-/** `host`, `host:port` or `[address]:port`, as it was judged when the configuration was read. */
+/** `host`, `host:port` or `[address]:port`, validated with the configuration. */
 export function toAddress(written: string): EndpointAddress {
   const [, bracketed, plain = '', port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(written) ?? [];
   return { host: bracketed ?? plain, port: port === undefined ? undefined : Number(port) };

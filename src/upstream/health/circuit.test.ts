@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Circuit } from './circuit.ts';
 
-/** Without chance, rests are as long as they can be: 1 s, 2 s, 4 s and so on. */
+/** Without jitter, cooldowns have their maximum: 1 s, 2 s, 4 s and so on. */
 const longest = (): number => 0;
 
 function fail(circuit: Circuit, nowMs: number, times = 1): void {
@@ -14,7 +14,7 @@ function succeed(circuit: Circuit, nowMs: number, times = 1): void {
   for (let i = 0; i < times; i += 1) circuit.succeeded(circuit.begin(nowMs), nowMs);
 }
 
-/** Rests from 0 to 1,000 ms. */
+/** In cooldown from 0 to 1,000 ms. */
 function opened(random: () => number = longest): Circuit {
   const circuit = new Circuit(random);
   fail(circuit, 0, 5);
@@ -301,13 +301,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: 'rested' as const }) },
 );
 
-/** A call as the model sees it: what it is, and how often the circuit had opened when it began. */
+/** A call in the model: its kind, and how often the circuit had opened when it began. */
 interface ModelCall {
   readonly isProbe: boolean;
   readonly era: number;
 }
 
-/** What a circuit has to do, told by what happened rather than by counters. */
+/** The expected behaviour of a circuit, by its history rather than by counters. */
 class Model {
   state: 'closed' | 'resting' = 'closed';
   untilMs = 0;
@@ -319,7 +319,7 @@ class Model {
   readonly underWay = new Set<ModelCall>();
   verdicts: { readonly second: number; readonly failed: boolean }[] = [];
 
-  /** One that hangs since before it closed is no probe of this rest. */
+  /** A call that hangs since an earlier period is no probe of this cooldown. */
   get probesOut(): number {
     return [...this.underWay].filter(({ isProbe, era }) => isProbe && era === this.era).length;
   }
@@ -467,7 +467,7 @@ test('a hanging probe does not block probes after the next cooldown', () => {
   };
   breakDown(0);
   const hanging = circuit.begin(1_000);
-  circuit.succeeded(circuit.begin(1_001), 1_002); // who had no alternative
+  circuit.succeeded(circuit.begin(1_001), 1_002); // those without an alternative
   breakDown(1_003);
   assert.equal(circuit.allows(60_000), true);
   const probe = circuit.begin(60_000);
@@ -514,7 +514,7 @@ test('a subtracted failure leaves the second in which it was counted', () => {
   assert.equal(circuit.state(5_000), 'closed', 'nine of 23 failed');
 });
 
-/** Five failures, which one request body alone has had. */
+/** Five failures of a single request body. */
 function openedByOneBody(): Circuit {
   const circuit = new Circuit(longest);
   for (let n = 0; n < 5; n += 1) circuit.failed(circuit.begin(0), 0, '503', 'answer', 'a');

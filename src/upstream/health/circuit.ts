@@ -6,30 +6,30 @@ const mostFailedShare = 0.5;
 const recentSeconds = 10;
 const firstCooldownMs = 1_000;
 const longestCooldownMs = 60_000;
-/** Rests are shorter by up to this share, so that not everyone who saw the same failure comes back at once. */
+/** Cooldowns are shorter by up to this share, so that not all nodes retry at once. */
 const jitter = 0.2;
-/** Who worked for this long begins with short rests again. */
+/** After working for this long, cooldowns are short again. */
 const provenMs = 30_000;
 
-/** Who loads a model says so, and is about to be back. */
+/** A target that is loading a model will soon be back. */
 const longestLoadingCooldownMs = 5_000;
 
-/** `wire`: nobody was there, or it broke off or fell silent; `answer`: it said itself that it cannot; `loading`: that it is not ready yet. */
+/** `wire`: unreachable, broke off or silent; `answer`: an error status; `loading`: not ready yet. */
 type Kind = 'wire' | 'answer' | 'loading';
 
-/** The fields are for reading only. Times are those of one clock that never goes back. */
+/** Fields are read-only for others. Times are monotonic. */
 export class Circuit {
   /** When the probe may be made; 0 while closed. */
   cooldownUntilMs = 0;
-  /** Up to then it asked not to be called at all; 0 while closed. */
+  /** End of a pause that the upstream asked for; 0 while closed. */
   bindingUntilMs = 0;
-  /** Of the latest rest; empty before the first. */
+  /** The cause of the latest cooldown; empty before the first. */
   why = '';
   openedBy: Kind | undefined = undefined;
-  /** The one request body that opened it, where no other has failed; undefined otherwise. Its cooldown is always as long as the first. */
+  /** The only failed request body, where it alone opened the circuit. Its cooldown always has the first length. */
   oneBody: string | undefined = undefined;
   consecutiveFailures = 0;
-  /** How often it stopped being closed. A failed probe does not count. */
+  /** How often it opened. A failed probe does not count. */
   openedCount = 0;
 
   readonly #random: () => number;
@@ -48,14 +48,14 @@ export class Circuit {
     return nowMs < this.cooldownUntilMs ? 'open' : 'half-open';
   }
 
-  /** Closed, or at rest no longer and without a probe under way. */
+  /** Closed, or past its cooldown without a running probe. */
   allows(nowMs: number): boolean {
     return !this.#isOpen || (nowMs >= this.cooldownUntilMs && !this.#isProbed);
   }
 
   /**
-   * A call begins, which may also be where `allows` says no. Its ticket is for `succeeded`, `failed` or `abandoned`: one of them, once.
-   * A probe's is above 0. Where only an end is known, 0 stands for an ordinary call.
+   * A call begins, perhaps although `allows` is false. Its ticket is for exactly one of `succeeded`, `failed` or `abandoned`. A probe's is above 0.
+   * Where only an end is known, 0 stands for an ordinary call.
    */
   begin(nowMs: number): number {
     if (!this.#isOpen || !this.allows(nowMs)) return -this.#period;
@@ -71,7 +71,7 @@ export class Circuit {
     else if (nowMs >= this.bindingUntilMs) this.#close(nowMs);
   }
 
-  /** With `oneBody`, no request body but this one has failed. */
+  /** With `oneBody`, only this request body has failed. */
   failed(ticket: number, nowMs: number, why: string, kind: Kind, oneBody?: string): void {
     this.#giveBack(ticket);
     if (this.#isStale(ticket)) return;
@@ -85,29 +85,29 @@ export class Circuit {
     if (isOver) this.#openFor(oneBody, nowMs, why, kind);
   }
 
-  /** Closes it where this body alone had opened it: the request is to blame. Never before the end of a pause that was asked for. */
+  /** Closes it where this body alone had opened it: the request is at fault. Never before the end of a requested pause. */
   excuse(body: string, nowMs: number): void {
     if (this.#isOpen && this.oneBody === body && nowMs >= this.bindingUntilMs) this.#close(nowMs);
   }
 
-  /** Whether a request with this body may be the probe. The one body that opened it leaves that to others, for as long again. */
+  /** Whether a request with this body may be the probe. The body that opened it waits for as long again. */
   mayProbe(body: string, nowMs: number): boolean {
     return body !== this.oneBody || nowMs >= this.cooldownUntilMs + firstCooldownMs;
   }
 
-  /** So many failures that were told with this ticket were none, as long as nothing came of them. */
+  /** Takes back failures reported with this ticket, unless they opened the circuit. */
   forgive(ticket: number, failures: number): void {
     if (this.#isOpen || this.#isStale(ticket)) return;
     this.consecutiveFailures = Math.max(0, this.consecutiveFailures - failures);
     this.#recent.takeBack(failures);
   }
 
-  /** It says nothing of the other side. */
+  /** A call without a verdict. */
   abandoned(ticket: number): void {
     this.#giveBack(ticket);
   }
 
-  /** It asked to be left alone: nothing ends this early. Who calls caps it. */
+  /** The upstream asked for a pause, which nothing shortens. The caller caps it. */
   coolDownFor(ms: number, nowMs: number, why: string): void {
     if (ms <= 0) return;
     this.#open(nowMs);
@@ -115,7 +115,7 @@ export class Circuit {
     if (this.cooldownUntilMs < this.bindingUntilMs) this.#rest(this.bindingUntilMs, why, 'answer');
   }
 
-  /** Whatever it did before. One that rests anyway rests no longer for it. */
+  /** Opens it at once. A running cooldown is not extended. */
   openNow(nowMs: number, why: string, kind: Kind): void {
     if (this.state(nowMs) === 'open') return;
     this.#open(nowMs);
@@ -133,17 +133,17 @@ export class Circuit {
     if (oneBody !== undefined) this.#nextCooldownMs = nextCooldownMs;
   }
 
-  /** It seems to be back: the probe may be made at once, unless it asked to be left alone. */
+  /** It seems to be back: the probe may be made at once, unless a pause was requested. */
   wake(nowMs: number): void {
     this.cooldownUntilMs = Math.min(this.cooldownUntilMs, Math.max(this.bindingUntilMs, nowMs));
   }
 
-  /** Counts the times from closed to closed again. A ticket holds the one in which its call began. */
+  /** Counts the periods from closed to closed. A ticket holds the one of its call's beginning. */
   get #period(): number {
     return this.openedCount + 1;
   }
 
-  /** What began before it opened says nothing of the time since. */
+  /** A call that began before the circuit opened says nothing of the time since. */
   #isStale(ticket: number): boolean {
     return ticket === 0 ? this.#isOpen : Math.abs(ticket) !== this.#period;
   }
@@ -167,7 +167,7 @@ export class Circuit {
 
   #close(nowMs: number): void {
     this.#isOpen = false;
-    // One that hangs does not keep the next rest from being probed.
+    // A hanging probe does not block that of the next cooldown.
     this.#isProbed = false;
     this.#closedAtMs = nowMs;
     this.cooldownUntilMs = 0;
@@ -178,10 +178,10 @@ export class Circuit {
   }
 }
 
-/** What those have in common that were never called, as most of many targets were not: nothing is ever added to it. */
+/** Shared by all circuits that were never called, as most of many targets: nothing is ever added to it. */
 const none = new Uint32Array(recentSeconds);
 
-/** Calls and failures of the last seconds, a slot a second. */
+/** Calls and failures of the last seconds, one counter per second. */
 class RecentCalls {
   #calls = none;
   #failures = none;

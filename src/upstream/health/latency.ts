@@ -1,23 +1,23 @@
 /** A target's recent latency: a moving average for comparison, and its 95th percentile. */
 
-/** After this long without a call, about a third of the moving time is left. */
+/** After this time without a call, about a third of the moving average is left. */
 const timeConstantMs = 10_000;
-/** How much a call weighs that follows the one before at once; after a silence it weighs more. */
+/** The weight of a call that follows the previous one at once; after a pause it is larger. */
 const leastWeight = 0.1;
 
-/** What is older says nothing of now. */
+/** Older values are not shown. */
 const shownMs = 5 * 60_000;
 
 const keptSamples = 128;
 const leastSamples = 20;
-/** So many further samples change the percentile too little to sort for it again. */
+/** So many further samples change the percentile too little to sort again. */
 const samplesPerSorting = 16;
 
 export class Latency {
   #meanMs = 0;
   #latestAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Made with the first call: most of many targets are never called. */
+  /** Allocated at the first call: most of many targets are never called. */
   #samples: Float64Array | undefined = undefined;
   #recorded = 0;
   #percentileMs: number | undefined = undefined;
@@ -31,17 +31,17 @@ export class Latency {
     this.#recorded += 1;
   }
 
-  /** Fades while no call is made, so that a target that was slow is tried again. */
+  /** Decays without calls, so that a slow target is tried again. */
   movingMs(nowMs: number): number {
     return this.#meanMs * this.#remainder(nowMs);
   }
 
-  /** As it was measured, however long ago that was within `shownMs`: for people, whom a fading figure would deceive. */
+  /** The measured value without decay, within `shownMs`: for people. */
   measuredMs(nowMs: number): number {
     return nowMs - this.#latestAtMs > shownMs ? 0 : this.#meanMs;
   }
 
-  /** What nineteen of twenty of the latest calls kept within; undefined while too few are known. */
+  /** The 95th percentile of the latest calls; undefined while too few are known. */
   percentile95Ms(): number | undefined {
     if (this.#samples === undefined || this.#recorded < leastSamples) return undefined;
     if (this.#percentileMs === undefined || this.#recorded - this.#recordedAtSorting >= samplesPerSorting) {

@@ -3,7 +3,7 @@
 const slotMs = 10_000;
 const slots = 30;
 
-/** What those have in common that were never called, as most of many targets were not: nothing is ever added to it. */
+/** Shared by all targets that were never called, as most of many targets: nothing is ever added to it. */
 const none = new Uint32Array(slots);
 
 export class RecentCalls {
@@ -24,13 +24,13 @@ export class RecentCalls {
     if (isFailure) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
   }
 
-  /** A call that was counted as a success broke off after all. */
+  /** A call counted as a success broke off after all. */
   broke(nowMs: number): void {
     const at = this.#goTo(nowMs);
     if (this.wasCalled) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
   }
 
-  /** A failure that was the request's own fault after all. */
+  /** A failure was the request's fault after all. */
   forgive(nowMs: number): void {
     const at = this.#goTo(nowMs);
     this.#failed[at] = Math.max(0, (this.#failed[at] ?? 0) - 1);
@@ -40,7 +40,7 @@ export class RecentCalls {
     this.#goTo(nowMs);
     const calls = this.#calls.reduce((sum, count) => sum + count, 0);
     const failed = this.#failed.reduce((sum, count) => sum + count, 0);
-    // One that began before and broke now has its call in no slot any more.
+    // A call may have begun in a slot that has expired since.
     return { calls, failedCalls: Math.min(failed, calls) };
   }
 

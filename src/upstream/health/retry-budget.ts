@@ -16,12 +16,12 @@ export class RetryBudget {
     this.#filledAtMs = nowMs;
   }
 
-  /** A client's request comes here first, whatever becomes of it. */
+  /** Called first for every client request. */
   deposit(): void {
     this.#store(perRequest);
   }
 
-  /** Whether one more call may be repeated; if so, it is paid for. */
+  /** Pays for one more call; false where the budget is used up. */
   tryTake(nowMs: number): boolean {
     this.#store((nowMs - this.#filledAtMs) * perMs);
     this.#filledAtMs = nowMs;
@@ -30,7 +30,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** What was paid for did not leave. */
+  /** The paid call was not sent. */
   refund(): void {
     this.#store(repetition);
   }

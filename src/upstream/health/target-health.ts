@@ -16,25 +16,25 @@ import { Latency } from './latency.ts';
 import { RecentCalls } from './recent-calls.ts';
 import { RetryBudget } from './retry-budget.ts';
 
-/** An upstream's name for a model, as it is called there. */
+/** The health of one upstream's name for a model. */
 export class TargetHealth {
   readonly name: string;
   readonly circuit: Circuit;
   readonly bodyFaults = new BodyFaults();
   readonly latency = new Latency();
   readonly recent = new RecentCalls();
-  /** Where the upstream's limit is learned: how long calls take here. */
+  /** For a learned limit: the usual duration of calls. */
   baselines: Baselines | undefined = undefined;
-  /** Which credentials have called too often here, by fingerprint. */
+  /** Rate-limited credentials, by fingerprint. */
   readonly limits = new Map<string, Circuit>();
-  /** Where a latency is promised to interactive calls. */
+  /** Where interactive calls have a latency target. */
   promised: Promised | undefined = undefined;
   inFlight = 0;
-  /** The pattern that it was first called by; undefined where a configuration names it, so that it stays as long as that does. */
+  /** The pattern that it was first called by; undefined for configured names, which stay with the configuration. */
   pattern: string | undefined;
   /** On the monotonic clock. */
   usedAtMs = 0;
-  /** Nobody asked for it any more: whoever still has it looks for it anew. */
+  /** Dropped from the list: look it up again. */
   isForgotten = false;
 
   constructor(name: string, pattern: string | undefined, random: () => number) {
@@ -43,7 +43,7 @@ export class TargetHealth {
     this.circuit = new Circuit(random);
   }
 
-  /** Nothing is under way, and nothing that is known of it matters any more. */
+  /** No call is running, and its state is without effect. */
   isIdle(nowMs: number): boolean {
     if (this.inFlight > 0 || this.circuit.cooldownUntilMs > nowMs) return false;
     for (const { cooldownUntilMs } of this.limits.values()) if (cooldownUntilMs > nowMs) return false;
@@ -51,11 +51,11 @@ export class TargetHealth {
   }
 }
 
-/** Names at one upstream; those beyond it, that only patterns match, push out the one that is missed least. */
+/** Limit of names per upstream; further ones that only patterns match replace the least useful. */
 const mostTargets = 1_000;
-/** What clients write may be as long as a body. */
+/** Clients' names may be as long as a body. */
 const longestName = 256;
-/** A name of a pattern that nobody called for so long is known no more. */
+/** Unused names of patterns are dropped after this time. */
 const rememberedMs = 600_000;
 
 export class UpstreamHealth {
@@ -63,15 +63,15 @@ export class UpstreamHealth {
   readonly pacer: Pacer;
   readonly budget: RetryBudget;
   readonly targets = new Map<string, TargetHealth>();
-  /** Which credentials were refused, by fingerprint. */
+  /** Refused credentials, by fingerprint. */
   readonly credentials = new Map<string, Circuit>();
   failedChecks = 0;
   /** Whether an active check found it well. */
   isChecked = false;
-  /** Why the active check says that it is down; undefined while it does not. */
+  /** The active check's complaint; undefined while there is none. */
   down: string | undefined = undefined;
 
-  /** What is known is known of whoever is there. */
+  /** The health belongs to the server at this address. */
   #address: string;
 
   constructor(upstream: Upstream, nowMs: number, shared: SharedSlots | undefined) {
@@ -97,7 +97,7 @@ export class UpstreamHealth {
     };
   }
 
-  /** Takes over what a configuration says, and forgets what is not true of it any more. */
+  /** Adopts a configuration, and drops outdated state. */
   adopt(upstream: Upstream, models: ReadonlySet<string>): void {
     this.slots.configure(upstream.limits);
     const isMoved = this.#address !== addressOf(upstream);
@@ -106,7 +106,7 @@ export class UpstreamHealth {
       this.targets.clear();
       this.credentials.clear();
     }
-    // Without a check nobody would say that it is up again.
+    // Without a check nothing would report that it is up again.
     if (isMoved || upstream.healthCheck === undefined) {
       this.failedChecks = 0;
       this.isChecked = false;
@@ -121,7 +121,7 @@ export class UpstreamHealth {
     for (const { limits } of this.targets.values()) keepOnly(limits, fingerprints);
   }
 
-  /** Those of patterns that nobody called for a while. */
+  /** Of patterns' names. */
   forgetIdle(nowMs: number): void {
     for (const health of this.targets.values()) {
       if (health.pattern === undefined || nowMs - health.usedAtMs < rememberedMs) continue;
@@ -135,7 +135,7 @@ export class UpstreamHealth {
     let oldest: TargetHealth | undefined;
     for (const health of this.targets.values()) {
       if (health.pattern === undefined || health.inFlight > 0) continue;
-      // Who rests is kept as long as there is anybody else.
+      // A target in cooldown is kept as long as there is any other.
       if (oldest === undefined || isLessMissed(health, oldest, nowMs)) oldest = health;
     }
     if (oldest !== undefined) this.#forget(oldest);
@@ -163,7 +163,7 @@ function keepOnly(map: Map<string, unknown>, names: ReadonlySet<string>): void {
   }
 }
 
-/** A credential at a target, with what a choice looks at. */
+/** A credential at a target, with the facts for a choice. */
 export interface KeyView {
   readonly credential: Credential;
   /** The credential's own share. */
@@ -172,14 +172,14 @@ export interface KeyView {
   readonly limit: Circuit;
 }
 
-/** A target of one snapshot, with everything at hand that a choice looks at. */
+/** A target of one snapshot, with the facts for a choice. */
 export interface TargetView {
   readonly target: Target;
   readonly upstream: UpstreamHealth;
   readonly health: TargetHealth;
-  /** Those that may be used at all. */
+  /** The usable ones. */
   readonly keys: readonly KeyView[];
-  /** Where a pattern makes the upstream's name: what is known by each name, by what the pattern matched. This one is never called then. */
+  /** Where a pattern makes the upstream's name: the view of each name, by the matched text. This view itself is never called. */
   readonly names: Map<string, TargetView> | undefined;
 }
 
@@ -188,7 +188,7 @@ export interface Option {
   readonly candidate: Candidate;
   readonly view: TargetView;
   readonly key: KeyView;
-  /** Its share of the calls beside the other options. */
+  /** Its share of the calls among the options. */
   readonly weight: number;
 }
 
@@ -199,7 +199,7 @@ export class HealthIndex {
   readonly #shared: SharedSlots | undefined;
   readonly #upstreams = new Map<string, UpstreamHealth>();
   readonly #views = new WeakMap<Target, TargetView>();
-  /** Of the configuration in force, those with names of their own. */
+  /** Targets of the configuration in force whose names come from patterns. */
   #patterns: TargetView[] = [];
 
   constructor(random: () => number, nowMs: number, shared?: SharedSlots) {
@@ -208,7 +208,7 @@ export class HealthIndex {
     this.#shared = shared;
   }
 
-  /** Says which upstreams counted as down, and do not any more. */
+  /** Returns the upstreams that counted as down, and no longer do. */
   adopt({
     upstreams,
     models,
@@ -241,7 +241,7 @@ export class HealthIndex {
     return view;
   }
 
-  /** As it is called where the model's pattern matched this. Costs a look-up, or two. */
+  /** The view for the text that the model's pattern matched. Costs one or two look-ups. */
   viewOf(target: Target, matched: string, nowMs: number): TargetView {
     const view = this.#views.get(target) ?? this.view(target);
     if (view.names === undefined || matched.length > longestName) return view;
@@ -255,7 +255,7 @@ export class HealthIndex {
     return named;
   }
 
-  /** Names of patterns that nobody calls any more. */
+  /** Unused names of patterns. */
   forgetIdle(nowMs: number): void {
     for (const upstream of this.#upstreams.values()) upstream.forgetIdle(nowMs);
     for (const { names } of this.#patterns) {

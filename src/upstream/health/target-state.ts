@@ -4,7 +4,7 @@ import { type TargetState, targetStates } from '../../core/target-state.ts';
 import type { Circuit } from './circuit.ts';
 import type { KeyView, TargetView } from './target-health.ts';
 
-/** One that a pattern names is as the worst of its names, which `why` tells: their number is up to clients, and not up to who reads this. */
+/** A pattern's target has the state of its worst name, shown in `why`: clients decide how many names there are. */
 export function stateWithNames(view: TargetView, alone: boolean, nowMs: number): TargetState {
   const whole = stateOf(view, alone, nowMs);
   if (view.names === undefined || view.names.size === 0) return whole;
@@ -30,13 +30,13 @@ function isWorse(one: TargetState, than: TargetState): boolean {
   return targetStates.indexOf(one.state) < targetStates.indexOf(than.state);
 }
 
-/** `alone`: it is called however it fails, save where it asked for a pause. */
+/** `alone`: it is called even in cooldown, unless it asked for a pause. */
 function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
   const { target, upstream, health, keys } = view;
   const inCooldown = keys.filter(
     (key) => cooldownLeftMs(key.circuit, nowMs) > 0 || cooldownLeftMs(key.limit, nowMs) > 0,
   );
-  // A target rests as well when none of its credentials is left.
+  // A target is also in cooldown when all its credentials are.
   const key = inCooldown.length === keys.length ? soonest(inCooldown, nowMs) : undefined;
   const own = cooldownLeftMs(health.circuit, nowMs);
   const cooldownMs = Math.max(own, key === undefined ? 0 : keyCooldownMs(key, nowMs));
@@ -76,7 +76,7 @@ function toState({ isLoading, isCalled, isDown, isOpen }: Signs): TargetState['s
   return isOpen ? 'probing' : 'healthy';
 }
 
-/** Until when a rest lasts that was asked for. */
+/** End of a requested pause. */
 export function bindingUntilMs({ health }: TargetView, { circuit, limit }: KeyView): number {
   return Math.max(health.circuit.bindingUntilMs, circuit.bindingUntilMs, limit.bindingUntilMs);
 }

@@ -22,7 +22,7 @@ interface Bench {
   readonly checks: HealthChecks;
   readonly pools: Pools;
   readonly results: Result[];
-  /** Waits until there are so many. */
+  /** Waits for that number of results. */
   result(count: number): Promise<Result>;
 }
 
@@ -131,7 +131,7 @@ test('does not read a long body to its end', async (t) => {
   assert.equal(fake.connections().open, 0);
 });
 
-/** Time stands still until it is told to go on; what happens on sockets happens all the same. */
+/** Time advances only on request; sockets work all the same. */
 function stopTime(t: TestContext): FakeClock {
   const clock = createFakeClock();
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -144,7 +144,7 @@ function stopTime(t: TestContext): FakeClock {
   };
 }
 
-/** As many rounds of the event loop as anything that can happen on a socket may need. */
+/** Enough rounds of the event loop for any event on a socket. */
 async function letHappen(): Promise<void> {
   for (let i = 0; i < 100; i += 1) await new Promise(setImmediate);
 }
@@ -242,7 +242,7 @@ test('a stale connection is no failure: the check is repeated at once', async (t
   });
   const { checks, pools, result } = createBench(t);
   const upstream = checked(fake.url);
-  // Two connections that look well, and are not.
+  // Two connections that seem usable, and are not.
   await Promise.all([callThrough(pools.of(upstream)), callThrough(pools.of(upstream))]);
   checks.watch([upstream]);
   assert.deepEqual(await result(1), { upstream, ok: true, why: undefined });

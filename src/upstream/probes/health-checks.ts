@@ -11,7 +11,7 @@ import type { Endpoint } from '../endpoints/endpoint-set.ts';
 import { isStaleConnection, toFailure } from '../failures.ts';
 
 export interface HealthChecks {
-  /** Checks these and no others; those whose check is as before keep their rhythm. */
+  /** Checks exactly these; unchanged checks keep their schedule. */
   watch(upstreams: Iterable<Upstream>): void;
   close(): void;
 }
@@ -25,7 +25,7 @@ interface HealthChecksDeps {
   readonly random?: () => number;
 }
 
-/** So much of an answer is read, to have the connection back; who sends more loses it. */
+/** Read to reuse the connection; longer answers close it. */
 const bodyLimitBytes = 64 * 1024;
 
 export function createHealthChecks(deps: HealthChecksDeps): HealthChecks {
@@ -72,7 +72,7 @@ class Watch {
     this.#check();
   }
 
-  /** Goes on with the new object where it asks for the same check of the same place; its credential may be another. */
+  /** Continues with the new object where the check is the same; the credential may differ. */
   follow(upstream: Upstream, { path, intervalMs, timeoutMs }: HealthCheck): boolean {
     const now = this.#settings;
     const same =
@@ -92,7 +92,7 @@ class Watch {
 
   #check(): void {
     const { pools, clock, installation, random = Math.random } = this.#deps;
-    // Never sooner than the interval says, and not at the same moment as every other gateway that was started with this one.
+    // After the interval at the earliest, and not in step with other gateways that started together.
     const nextAtMs = clock.monotonicMs() + this.#settings.intervalMs * (1 + random() / 10);
     const set = pools.endpointsOf(this.#upstream);
     const asked: readonly (Endpoint | undefined)[] = set?.all ?? [undefined];
@@ -106,7 +106,7 @@ class Watch {
         if (found.length < asked.length) return;
         this.#running = [];
         this.#timer = setTimeout(() => this.#check(), Math.max(0, nextAtMs - clock.monotonicMs())).unref();
-        // One endpoint that works is enough.
+        // One working endpoint is enough.
         const ok = found.includes(undefined);
         this.#deps.onResult(this.#upstream, ok, ok ? undefined : found[0]);
       });
@@ -116,7 +116,7 @@ class Watch {
   }
 }
 
-/** One question and its answer. `onEnd` is called once, with what speaks against the upstream. */
+/** One request and its answer. `onEnd` is called once, with the complaint if any. */
 class Check implements AnswerHandler {
   readonly #toPool: () => ClientPool;
   readonly #upstream: Upstream;
@@ -184,13 +184,13 @@ class Check implements AnswerHandler {
 
   onError(error: unknown): void {
     if (this.#onEnd === undefined) return;
-    // Says nothing about the upstream but that it closes idle connections; every one that did is used up by this.
+    // The upstream just closed an idle connection; the failed attempts use all of these up.
     if (isStaleConnection(error)) this.send();
     else this.#end(toFailure(error, this.#started).cause);
   }
 
   #judge(): void {
-    // A redirect leads away from what was to be checked, often to a page that is always there.
+    // A redirect leads elsewhere, often to a page that always exists.
     this.#end(this.#status < 300 ? undefined : `status ${this.#status}`);
   }
 
@@ -199,7 +199,7 @@ class Check implements AnswerHandler {
     if (onEnd === undefined) return;
     this.#onEnd = undefined;
     clearTimeout(this.#timer);
-    // After the end of an answer this does nothing.
+    // No effect after the end of an answer.
     this.#call?.abort();
     onEnd(why);
   }

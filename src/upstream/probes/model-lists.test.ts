@@ -13,7 +13,7 @@ function upstreamOf(modelList: ModelList | undefined = list, more: Partial<Upstr
   return { ...toUpstream('http://127.0.0.1:1', { family }), readsModelList: true, ...more };
 }
 
-/** All that is looked at of a configuration's models. */
+/** The parts of a configuration's models that matter here. */
 function modelsOf(upstream: Upstream, ...names: readonly string[]): ModelIndex {
   const targets = names.map((model) => ({ upstream, model }));
   const all = [{ targets } as unknown as Model];
@@ -26,7 +26,7 @@ interface Lists {
   readonly lists: ReturnType<typeof createModelLists>;
   readonly asked: string[];
   readonly missing: string[];
-  /** The next reading, and what came of it. */
+  /** The next reading and its result. */
   next(): Promise<void>;
 }
 

@@ -4,9 +4,9 @@ import type { ListedModel } from '../../core/family.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 
 export interface ModelLists {
-  /** Reads the lists of these and no others; what is known of an upstream that is as before stays known. */
+  /** Reads the lists of exactly these; known lists of unchanged upstreams stay. */
   watch(upstreams: Iterable<Upstream>, models: ModelIndex): void;
-  /** The list was read, and this name is not in it. */
+  /** The list was read, and lacks this name. */
   lacks(upstreamId: string, model: string): boolean;
   close(): void;
 }
@@ -19,13 +19,13 @@ interface ModelListsDeps {
   read(upstream: Upstream, signal: AbortSignal): Promise<Found>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** A target was found missing that was not before. */
+  /** Called when a target is newly missing. */
   readonly onMissing: (upstream: string, model: string) => void;
   readonly firstAfterMs?: number;
   readonly everyMs?: number;
 }
 
-/** A start brings enough to do, and many a gateway is started again soon. */
+/** A starting gateway is busy, and may be restarted soon. */
 const standardFirstMs = 300_000;
 const standardEveryMs = 3_600_000;
 
@@ -37,7 +37,7 @@ export function createModelLists(deps: ModelListsDeps): ModelLists {
       const wanted = new Set<string>();
       const read = [...upstreams].filter(isRead);
       for (const upstream of read) {
-        // Of a pattern nobody knows which names it stands for.
+        // A pattern's names are unknown.
         const names = [...(models.namesByUpstream.get(upstream.id) ?? [])].filter((name) => !name.includes('*'));
         if (names.length === 0) continue;
         wanted.add(upstream.id);
@@ -82,7 +82,7 @@ class Watch {
     this.#in(deps.firstAfterMs ?? standardFirstMs);
   }
 
-  /** Goes on with the new object where it is the same account in the same place. */
+  /** Continues with the new object where it is the same account at the same place. */
   follow(upstream: Upstream, names: readonly string[]): boolean {
     const now = this.#upstream;
     const [own] = upstream.credentials;
@@ -107,13 +107,13 @@ class Watch {
     this.#over.abort();
   }
 
-  /** Not at the same moment as every other gateway that was started with this one. */
+  /** Not in step with other gateways that started together. */
   #in(ms: number): void {
     this.#timer = setTimeout(() => void this.#read(), ms * (1 + this.#deps.random() / 5)).unref();
   }
 
   async #read(): Promise<void> {
-    // What cannot be read now leaves what was read before.
+    // A failed reading leaves the previous list.
     const found = await this.#deps.read(this.#upstream, this.#over.signal).catch(() => undefined);
     if (this.#over.signal.aborted) return;
     if (found?.kind === 'listed' && found.models.length > 0) {
@@ -132,5 +132,5 @@ class Watch {
   }
 }
 
-/** As lists write what calls may write shorter, or longer: Ollama's standard tag, Google's collection. */
+/** Spellings of lists that differ from calls: Ollama's default tag, Google's collection. */
 const spellingsOf = (name: string): string[] => [name, `${name}:latest`, name.replace(/^models\//, '')];
