@@ -11,12 +11,12 @@ import type { ProxyRule } from './connections/proxy-rule.ts';
 
 const longestBytes = 256 * 1024;
 const connectMs = 5_000;
-/** To one place. */
+/** To one origin. */
 const connections = 4;
 const wheelStepMs = 100;
 
 export interface SmallPost {
-  /** `addresses`: where it may lead; anywhere where undefined. */
+  /** `addresses`: the address policy; anywhere where undefined. */
   post(
     ...call: [...Parameters<SigningTools['post']>, addresses?: AddressRule | undefined]
   ): ReturnType<SigningTools['post']>;
@@ -39,7 +39,7 @@ export function createSmallPost(proxyFor?: ProxyRule, patienceMs = 10_000): Smal
           lookup: undefined,
           addresses,
         });
-      // By the ID of the rule: connections are not lent from one to another.
+      // By the rule's ID: connections are not shared between rules.
       const pool = pools.of(addresses?.id ?? '', origin, connector);
       const answer = await exchange(
         pool,

@@ -12,7 +12,7 @@ interface OwnProbeDeps {
 }
 
 export function createOwnProbe({ env, clock, installation }: OwnProbeDeps): Probe & { close(): Promise<void> } {
-  // Those that cannot be used are a fault of the start, which says so; here they are one of the test.
+  // Invalid proxy variables fail a start; here they fail the test.
   let rule: ProxyRule | undefined;
   const proxyFor: ProxyRule = (origin) => {
     rule ??= createProxyRule(env);

@@ -2,7 +2,7 @@
 
 export type ProbeStepName = 'look-up' | 'connect' | 'secure' | 'ask';
 
-/** Where the reader should look: a field of the upstream's document. */
+/** The field of the upstream's document to look at. */
 type ProbeField = 'base_url' | 'api_key' | 'tls' | 'timeouts.connect' | 'options';
 
 export interface ProbeProblem {
@@ -14,17 +14,17 @@ export interface ProbeProblem {
 export interface ProbeAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** Names that the list held; undefined where it was asked for, and is none. */
+  /** Number of models in the list; undefined where the answer is no list. */
   readonly models: number | undefined;
-  /** Whether a list was asked for; else an empty call was made. */
+  /** Whether a list was requested; else an empty call was made. */
   readonly asksForList: boolean;
   readonly path: string;
   readonly hasCredential: boolean;
-  /** How the service said it, shortened; never with a secret in it. */
+  /** The service's message, shortened; never with a secret. */
   readonly said: string;
 }
 
-/** Undefined where all is well. */
+/** Undefined for a good answer. */
 export function problemOfAnswer(answer: ProbeAnswer): ProbeProblem | undefined {
   const { status, contentType, models, asksForList, path, hasCredential, said } = answer;
   const quote = said === '' ? '' : ` It says: ${said}`;
@@ -87,7 +87,7 @@ export function problemOfAnswer(answer: ProbeAnswer): ProbeProblem | undefined {
       field: undefined,
     };
   }
-  // The call was empty on purpose: whoever complains about it has read it.
+  // The call was empty on purpose: a complaint about it shows that it was read.
   if (!asksForList) return undefined;
   return {
     message: `The service answers ${status}.${quote}`,

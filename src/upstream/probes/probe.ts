@@ -23,17 +23,17 @@ import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError 
 
 interface ProbeStep {
   readonly name: ProbeStepName;
-  /** `skipped`: there was none to take, or none came to it. */
+  /** `skipped`: not needed, or not reached. */
   readonly state: 'passed' | 'failed' | 'skipped';
   readonly ms: number | undefined;
-  /** What was found, such as an address; never a secret. */
+  /** The result, such as an address; never a secret. */
   readonly detail: string;
 }
 
 interface CredentialCheck {
   /** As logs name it: `key`, `key 1`. */
   readonly id: string;
-  /** 0 where no answer came. */
+  /** 0 without an answer. */
   readonly status: number;
   readonly ok: boolean;
 }
@@ -43,13 +43,13 @@ interface ProbeReport {
   readonly steps: readonly ProbeStep[];
   readonly credentials: readonly CredentialCheck[];
   readonly problem: ProbeProblem | undefined;
-  /** Names that its list holds; undefined where it has none. */
+  /** Number of models in its list; undefined where it has none. */
   readonly models: number | undefined;
 }
 
 type ModelsFound =
   | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
-  /** The family has no list that is documented. */
+  /** The family has no documented list. */
   | { readonly kind: 'no-list' }
   | { readonly kind: 'failed'; readonly problem: ProbeProblem };
 
@@ -80,7 +80,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** When each step was done, by the clock of the process. */
+/** Times of the steps, on the monotonic clock. */
 interface Marks {
   lookedUp?: { readonly atMs: number; readonly addresses: readonly string[] };
   connected?: { readonly atMs: number; readonly address: string };
@@ -88,7 +88,7 @@ interface Marks {
   answeredAtMs?: number;
 }
 
-/** What is asked: the list of models where the family has one, else a call without content, which costs nothing. */
+/** The request: the list of models where the family has one, else a free call without content. */
 interface Question {
   readonly path: string;
   readonly isList: boolean;
@@ -146,17 +146,17 @@ function madeHere({ family }: Upstream): ProbeReport {
 }
 
 interface Outcome {
-  /** 0 where no answer came. */
+  /** 0 without an answer. */
   readonly status: number;
   readonly problem: ProbeProblem | undefined;
   readonly models: readonly ListedModel[] | undefined;
 }
 
-/** One connection to an upstream, and what is asked on it. */
+/** One connection to an upstream, and its request. */
 class Visit {
   readonly #upstream: Upstream;
   readonly #url: URL;
-  /** Of a socket of this machine, in place of the URL's host and port. */
+  /** The path of a Unix socket, in place of host and port. */
   readonly #socket: string | undefined;
   readonly #deps: ProbeDeps;
   readonly #signal: AbortSignal;
@@ -178,7 +178,7 @@ class Visit {
     const marks = this.#marks;
     const { place, host } = toDestination(origin);
     const from = upstream.endpoints?.from;
-    // Of listed endpoints the first stands for all.
+    // Of listed endpoints the first is tested.
     const [listed] = proxy === undefined && typeof from === 'object' ? from.map(toAddress) : [];
     this.#client = new ClientPool({
       place: listed === undefined ? place : { ...place, address: listed.host, port: listed.port ?? place.port },
@@ -259,7 +259,7 @@ class Visit {
     return { status, problem, models };
   }
 
-  /** What repeats a secret is not shown at all. */
+  /** A text that contains a secret is not shown. */
   #excerptOf(parsed: unknown, { signer }: Credential): string {
     const text = messageIn(parsed)
       .replace(/[\p{C}\s]+/gu, ' ')
@@ -293,7 +293,7 @@ class Visit {
     return this.#url.protocol === 'https:';
   }
 
-  /** The first step that was not done. */
+  /** The first step that was not completed. */
   #stepReached(): ProbeStepName {
     const { lookedUp, connected, securedAtMs } = this.#marks;
     if (connected === undefined) return lookedUp === undefined && this.#looksUp ? 'look-up' : 'connect';
@@ -351,7 +351,7 @@ function toQuestion({ family, offers, pathPrefix, options }: Upstream): Question
   return { path: pathPrefix + withOptions(path, options), isList: false, body: Buffer.from('{}') };
 }
 
-/** What every call of the family carries is none. */
+/** Headers of every call of the family are no key. */
 function hasKey({ headers, signer }: Credential, { family }: Upstream): boolean {
   const common = new Set(Object.keys(family.headers ?? {}));
   return signer !== undefined || headers.some((name, index) => index % 2 === 0 && !common.has(name));
@@ -361,11 +361,11 @@ function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    return undefined; // a page, or nothing: whoever reads it says so
+    return undefined; // a page, or nothing: reported by the caller
   }
 }
 
-/** As most services say what is wrong. */
+/** As most services report errors. */
 function messageIn(parsed: unknown): string {
   const found = [at(parsed, 'error', 'message'), at(parsed, 'message'), at(parsed, 'error'), at(parsed, 'detail')];
   return found.find((text) => typeof text === 'string' && text !== '') ?? '';
@@ -380,7 +380,7 @@ function at(value: unknown, ...names: readonly string[]): string | undefined {
   return typeof inner === 'string' ? inner : undefined;
 }
 
-/** Of several addresses that were tried, the first one's. */
+/** For several tried addresses, the first code. */
 function firstCodeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return firstCodeOf(error.errors[0]);
   return codeOf(error) ?? '';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AutoLimit, Baselines } from './auto-limit.ts';
 
-/** A server that batches: a call takes the same time up to `knee` at once, and proportionally longer beyond. */
+/** A batching server: a call takes the same time up to `knee` at once, and proportionally longer beyond. */
 interface Server {
   knee: number;
   callMs: number;
@@ -16,7 +16,7 @@ interface Sample {
   readonly nowMs: number;
 }
 
-/** Pseudo-random numbers, the same each time. */
+/** Deterministic pseudo-random numbers. */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,7 +29,7 @@ class Simulation {
   nowMs = 1_000_000;
   readonly limiter: AutoLimit;
   readonly server: Server;
-  /** Calls that clients would have under way. */
+  /** Calls that clients would have running. */
   demand: number;
   served = 0;
   latencySum = 0;
@@ -71,12 +71,12 @@ class Simulation {
     }
   }
 
-  /** Every call that is under way takes so much longer. */
+  /** Every running call takes longer by so much. */
   stall(ms: number): void {
     this.#calls = this.#calls.map((call) => ({ ...call, endsAtMs: call.endsAtMs + ms }));
   }
 
-  /** Since the last time. */
+  /** Since the last call. */
   measure(): { perSecond(ms: number): number; readonly latencyMs: number } {
     const { served, latencySum } = this;
     this.served = 0;
@@ -214,7 +214,7 @@ test('over a simulated day the limit is near the optimum under load, and always 
   const simulation = new Simulation(new AutoLimit(2, 24), server, 0, 7);
   const random = randomOf(3);
   for (let quarter = 0; quarter < 96; quarter += 1) {
-    // More by day than by night; at two in the morning and in the afternoon the server has more, or less, room.
+    // More by day than by night; the server's capacity changes at two in the morning and in the afternoon.
     simulation.demand = Math.max(1, Math.round(30 * Math.sin((Math.PI * quarter) / 96) ** 2));
     server.knee = quarter < 8 || quarter >= 56 ? 16 : 8;
     if (random() < 0.2) simulation.stall(10_000);

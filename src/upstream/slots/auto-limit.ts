@@ -1,35 +1,35 @@
 /** Learns an upstream's best concurrency with a gradient limiter: compares latency under load with latency at fewer calls. */
 
-/** The limit changes once in so long at most, and not before calls that began under it have been answered. */
+/** The limit changes at most once in this time, and not before calls that began under it were answered. */
 const windowMs = 250;
 const mostSamples = 10;
-/** So much more than at fewer calls a call may take. */
+/** The tolerated ratio to the latency at fewer calls. */
 const tolerance = 1.1;
-/** One bad window takes no more than a quarter. */
+/** One bad window halves the limit at most. */
 const leastGradient = 0.5;
 const smoothing = 0.5;
-/** What is added in each window, to find out whether the upstream bears more. */
+/** Growth per window, to find out whether the upstream bears more. */
 const growth = 0.1;
 const refusedShare = 0.8;
 
-/** By the clock on the wall, so that all processes that share an upstream probe together. */
+/** By wall-clock time, so that all processes that share an upstream probe together. */
 const probeEveryMs = 10_000;
-/** And not more often than once in so many calls' time. */
+/** Minimum distance of probes, in calls' time. */
 const callsBetweenProbes = 30;
 /** Fewer calls than the server can batch, wherever the limit settles. */
 const probeShare = 0.7;
-/** Of a low limit one call more is much. */
+/** For a low limit one more call is much. */
 const smallLimit = 5;
 const smallProbeShare = 0.5;
-/** Until calls of before have ended, in all processes; then so long calls are measured. */
+/** Waits until earlier calls have ended, in all processes; then calls are measured for as long. */
 const settling = { leastMs: 250, calls: 1.5 };
 const measuring = { leastMs: 300, calls: 2 };
 const initialLimit = 4;
 
-/** How long calls of a target take at few calls, by the power of two of their work. */
+/** The usual duration of a target's calls at low load, by the power of two of their work. */
 export class Baselines {
   readonly #ms: number[] = [];
-  /** How many first calls were seen. */
+  /** Counts of first calls. */
   readonly #first: number[] = [];
   #pending: { sum: number; count: number }[] = [];
 
@@ -37,7 +37,7 @@ export class Baselines {
     return this.#ms[bucket];
   }
 
-  /** Until it was measured, the mean of the first calls counts. */
+  /** Until it is measured, the mean of the first calls counts. */
   begin(bucket: number, ms: number): void {
     const count = (this.#first[bucket] ?? 0) + 1;
     if (count > mostSamples) return;
@@ -53,7 +53,7 @@ export class Baselines {
     pending.count += 1;
   }
 
-  /** What was measured replaces what was known; one sample alone does so by half. */
+  /** The measurement replaces the known value; a single sample by half. */
   adopt(): void {
     this.#pending.forEach(({ sum, count }, bucket) => {
       const mean = sum / count;
@@ -64,7 +64,7 @@ export class Baselines {
     this.forget();
   }
 
-  /** What was measured. */
+  /** Drops the measurement. */
   forget(): void {
     this.#pending = [];
   }
@@ -74,7 +74,7 @@ export class AutoLimit {
   readonly min: number;
   readonly max: number;
   #value: number;
-  /** As long as more calls cost nothing, the limit doubles. */
+  /** The limit doubles as long as more calls cost nothing. */
   #isStarting = true;
   #meanMs = 0;
   // Of the window.
@@ -89,10 +89,10 @@ export class AutoLimit {
   #period = 0;
   #probedAtMs: number | undefined = undefined;
   #probeEndsMs = 0;
-  /** Nobody has more calls in flight than the probe allows since then. */
+  /** From here on no process has more calls in flight than the probe allows. */
   #settledAtMs = 0;
   #probeSamples = 0;
-  /** How much longer calls took than was known. */
+  /** Sum of the ratios of call times to the known ones. */
   #probeRatios = 0;
   /** At more calls, in the same probe. */
   #ratioBefore = Number.POSITIVE_INFINITY;
@@ -105,17 +105,17 @@ export class AutoLimit {
     this.#value = Math.min(max, Math.max(min, initialLimit));
   }
 
-  /** So many calls may be in flight now. */
+  /** The present limit of calls in flight. */
   get limit(): number {
     return this.#isProbing ? this.#probeLimit : Math.round(this.#value);
   }
 
-  /** What was learned, without the probe that may be under way. */
+  /** The learned limit, without a running probe. */
   get learned(): number {
     return Math.round(this.#value);
   }
 
-  /** A call was answered after `ms`. `inFlight` includes it. Times are of the monotonic clock, `epochMs` of the one on the wall. */
+  /** A call was answered after `ms`. `inFlight` includes it. Times are monotonic, `epochMs` is wall-clock time. */
   served(baselines: Baselines, work: number, ms: number, inFlight: number, nowMs: number, epochMs: number): void {
     const bucket = Math.round(Math.log2(Math.max(1, work)));
     baselines.begin(bucket, ms);
@@ -136,7 +136,7 @@ export class AutoLimit {
     this.#lookWhetherToProbe(nowMs, epochMs);
   }
 
-  /** The upstream said that these are too many calls, or that it is unavailable. */
+  /** The upstream reported too many calls, or that it is unavailable. */
   refused(nowMs: number): void {
     if (this.#isRefused) return;
     this.#isRefused = true;
@@ -153,7 +153,7 @@ export class AutoLimit {
     const gradient = Math.max(leastGradient, Math.min(1, ratio * tolerance));
     if (this.#isStarting && ratio * tolerance < 1) this.#isStarting = false;
     const next = this.#isStarting ? this.#value * 2 : this.#value * gradient + more;
-    // What few calls take says nothing of how many there may be.
+    // The latency of few calls does not justify a lower limit.
     if (next < this.#value && this.#peak * 2 >= this.#value) this.#set(this.#value + (next - this.#value) * smoothing);
     else if (next > this.#value && isUsed) this.#set(next);
     this.#beginWindow(nowMs, false);
@@ -177,7 +177,7 @@ export class AutoLimit {
     const period = Math.floor(epochMs / everyMs);
     if (period === this.#period) return;
     this.#period = period;
-    // The first calls were few, and calls that take longer now make periods of another length.
+    // The first calls were few, and slower calls now change the length of periods.
     if (this.#probedAtMs === undefined) this.#probedAtMs = nowMs;
     if (nowMs - this.#probedAtMs < everyMs / 2) return;
     this.#isProbing = true;
@@ -196,7 +196,7 @@ export class AutoLimit {
   }
 
   #measure(baselines: Baselines, bucket: number, ms: number, nowMs: number): void {
-    // Calls that began before that had more beside them.
+    // Earlier calls had more calls beside them.
     if (nowMs - ms >= this.#settledAtMs) {
       baselines.measure(bucket, ms);
       this.#measured.add(baselines);
@@ -206,7 +206,7 @@ export class AutoLimit {
     if (nowMs >= this.#probeEndsMs) this.#endProbe(nowMs);
   }
 
-  /** Where even few calls take longer than was known, fewer tell whether that is for their number or for another reason. */
+  /** Where even few calls take longer than known, still fewer show whether their number is the reason. */
   #endProbe(nowMs: number): void {
     const ratio = this.#probeSamples === 0 ? 1 : this.#probeRatios / this.#probeSamples;
     const isFalling = ratio < this.#ratioBefore / tolerance;
@@ -218,7 +218,7 @@ export class AutoLimit {
       this.#probeAt(this.#probeLimit >> 1, nowMs);
       return;
     }
-    // It took longer for the number of calls: by so much as there were more than the server can batch.
+    // The number of calls is the reason: reduced in the ratio by which it exceeds the server's batch.
     if (isFalling && this.#ratioBefore < Number.POSITIVE_INFINITY)
       this.#set(Math.min(this.#value, (this.#limitBefore / this.#ratioBefore) * (1 + growth) + 1));
     for (const one of this.#measured) one.adopt();

@@ -8,7 +8,7 @@ import { Slots, type SlotWaiter } from './slots.ts';
 const limits = { concurrency: 16, queue: 1_000, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 const goalMs = 150;
 
-/** Ten interactive calls a second beside as much bulk as it gets, where each bulk call in flight makes an interactive one take longer. */
+/** Ten interactive calls a second beside as much bulk as permitted, where each bulk call slows interactive ones. */
 function run(msOf: (bulkInFlight: number) => number, seconds: number) {
   const governor = new BulkGovernor();
   const promised = new Promised();

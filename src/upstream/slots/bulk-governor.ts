@@ -1,20 +1,20 @@
 /** Protects the latency target of interactive calls: bulk gets as many slots as let 95 % of interactive calls meet it. */
 
-/** Some 34 small steps up are one step down: of twenty calls one may take longer, and two of them most often do so together. */
+/** Some 34 small steps up equal one step down: one of twenty calls may take longer, and slow calls mostly come in pairs. */
 const lowered = 0.6;
 const raised = 1.015;
 const fewestSlots = 1;
 
-/** Of the latest calls, some fifty count. */
+/** Weight of a call: some fifty latest calls count. */
 const weight = 0.02;
 const missedShare = 0.1;
 const metShare = 0.05;
 
-/** How well the promise is kept at one target. */
+/** How well one target meets its latency target. */
 export class Promised {
   /** The share of the latest interactive calls that took longer. */
   overShare = 0;
-  /** They do so though bulk has no more than its last slot. */
+  /** The target is missed although bulk has only its last slot. */
   isMissed = false;
 
   count(isOver: boolean, isBulkAtLeast: boolean): void {
@@ -33,7 +33,7 @@ export class BulkGovernor {
     return Math.floor(this.#limit);
   }
 
-  /** An interactive call took so long, its wait included. */
+  /** Duration of an interactive call, its wait included. */
   count(promised: Promised, ms: number, goalMs: number, bulkInFlight: number, held: number, nowMs: number): void {
     const isOver = ms > goalMs;
     if (isOver) this.#lower(ms, bulkInFlight, held, nowMs);
@@ -43,7 +43,7 @@ export class BulkGovernor {
   }
 
   #lower(ms: number, bulkInFlight: number, held: number, nowMs: number): void {
-    // A call that began before the last change says nothing of it; and without bulk, bulk is not to blame.
+    // A call that began before the last change says nothing of it; and without bulk, bulk is not the cause.
     if (nowMs - ms < this.#changedAtMs || bulkInFlight === 0) return;
     this.#limit = Math.max(fewestSlots, Math.min(this.#limit, bulkInFlight, held) * lowered);
     this.#changedAtMs = nowMs;

@@ -2,10 +2,10 @@
 
 import type { WaitingCall } from '../../core/dispatch.ts';
 
-/** Flows that were served lately and wait for nothing are kept up to this many, so that none gains by pausing. */
+/** Idle flows are kept up to this number, so that pausing brings no advantage. */
 const mostIdleFlows = 1_000;
 
-/** How much of a call bulk is owed by interactive calls that went first: never more than one. */
+/** The share of a call that bulk has earned while interactive calls went first: at most one. */
 export class BulkCredit {
   #value = 0;
 
@@ -18,16 +18,16 @@ export class BulkCredit {
     return this.#value >= 1;
   }
 
-  /** A bulk call went, or none waits on the other side. */
+  /** A bulk call went, or no interactive call waits. */
   clear(): void {
     this.#value = 0;
   }
 }
 
-/** The calls of one key, in the order in which they came. */
+/** The calls of one key, in order of arrival. */
 class KeyFlow<E extends WaitingCall> {
   readonly entries = new Set<E>();
-  /** The virtual time from which its next call counts. */
+  /** The virtual start time of its next call. */
   startsAt = 0;
 
   get isEmpty(): boolean {
@@ -35,13 +35,13 @@ class KeyFlow<E extends WaitingCall> {
   }
 }
 
-/** Flows in competition with each other. */
+/** Competing flows. */
 class Ring<F extends { startsAt: number; readonly isEmpty: boolean }> {
   readonly flows = new Map<string, F>();
-  /** The virtual time: the start of the flow that was served last. */
+  /** The virtual time: the start of the last served flow. */
   #now = 0;
 
-  /** The flow of that name; one that comes back does not claim the time in which it asked for nothing. */
+  /** The flow of that name; a returning flow does not claim its idle time. */
   flowOf(name: string, create: () => F): F {
     let flow = this.flows.get(name);
     if (flow === undefined) {
@@ -53,7 +53,7 @@ class Ring<F extends { startsAt: number; readonly isEmpty: boolean }> {
     return flow;
   }
 
-  /** The flow that is furthest behind; the first of them in the order in which they came. */
+  /** The flow that is furthest behind; the earliest of several. */
   first(): F | undefined {
     let first: F | undefined;
     for (const flow of this.flows.values()) {
@@ -67,7 +67,7 @@ class Ring<F extends { startsAt: number; readonly isEmpty: boolean }> {
     flow.startsAt += work;
   }
 
-  /** Flows that have no claim left to lose. */
+  /** Drops flows without a claim. */
   #forgetIdle(): void {
     for (const [name, flow] of this.flows) {
       if (flow.isEmpty && flow.startsAt <= this.#now) this.flows.delete(name);
@@ -97,7 +97,7 @@ export class FairQueue<E extends WaitingCall> {
     this.size += 1;
   }
 
-  /** Takes the call that goes next. */
+  /** Removes the call that goes next. */
   shift(): E | undefined {
     const project = this.#projects.first();
     const key = project?.keys.first();
@@ -119,7 +119,7 @@ export class FairQueue<E extends WaitingCall> {
     return true;
   }
 
-  /** The newest call of the key with the most calls, where that has at least two more than the key of `entry`. */
+  /** The newest call of the key with the most calls, if that has at least two more than the key of `entry`. */
   toPushOut(entry: WaitingCall): E | undefined {
     return [...(this.#longestBeside(entry) ?? [])].at(-1);
   }
@@ -128,7 +128,7 @@ export class FairQueue<E extends WaitingCall> {
     return this.#longestBeside(entry) !== undefined;
   }
 
-  /** The keys with the most calls, and how many each has. */
+  /** The keys with the most calls, and their numbers. */
   longest(count: number): { readonly key: string; readonly waiting: number }[] {
     if (this.size === 0) return [];
     const all = [...this.#projects.flows.values()].flatMap(({ keys }) =>
@@ -140,7 +140,7 @@ export class FairQueue<E extends WaitingCall> {
       .slice(0, count);
   }
 
-  /** So many, of each key its last ones. */
+  /** The last calls of each key. */
   newest(count: number): E[] {
     if (count <= 0) return [];
     const all: E[] = [];
@@ -165,7 +165,7 @@ export class FairQueue<E extends WaitingCall> {
     key.entries.delete(entry);
     project.size -= 1;
     this.size -= 1;
-    // Nobody is behind anybody any more.
+    // With an empty queue all claims end.
     if (this.size === 0) this.#projects = new Ring();
   }
 }

@@ -16,7 +16,7 @@ interface Some {
   readonly work?: number;
 }
 
-/** Slots whose calls last until the test ends them, and the order in which those that waited began. */
+/** Slots whose calls last until the test ends them, and the order in which waiting calls began. */
 function setUp(more: Partial<UpstreamLimits> = {}) {
   const clock = createFakeClock();
   const slots = new Slots({ ...limits, ...more }, clock);
@@ -36,7 +36,7 @@ function setUp(more: Partial<UpstreamLimits> = {}) {
   return { slots, clock, begun, sentAway, enter };
 }
 
-/** Ends the call that runs, so often, where each runs alone. */
+/** Ends the running call repeatedly, where each runs alone. */
 function end(slots: Slots, times: number): void {
   for (let time = 0; time < times; time += 1) slots.leave(slots.bulkInFlight > 0 ? 'bulk' : 'interactive');
 }

@@ -5,7 +5,7 @@ import type { PacedCall } from '../../core/dispatch.ts';
 import type { Lane } from '../../core/lane.ts';
 import { Pacer } from './pacer.ts';
 
-/** A rate limit that the test gives room to, and calls that try as soon as they are told. */
+/** A rate limit whose capacity the test controls, and calls that retry at once. */
 function setUp() {
   const pacer = new Pacer(() => 0.1);
   const passed: string[] = [];

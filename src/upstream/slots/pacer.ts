@@ -7,7 +7,7 @@ import { BulkCredit, FairQueue } from './fair-queue.ts';
 
 export class Pacer implements Pacing {
   readonly #queues = { interactive: new FairQueue<PacedCall>(), bulk: new FairQueue<PacedCall>() };
-  /** Of each lane, the call that tried in vain: it is still the first. */
+  /** For each lane the call that retried without success: it stays first. */
   readonly #first: { interactive: PacedCall | undefined; bulk: PacedCall | undefined };
   #trying: PacedCall | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
@@ -40,7 +40,7 @@ export class Pacer implements Pacing {
   done(call: PacedCall): void {
     if (this.#trying === call) {
       this.#trying = undefined;
-      // A call that tried in vain has cost the other lane nothing.
+      // An unsuccessful retry cost the other lane nothing.
       if (call.lane === 'bulk') this.#credit.clear();
       else if (this.waitingIn('bulk') > 0) this.#credit.add(this.#bulkShare());
       this.#wake();

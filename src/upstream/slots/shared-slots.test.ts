@@ -9,7 +9,7 @@ const limits = { concurrency: 4, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 const call = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 } as const;
 const silent = () => ({ ...call, entered: () => undefined, timedOut: () => undefined });
 
-/** Whoever shares the slots out answers as the test says, and keeps what it was asked. */
+/** A slot arbiter with the test's answers, which records its claims. */
 function setUp(t: TestContext, answer: (claim: SlotClaim) => SlotGrant, queue = 0) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const asked: SlotClaim[] = [];

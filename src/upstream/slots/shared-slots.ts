@@ -5,9 +5,9 @@ import type { SlotArbiter, SlotClaim } from '../../core/slots.ts';
 import type { Slots } from './slots.ts';
 
 const tidyEveryMs = 500;
-/** Whoever waits asks again, and whoever holds others up looks what became free. */
+/** Interval of claims while calls wait here, or at another process. */
 const hurriedMs = 100;
-/** So long after the last call an upstream's slots are kept. */
+/** How long an idle upstream's slots are kept. */
 const idleMs = 60_000;
 
 interface Shared {
@@ -29,7 +29,7 @@ export class SharedSlots {
     this.#timer = setInterval(() => this.#look(), hurriedMs).unref();
   }
 
-  /** From now on its slots are those of all. What is asked for says `ask`. */
+  /** From now on its slots are shared. `ask` requests more. */
   add(upstream: string, slots: Slots): void {
     this.#shared.set(upstream, { slots, usedAtMs: performance.now(), isContended: false });
     if (!this.#arbiter.isThere) this.#liveAlone(slots);
@@ -39,7 +39,7 @@ export class SharedSlots {
     this.#shared.delete(upstream);
   }
 
-  /** Somebody waits for a slot, or was denied one. All who ask in a turn are one question. */
+  /** A call waits for a slot, or was denied one. Requests of one turn are one claim. */
   ask(upstream: string): void {
     const shared = this.#shared.get(upstream);
     if (shared === undefined || this.#isAsked) return;
@@ -68,7 +68,7 @@ export class SharedSlots {
     });
   }
 
-  /** One question at a time, for all that are meant. */
+  /** One claim at a time, for all matching upstreams. */
   async #claim(isMeant: (shared: Shared) => boolean): Promise<void> {
     if (this.#isClaiming) return;
     const wanting = [...this.#shared].filter(([, shared]) => isMeant(shared));
@@ -89,14 +89,14 @@ export class SharedSlots {
         shared.slots.hold(Math.min(grant.held, grant.keep), grant.held < wants);
       }
     } catch {
-      // Whoever is asked says so in the log.
+      // The arbiter logs it.
       for (const [, { slots }] of wanting) this.#liveAlone(slots);
     } finally {
       this.#isClaiming = false;
     }
   }
 
-  /** What is not needed is let go before it is said, so that nobody can take it meanwhile. */
+  /** Unneeded slots are given up before the claim is sent, so that no call takes them meanwhile. */
   #toClaim(upstream: string, { slots, usedAtMs }: Shared): SlotClaim {
     const most = slots.concurrency;
     const isIdle = performance.now() - usedAtMs >= idleMs;

@@ -7,7 +7,7 @@ import { Slots, type SlotWaiter } from './slots.ts';
 const call = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 } as const;
 const limits = { concurrency: 2, queue: 3, queueTimeoutMs: 100, bulkShare: 0.1 };
 
-/** Slots whose time goes on as the test says, and a record of the waiters' events. */
+/** Slots with a controlled clock, and a record of the waiters' events. */
 function setUp(more: Partial<typeof limits> = {}) {
   mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
@@ -277,7 +277,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** What `Slots` has to do, with a plain array and a look at every waiter each millisecond. */
+/** The expected behaviour of `Slots`, with a plain array, checking every waiter each millisecond. */
 class Model {
   limits = { ...limits, queueTimeoutMs: 10 };
   inFlight = 0;
@@ -367,7 +367,7 @@ test('behaves like a simple model: never too many, first in first out, none lost
             model.limits = changed;
             model.admit();
             slots.configure(changed);
-            // One whose time is up by the new limit is events so with the next tick.
+            // A waiter whose time is up under the new limit gets its event with the next tick.
             model.pass(1);
             pass(1);
             break;

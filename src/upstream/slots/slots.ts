@@ -15,47 +15,47 @@ export interface SlotWaiter extends WaitingCall {
   timedOut(): void;
 }
 
-/** Those who wait, for people. */
+/** Number of waiting keys shown. */
 const shownKeys = 5;
-/** While interactive calls came within this time, some slots are kept free of bulk calls for the next of them. */
+/** After an interactive call some slots are reserved for the next one during this time. */
 const interactiveSeenMs = 10_000;
-/** One slot of so many is kept free then; of fewer than the second number none is. */
+/** One slot of this many is reserved; with fewer than the second number none is. */
 const slotsPerReserved = 16;
 const fewestToReserve = 8;
 
 export class Slots {
-  /** Calls under way; for reading only. */
+  /** Running calls; read-only. */
   inFlight = 0;
-  /** Those of them that are bulk. */
+  /** The bulk calls among them. */
   bulkInFlight = 0;
-  /** So many calls may be under way here: all that the limit allows, or this process's part of it, or what was learned. */
+  /** The effective limit here: the configured one, this process's share of it, or the learned one. */
   held: number;
-  /** Where the limit is learned. */
+  /** For a learned limit. */
   auto: AutoLimit | undefined;
-  /** The most that were under way or waited at one moment since somebody last asked. */
+  /** The largest number of running and waiting calls since the last claim. */
   peak = 0;
 
   #limits: UpstreamLimits;
-  /** What would be held without what was learned. */
+  /** The limit without learning. */
   #granted: number;
-  /** Where processes share the slots: asks for more. */
+  /** For shared slots: requests more. */
   readonly #ask: (() => void) | undefined;
-  /** There were no more when somebody last asked. */
+  /** The last claim was not fully granted. */
   #isDenied = false;
   readonly #clock: Clock;
   readonly #interactive = new FairQueue<SlotWaiter>();
   readonly #bulk = new FairQueue<SlotWaiter>();
-  /** When each interactive call began to wait, in that order: all wait for the same time. Bulk waits until its deadline. */
+  /** When each interactive call began to wait, in order: all wait for the same time. Bulk waits until its deadline. */
   readonly #sinceMs = new Map<SlotWaiter, number>();
   /** One for all of them. */
   #timer: NodeJS.Timeout | undefined = undefined;
   #reservedTimer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
   readonly #credit = new BulkCredit();
-  /** Where a latency is promised to interactive calls. */
+  /** Where interactive calls have a latency target. */
   #governor: BulkGovernor | undefined = undefined;
   #interactiveCount = 0;
-  /** As the last bulk call found it, and when that had changed. */
+  /** The number seen by the last bulk call, and when it had changed. */
   #seenCount = 0;
   #seenAtMs = Number.NEGATIVE_INFINITY;
 
@@ -69,7 +69,7 @@ export class Slots {
     this.#learn();
   }
 
-  /** The limit, for all who share it. */
+  /** The limit of all sharing processes. */
   get concurrency(): number {
     return this.#limits.concurrency;
   }
@@ -78,12 +78,12 @@ export class Slots {
     return this.#limits.bulkShare;
   }
 
-  /** No more than this is of use to this process now. */
+  /** The most slots that this process can use now. */
   get mostUseful(): number {
     return this.auto?.limit ?? this.#limits.concurrency;
   }
 
-  /** Somebody waits who could begin if this process held more. */
+  /** A waiting call could begin if this process held more slots. */
   get isShort(): boolean {
     if (this.waiting === 0) return false;
     return this.inFlight >= this.#granted - (this.#interactive.size > 0 ? 0 : this.#reserved());
@@ -102,7 +102,7 @@ export class Slots {
     return this.#queueOf(lane).longest(shownKeys);
   }
 
-  /** The most slots that bulk may have for the sake of interactive calls; infinite where nothing is promised to them. */
+  /** The most slots for bulk by the latency target; infinite without one. */
   get bulkLimit(): number {
     if (this.#governor === undefined || !this.#isInteractiveSeen()) return Number.POSITIVE_INFINITY;
     return this.#governor.limit;
@@ -118,7 +118,7 @@ export class Slots {
     return this.inFlight < this.held - this.#reserved() && this.bulkInFlight < this.bulkLimit;
   }
 
-  /** The call could begin now, or wait. A queue that one key has filled still has room for the calls of others. */
+  /** The call could begin now, or wait. A queue filled by one key still has room for other keys' calls. */
   hasRoom(call: WaitingCall): boolean {
     if (this.isFree(call.lane)) return true;
     const queue = this.#queueOf(call.lane);
@@ -129,12 +129,12 @@ export class Slots {
     return this.#limits.queue + this.#borrowable;
   }
 
-  /** What others may have to spare; nobody waits in the queue for that. */
+  /** Slots that other processes may have to spare; calls do not queue for them. */
   get #borrowable(): number {
     return this.#ask === undefined || this.#isDenied ? 0 : Math.max(0, this.#limits.concurrency - this.#granted);
   }
 
-  /** Takes a slot where one is free and nobody waits for it. Each slot is given back with `leave`, once. */
+  /** Takes a free slot if no call waits for it. Each slot is released once, by `leave`. */
   tryEnter(lane: Lane): boolean {
     if (!this.isFree(lane)) return false;
     this.#take(lane);
@@ -142,14 +142,14 @@ export class Slots {
     return true;
   }
 
-  /** From now on so many may be under way; those beyond them end in their time. `isDenied`: more were asked for. */
+  /** Sets the limit; running calls beyond it finish. `isDenied`: more were requested. */
   hold(held: number, isDenied: boolean): void {
     this.#granted = Math.min(held, this.#limits.concurrency);
     this.#learn();
     this.#isDenied = isDenied;
     this.#admit();
     if (!isDenied) return;
-    // Those who were let in for what others might have to spare.
+    // Calls that were queued for other processes' spare slots.
     for (const waiter of [...this.#sinceMs.keys()].slice(this.#limits.queue)) this.#sendAway(waiter);
     for (const waiter of this.#bulk.newest(this.#bulk.size - this.#limits.queue)) this.#sendAway(waiter);
   }
@@ -160,7 +160,7 @@ export class Slots {
     return most;
   }
 
-  /** Takes a slot or waits for one; the waiter is told of what becomes of it only where it waits. */
+  /** Takes a slot or waits for one; the waiter is notified only where it waits. */
   enter(waiter: SlotWaiter): 'entered' | 'waiting' | 'full' {
     const { lane } = waiter;
     if (this.tryEnter(lane)) return 'entered';
@@ -181,7 +181,7 @@ export class Slots {
     return 'waiting';
   }
 
-  /** Waits no longer, and is told nothing more. Does nothing for one that does not wait. */
+  /** Stops waiting, without a notification. No effect for a call that does not wait. */
   withdraw(waiter: SlotWaiter): void {
     this.#sinceMs.delete(waiter);
     this.#queueOf(waiter.lane).remove(waiter);
@@ -193,11 +193,11 @@ export class Slots {
     if (this.waiting > 0) this.#admit();
   }
 
-  /** Nobody loses a slot, or the right to wait, by lower limits; another time limit counts for those who wait, too. */
+  /** Lower limits take no slot and end no wait; another time limit also applies to waiting calls. */
   configure(limits: UpstreamLimits): void {
     this.#limits = limits;
     if (this.auto?.min !== limits.auto?.min || this.auto?.max !== limits.concurrency) this.auto = toAutoLimit(limits);
-    // Of a lower limit nobody keeps more; of a higher one there is more to ask for.
+    // A lower limit reduces the share; with a higher one there is more to request.
     this.#granted = this.#ask === undefined ? limits.concurrency : Math.min(this.#granted, limits.concurrency);
     this.#learn();
     this.#isDenied = false;
@@ -207,20 +207,20 @@ export class Slots {
     this.#setTimer();
   }
 
-  /** How long a call took, where the limit is learned. */
+  /** The duration of a call, for a learned limit. */
   served(auto: AutoLimit, baselines: Baselines, work: number, ms: number): void {
     auto.served(baselines, work, ms, this.inFlight, this.#clock.monotonicMs(), this.#clock.nowMs());
     this.#learn();
     if (this.waiting > 0) this.#admit();
   }
 
-  /** The upstream did not bear a call. */
+  /** The upstream was overloaded by a call. */
   refused(): void {
     this.auto?.refused(this.#clock.monotonicMs());
     this.#learn();
   }
 
-  /** How long an interactive call took, its wait included, where less than `goalMs` is promised. */
+  /** The duration of an interactive call, its wait included, where the target is `goalMs`. */
   promised(state: Promised, ms: number, goalMs: number): void {
     this.#governor ??= new BulkGovernor();
     this.#governor.count(state, ms, goalMs, this.bulkInFlight, this.held, this.#clock.monotonicMs());
@@ -256,7 +256,7 @@ export class Slots {
   }
 
   #admit(): void {
-    // Who enters may leave at once; the loop that let it in sees to the slot.
+    // An admitted call may leave at once; the admitting loop then reuses the slot.
     if (this.#isAdmitting) return;
     this.#isAdmitting = true;
     while (this.inFlight < this.held) {
@@ -279,7 +279,7 @@ export class Slots {
     }
     const share = this.#limits.bulkShare;
     this.#credit.add(share);
-    // Long calls must not pile up beyond the share of the slots either.
+    // Long calls must not accumulate beyond their share of the slots either.
     const isOwed =
       this.#credit.isOwed && this.bulkInFlight < Math.min(this.bulkLimit, Math.max(1, Math.ceil(share * this.held)));
     if (!isOwed) return this.#interactive.shift();
@@ -287,7 +287,7 @@ export class Slots {
     return this.#bulk.shift();
   }
 
-  /** Bulk that only the reserved slots keep waiting goes on when no interactive call came for long enough. */
+  /** Bulk that waits only for reserved slots continues when interactive calls have paused. */
   #watchReserved(): void {
     if (this.#reservedTimer !== undefined || this.inFlight >= this.held || this.#mayBulkEnter()) return;
     const leftMs = this.#seenAtMs + interactiveSeenMs - this.#clock.monotonicMs();
@@ -305,7 +305,7 @@ export class Slots {
     waiter.timedOut();
   }
 
-  /** It is not moved when the first one goes: at worst it fires for nothing, and is set for the next one. */
+  /** Not moved when the first waiter leaves: at worst it fires early, and is set again. */
   #setTimer(): void {
     const [first] = this.#sinceMs.values();
     if (this.#timer !== undefined || first === undefined) return;
