@@ -56,7 +56,6 @@ interface ServiceDeps
   readonly background: SettlingDeps['background'];
 }
 
-/** What is done there. */
 interface Actions {
   /** Before the body is read. */
   check?(asked: AskedThere): void;

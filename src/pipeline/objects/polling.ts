@@ -21,7 +21,6 @@ import { inTime } from './object-registry.ts';
 /** `unknown`: not at present. `gone`: for ever. */
 export type Reading<End> = End | 'running' | 'gone' | 'unknown';
 
-/** What is polled, and how. */
 export interface Polling<End extends object> {
   readonly store: BackgroundStore;
   /** The route for its row and its price. Undefined where this version has none. */

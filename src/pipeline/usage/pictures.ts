@@ -52,7 +52,6 @@ export class PictureReader implements TextReader {
     else if (!this.#isStream || lastEvent.test(text)) this.#count += 1;
   }
 
-  /** Undefined where there is none. */
   pictures(): Pictures | undefined {
     return this.#count === 0 ? undefined : { count: this.#count, size: this.#size, quality: this.#quality };
   }

@@ -71,7 +71,6 @@ function forAnything(
   };
 }
 
-/** Who may be asked. */
 type Tiers = RoutePlan['tiers'];
 type Asked = Pick<RoutePlan, 'tiers'> & {
   readonly model: Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs' | 'maxToolCalls'>;
@@ -179,10 +178,7 @@ export function listIn({ scan: { fields } }: Question, { row: { items } }: Route
 const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =>
   list?.firstElement === 'number' ? 1 : elements;
 
-/**
- * All of the conversation is read anew each time, and no more than the model can hold. What is an image, or stands elsewhere,
- * counts as much as it likes up to that.
- */
+/** The whole conversation is processed each time, up to the model's context. Images, and content outside the body, may fill it. */
 function forMessages(
   question: Question,
   row: OperationRow,

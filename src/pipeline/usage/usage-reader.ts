@@ -160,9 +160,8 @@ function dataOf(line: Buffer): Buffer | undefined {
 export const usageIn = (document: Buffer): Usage | null => readDocument(document, 'usage');
 
 /**
- * Of a well-formed object, what follows a key at its top level is, with a brace before it, a well-formed object; what
- * follows a key further down is not: a bracket too many comes before the end. So a count inside of a document that the
- * upstream gave back is not taken for its own.
+ * In a well-formed object, the text from a top-level key on is again an object if a brace is put before it; from a nested key on it is not, as it has
+ * a bracket too many. So a count inside a returned document is not mistaken for the answer's own.
  */
 function countFromTail(tail: Buffer, key: Key): Count | null {
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
@@ -211,7 +210,6 @@ function readDocument(document: Buffer, key: Key): Usage | null {
   return count === null ? null : toUsage(key, count);
 }
 
-/** As it stands there. */
 type Count = Record<string, unknown>;
 
 function countIn(document: Buffer, key: Key): Count | null {

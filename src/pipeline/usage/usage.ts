@@ -34,10 +34,7 @@ import { createTextReader, type TextReader } from './written-text.ts';
 export interface UsageObserver {
   /** Takes a relayed chunk; it is kept for a while and must not change. */
   push(chunk: Buffer): void;
-  /**
-   * To be called once, when no more chunks come. `cut` says that the answer ended before it was complete, which its
-   * bytes do not always show. Null: the answer did not say.
-   */
+  /** To be called once, at the end. `cut`: the answer ended incomplete, which its bytes do not always show. Null: it reported no usage. */
   finish(cut?: boolean): Usage | null | Promise<Usage | null>;
   /** After `finish`: the decompressed length; undefined where it is not compressed, or in an unknown way. */
   decodedLength(): number | undefined;

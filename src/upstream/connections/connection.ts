@@ -65,9 +65,8 @@ export function createConnector(settings: ConnectionSettings): Connector {
 }
 
 /**
- * A CA of the operator's own stands in place of the platform's list, not beside it: who names one wants no other to vouch for
- * this upstream. It may be an intermediate or the server's own certificate. Without one the platform's list is used, with
- * what NODE_EXTRA_CA_CERTS adds to it.
+ * An operator's CA replaces the platform's list: no other CA may then vouch for this upstream. It may be an intermediate or the server's own
+ * certificate. Without one the platform's list is used, with what NODE_EXTRA_CA_CERTS adds to it.
  */
 function toTlsOptions(tls: UpstreamTls | undefined): TlsOptions {
   const { ca, cert, key, serverName } = tls ?? {};

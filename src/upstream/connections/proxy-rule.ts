@@ -18,7 +18,6 @@ export interface ProxyAddress {
 
 export type ProxyRule = (origin: string) => ProxyAddress | undefined;
 
-/** An entry of NO_PROXY. */
 interface Exemption {
   /** Any port where undefined. */
   readonly port: number | undefined;

@@ -6,7 +6,6 @@ import { performance } from 'node:perf_hooks';
 import type { EndpointSettings } from '../../core/snapshot.ts';
 import { includesAddress, toBlockList } from '../../lib/addresses/address-range.ts';
 
-/** Where one endpoint is. */
 export interface EndpointAddress {
   /** An IP address; or a name from the operator's list. */
   readonly host: string;
