@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts';
 import { isOpenai } from '../core/label.ts';
 
 const versioned = '/v1/';
-/** A day, or a word, as Azure has had them. */
+/** A date, or a word, as in Azure's versions. */
 const apiVersion = /^[A-Za-z0-9][A-Za-z0-9.-]{0,39}$/;
 
 export default defineClientApi({

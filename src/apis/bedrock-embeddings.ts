@@ -8,7 +8,7 @@ import { tokensIn } from './canonical.ts';
 import { enterEmbed } from './cohere-embeddings.ts';
 import { asList, entranceLikeOpenai } from './like-openai.ts';
 
-/** Fields by which a maker's words are told from the others', with all that a body of embeddings may have. */
+/** Fields that distinguish the vendors, with all fields of an embeddings body. */
 export const embeddingFields = {
   inputText: 'string',
   dimensions: 'number',
@@ -40,13 +40,13 @@ export function enterEmbeddings(body: JsonObject): Entrance {
   });
 }
 
-/** The third generation of Cohere's models has words of its own on Bedrock (unverified). */
+/** The third generation of Cohere's models has its own words on Bedrock (unverified). */
 const cutting: ReadonlyMap<Json, string> = new Map<Json, string>([
   ['RIGHT', 'END'],
   ['LEFT', 'START'],
 ]);
 
-/** Beside the body: where Cohere's models have their count. */
+/** Adds the token count in a header, as Cohere's models do. */
 function counted(entrance: Entrance): Entrance {
   const texts = asList(entrance.body.input);
   return {

@@ -10,7 +10,7 @@ interface Ranking {
   readonly query: Json | undefined;
   readonly documents: readonly string[];
   readonly most: Json | undefined;
-  /** By what its answer has scores. */
+  /** The name of the scores in its answer. */
   readonly scored: 'relevance_score' | 'relevanceScore';
 }
 
@@ -32,7 +32,7 @@ function documentIn(document: Json, index: number): string {
   throw wrongField(`documents[${index}]`, 'a string, or an object with one under "text"');
 }
 
-/** By InvokeModel, as the rerankers of Cohere and Amazon are asked. */
+/** InvokeModel, for the rerankers of Cohere and Amazon. */
 const invokeRerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/model/{model}/invoke'],
@@ -55,7 +55,7 @@ const invoke: ApiMapping = {
 
 const configurationAt = 'rerankingConfiguration.bedrockRerankingConfiguration';
 
-/** One model stands in the body, by its ARN. */
+/** The body has one model, by its ARN. */
 const rerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/bedrock/rerank'],
@@ -110,7 +110,7 @@ const types: Readonly<Record<number, string>> = {
   504: 'ModelTimeoutException',
 };
 
-/** By its type its clients tell what they may try again. */
+/** Clients decide by the type whether to retry. */
 function typeOf(status: number): string {
   return types[status] ?? (status < 500 ? 'ValidationException' : 'InternalServerException');
 }
@@ -121,10 +121,10 @@ export default defineClientApi({
   prefix: '/bedrock',
   grounds: ['/model/'],
   mappings: [invoke, rerank],
-  // Its clients may send the body as bytes of no kind.
+  // Its clients may send the body without a content type.
   takesAnyMediaType: true,
   otherNames(name) {
-    // An ARN ends with the model, or with a profile of it, which a region stands before.
+    // An ARN ends with the model, or with a profile of it, prefixed by a region.
     const id = name.slice(name.lastIndexOf('/') + 1);
     return [id, id.replace(/^[a-z]+\.(?=[a-z\d-]+\.)/, '')];
   },

@@ -10,7 +10,7 @@ interface ScoredIndex {
   readonly score: Json;
 }
 
-/** In the order of the answer, which is that of the scores; of each document, or of those that were wanted. */
+/** In the order of the answer, which is that of the scores; of each document, or of the requested number. */
 export function scoresIn(
   body: Json,
   documents: readonly string[],
@@ -31,7 +31,7 @@ export function scoresIn(
   return scored;
 }
 
-/** What was counted, or an estimate where nobody has: the query is read with each document. */
+/** The reported count, or else an estimate: the query counts with each document. */
 export function rerankTokensIn(body: Json, query: string, documents: readonly string[]): number {
   const usage = isJsonList(body) ? undefined : at(body, 'usage');
   const counted = countIn(at(usage, 'total_tokens')) || countIn(at(usage, 'prompt_tokens'));

@@ -6,7 +6,7 @@ import { at, byIndex, countIn, isVector, listIn, objectIn } from '../families/wi
 import { type Json, type JsonNumbers, numberOf } from '../lib/json/json-text.ts';
 import { estimateTokens } from '../lib/token-ids.ts';
 
-/** As they came: lists of numbers, or base64 where that was asked for. One for each text. */
+/** Unchanged: lists of numbers, or base64 where requested. One for each text. */
 export function embeddingsIn(body: Json, texts: readonly Json[]): readonly Json[] {
   const data = listIn(objectIn(body, 'the answer').data, 'data');
   const isNumbered = data.every((element) => numberOf(at(element, 'index')) !== undefined);
@@ -15,7 +15,7 @@ export function embeddingsIn(body: Json, texts: readonly Json[]): readonly Json[
   return ordered.map((element) => at(element, 'embedding') ?? null);
 }
 
-/** As lists of numbers. One that came as base64 all the same is read; all others keep their digits. */
+/** As lists of numbers. Base64 is decoded; other vectors keep their digits. */
 export function floatsOf(vectors: readonly Json[]): readonly JsonNumbers[] {
   return vectors.map((vector, index) => {
     if (isVector(vector)) return vector;
@@ -34,12 +34,12 @@ export function base64Of(vectors: readonly Json[]): readonly Json[] {
   });
 }
 
-/** What was counted of the input; an estimate where nobody has. */
+/** The reported count of input tokens, or else an estimate. */
 export function tokensIn(body: Json, texts: readonly Json[]): number {
   const usage = at(body, 'usage');
   const counted = countIn(at(usage, 'prompt_tokens')) || countIn(at(usage, 'total_tokens'));
   return counted ?? texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? estimateTokens(text) : 1), 0);
 }
 
-/** The answer to no texts. */
+/** The answer for an empty list. */
 export const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };

@@ -15,7 +15,7 @@ const {
 
 interface Version extends Omit<ApiMapping, 'operation' | 'passes' | 'enter'> {
   readonly label: 'cohere' | 'cohere_v1';
-  /** What is otherwise than in OpenAI's chat. */
+  /** Differences from OpenAI's chat. */
   readonly row: Partial<OperationRow>;
 }
 
@@ -63,7 +63,7 @@ export const chatV1 = versionOf({
     beyondText: [],
     written: { whole: ['text'], events: ['text'] },
     countsIn: 'response meta',
-    // Conversations that Cohere keeps, and what was connected to the operator's account, are nobody's.
+    // Stored conversations and connectors are in the operator's account, and have no owner here.
     objectNames: { fields: ['conversation_id', 'connectors'], names: [] },
   },
 });

@@ -14,7 +14,7 @@ import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/jso
 import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
 import { ownOf, vectorsOf } from './like-openai.ts';
 
-/** What texts are for, in its words; those of images are for none of them. */
+/** Purposes of texts in Cohere's words; images have none. */
 const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['search_document', 'document'],
   ['search_query', 'query'],
@@ -22,7 +22,7 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['clustering', 'clustering'],
 ]);
 
-/** What an answer may hold of each vector. */
+/** Types of each vector in an answer. */
 const types = ['float', 'base64', ...vectorKinds] as const;
 type EmbeddingType = (typeof types)[number];
 
@@ -58,7 +58,7 @@ export function enterEmbed(version: '1' | '2', body: JsonObject): Entrance {
   };
 }
 
-/** Undefined where a plain list is wanted, as the first version has it. */
+/** Undefined where a plain list is wanted, as in the first version. */
 function typesIn({ embedding_types: named, model }: JsonObject): readonly EmbeddingType[] | undefined {
   if (named === undefined || !isJsonList(named)) return undefined;
   const wanted = named.map((one) => {
@@ -96,7 +96,7 @@ function textsIn({ texts, inputs, images, model }: JsonObject): readonly Json[] 
   throw missingField('texts', 'an array of strings');
 }
 
-/** The texts of one input, one below the other. */
+/** The texts of one input, joined by line breaks. */
 function textOf(input: Json, index: number, model: Json | undefined): string {
   const content = isJsonObject(input) ? input.content : undefined;
   if (typeof content === 'string') return content;
@@ -123,12 +123,12 @@ export const embedV1: ApiMapping = {
 
 export const embedV2: ApiMapping = {
   operation: 'embeddings',
-  // Its clients bring their own version, and put it behind a base URL that may have one.
+  // Its clients append their own version to a base URL that may have one.
   paths: ['/v2/embed', '/v1/v2/embed'],
   optional: { ...fields, truncate: 'string', inputs: 'object[]', output_dimension: 'number', max_tokens: 'number' },
   watched: others,
   summary: "Embeddings as Cohere's clients of its second version ask for them.",
-  // Pictures go as they come.
+  // Requests with images pass unchanged.
   passes: {
     label: 'cohere',
     needsAll: true,

@@ -17,7 +17,7 @@ const asListed = ({ id, operations: served, context }: SeenModel): Readonly<Reco
 const isFor = (operation: Operation, endpoint: string): boolean =>
   operationRows[operation].listedAs?.endpoint === endpoint;
 
-/** Those of an endpoint, and of these the standard one where nothing else is wanted. */
+/** The models of an endpoint, or its default one. */
 function chosenFrom({ models, query, defaultModel }: EndpointView): readonly SeenModel[] {
   const endpoint = query.get('endpoint');
   const isDefaultOnly = query.get('default_only') === 'true';

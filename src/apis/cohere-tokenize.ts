@@ -11,7 +11,7 @@ const mostTokens = 65_536;
 
 const meta = { api_version: { version: '1' } };
 
-/** That of all services behind the model, as these call it. */
+/** The vocabulary of all services behind the model, by their names for it. */
 function vocabularyOf({ body, find }: EndpointView, doing: string): Vocabulary {
   if (typeof body.model !== 'string') throw missingField('model', 'a string');
   const { id, upstreamNames } = find(body.model);

@@ -18,7 +18,7 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
 const either = (object: JsonObject, name: string): Json | undefined =>
   object[name] ?? object[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] ?? undefined;
 
-/** Beside the content, what is asked of its vector. */
+/** Settings of the vector beside the content. */
 function wishesIn(asked: JsonObject): JsonObject {
   const config = either(asked, 'embedContentConfig');
   const places = isJsonObject(config) ? [asked, config] : [asked];
@@ -31,7 +31,7 @@ function wishesIn(asked: JsonObject): JsonObject {
   };
 }
 
-/** A content is one text, in however many parts. */
+/** A content is one text of any number of parts. */
 function textIn(content: Json | undefined, field: string, model: Json | undefined): string {
   const { parts } = isJsonObject(content) ? content : {};
   const list = isJsonList(parts) ? parts : isJsonObject(parts) ? [parts] : [];
@@ -46,7 +46,7 @@ function textIn(content: Json | undefined, field: string, model: Json | undefine
 
 const isSame = (one: Json, other: Json): boolean => one === other || writeJson(one).equals(writeJson(other));
 
-/** Of several, each may ask for something else: one call has one answer to that. */
+/** Several contents may have different settings, but one call has one set. */
 function entranceOf(
   asked: readonly JsonObject[],
   fieldOf: (index: number) => string,

@@ -6,7 +6,7 @@ import { JsonNumber, type JsonObject } from '../lib/json/json-text.ts';
 import { embedMany, embedOne } from './gemini-embeddings.ts';
 import { models, oneModel } from './gemini-models.ts';
 
-/** As google.rpc.Code has them. */
+/** The names of google.rpc.Code. */
 const words: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',

@@ -3,7 +3,7 @@
 import { type ApiMapping, defineClientApi } from '../core/client-api.ts';
 import { embed, root, similarity } from './tei-embeddings.ts';
 
-/** As its router and the oldest of its clients have them, behind the prefix alone: without it they could mean much. */
+/** Paths of its router and its oldest clients, only with the prefix: without it they would be too general. */
 function pathsOf(task: string): readonly [string, ...string[]] {
   return [
     `/hf/models/{model}/pipeline/${task}`,
@@ -24,7 +24,7 @@ const sentenceSimilarity: ApiMapping = {
   summary: "The cosines between one text and others, as the clients of Hugging Face's inference ask for them.",
 };
 
-/** With no task in the path, what `inputs` is tells it. */
+/** Without a task in the path, the type of `inputs` decides. */
 const ofAnyTask: ApiMapping = {
   ...root,
   paths: ['/hf/models/{model}', '/hf/hf-inference/models/{model}'],

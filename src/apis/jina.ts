@@ -15,7 +15,7 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['separation', 'clustering'],
 ]);
 
-/** One type may stand in a list by itself. */
+/** A single type may be in a list. */
 function typeIn(said: Json | undefined, model: Json | undefined): Json | undefined {
   if (said === undefined || !isJsonList(said)) return said;
   const [only, ...more] = said;
@@ -43,7 +43,7 @@ const embeddings: ApiMapping = {
   summary: "Embeddings as Jina AI's clients ask for them.",
   enter(body) {
     const { model, task, normalized, late_chunking, truncate, prompt_name } = body;
-    // LlamaIndex calls it so.
+    // LlamaIndex's name for it.
     const { encoding_type, embedding_type = encoding_type } = body;
     const type = typeIn(embedding_type, model);
     const purpose = purposes.get(task ?? null);

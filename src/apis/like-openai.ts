@@ -11,17 +11,17 @@ import { base64Of, embeddingsIn, floatsOf, noEmbeddings, tokensIn } from './cano
 interface Asked {
   readonly clientApi: string;
   readonly model: Json | undefined;
-  /** Texts, or what a family may take beside them. */
+  /** Texts, or other inputs that a family supports. */
   readonly inputs: readonly Json[];
   readonly dimensions: Json | undefined;
-  /** Numbers other than floats, and where the client has said so. */
+  /** Numbers other than floats, and the field that asked for them. */
   readonly kind?: VectorKind | undefined;
   readonly kindField: string;
   readonly isBase64: boolean;
   readonly purpose?: Purpose | undefined;
-  /** By its own names there; who speaks the same understands them. */
+  /** By its own field names, for upstreams of the same wire format. */
   readonly more: JsonObject;
-  /** Of these, what nobody else can do. */
+  /** Of these, fields that no other upstream supports. */
   readonly demands?: readonly Demand[];
 }
 
@@ -33,7 +33,7 @@ interface Made {
   readonly model: string;
 }
 
-/** Numbers of another kind than floats, which only some upstreams make. */
+/** Numbers other than floats, which only some upstreams support. */
 export function kindOf(said: Json | undefined, field: string, model: Json | undefined): VectorKind | undefined {
   if (said === undefined || said === 'float') return undefined;
   const kind = vectorKinds.find((one) => one === said);
@@ -41,14 +41,14 @@ export function kindOf(said: Json | undefined, field: string, model: Json | unde
   throw refusedField(field, model, `it is one of float, ${vectorKinds.join(', ')}`);
 }
 
-/** What only upstreams can do that speak the client's own wire. */
+/** A demand that only upstreams of the client's own wire format meet. */
 export const ownOf = (clientApi: string, field: string, what: string): Demand => ({
   field,
   what,
   isMetBy: ({ speaks }) => speaks === clientApi,
 });
 
-/** Of texts that are too long and must not be cut. */
+/** A demand for whole texts without truncation. */
 export const wholeTexts = (clientApi: string, field: string, cuts: Json | undefined): readonly Demand[] =>
   cuts === false ? [ownOf(clientApi, field, 'can be told to refuse what is too long')] : [];
 
@@ -81,13 +81,13 @@ export function entranceLikeOpenai(asked: Asked, write: (made: Made) => JsonObje
   };
 }
 
-/** Whole numbers of one byte each, signed or not. */
+/** Integers of one byte each, signed or not. */
 function bytesOf(vector: Json, index: number): Json {
   if (typeof vector === 'string') return vector;
   if (!isVector(vector)) throw new Unfit(`the vector of input ${index} holds no numbers`);
   return Buffer.from(vector.values().map((value) => value & 0xff)).toString('base64');
 }
 
-/** `data` as all of them have it. */
+/** `data` in their common form. */
 export const dataOf = (vectors: readonly Json[]): readonly JsonObject[] =>
   vectors.map((embedding, index) => ({ object: 'embedding', embedding, index }));

@@ -14,7 +14,7 @@ function conversationsIn(input: Json | undefined): readonly (readonly Json[])[] 
   return list.every(isJsonList) ? list : [list];
 }
 
-/** With nothing before it, the last turn is judged by itself. */
+/** The last turn is judged on its own; earlier ones are refused. */
 function textsIn({ input, model }: JsonObject): readonly string[] {
   return conversationsIn(input).map((messages) => {
     const [message, ...more] = messages;
@@ -138,7 +138,7 @@ const fim: ApiMapping = {
   },
 };
 
-/** What it has as OpenAI does. */
+/** Paths that it shares with OpenAI. */
 const mistralsToo = new Set(['/v1/chat/completions', '/v1/moderations']);
 
 export default defineClientApi({

@@ -28,7 +28,7 @@ const ranking: ApiMapping = {
     const query = textIn(body.query, 'query', model);
     const documents = passagesIn(body);
     return {
-      // What they read is no likelihood, wherever the reranker can say the other.
+      // Its clients read logits, where the reranker can return them.
       body: { model, query, documents, raw_scores: true },
       words: { clientApi: 'nvidia', more: {} },
       ...(documents.length === 0 && { atOnce: { results: [] } }),

@@ -18,16 +18,16 @@ import {
 
 const nsPerMs = 1e6;
 
-/** What an answer or a piece of one says. */
+/** The content of an answer, or of a piece of one. */
 export interface Said {
   readonly content: string;
   readonly thinking: string;
-  /** Calls of tools, each of them whole. */
+  /** Complete tool calls. */
   readonly calls: readonly JsonObject[];
   readonly logprobs: readonly Json[] | undefined;
 }
 
-/** As members of the object that the client reads. */
+/** Converts it to members of the client's object. */
 export type WriteSaid = (said: Said) => JsonObject;
 
 const nothingSaid: Said = { content: '', thinking: '', calls: [], logprobs: undefined };
@@ -40,7 +40,7 @@ const toNs = (ms: number): number => Math.round(ms * nsPerMs);
 
 interface Took {
   readonly totalMs: number;
-  /** Until the first word; undefined where the answer came whole. */
+  /** Time to the first text; undefined where the answer came whole. */
   readonly firstMs?: number | undefined;
 }
 
@@ -82,11 +82,11 @@ export function writeWhole(
 
 /** Reads the choice of one event of a stream. */
 export interface PieceReader {
-  /** `isLast`: it says why the answer ended. Throws `Unfit`. */
+  /** `isLast`: it has the finish reason. Throws `Unfit`. */
   read(choice: JsonObject, isLast: boolean): Said;
 }
 
-/** Each event as a line, at once; the last line is written when the upstream has ended its stream, and only then. */
+/** Each event becomes a line at once; the last line is written only when the upstream's stream ends. */
 export class Lines implements ApiStream {
   readonly contentType = 'application/x-ndjson';
   readonly #model: Json;
@@ -130,7 +130,7 @@ export class Lines implements ApiStream {
   }
 }
 
-/** What a delta or a message says, and the calls in it that are whole. */
+/** The text of a delta or a message, and its complete tool calls. */
 function readSaid(message: JsonObject, calls: readonly JsonObject[], logprobs: Json | undefined): Said {
   const tokens = at(logprobs, 'content');
   return {
@@ -141,7 +141,7 @@ function readSaid(message: JsonObject, calls: readonly JsonObject[], logprobs: J
   };
 }
 
-/** As Ollama has a call: its arguments are an object. */
+/** Ollama's form of a call: its arguments are an object. */
 function writeCall({ id, name, text }: Called, index: number): JsonObject {
   let input: Json;
   try {
@@ -159,10 +159,10 @@ interface Called {
   readonly text: string;
 }
 
-/** More text of calls than this is not waited for. */
+/** Limit of the text of calls. */
 const mostCallCharacters = 8 * 1024 * 1024;
 
-/** Reads the deltas of a stream. A call of a tool comes in pieces; the client gets it when it is whole. */
+/** Reads the deltas of a stream. A tool call comes in pieces; the client gets it when it is complete. */
 export class ChatReader implements PieceReader {
   #open: (Called & { readonly index: number }) | undefined = undefined;
   #written = 0;
@@ -175,7 +175,7 @@ export class ChatReader implements PieceReader {
     return readSaid(said, whole, choice.logprobs);
   }
 
-  /** The call before it, where this piece begins another one. */
+  /** Returns the previous call, where this piece begins another one. */
   #add(piece: Json): JsonObject[] {
     const called = at(piece, 'function');
     const name = textIn(at(called, 'name')) ?? '';
@@ -201,7 +201,7 @@ export class ChatReader implements PieceReader {
   }
 }
 
-/** Of an answer that came whole. */
+/** For an answer that came whole. */
 export function readMessage(choice: JsonObject): Said {
   const message = objectIn(choice.message, 'the message of a choice');
   const calls = isJsonList(message.tool_calls) ? message.tool_calls.map(wholeCall) : [];

@@ -17,7 +17,7 @@ import {
   writeWhole,
 } from './ollama-answers.ts';
 
-/** The first characters of an image in base64 tell its type. */
+/** The first characters of an image in base64 identify its type. */
 const imageTypes: readonly (readonly [beginning: string, type: string])[] = [
   ['/9j/', 'image/jpeg'],
   ['R0lGOD', 'image/gif'],
@@ -40,7 +40,7 @@ export function contentOf(text: string, images: Json | undefined, field: string)
   return text === '' ? parts : [{ type: 'text', text }, ...parts];
 }
 
-/** Ollama's older clients do not say which call a tool's result answers: it is the first open one of that tool, or the first. */
+/** Ollama's older clients do not say which call a tool's result answers: the first open one of that tool is used, or else the first. */
 class CallIds {
   readonly #open: { readonly id: string; readonly name: string }[] = [];
   #made = 0;
@@ -100,14 +100,14 @@ function toFormat(format: Json | undefined, model: Json | undefined): JsonObject
   throw refusedField('format', model, 'it is "json" or a JSON schema');
 }
 
-/** Whether a model thinks is its own matter; how much is not. */
+/** Turning reasoning on or off is up to the model; only levels are translated. */
 function toEffort(think: Json | undefined, model: Json | undefined): Json | undefined {
   if (think === undefined || think === '' || typeof think === 'boolean') return undefined;
   if (think === 'low' || think === 'medium' || think === 'high') return think;
   throw refusedField('think', model, 'it is true, false, "low", "medium" or "high"');
 }
 
-/** What `chat` and `generate` have in common, where they go to chat completions. */
+/** Shared by `chat` and `generate`, where they become chat completions. */
 export function entranceOverChat(
   body: JsonObject,
   messages: readonly JsonObject[],
@@ -130,7 +130,7 @@ export function entranceOverChat(
       stream: isStream ? true : undefined,
     },
     words: { clientApi: 'ollama', more: {} },
-    // Its clients load and unload models by it.
+    // An empty request loads or unloads a model.
     ...(isNothing && { atOnce: {} }),
     stream: (startedMs) => new Lines(model, shown, new ChatReader(), startedMs),
     write: (answer) => ({
@@ -149,7 +149,7 @@ export function refuse(fields: readonly string[], body: JsonObject, why: string)
 
 export const onlyCompletes = 'the model completes texts, and takes a prompt alone';
 
-/** The same where they go to completions, with the prompt as it is. */
+/** The same for text completions, with the prompt unchanged. */
 export function entranceOverText(body: JsonObject, prompt: string, write: WriteSaid): Entrance {
   const { model = '', suffix } = body;
   const isNothing = prompt === '';
@@ -163,7 +163,7 @@ export function entranceOverText(body: JsonObject, prompt: string, write: WriteS
       stream: isStream ? true : undefined,
     },
     words: { clientApi: 'ollama', more: {} },
-    // Its clients load and unload models by it.
+    // An empty request loads or unloads a model.
     ...(isNothing && { atOnce: {} }),
     stream: (startedMs) => new Lines(model, write, pieces, startedMs),
     write: (answer) => ({
@@ -181,14 +181,14 @@ function readChoice(choice: JsonObject): Said {
   return plainly(text);
 }
 
-/** The options that chat and completions have a name for. */
+/** Options with the same name in chat and completions. */
 const sameOptions = ['temperature', 'top_p', 'seed', 'stop', 'frequency_penalty', 'presence_penalty'];
 
 function optionsOf(body: JsonObject, limitName = 'max_tokens'): JsonObject {
   const options = isJsonObject(body.options) ? body.options : {};
   const same = sameOptions.flatMap((name) => (options[name] === null ? [] : [[name, options[name]] as const]));
   const { num_predict: most } = options;
-  // Less than nothing is as much as it likes.
+  // A negative number means no limit.
   const isLimit = most !== undefined && most !== null && !((numberOf(most) ?? 0) < 0);
   return { ...Object.fromEntries(same), ...(isLimit && { [limitName]: most }) };
 }
@@ -203,7 +203,7 @@ const asMessage: WriteSaid = ({ content, thinking, calls, logprobs }) => ({
   logprobs,
 });
 
-/** For models that complete and do not chat: the texts of the messages, one below the other. */
+/** For models with completions but no chat: the texts of the messages, joined by line breaks. */
 const overCompletions: ApiMapping = {
   operation: 'completions',
   paths: ['/api/chat'],

@@ -6,10 +6,10 @@ import { textIn } from '../families/wire-formats/reading.ts';
 import type { WriteSaid } from './ollama-answers.ts';
 import { contentOf, entranceOverChat, entranceOverText, isEmpty, onlyCompletes, refuse } from './ollama-chat.ts';
 
-/** What a text alone cannot say, where it is there and not empty. */
+/** Fields, if not empty, that completions cannot express. */
 const needsMore = ['system', 'template', 'images', 'format', 'think', 'logprobs'];
 
-/** What a conversation has no place for. */
+/** Fields that chat cannot express. */
 const needsText = ['suffix', 'template', 'raw'];
 
 const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({
@@ -18,7 +18,7 @@ const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({
   logprobs,
 });
 
-/** A prompt as the one message of a conversation, behind what the system says. */
+/** The prompt becomes the only user message, after the system's. */
 const overChat: ApiMapping = {
   operation: 'chat',
   paths: ['/api/generate'],
@@ -63,7 +63,7 @@ export const generate: ApiMapping = {
       mostBy: 'options.num_predict',
     },
   },
-  // A plain text and what follows a gap are for completions.
+  // Plain texts and fill-in-the-middle become completions.
   instead: {
     mapping: overChat,
     isMeant: ({ isSet, serves }) => serves('chat') && !((isSet('raw') || isSet('suffix')) && serves('completions')),

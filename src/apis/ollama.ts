@@ -9,17 +9,17 @@ import { chat } from './ollama-chat.ts';
 import { generate } from './ollama-generate.ts';
 
 const id = 'ollama';
-/** What a name without a tag means. */
+/** The tag of a name without one. */
 const standardTag = ':latest';
 const nsPerMs = 1e6;
 const msPerS = 1_000;
-/** Which of its clients are content with. */
+/** A version that its clients accept. */
 const spokenVersion = '0.12.0';
 
 const isNothing = (input: Json | undefined): boolean =>
   input === undefined || input === '' || (isJsonList(input) && input.length === 0);
 
-/** A client that sends no text wants the model loaded, and nothing else. */
+/** A client that sends no text only wants the model loaded. */
 function entranceOf(body: JsonObject, input: Json | undefined, write: Entrance['write']): Entrance {
   return {
     body: { model: body.model, input: input ?? '', dimensions: body.dimensions, encoding_format: 'float' },
@@ -76,21 +76,21 @@ const embeddings: ApiMapping = {
   },
 };
 
-/** Its names for what a model does; those that it has none for are not among them. */
+/** Its names for operations; others are left out. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   embeddings: ['embedding'],
   completions: ['completion'],
   chat: ['completion', 'tools'],
 };
 
-/** What its clients can do with the model by this API; nothing of what the API has no path for. */
+/** What its clients can do with the model through this API. */
 const capabilitiesOf = ({ operations }: SeenModel): readonly string[] => [
   ...new Set(operations.flatMap((operation) => capabilities[operation] ?? [])),
 ];
 
 const isServed = (model: SeenModel): boolean => capabilitiesOf(model).length > 0;
 
-/** What is not known of a model that somebody else runs. */
+/** Unknown facts of a model that another service runs. */
 const details = {
   parent_model: '',
   format: '',
@@ -102,14 +102,14 @@ const details = {
 
 const dateOf = (seconds: number): string => new Date(seconds * msPerS).toISOString();
 
-/** Its clients tell models apart by it. */
+/** Its clients identify models by it. */
 const digestOf = (model: string): string => createHash('sha256').update(model).digest('hex');
 
 function tagged(model: string): string {
   return model.slice(model.lastIndexOf('/') + 1).includes(':') ? model : model + standardTag;
 }
 
-/** A name with the tag that it has where none is said, and one without, are the same. */
+/** A name without a tag is the same as with the default tag. */
 export const withOrWithoutTag = (name: string): readonly string[] =>
   name.endsWith(standardTag) ? [name.slice(0, -standardTag.length)] : [name + standardTag];
 
@@ -147,7 +147,7 @@ export default defineClientApi({
       paths: ['/api/show'],
       summary: "One model as Ollama's clients look at it.",
       show({ body, find }) {
-        // Older ones call it `name`.
+        // Older clients call it `name`.
         const named = body.model ?? body.name;
         if (typeof named !== 'string') throw missingField('model', 'a string');
         const model = find(named);
@@ -176,7 +176,7 @@ export default defineClientApi({
       show: () => ({ models: [] }),
     },
   ],
-  // As its documents have it: `curl -d` without a header says that it is a form.
+  // Its documentation uses `curl -d` without a header, which declares a form.
   takesAnyMediaType: true,
   otherNames: withOrWithoutTag,
   error: ({ message }) => ({ error: message }),

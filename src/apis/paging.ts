@@ -15,7 +15,7 @@ export const pageQuery = ({ size, token }: PageNames): QueryGrammar => ({
   [token]: { pattern: /^[\w-]+$/, form: 'what the page before has said' },
 });
 
-/** Without a size all that there are. `next` is there where more come. */
+/** Without a size all models. `next` is present where there are more. */
 export function pageOf(models: readonly SeenModel[], { query }: EndpointView, { size, token }: PageNames) {
   const start = startOf(models, query.get(token), token);
   const wanted = query.get(size);
@@ -27,7 +27,7 @@ export function pageOf(models: readonly SeenModel[], { query }: EndpointView, { 
 
 const toToken = (name: string): string => Buffer.from(name).toString('base64url');
 
-/** Behind the last one of the page before. */
+/** After the last one of the previous page. */
 function startOf(models: readonly SeenModel[], token: string | undefined, param: string): number {
   if (token === undefined) return 0;
   const last = models.findIndex(({ id }) => toToken(id) === token);

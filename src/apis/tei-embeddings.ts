@@ -90,7 +90,7 @@ function enterSimilarity(body: JsonObject): Entrance {
   };
 }
 
-/** Of vectors of any length: a service may give some that are not normalised. */
+/** Of vectors of any length, as a service may return unnormalised ones. */
 function cosine(one: readonly number[], other: readonly number[]): number {
   if (one.length !== other.length) throw new Unfit('its vectors are not of one width');
   const lengths = Math.sqrt(dot(one, one) * dot(other, other));
@@ -110,7 +110,7 @@ export const similarity: ApiMapping = {
   enter: enterSimilarity,
 };
 
-/** A server of theirs is asked at its root for whatever its model does. */
+/** At its root a TEI server accepts whatever its model does. */
 export const root: ApiMapping = {
   operation: 'embeddings',
   paths: ['/tei', '/tei/{model}'],

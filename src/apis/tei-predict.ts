@@ -7,7 +7,7 @@ import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf } from '
 
 const onlySingle = 'a pair of texts has no categories; send one text, or lists of one text each';
 
-/** A text, or a list of lists with one text each: a plain list of texts is a pair to its servers. */
+/** A text, or a list of lists with one text each: TEI reads a plain list of texts as a pair. */
 function textsIn({ inputs, model }: JsonObject): readonly string[] {
   if (typeof inputs === 'string') return [inputs];
   const list = isJsonList(inputs) ? inputs : [];

@@ -8,14 +8,14 @@ import { predict } from './tei-predict.ts';
 
 const id = 'tei';
 
-/** As its own server says it of an error with such a status. */
+/** TEI's error type for a status. */
 function errorType(status: number): string {
   if (status === 429) return 'Overloaded';
   if (status === 503) return 'Unhealthy';
   return status >= 500 ? 'Backend' : 'Validation';
 }
 
-/** What a server says of itself that was started without a word about it. */
+/** The defaults of a TEI server. */
 const standardServer = {
   model_dtype: 'float32',
   max_concurrent_requests: 512,
@@ -42,7 +42,7 @@ function kindOf({ operations }: SeenModel): unknown {
   return operations.includes('rerank') ? { reranker: labels } : { classifier: labels };
 }
 
-/** What no other service has: it passes to servers of TEI as it comes. */
+/** Without a counterpart elsewhere: passes unchanged to TEI servers. */
 const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMapping => ({
   operation: 'embeddings',
   paths: [`/${label}`, `/tei/{model}/${label}`],

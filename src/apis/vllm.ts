@@ -7,7 +7,7 @@ import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts
 import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
 
 const msPerS = 1_000;
-/** What its versions have called the two sides. */
+/** Names of both sides in vLLM's versions. */
 const sides = [
   ['text_1', 'text_2'],
   ['queries', 'documents'],
@@ -28,7 +28,7 @@ function textsIn(value: Json | undefined, field: string, model: Json | undefined
   });
 }
 
-/** One text and those that are held against it. */
+/** One text, and the texts to compare with it. */
 function askedIn(body: JsonObject): Asked {
   const { model } = body;
   const named = sides.find(([one, other]) => body[one] !== undefined && body[other] !== undefined);
@@ -92,7 +92,7 @@ interface Passing {
   readonly label: 'pooling' | 'classes';
   readonly paths: ApiMapping['paths'];
   readonly summary: string;
-  /** Where else to go. */
+  /** Advice for the error message. */
   readonly instead: string;
 }
 

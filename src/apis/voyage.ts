@@ -89,7 +89,7 @@ const settings = {
   truncation: 'boolean',
 };
 
-/** By itself a chunk has no context but its own. */
+/** A single chunk has no context but its own. */
 function chunksIn({ inputs, model }: JsonObject): readonly string[] {
   const list = isJsonList(inputs) ? inputs : [];
   return list.map((document, index) => {

@@ -11,15 +11,15 @@ import { faultless } from './output.ts';
 import type { CommandName } from './words.ts';
 
 interface Action<Ground> {
-  /** What follows the command's name, which says what it takes: `show ID [--json]` is one operand and an option. */
+  /** The arguments after the command's name: `show ID [--json]` is one operand and an option. */
   readonly usage: string;
-  /** Reads its options before the store is opened, and gives back what is to be done with it. */
+  /** Reads its options before the store is opened, and returns the action. */
   prepare(context: CommandContext): ((ground: Ground) => Promise<void>) | Promise<(ground: Ground) => Promise<void>>;
-  /** It makes a store where there is none yet; the others have nothing to do there, and say so. */
+  /** It creates a missing store; other actions report that there is none. */
   readonly makesStore?: (values: CommandContext['values']) => boolean;
 }
 
-/** Who stands in the audit log. */
+/** The actor in the audit log. */
 export const actor = 'command line';
 
 interface StoreGround {

@@ -10,23 +10,23 @@ import { type CommandName, type CommandWords, words } from './words.ts';
 export interface CommandContext extends Surroundings {
   /** The options as `node:util` parsed them by the command's own table. */
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
-  /** What stands after the command's name and is no option. */
+  /** The operands after the command's name. */
   readonly positionals: readonly string[];
-  /** Aborted once nobody reads standard output any more, as behind `| head`: what would go on for ever ends. */
+  /** Aborted once standard output is closed, as by `| head`, to end an endless command. */
   readonly unread?: AbortSignal;
 }
 
 export interface Command extends CommandWords {
   readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** What it can be told to do, by name; with what follows the command's name. */
+  /** Its actions by name, with their usage. */
   readonly actions?: Readonly<Record<string, { readonly usage: string }>>;
   run(context: CommandContext): Promise<ExitCode>;
 }
 
-/** Every command that reads the configuration takes these. */
+/** Options of every command that reads the configuration. */
 export const configUsage = '--config F --set KEY=VALUE...';
 
-/** `usage` names its options; what help shows of them in one line may be less. */
+/** `usage` names its options; the line in the help may show fewer. */
 export const commandOf = (name: CommandName, usage: string, run: Command['run']): Command => ({
   ...words[name],
   options: optionsIn(usage),
@@ -57,7 +57,7 @@ export function toConfigSources({
   };
 }
 
-/** Every action of the command with all that it takes, or the command's options. */
+/** Every action of the command with its arguments, or the command's options. */
 export function toHelp({ name, usage, summary, actions, options }: Command): string[] {
   const lines = [`postern ${usage}`, '', summary];
   if (actions !== undefined) {
@@ -76,7 +76,7 @@ function toOption(option: string, options: Command['options']): string {
   return short === undefined ? written : `${written}, -${short}`;
 }
 
-/** The words of `parseArgs` are for those who wrote the program; these are for those who use it. */
+/** Rewrites `parseArgs`' messages, which are for programmers, for users. */
 export function toOptionFault(error: unknown, command: Command, args: readonly string[]): string {
   const message = reasonOf(error);
   const [, option = ''] = /'(?:-\w, )?(-{1,2}[^\s'=<]+)/.exec(message) ?? [];
@@ -94,7 +94,7 @@ function inOurWords(code: unknown, option: string, message: string, { options }:
   return `${option} needs a value; write one that begins with - as ${option}=-...`;
 }
 
-/** What one letter means elsewhere; else the first that begins with it. */
+/** Common letters of other programs; else the first option with that letter. */
 const habits: Readonly<Record<string, string>> = { n: 'limit' };
 
 function nearOption(option: string, known: readonly string[]): string | undefined {

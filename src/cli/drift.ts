@@ -15,7 +15,7 @@ const command = actionsOf('drift', openLeniently, {
 
 export const drift: Command = {
   ...command,
-  // To look is what nearly everyone wants.
+  // Without an action it shows.
   run: (context) => command.run(context.positionals.length === 0 ? { ...context, positionals: ['show'] } : context),
 };
 

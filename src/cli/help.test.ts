@@ -104,7 +104,7 @@ test('a command reads a plain file without the YAML library, and loads routes on
   assert.ok(plain.some((path) => path.includes('/node_modules/zod/')));
 });
 
-/** The files that `postern` loads to its end. */
+/** The files that `postern` loads. */
 async function modulesLoadedBy(args: readonly string[], cwd?: string): Promise<string[]> {
   const watching = `data:text/javascript,${encodeURIComponent(`
     import { writeSync } from 'node:fs';

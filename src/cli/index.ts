@@ -25,7 +25,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 };
 
-/** In the order in which help lists them. */
+/** In the order of the help. */
 export const commandNames = Object.keys(words) as CommandName[];
 
 export function isCommandName(name: string): name is CommandName {

@@ -32,7 +32,7 @@ async function run(
   return { code: await check.run(context), lines, cwd };
 }
 
-/** The cells of each row that begins so; a text may go on in the lines below it. */
+/** The cells of each row with this beginning; a text may continue on the lines below it. */
 function rowsIn(lines: readonly string[], start: string): string[][] {
   return lines.flatMap((line, at) => {
     if (!line.startsWith(start)) return [];
@@ -366,7 +366,7 @@ test('no line is longer than 120 characters', async (t) => {
     lines.filter(({ length }) => length > 120),
     [],
   );
-  // Nothing is left out.
+  // Nothing is truncated.
   assert.equal(rowsIn(lines, 'one ')[0]?.[2]?.replaceAll(' ', ''), url);
   assert.doesNotMatch(lines.join('\n'), /undefined/);
 });

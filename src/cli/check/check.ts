@@ -54,7 +54,7 @@ function toLines(plan: Plan): string[] {
     ...section(
       ['Upstream', 'Family', 'Base URL', 'Credentials', 'Connect', 'First byte', 'Idle', 'Total'],
       upstreams.map(({ id, family, base_url, credentials, timeouts: { connect, first_byte, idle, total } }) =>
-        // What needs no address has nothing to wait for.
+        // Without an address there is no timeout.
         [
           id,
           family,
@@ -87,7 +87,7 @@ function toLines(plan: Plan): string[] {
     ...section(
       ['Upstream', 'Endpoints', 'Preferred'],
       upstreams.flatMap(({ id, endpoints, endpoint_zone: zone }) => {
-        // What holds where nothing is written.
+        // Omitted where it is the default.
         if (endpoints === null || (endpoints === 'private dns' && zone.length === 0)) return [];
         const from = endpoints === 'private dns' ? 'dns, of private addresses' : endpoints;
         return [[id, typeof from === 'string' ? from : inWords(from), inWords(zone)]];
@@ -151,7 +151,7 @@ function toLines(plan: Plan): string[] {
   ];
 }
 
-/** What there is of each kind, and what may not be meant. */
+/** The number of elements of each kind, and warnings. */
 function toBriefLines(plan: Plan): string[] {
   const { upstreams, models, keys, projects, routes } = plan;
   const counts = Object.entries({ upstreams, models, keys, projects, routes })
@@ -160,7 +160,7 @@ function toBriefLines(plan: Plan): string[] {
   return [`It has ${counts.join(', ')}.`, ...toRemarks(plan)];
 }
 
-/** Lines of a terminal, and of a log that people read in a browser, are about so long. */
+/** Usual width of a terminal, and of a log in a browser. */
 const mostColumns = 120;
 const indent = '  ';
 
@@ -170,14 +170,14 @@ function toRemarks({ notes, warnings }: Plan): string[] {
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-/** What does not fit into the first line is indented. */
+/** Continuation lines are indented. */
 function wrapped(text: string): string[] {
   if (text.length <= mostColumns) return [text];
   const [first = '', ...others] = wrapText(text, mostColumns - indent.length);
   return [first, ...others.map((line) => `${indent}${line}`)];
 }
 
-/** Whoever has any. */
+/** Everything with caps. */
 function toCapsRows({ keys, projects, models, upstreams }: Plan): string[][] {
   const holders = [
     ...keys.map((key) => ({ ...key, kind: 'key' })),
@@ -211,7 +211,7 @@ function toPriceText(price: Plan['models'][number]['targets'][number]['price']):
   return inWords(Object.entries(amounts).map(([name, amount]) => `${name} ${amount}`));
 }
 
-/** The weights only where they say something. */
+/** Weights are shown only where they matter. */
 function inNumbers(credentials: Plan['upstreams'][number]['credentials']): string {
   const weights = credentials.map(({ weight }) => weight);
   return `${weights.length}${new Set(weights).size > 1 ? ` (weights ${weights.join(', ')})` : ''}`;
@@ -243,7 +243,7 @@ function section(head: readonly string[], rows: readonly (readonly string[])[]):
   return rows.length === 0 ? [] : ['', ...toTable(head, rows, mostColumns)];
 }
 
-/** Where there is anything to say of them. */
+/** Empty where nothing is configured. */
 function toListRow(id: string, { cache, dedupe, coalesce, maxima }: Plan['models'][number]['lists']): string[][] {
   if (cache === null && !dedupe && coalesce === null && maxima.length === 0) return [];
   const most = maxima.map(({ upstream, operation, items, tokens, bytes }) => {

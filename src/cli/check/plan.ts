@@ -129,7 +129,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
   };
 }
 
-/** Operations that most people want beside those that are named, and that the targets offer. */
+/** Related operations that most operators also want, and that the targets offer. */
 function toNotes({ models }: Snapshot): string[] {
   const byNote = new Map<string, string[]>();
   for (const { id, operations: served, targets } of models.all) {
@@ -148,7 +148,7 @@ function toNotes({ models }: Snapshot): string[] {
   );
 }
 
-/** At least one of them is there. */
+/** At least one. */
 function toAddresses({ tls, host, port, basePath, socket }: ServerSettings) {
   const scheme = tls === undefined ? 'http' : 'https';
   return {
@@ -167,7 +167,7 @@ function toSocketText({ path, mode, owner, group, isTrusted }: SocketSettings): 
   return `${path}, ${facts.join(', ')}`;
 }
 
-/** In dollars, and who says so; null where nobody does. */
+/** In dollars, with its source; null where there is none. */
 function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
   if (price === undefined) return null;
   const list = listOf(price);
@@ -188,19 +188,19 @@ const datedSource = ({ from, asOf }: PriceOrigin, nowMs: number): string =>
 
 const isHere = ({ origin }: Upstream): boolean => origin === undefined;
 
-/** A URL without who comes with which password, and without what may stand in its query. */
+/** Without user, password and query. */
 function withoutSecrets(address: string): string {
   const [scheme] = /^[a-z]+:\/\//i.exec(address) ?? [];
   if (scheme === undefined) return address;
   const url = URL.parse(address);
-  // Where it cannot be read, nobody knows what in it is a password.
+  // An invalid URL may have a password anywhere.
   return url === null ? `${scheme}...` : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** The path of a webhook is a secret as often as not. */
+/** The path of a webhook is often a secret. */
 const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
-/** In whole MiB: what a percentage comes to is no round number. */
+/** In whole MiB, as percentages are no round numbers. */
 function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) {
   return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
 }
@@ -222,7 +222,7 @@ function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<R
 
 const toCredential = ({ id, weight }: Upstream['credentials'][number]) => ({ id, weight });
 
-/** Which parts are set; null where the platform's way is enough. */
+/** Which parts are set; null where the platform's defaults apply. */
 function toTlsParts({ tls }: Upstream) {
   if (tls === undefined) return null;
   const { ca, cert, key, serverName } = tls;
@@ -240,7 +240,7 @@ function toHealthCheck({ healthCheck }: Upstream) {
   };
 }
 
-/** An embeddings model without one is a pattern. */
+/** Null for a pattern of embeddings models. */
 function toSpace({ space, operations }: Model): string | null {
   return space ?? (operations.includes('embeddings') ? 'each name its own' : null);
 }
@@ -254,7 +254,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** One spelling for each phase; operations that differ from the others are named. */
+/** One row for each phase; operations with other values are named. */
 function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | 'idle' | 'total', string> {
   const spell = (phase: keyof Timeouts): string => {
     const common = timeouts.embeddings[phase];
@@ -306,7 +306,7 @@ function cacheText({ ttlMs, scope, maxBytes, countsForLimits }: NonNullable<Mode
   };
 }
 
-/** Where anything is known. */
+/** Undefined where no limit is known. */
 function maximaOf(target: Target, operations: Model['operations']) {
   return operations
     .filter((operation) => listOperations.has(operation))

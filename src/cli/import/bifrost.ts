@@ -48,7 +48,7 @@ function addProvider(name: string, part: Part, provider: Provider, draft: Draft)
     const models = listed.length === 0 ? ['*'] : listed;
     for (const model of models) {
       if (model !== '*') named.add(model);
-      // Clients name the provider in front of the model there.
+      // There clients put the provider in front of the model.
       draft.target(`${name}/${model}`, {
         upstream,
         model: own.deployments[model] ?? model,
@@ -58,7 +58,7 @@ function addProvider(name: string, part: Part, provider: Provider, draft: Draft)
     key.pass('id', 'name', 'value');
     key.rest();
   }
-  // A key for all models serves those as well that another key has by their names.
+  // A key for all models also serves those that another key names.
   const ofAll = [...draft.targetsOf(`${name}/*`)];
   for (const model of named) for (const target of ofAll) draft.target(`${name}/${model}`, { ...target, model });
   concurrency.rest();
@@ -73,7 +73,7 @@ interface OwnKey {
   readonly deployments: Readonly<Record<string, string>>;
 }
 
-/** What a provider's keys hold beside their value. */
+/** A key's settings beside its value. */
 function readOwn(key: Part, { family }: Provider, draft: Draft): OwnKey {
   const deployments: Record<string, string> = {};
   if (family === 'azure') {
@@ -105,7 +105,7 @@ function readOwn(key: Part, { family }: Provider, draft: Draft): OwnKey {
   return { baseUrl: draft.value(server?.address('url')), options: {}, deployments };
 }
 
-/** Shares of one there; whole numbers here. */
+/** Fractions there; whole numbers here. */
 function weightOf(key: Part): number | undefined {
   const weight = key.number('weight');
   if (weight === undefined || weight === 1) return undefined;
@@ -225,7 +225,7 @@ function toKey(key: ForeignRow) {
   };
 }
 
-/** What is not there is as it is by default. */
+/** Absent means true by default. */
 const isTrue = (value: unknown): boolean => value === undefined || value === 1 || value === true;
 
 function digestOf({ value, value_hash, encryption_status }: ForeignRow): unknown {

@@ -11,9 +11,9 @@ export const channelTables: Wanted = { needed: ['channels', 'tokens'], more: [] 
 
 const isEnabled = 1;
 const never = -1;
-/** Clients send it in front of what the table has. */
+/** Clients send it in front of the stored key. */
 const prefix = 'sk-';
-/** As both have it where nobody changed it (QuotaPerUnit). */
+/** The default of both (QuotaPerUnit). */
 const quotaOfDollar = 500_000;
 const nanosOfDollar = 1_000_000_000;
 
@@ -74,7 +74,7 @@ function whyNot({ expiredS, quota, isLimited, token }: Facts): string | undefine
   return isLimited && quota <= 0 ? 'has nothing left to spend' : undefined;
 }
 
-/** The same at both. */
+/** The same in both. */
 const shared: Readonly<Record<number, string>> = {
   1: 'openai',
   3: 'azure',
@@ -112,9 +112,9 @@ export const channelTypes = {
     48: 'xai',
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<number, string>>>>;
-/** An address may be written there up to the route. */
+/** Addresses there may include the route. */
 const routeAtEnd = /(?:\/(?:chat\/completions|completions|embeddings|responses|messages|rerank|moderations))?\/*$/;
-/** What is said of a channel, and not to it. */
+/** Fields that only record facts of a channel. */
 const records = [
   'id',
   'created_time',
@@ -168,7 +168,7 @@ function addChannel(channel: Part, draft: Draft, types: Readonly<Record<number, 
       upstream,
       model: mapping.text(model) ?? model,
       weight: channel.number('weight') || undefined,
-      // The highest goes first there, the lowest here.
+      // Higher goes first there, lower here.
       priority: highest - (channel.number('priority') ?? 0) || undefined,
     });
   }
@@ -194,7 +194,7 @@ function addUpstream(channel: Part, provider: Provider, draft: Draft, name: stri
   const version = provider.family === 'azure' ? channel.text('other') : undefined;
   return draft.upstream({
     provider,
-    // Their addresses have no version, ours do where the family is OpenAI's.
+    // Their addresses have no version; ours do where the family is OpenAI's.
     baseUrl: base === undefined || provider.family !== 'openai' || /\/v\d+(\/|$)/.test(base) ? base : `${base}/v1`,
     credentials,
     options: {

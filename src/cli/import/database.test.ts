@@ -15,7 +15,7 @@ async function sqlite(t: TestContext, statements: string): Promise<{ cwd: string
   return { cwd, path };
 }
 
-/** SQLite knows no E'', and takes a line end as it stands. */
+/** SQLite has no E'', and accepts line ends in strings. */
 const forSqlite = (statements: string): string =>
   statements.replaceAll(/E'([^']*)'/g, (_, text: string) => `'${text.replaceAll('\\n', '\n')}'`);
 

@@ -8,11 +8,11 @@ import type { ForeignRow } from '../../store/foreign-tables.ts';
 
 export type Tables = Readonly<Record<string, readonly ForeignRow[]>>;
 
-/** What of it is read. */
+/** The tables to read. */
 export interface Wanted {
-  /** Where one of them is missing it is another program's. */
+  /** Without one of them it is another program's database. */
   readonly needed: readonly string[];
-  /** What only some versions have. */
+  /** Tables of some versions only. */
   readonly more: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const prefix = 'sqlite:';
 
 const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//.test(url);
 
-/** As it may be said to anyone. */
+/** Without credentials. */
 export function nameOf(url: string): string {
   if (!isPostgres(url)) return url;
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
@@ -41,7 +41,7 @@ export async function toDatabase(written: string, cwd: string): Promise<string |
 }
 
 async function startOf(path: string): Promise<string> {
-  const file = await open(path).catch(() => undefined); // whoever reads it as a text says what is wrong with it
+  const file = await open(path).catch(() => undefined); // the reader of the text reports what is wrong with it
   if (file === undefined) return '';
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
@@ -71,7 +71,7 @@ export async function readTables(url: string, cwd: string, { needed, more }: Wan
   }
 }
 
-/** As a document would have it: nothing where there is nothing. */
+/** As a document would have it, without nulls. */
 function toPlainRow(row: ForeignRow): ForeignRow {
   const entries = Object.entries(row).map(([name, value]): [string, unknown] => [name, toPlain(value)]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

@@ -10,7 +10,7 @@ import type { Provider } from './providers.ts';
 interface NewUpstream {
   readonly provider: Provider;
   readonly baseUrl?: string | undefined;
-  /** As `Draft.credential` gives them back. */
+  /** As returned by `Draft.credential`. */
   readonly credentials: readonly { readonly apiKey: string; readonly weight?: number | undefined }[];
   readonly options?: Options;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -27,7 +27,7 @@ export interface NewTarget {
   readonly priority?: number | undefined;
   readonly defaults?: Readonly<Record<string, unknown>> | undefined;
   readonly price?: Readonly<Record<string, number>> | undefined;
-  /** What it was called there, for `--diff`. */
+  /** Its name there, for `--diff`. */
   readonly from?: string | undefined;
 }
 
@@ -37,10 +37,10 @@ interface NewRoute {
   readonly model: string;
 }
 
-/** What clients could ask of a model there. */
+/** Chat operations that clients could use there. */
 const conversations: readonly Operation[] = ['chat', 'completions', 'responses', 'messages'];
 
-/** By these names models are known that converse. */
+/** Name patterns of chat models. */
 const conversing = [operationRows.chat.namedLike, operationRows.messages.namedLike];
 
 interface UpstreamBody {
@@ -54,7 +54,7 @@ interface Model {
   operations?: readonly Operation[];
   balance?: string;
   retry?: { attempts: number; same_target?: number };
-  /** What it served there; undefined where nothing said so. */
+  /** Operations there; undefined where unknown. */
   did?: readonly Operation[];
   readonly targets: NewTarget[];
 }
@@ -70,9 +70,9 @@ interface Project extends Pick<Terms, 'limits' | 'budgets'> {
   readonly name?: string | undefined;
 }
 
-/** As `timeouts.total` is by default, for the operations that are least patient. */
+/** The default `timeouts.total` of the operations with the shortest one. */
 const shortestStandardMs = 300_000;
-/** As `retry.attempts` may be. */
+/** The maximum of `retry.attempts`. */
 const mostAttempts = 10;
 
 export class Draft {
@@ -86,7 +86,7 @@ export class Draft {
   readonly #routes: NewRoute[] = [];
   readonly #kept = new Set<string>();
   redis: string | undefined;
-  /** Of upstreams of which nothing else is said. */
+  /** For upstreams without timeouts of their own. */
   standardTimeouts: Pick<NewUpstream, 'timeoutMs' | 'idleMs'> = {};
 
   constructor(families: readonly Family[]) {
@@ -98,7 +98,7 @@ export class Draft {
     return [...new Set(this.#names.values())].toSorted();
   }
 
-  /** `${NAME}`: the name that is written there (`os.environ/NAME`, `env.NAME`, `$NAME`), or one of our own for a secret that is. */
+  /** `${NAME}`: the variable referred to there (`os.environ/NAME`, `env.NAME`, `$NAME`), or a name of our own for a literal secret. */
   credential(written: string | undefined, ownName: string): string {
     const variable = written === undefined ? undefined : nameIn(written);
     if (variable !== undefined) {
@@ -111,18 +111,18 @@ export class Draft {
     return `\${${name}}`;
   }
 
-  /** A secret that is written out never gets this name. */
+  /** Reserves a name, so that no literal secret gets it. */
   keepName(name: string): void {
     this.#kept.add(name);
   }
 
-  /** The variable by which a provider's key is known everywhere, where an entry names none. No written-out secret gets its name. */
+  /** The usual variable of a provider's key, for entries without one. No literal secret gets its name. */
   providersOwn(variable: string): string {
     this.#names.set(`$${variable}`, variable);
     return `\${${variable}}`;
   }
 
-  /** A value that is no secret, and may name a variable. */
+  /** A value that is not secret, and may refer to a variable. */
   value(written: string | undefined): string | undefined {
     const variable = written === undefined ? undefined : nameIn(written);
     if (variable === undefined) return written;
@@ -130,12 +130,12 @@ export class Draft {
     return `\${${variable}}`;
   }
 
-  /** Gives back its ID. */
+  /** Returns its ID. */
   upstream(wanted: NewUpstream): string {
     const { provider, credentials, options = {}, headers, concurrency } = wanted;
     const timeoutMs = wanted.timeoutMs ?? this.standardTimeouts.timeoutMs;
     const idleMs = wanted.idleMs ?? this.standardTimeouts.idleMs;
-    // One that ends after the whole call would change nothing.
+    // A timeout after the end of the whole call would change nothing.
     const endsFirst = idleMs !== undefined && idleMs < (timeoutMs ?? shortestStandardMs);
     const timeouts = {
       idle: endsFirst ? fromMilliseconds(Math.max(1, Math.round(idleMs))) : undefined,
@@ -145,7 +145,7 @@ export class Draft {
     const [only] = credentials;
     const several = credentials.length > 1;
     const set = { concurrency, ...wanted.limits };
-    // What is undefined is left out of the file.
+    // Undefined fields are left out of the file.
     const body = {
       family: provider.family,
       base_url: baseUrl,
@@ -177,7 +177,7 @@ export class Draft {
     return this.#models.get(id)?.targets ?? [];
   }
 
-  /** Of these the ones that a family of its targets offers: to name others would be a fault. */
+  /** Only those that a family of its targets offers: others would be a fault. */
   operations(modelId: string, wanted: readonly Operation[]): void {
     const model = this.#model(modelId);
     const offered = new Set(model.targets.flatMap(({ upstream }) => this.#offeredBy(upstream)));
@@ -187,7 +187,7 @@ export class Draft {
     if (fitting.length > 0) model.operations = fitting;
   }
 
-  /** A path of the operator's own. */
+  /** A custom route. */
   route(route: NewRoute): void {
     this.#routes.push(route);
   }
@@ -217,12 +217,12 @@ export class Draft {
     this.#keys.push({ id: own, secret: this.credential(secret, `${own}_key`), ...terms });
   }
 
-  /** Its clients go on with what they have. */
+  /** The key's secret stays valid. */
   keyByDigest(id: string, digest: string, terms: Terms): void {
     this.#keys.push({ id: this.#freeKey(id), secret_sha256: digest, ...terms });
   }
 
-  /** Gives back its ID. */
+  /** Returns its ID. */
   project(id: string, terms: Omit<Project, 'id'>): string {
     const own = free(id, (name) => this.#projects.some((project) => project.id === name));
     this.#projects.push({ id: own, ...terms });
@@ -230,8 +230,8 @@ export class Draft {
   }
 
   /**
-   * What models serve of which nothing was said: what their name says, where it does. Of one whose targets have different names for it
-   * nobody knows that they make the same vectors and scores: it serves the rest. Gives back the models of which that is so.
+   * Sets the operations of models without any: by their names, where possible. Targets with different names may differ in vectors and scores, so such
+   * models serve the rest. Returns these models.
    */
   settle(): string[] {
     const mixed: string[] = [];
@@ -252,13 +252,13 @@ export class Draft {
       const ofAll = fitting.filter((one) =>
         model.targets.every(({ upstream }) => this.#offeredBy(upstream).includes(one)),
       );
-      // What only some of them offer is no reason to lose the others.
+      // Operations that only some targets offer must not exclude the others.
       model.operations = ofAll.length > 0 ? ofAll : fitting;
     }
     return mixed;
   }
 
-  /** Models whose clients asked for chat there, and cannot here. */
+  /** Models with chat there, but not here. */
   withoutChat(): string[] {
     return [...this.#models.values()]
       .filter(
@@ -267,7 +267,7 @@ export class Draft {
       .map(({ id }) => id);
   }
 
-  /** Models whose clients asked for chat there, and may here; by their names, no family of their targets is known to serve it for them. */
+  /** Models with chat there, and permitted here, but no target's family is known to serve it for them. */
   withChatInDoubt(): string[] {
     const isInDoubt = ({ upstream, model }: NewTarget, id: string): boolean =>
       !this.#offeredBy(upstream).includes('chat') || this.#familyOf(upstream)?.chatLacks?.test(model ?? id) === true;
@@ -279,7 +279,7 @@ export class Draft {
       .map(({ id }) => id);
   }
 
-  /** A row for each route of each model: what served it there, and what does here. */
+  /** A row for each route of each model: its target there, and here. */
   diff(): string[][] {
     return [...this.#models.values()].flatMap(({ id, did = [], operations = [], targets }) => {
       const routes = allOperations.filter((one) => one !== 'own' && (did.includes(one) || operations.includes(one)));
@@ -347,10 +347,10 @@ export class Draft {
   }
 }
 
-/** What it yields is held against what another call of the model yielded. */
+/** Its results are compared with those of other calls of the model. */
 const isComparable = (one: Operation): boolean => ['vectors', 'scores'].includes(operationRows[one].yields);
 
-/** Calls go where they went: two slashes say that an address of family openai has no version path on purpose. */
+/** The same address: two slashes show that an address of family openai deliberately has no version. */
 function withoutVersion({ family }: Provider, baseUrl: string | undefined): string | undefined {
   if (family !== 'openai' || baseUrl === undefined || /\/v\d|^\$/i.test(baseUrl)) return baseUrl;
   return `${baseUrl.replace(/\/*$/, '')}//`;

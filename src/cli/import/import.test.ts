@@ -12,7 +12,7 @@ import { check } from '../check/check.ts';
 import { toConfigSources } from '../command.ts';
 import { importCommand } from './import.ts';
 
-/** Whatever is one of these is nowhere in what comes of it. */
+/** None of these secrets may occur in any output. */
 const secret = (name: string): string => `sk-${name}-written-out-in-the-file`;
 
 async function bring(t: TestContext, format: string, file: unknown, values: Record<string, boolean> = {}) {

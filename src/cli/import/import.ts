@@ -17,7 +17,7 @@ import { fromPortkey } from './portkey.ts';
 
 interface Format {
   readonly fromFile: (file: Part, draft: Draft) => void;
-  /** Undefined where nobody runs its database but its makers. */
+  /** Undefined where only its makers run its database. */
   readonly database?: {
     readonly wanted: Wanted;
     readonly from: (tables: Part, draft: Draft) => void;
@@ -25,7 +25,7 @@ interface Format {
   };
 }
 
-/** Tokens of a database that nobody can open are exported into a file beside the channels. */
+/** Tokens in an inaccessible database are exported into a file beside the channels. */
 const channels = (types: Readonly<Record<number, string>>): Format => {
   const from = (tables: Part, draft: Draft): void => fromChannelTables(tables, draft, types);
   return {

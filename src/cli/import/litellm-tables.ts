@@ -17,18 +17,18 @@ const budgets = 'LiteLLM_BudgetTable';
 
 export const litellmTables: Wanted = { needed: [models, keys], more: [teams, budgets] };
 
-/** What is told of a row, and not to it. */
+/** Fields that only record facts of a row. */
 const records = [
   ...['created_at', 'created_by', 'updated_at', 'updated_by', 'last_active', 'spend', 'model_spend', 'metadata'],
   ...['budget_reset_at', 'key_name', 'user_id', 'rotation_count', 'last_rotation_at', 'key_rotation_at', 'soft_budget'],
   ...['admins', 'members', 'members_with_roles', 'team_member_permissions', 'organization_id', 'model_id'],
 ];
-/** Words in a list of models that name none. */
+/** Words for all models in a list. */
 const all = new Set(['all-proxy-models', '*']);
 const ofTeam = 'all-team-models';
 const nobodys = 'no-default-models';
 
-/** With what was closed opened by the salt; credentials are taken out of it later, as those of a file are. */
+/** Encrypted fields are decrypted with the salt; credentials are replaced later, as in a file. */
 export function openLitellmTables(tables: Tables, env: Readonly<Record<string, string | undefined>>): Tables {
   const salt = env.LITELLM_SALT_KEY ?? env.LITELLM_MASTER_KEY;
   const opened = (tables[models] ?? []).map((row) => {
@@ -53,7 +53,7 @@ const howToOpen =
 function openText(text: string, name: string, salt: string | undefined): string {
   if (salt === undefined || !isClosed(text)) return text;
   const opened = openWith(salt, text);
-  // A credential may look so, and is not needed: a variable stands for it.
+  // A credential may look encrypted, and is replaced by a variable.
   if (opened === undefined && name === 'model')
     throw new UserFault('its models are closed with another key than LITELLM_SALT_KEY, or LITELLM_MASTER_KEY, says');
   return opened ?? text;
@@ -132,7 +132,7 @@ function modelsOf(part: Part, team: readonly string[] | undefined): readonly str
   return written.filter((name) => name !== nobodys);
 }
 
-/** Its own, and of what it does not say that of the budget that it shares. */
+/** Its own, completed by its shared budget's. */
 function capsOf(part: Part, shared?: Part): Pick<Terms, 'limits' | 'budgets'> {
   const most = (name: string): number | undefined => part.number(name) ?? shared?.number(name);
   const limits = filled({
@@ -149,12 +149,12 @@ const nonceBytes = 12;
 const proofBytes = 16;
 const expansion = 'litellm-at-rest-v3';
 const versioned = /^v\d+:gcm:/;
-/** The 40 bytes before the text of a secretbox, at least; in either alphabet of base64. */
+/** At least the 40 bytes before the text of a secretbox; in either alphabet of base64. */
 const secretBox = /^(?:[\w-]{54,}|[A-Za-z0-9+/]{54,})={0,2}$/;
 
 const isClosed = (text: string): boolean => versioned.test(text) || (text.length % 4 === 0 && secretBox.test(text));
 
-/** Undefined where it was closed with another key. */
+/** Undefined for another key. */
 function openWith(salt: string, closed: string): string | undefined {
   const [, version, text = closed] = /^(v\d+):gcm:(.*)$/s.exec(closed) ?? [];
   const bytes = Buffer.from(text, 'base64url');

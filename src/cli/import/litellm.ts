@@ -22,18 +22,18 @@ const balances: Readonly<Record<string, string>> = {
   'latency-based-routing': 'fastest',
 };
 
-/** Parameters that a target may gain where a client sends none. */
+/** Parameters that can be defaults of a target. */
 const parameters = ['temperature', 'top_p', 'max_tokens', 'dimensions', 'encoding_format', 'input_type', 'seed'];
 
-/** Hugging Face's own servers of embeddings and rerankers, which it calls by the same name as its service. */
+/** Hugging Face's own servers of embeddings and rerankers, which LiteLLM gives the name of the service. */
 const textEmbeddings: Provider = { name: 'tei', family: 'tei', variable: 'TEI_API_KEY' };
 const forVectors = new Set(['embedding', 'rerank']);
 
-/** What is written where a server asks for none. */
+/** Written where a server needs no key. */
 const noKey = /^(none|null|empty|dummy|fake|anything|not-needed|no-key)$/i;
 
 export function fromLitellm(file: Part, draft: Draft): void {
-  // `GET /model/info` calls the list otherwise.
+  // `GET /model/info` has another name for the list.
   const litellm = file.part('litellm_settings');
   const router = file.part('router_settings');
   const timeout = router.number('timeout') ?? litellm.number('request_timeout');
@@ -79,7 +79,7 @@ export function fromLitellm(file: Part, draft: Draft): void {
 
 const toMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000);
 
-/** The shortest that a key may be here. */
+/** The minimum length of a key here. */
 const shortestKey = 24;
 
 function addMasterKey(general: Part, draft: Draft): void {
@@ -94,7 +94,7 @@ function addMasterKey(general: Part, draft: Draft): void {
 
 const isVariable = (text: string): boolean => text.startsWith('os.environ/');
 
-/** Entries without a key use that of the environment: no secret that another entry writes out gets that name. */
+/** Entries without a key use the environment's: no literal secret of another entry gets that name. */
 export function keepVariables(entries: readonly Part[], draft: Draft): void {
   for (const entry of entries) {
     const given = entry.part('litellm_params');
@@ -152,7 +152,7 @@ export function addEntry(entry: Part, draft: Draft): void {
   entry.rest();
 }
 
-/** `provider/model`, where the first part is one; else it is OpenAI's, or whoever is at `api_base` and speaks as it does. */
+/** `provider/model`, where the first part is a provider; else OpenAI, or an OpenAI-compatible server at `api_base`. */
 function providerOf(
   written: string,
   named: string | undefined,
@@ -161,7 +161,7 @@ function providerOf(
   const [, first = '', rest = ''] = /^([^/]+)\/(.+)$/.exec(written) ?? [];
   const found = providerNamed(named ?? first);
   if (found !== undefined) return [found, named === undefined || named === first ? rest || written : written];
-  // A key of one service must not go to another for want of a name.
+  // A key of one service must not be sent to another for lack of a name.
   return [hasAddress ? providerNamed('openai') : providerOfModel(written), written];
 }
 
@@ -200,7 +200,7 @@ function addUpstream(given: Part, provider: Provider, draft: Draft): string {
   });
 }
 
-/** By the token there, by the million here. */
+/** Per token there, per million here. */
 function priceOf(given: Part, info: Part): Record<string, number> | undefined {
   const price: Record<string, number> = {};
   for (const [here, there] of [
@@ -220,7 +220,7 @@ function defaultsOf(given: Part): Record<string, unknown> | undefined {
   return set.length > 0 ? Object.fromEntries(set) : undefined;
 }
 
-/** `[{a: [b, c]}]`: the targets of b and c stand in where those of a fail. */
+/** `[{a: [b, c]}]`: targets of b and c are used where those of a fail. */
 function addFallbacks(settings: Part, draft: Draft): void {
   for (const entry of settings.parts('fallbacks')) {
     for (const name of entry.keys()) {
@@ -246,7 +246,7 @@ function addAfter(entry: Part, name: string, others: readonly string[], draft: D
   }
 }
 
-/** What is at the end of a path is a route of its own; before it, up to the version, the address of the upstream. */
+/** The end of a path becomes a custom route; the rest, up to the version, the upstream's address. */
 function addPassThrough(endpoint: Part, draft: Draft): void {
   const path = endpoint.text('path') ?? '';
   const target = URL.parse(endpoint.address('target') ?? '');
@@ -290,7 +290,7 @@ const authorizationOf = (headers: Part): string | undefined => {
   return name === undefined ? undefined : headers.text(name);
 };
 
-/** Any of them may hold a credential. What says how a body is written is the client's to say. */
+/** Any header may hold a credential. Headers about bodies are left to the client. */
 function headersOf(headers: Part, own: string, draft: Draft): Record<string, string> | undefined {
   const kept = headers.keys().flatMap((name) => {
     const low = name.toLowerCase();

@@ -11,14 +11,14 @@ export interface Note {
 }
 
 interface Source {
-  /** Undefined where there are no lines. */
+  /** Undefined without lines. */
   readonly text: { readonly document: Document; readonly lines: LineCounter } | undefined;
   readonly notes: Note[];
 }
 
 type Path = readonly (string | number)[];
 
-/** YAML or JSON; what is found without a counterpart is put into `notes`. */
+/** YAML or JSON; what has no counterpart is added to `notes`. */
 export function openParts(text: string, file: string, notes: Note[]): Part {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, merge: true });
@@ -29,7 +29,7 @@ export function openParts(text: string, file: string, notes: Note[]): Part {
   return new Part(source, [], isMapping(tree) ? tree : { channels: tree });
 }
 
-/** What was read from somewhere else. */
+/** For input from elsewhere than a file. */
 export function treeParts(tree: Readonly<Record<string, unknown>>, notes: Note[]): Part {
   return new Part({ text: undefined, notes }, [], tree);
 }
@@ -60,14 +60,14 @@ export class Part {
     return this.#values[key];
   }
 
-  /** What is written as a number is a text, too; undefined where it is empty or anything else. */
+  /** Numbers are accepted as texts; undefined where it is empty or anything else. */
   text(key: string): string | undefined {
     const value = this.take(key);
     if (typeof value === 'number') return String(value);
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
   }
 
-  /** An address without what only a few are to know: that is left out, and said. */
+  /** An address; credentials in it are left out, with a note. */
   address(key: string): string | undefined {
     const text = this.text(key);
     const url = text === undefined ? null : URL.parse(text);
@@ -76,7 +76,7 @@ export class Part {
     return `${url.protocol}//${url.host}${url.pathname}`;
   }
 
-  /** Databases write it as 1, too. */
+  /** Databases store it as 1. */
   flag(key: string): boolean {
     const value = this.take(key);
     return value === true || value === 1;
@@ -87,14 +87,14 @@ export class Part {
     return Number.isFinite(value) ? value : undefined;
   }
 
-  /** Texts of a list, or of a text with commas between. */
+  /** A list of texts, or one text with commas. */
   texts(key: string): string[] {
     const value = this.take(key);
     const list: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
     return list.flatMap((one) => (typeof one === 'string' && one.trim() !== '' ? [one.trim()] : []));
   }
 
-  /** Empty where there is none; one that is written as a JSON text is read. */
+  /** Empty where there is none; a JSON text is parsed. */
   part(key: string): Part {
     const value = this.take(key);
     const read = typeof value === 'string' ? parseMapping(value) : value;
@@ -109,19 +109,19 @@ export class Part {
     );
   }
 
-  /** Taken without a word: it is of no matter here. */
+  /** Ignores keys silently: they do not matter here. */
   pass(...keys: readonly string[]): void {
     for (const key of keys) this.#taken.add(key);
   }
 
-  /** What becomes of a key, or of the whole, where that is not what it was. */
+  /** A note on what happens to a key, or to the whole. */
   note(text: string, key?: string): void {
     if (key !== undefined) this.#taken.add(key);
     const path = key === undefined ? this.#path : [...this.#path, key];
     this.#source.notes.push({ line: this.#lineOf(path), path: toText(path), text });
   }
 
-  /** Whatever nobody took. */
+  /** Notes all unused keys. */
   rest(text = 'has no counterpart'): void {
     for (const key of this.keys()) {
       if (!this.#taken.has(key) && this.has(key)) this.note(text, key);
@@ -173,7 +173,7 @@ const periods: readonly (readonly [written: RegExp, period: string])[] = [
   [/^(28d|30d|31d|1mo|1M|monthly)$/, 'month'],
 ];
 
-/** Of another length there is none here; then it is said. One without a length is spent once. */
+/** Other periods do not exist here, which is noted. A budget without a period is spent once. */
 export function budgetOf(part: Part, amountKey: string, durationKey: string): Budget | undefined {
   const amount = part.number(amountKey);
   const duration = part.text(durationKey);
@@ -183,12 +183,12 @@ export function budgetOf(part: Part, amountKey: string, durationKey: string): Bu
   return every === undefined || amount <= 0 ? undefined : { every, amount };
 }
 
-/** Undefined where nothing is in it, so that nothing is written. */
+/** Undefined where it is empty, so that nothing is written. */
 export function filled<T extends object>(values: T): T | undefined {
   return Object.values(values).some((value) => value !== undefined) ? values : undefined;
 }
 
-/** What an ID may be made of. */
+/** Replaces characters that are invalid in an ID. */
 export function toId(text: string): string {
   return (
     text

@@ -5,7 +5,7 @@ import type { Draft } from './draft.ts';
 import type { Part } from './part.ts';
 import { providerNamed } from './providers.ts';
 
-/** For targets that say no model: whatever the client asks for. */
+/** For targets without a model: the client's. */
 const anyModel = '*';
 
 interface Rank {
@@ -19,7 +19,7 @@ export function fromPortkey(file: Part, draft: Draft): void {
   }
 }
 
-/** A target, or a strategy over others; gives back whether there was one. */
+/** A target, or a strategy over others; returns whether there was a target. */
 function addConfig(config: Part, draft: Draft, rank: Rank): boolean {
   if (!config.has('targets')) return addTarget(config, draft, rank);
   const strategy = config.part('strategy');

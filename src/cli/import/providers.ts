@@ -1,10 +1,10 @@
 /** Maps service names of other gateways to families, with default addresses. */
 
 export interface Provider {
-  /** What its upstream is called. */
+  /** The upstream's name. */
   readonly name: string;
   readonly family: string;
-  /** Of those that speak OpenAI's shape, and have no family of their own. */
+  /** For OpenAI-compatible services without a family of their own. */
   readonly baseUrl?: string;
   /** The variable that usually holds its key. */
   readonly variable: string;
@@ -89,7 +89,7 @@ export function providerNamed(name: string): Provider | undefined {
   return Object.hasOwn(providers, low) ? providers[low] : undefined;
 }
 
-/** Whose models are known by their names alone; with `api_base` any other is that of a server which speaks as OpenAI's does. */
+/** Providers recognised by model names; with `api_base` other names belong to an OpenAI-compatible server. */
 const byModel: readonly (readonly [names: RegExp, provider: string])[] = [
   [
     /^(gpt-|chatgpt-|o[1-9](-|$)|text-embedding-(3|ada)|davinci|babbage|whisper|tts-|dall-e|omni-|text-moderation|ft:)/,

@@ -30,7 +30,7 @@ async function run({ values, configPath, env, cwd, families, stdout, stderr }: C
   return 0;
 }
 
-/** What speaks against it, in one sentence, if something does. */
+/** Returns the objection as a sentence, if any. */
 async function write(
   target: string,
   text: string,
@@ -104,7 +104,7 @@ function upstreamsBlock(starts: readonly Start[]): string[] {
 }
 
 interface StarterModel extends BuiltInModel {
-  /** What clients ask for. */
+  /** The name that clients use. */
   readonly id: string;
   readonly upstream: string;
   readonly model: string;
@@ -156,7 +156,7 @@ function quote(name: string): string {
 const shortestSecret = 24;
 const usableSecret = new RegExp(`^[\\x21-\\x7e]{${shortestSecret},}$`);
 
-/** Why it cannot be a client's key, if it cannot. */
+/** Why it cannot be a client's key; undefined where it can. */
 function keyFault(posternKey: string | undefined): string | undefined {
   if (posternKey === undefined || posternKey === '' || usableSecret.test(posternKey)) return undefined;
   return posternKey.length < shortestSecret
@@ -184,7 +184,7 @@ function keysBlock(posternKey: string | undefined): string[] {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What `postern init` says of the environment: which keys it found, what it made of each, and what it left out. */
+/** The report of `postern init`: keys found, what became of each, and what was left out. */
 function initReport(families: readonly Family[], env: Environment, keyFault: string | undefined): string[] {
   const found: string[] = [];
   const leftOut: string[] = [];

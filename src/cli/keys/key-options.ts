@@ -19,12 +19,12 @@ type Values = CommandContext['values'];
 type Document = Record<string, unknown>;
 
 const terms = Object.entries(keyOptions);
-/** What a key cannot be without. */
+/** The required terms. */
 const needed: readonly string[] = ['models'] satisfies KeyTermName[];
 const singleTerms = terms.filter(([, { takes }]) => takes !== 'pairs');
 const takeable = terms.filter(([term]) => !needed.includes(term));
 
-/** `--no-limits`: all of them, in the word of the file. */
+/** `--no-limits`: each takes away one term. */
 export const takingOptions: readonly string[] = takeable.map(([term]) => `no-${term}`);
 
 export const takingUsage = takingOptions.map((option) => `[--${option}]`).join(' ');
@@ -42,7 +42,7 @@ export function readNewKey(values: Values, nowMs: number): NewKeyTerms {
   throw toUserFault(parsed.faults, document);
 }
 
-/** Only what was given; an empty value, or `--no-...`, takes away what is there. */
+/** Only given options; an empty value, or `--no-...`, removes a term. */
 export function readKeyChange(values: Values, key: StoredKey, nowMs: number): KeyChange {
   const document = toDocument(values, key);
   const parsed = parseKeyChange(document, key, { nowMs });
@@ -51,7 +51,7 @@ export function readKeyChange(values: Values, key: StoredKey, nowMs: number): Ke
   throw new UserFault('say what to change, such as --expires 30d or --limit requests_per_minute=60');
 }
 
-/** In the words of the file; null takes away. */
+/** As in the file; null removes a term. */
 function toDocument(values: Values, key: StoredKey | undefined): Document {
   const document: Document = {};
   const name = textOf(values.name);
@@ -61,7 +61,7 @@ function toDocument(values: Values, key: StoredKey | undefined): Document {
     const isTaken = key !== undefined && text === '' && !needed.includes(term);
     if (isTaken || values[`no-${term}`] === true) document[term] = null;
     else if (text !== undefined && takes === 'list') document[term] = toList(option, text);
-    // An end that came out empty, as of a variable that is not set, is no key without an end.
+    // An empty expiry, as from an unset variable, must not make a key without one.
     else if (text !== undefined && (text !== '' || term === 'expires')) document[term] = text;
   }
   const before = key && describeKeyTerms(key);
@@ -76,7 +76,7 @@ function toDocument(values: Values, key: StoredKey | undefined): Document {
 
 const textOf = (value: Values[string]): string | undefined => (typeof value === 'string' ? value.trim() : undefined);
 
-/** A list of nothing would be something else. */
+/** An empty list would have another meaning. */
 function toList(option: string, text: string): string[] {
   const items = text.split(',').map((item) => item.trim());
   const found = items.filter((item) => item !== '');
@@ -84,7 +84,7 @@ function toList(option: string, text: string): string[] {
   return found;
 }
 
-/** The first one, with the option and the name that the operator wrote. */
+/** The first fault, with the option and name as the operator wrote them. */
 function toUserFault([fault]: readonly FieldFault[], { budgets }: Document): UserFault {
   const { path = '', message = 'cannot be read' } = fault ?? {};
   const [, term = '', rest = ''] = /^(\w+)(.*)$/.exec(path) ?? [];
@@ -101,7 +101,7 @@ function optionOf(term: string): Pick<(typeof keyOptions)[KeyTermName], 'option'
   return terms.find(([name]) => name === term)?.[1] ?? { option: term, takes: 'text' };
 }
 
-/** Options that contradict each other are better asked about than guessed; of pairs, `--no-...` and new ones go together. */
+/** Contradicting options are refused; for pairs, `--no-...` and new ones may be combined. */
 export function checkContradictions(values: Values): void {
   for (const [term, { option, takes }] of takeable) {
     if (takes !== 'pairs' && values[`no-${term}`] === true && values[option] !== undefined) {
@@ -110,7 +110,7 @@ export function checkContradictions(values: Values): void {
   }
 }
 
-/** For how long the former secret goes on working. */
+/** How long the former secret stays valid. */
 export function readOverlap(value: Values[string]): number {
   const text = typeof value === 'string' ? value.trim() : '24h';
   const overlap = parseOverlap(text);
@@ -118,7 +118,7 @@ export function readOverlap(value: Values[string]): number {
   throw new UserFault(`--overlap: ${overlap.fault}`);
 }
 
-/** A project that is not there would cap nothing. */
+/** An unknown project would have no caps. */
 export function checkProject(
   id: string | null | undefined,
   { projects }: Snapshot,
@@ -137,7 +137,7 @@ const limitNames = [
   'concurrency',
 ];
 
-/** The term as it is from now on. `before`: what there is, which stays where nothing is said of it. */
+/** The resulting term. `before`: the present one, which stays unless changed. */
 const pairedTerms: Readonly<
   Record<
     'limits' | 'budgets' | 'metadata',
@@ -182,7 +182,7 @@ function toBudget([every, value]: readonly [string, string]): Record<string, unk
   return { every, amount: amount.trim(), ...(listed !== undefined && { alerts: listed }) };
 }
 
-/** What is taken away must have a name that can be there at all; where there was nothing, there is nothing to take. */
+/** A removed name must be a possible one; removing an absent one is no fault. */
 function checkTaken(
   option: string,
   pairs: Pairs,

@@ -19,7 +19,7 @@ export const filterUsage = '[--key ID] [--project ID] [--model ID] [--upstream I
 
 type Span = Pick<LedgerFilter, 'fromMs' | 'toMs'>;
 
-/** `--from` and `--to`; `defaultFrom` is what stands for a `--from` that is not there. */
+/** `--from` and `--to`; `defaultFrom` is used without `--from`. */
 export function readSpan(values: Values, nowMs: number, defaultFrom?: string): Span {
   const from = textOf(values, 'from') ?? defaultFrom;
   const to = textOf(values, 'to');
@@ -32,8 +32,8 @@ export function readSpan(values: Values, nowMs: number, defaultFrom?: string): S
 }
 
 /**
- * A date is its whole day in UTC; `7d` is today and the six days before, other times are counted from now. What is no time is
- * said by name.
+ * A date is its whole day in UTC; `7d` is today and the six days before, other durations are counted from now. An invalid time is a fault with the
+ * option's name.
  */
 function toTime(option: 'from' | 'to', text: string, nowMs: number): number {
   const agoMs = toMilliseconds(text);
@@ -53,7 +53,7 @@ function toTime(option: 'from' | 'to', text: string, nowMs: number): number {
   return option === 'to' && isDay ? atMs + dayMs : atMs;
 }
 
-/** Who and what; a name that nobody has fits nothing, and is no fault. */
+/** A name without rows matches nothing, and is no fault. */
 export function readFilter(values: Values): LedgerFilter {
   return {
     key: textOf(values, 'key'),
@@ -88,7 +88,7 @@ export function toOneOf<T extends string>(option: string, noun: string, text: st
   throw new UserFault(`--${option}: there is no ${noun} "${text}"${hint} (there are ${known.join(', ')})`);
 }
 
-/** Undefined where the option is not there. What is empty was most likely meant to be something. */
+/** Undefined where the option is absent. An empty value is a fault, as it is most likely a mistake. */
 export function textOf(values: Values, option: string): string | undefined {
   const value = values[option];
   if (typeof value !== 'string') return undefined;

@@ -5,7 +5,7 @@ import type { Units } from '../../core/accounting/units.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toPrintable } from '../output.ts';
 
-/** A row as scripts read it. */
+/** A row for scripts. */
 export function describeRow(row: LedgerRow) {
   return {
     id: row.id,
@@ -56,7 +56,7 @@ export function describeRow(row: LedgerRow) {
   };
 }
 
-/** A line for each thing that can be said of it. */
+/** One line for each fact. */
 export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name: string, value: string][] {
   const { tries, units, ...fields } = describeRow(row);
   const lines: [string, string][] = Object.entries(fields).map(([name, value]) => [name, toCell(value)]);
@@ -73,7 +73,7 @@ export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name:
   return lines;
 }
 
-/** The columns of `ledger tail` and how wide they are at least: what comes later is not known when the first line goes out. */
+/** Columns of `ledger tail` with minimum widths: later rows are unknown when the first line is printed. */
 const columns: readonly [title: string, width: number, cell: (row: LedgerRow) => string][] = [
   ['STARTED', 24, ({ startedAtMs }) => new Date(startedAtMs).toISOString()],
   ['STATUS', 6, ({ status }) => String(status)],
@@ -101,14 +101,14 @@ export function toTailLine(row: LedgerRow): string {
     .trimEnd();
 }
 
-/** As scripts name them. */
+/** In scripts' spelling. */
 export function toSnakeNames<T>(units: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(units).map(([name, value]) => [toSnakeName(name), value]));
 }
 
 export const toSnakeName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Of calls of tools, how many of which kind. */
+/** For tool calls: the number of each kind. */
 function toUnitCell(value: Units[keyof Units] = ''): string {
   if (typeof value !== 'object') return toCell(value);
   const kinds = Object.entries(value).map(([kind, count]) => `${kind} ${count}`);

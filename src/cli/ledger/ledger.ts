@@ -23,10 +23,10 @@ const defaultRows = 20;
 const mostRows = 100_000;
 const rowsPerPage = 1_000;
 const followEveryMs = 1_000;
-/** Rows that come in between two looks, at most: those beyond are not shown. */
+/** Limit of rows between two polls: further ones are not shown. */
 const mostRowsPerLook = 10_000;
 
-/** Of those that a client gave the same ID. */
+/** Limit of rows with the same client ID. */
 const mostShown = 5;
 
 export const ledger = actionsOf('ledger', openConfiguration, {
@@ -80,7 +80,7 @@ async function readNewest(
   return newest.reverse();
 }
 
-/** Until the process is ended, or nobody reads on. A row comes when its exchange is over, and so it may be older than the last one shown. */
+/** Until the process ends, or its output is closed. A row appears when its exchange ends, so it may be older than the last one shown. */
 async function follow(
   store: Pick<LedgerStore, 'page'>,
   filter: LedgerFilter,
@@ -96,7 +96,7 @@ async function follow(
     const last = known;
     const rows = await readNewest(store, recent, mostRowsPerLook, ({ id }) => last.has(id));
     for (const row of rows) if (!last.has(row.id)) show(row);
-    // Those of the former look go once they are out of sight.
+    // Rows of the previous poll are forgotten once they are out of range.
     if (rows.length > 0) known = new Set(rows.map(({ id }) => id));
   }
 }
@@ -122,7 +122,7 @@ function show({ positionals, values, stdout, stderr }: CommandContext) {
   };
 }
 
-/** By our own ID, else by the client's, which several may have; the newest first. */
+/** By the gateway's ID, else by the client's, which several rows may share; the newest first. */
 async function findRows(
   id: string,
   rows: Pick<LedgerStore, 'get' | 'page'>,
@@ -151,7 +151,7 @@ function verify({ values, cwd, stdout }: CommandContext) {
   };
 }
 
-/** Says what retention would delete by this machine's clock, and deletes it where somebody confirms that the clock is right. */
+/** Shows what retention would delete by this machine's clock, and deletes it once the operator confirms the clock. */
 function prune({ values, stdout }: CommandContext) {
   return async ({ store: { ledger: rows }, loaded: { snapshot } }: OpenConfiguration) => {
     const nowMs = systemClock.nowMs();
@@ -171,7 +171,7 @@ function prune({ values, stdout }: CommandContext) {
   };
 }
 
-/** Imports a journal that is of another store, or of none that is known. It is of this one from then on. */
+/** Imports a journal of another store, or of an unknown one. It then belongs to this store. */
 function adopt({ positionals, cwd, stdout, stderr }: CommandContext) {
   const path = resolve(cwd, positionals[1] ?? '');
   const number = Number(basename(path));
@@ -201,7 +201,7 @@ function adopt({ positionals, cwd, stdout, stderr }: CommandContext) {
   };
 }
 
-/** Returns how many rows were new. */
+/** Returns the number of new rows. */
 async function importAll(reader: JournalReader, { ledger: rows, budgets }: Store, stderr: CommandContext['stderr']) {
   let position = await rows.position(reader.id);
   await reader.open(position);

@@ -157,7 +157,7 @@ test('hostile text is treated as data in filters and output', async (t) => {
     assert.equal((await json('--key', text, '--model', text)).total.requests, 1, text);
   }
   const { lines } = await run('--by', 'key,model');
-  // Nothing that was stored starts a line or moves a cursor.
+  // No stored text starts a line or moves the cursor.
   assert.equal(lines.length, hostileTexts.length + 2);
   for (const line of lines) assert.doesNotMatch(line, /\p{Cc}/u);
 });

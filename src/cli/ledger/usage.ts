@@ -17,14 +17,14 @@ import { faultless, toPrintable, toTable } from '../output.ts';
 import { filterUsage, readFilter, readSpan, spanUsage, textOf, toOneOf } from './ledger-options.ts';
 import { toSnakeName, toSnakeNames } from './ledger-words.ts';
 
-/** A millionth of a dollar; in tables, smaller parts of one are rounded. */
+/** A millionth of a dollar; tables round to it. */
 const nanosShown = 1_000n;
 
 type Figures = Pick<WholeLine, 'sums' | 'units'>;
 
 const tableHead = ['REQUESTS', 'ERRORS', 'INPUT', 'OUTPUT', 'UNITS', 'ITEMS', 'DOLLARS', 'UNPRICED', 'ESTIMATED'];
 
-/** Shown where any line has some. */
+/** Shown where any line has a value. */
 const unitColumns: readonly (readonly [title: string, cell: (units: UnitSums) => number | string])[] = [
   ['CACHED', ({ cachedTokens = 0 }) => cachedTokens],
   ['REASONING', ({ reasoningTokens = 0 }) => reasoningTokens],
@@ -67,7 +67,7 @@ function toSumCells(sums: UsageSums): string[] {
 
 const toName = (text: string | undefined): string => toPrintable(text ?? '') || '-';
 
-/** What the figures do not say by themselves. */
+/** Notes on unpriced and estimated requests. */
 function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
   const notes: string[] = [];
   if (lines.some(({ costNanos }) => costNanos % nanosShown !== 0n)) {
@@ -77,7 +77,7 @@ function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
   return notes;
 }
 
-/** As of when prices are that nobody wrote at their models. */
+/** The dates of list prices. */
 function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
   return dates.map(({ source, asOf, models }) => {
     const origin = source === 'table' ? 'that come with Postern' : 'that were imported';
@@ -86,7 +86,7 @@ function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
   });
 }
 
-/** At least two decimals, and six at most. */
+/** At least two decimals, at most six. */
 export function toShortDollars(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   if (size > 0n && size < nanosShown) return nanos < 0n ? '>-0.000001' : '<0.000001';
@@ -95,7 +95,7 @@ export function toShortDollars(nanos: bigint): string {
   return `${nanos < 0n ? '-' : ''}${whole}.${fraction.padEnd(2, '0')}`;
 }
 
-/** The same names in CSV and JSON; money is whole, as decimal text. */
+/** The same names in CSV and JSON; money is exact, as decimal text. */
 function toFields(sums: UsageSums) {
   return {
     requests: sums.requests,
@@ -126,7 +126,7 @@ function toUsageJson(lines: readonly WholeLine[], groups: readonly UsageGroup[])
 
 const toTotalJson = (lines: readonly WholeLine[]) => toJsonFields(toTotal(lines));
 
-/** A column for each unit, whether it occurs or not: what reads it wants the same columns each time. */
+/** A column for each unit, used or not: readers expect the same columns each time. */
 function toUsageCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
   const unitNames = [...summedNames, 'toolCalls'].map(toSnakeName);
   const head = [...groups, ...Object.keys(toFields(noSums)), ...unitNames];
@@ -189,7 +189,7 @@ function readGroups(values: CommandContext['values']): readonly UsageGroup[] {
   return [...new Set(names.map((name) => toOneOf('by', 'group', name, usageGroups)))];
 }
 
-/** What is added up is whole hours. */
+/** Sums cover whole hours. */
 function toTexts({ fromMs, toMs }: ReturnType<typeof readSpan>) {
   const hourMs = 3_600_000;
   const toText = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());

@@ -34,7 +34,7 @@ test('an owner who cannot sign in gets a password reset link', async (t) => {
   const person = { email: '', name: '', passwordHash: 'new' };
   const next = (await json('reset', 'ada@example.com')).link.split('=')[1];
   await withStore(async ({ invitations, audit }) => {
-    // The newest one holds.
+    // The newest one is valid.
     assert.equal(await invitations.accept(digestOf(token), person), 'absent');
     assert.notEqual(await invitations.accept(digestOf(next), person), 'absent');
     const entries = (await audit.page({ limit: 9 })).map(
