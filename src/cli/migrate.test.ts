@@ -67,7 +67,7 @@ test('--back-to refuses while rows wait in a journal that the older version cann
   await writeJournal(directory, ['019abcdef01200000000000000000001'], identity);
   await assert.rejects(run('--back-to', '0.1.0'), userFault(/in place 1000, 1 rows .+ wait to go into the store/));
   assert.deepEqual((await run('--check')).lines, ['The store is up to date.']);
-  // As of a process that runs: it brings them in when it ends.
+  // A journal of a running process, which imports it at its end.
   const lock = lockFile(join(directory, '1000', 'lock'));
   t.after(() => lock?.release());
   assert.equal((await run('--back-to', '0.1.0')).code, 0);

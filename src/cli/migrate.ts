@@ -40,7 +40,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
   return isCheck && names.length > 0 ? 1 : 0;
 }
 
-/** A former version does not see the journals of this one. A running process brings its rows in itself when it ends. */
+/** A former version does not see this version's journals. A running process imports its rows at its end. */
 async function refuseWhileRowsWait({ store: url, ledger }: Snapshot, { cwd }: CommandContext): Promise<void> {
   if (!storeExists(url, { cwd }) || (await readMissingMigrations(url, { cwd })).length > 0) return;
   const directory = resolve(cwd, ledger.directory);

@@ -40,7 +40,7 @@ export const models = commandOf('models', `${configUsage} --json`, async (contex
 
 type NodeHealth = Omit<TargetState, 'upstream' | 'model'> & { readonly node: string };
 
-/** Empty where no gateway has been here. */
+/** Empty where no gateway has run. */
 async function readReports(url: string, cwd: string): Promise<HealthReport[]> {
   if (!storeExists(url, { cwd })) return [];
   const store = await openStore(url, { cwd });
@@ -67,7 +67,7 @@ function toWords(health: readonly NodeHealth[]): string {
   const [first] = health;
   if (first === undefined) return 'unknown';
   const words = health.map(inWords);
-  // Nodes see different things; where they do, each is named.
+  // Nodes may differ; then each is named.
   if (words.every((word) => word === words[0])) return words[0] ?? '';
   return health.map((one) => `${one.node}: ${inWords(one)}`).join('; ');
 }

@@ -32,7 +32,7 @@ export const openapi = commandOf('openapi', `--admin ${configUsage}`, async (con
   return 0;
 });
 
-/** Those of a configuration that is named. */
+/** From the named configuration. */
 async function customRoutesIn(context: CommandContext): Promise<readonly Route[]> {
   if (context.values.config === undefined) return [];
   const { snapshot } = faultless(await loadConfiguration({ ...context, ...toConfigSources(context.values) }));
@@ -120,7 +120,7 @@ function toAnswerContent({ row: { answers } }: Route): Json {
   };
 }
 
-/** A route of the operator's own: what it takes and answers is its upstream's matter. */
+/** A custom route: its body and answer are the upstream's. */
 function toOwnOperation(route: Route): Json {
   const { own, path, form, query = {} } = route;
   const model = own?.model;
@@ -143,7 +143,7 @@ function toOwnOperation(route: Route): Json {
   };
 }
 
-/** One that is about what an upstream keeps. */
+/** A route about stored objects. */
 function addObjectRoute(paths: Json, { route, action, method, query, summary }: ObjectRoute): void {
   const { form } = route;
   const isSent = action === 'make' && form !== undefined;
@@ -208,7 +208,7 @@ function atClientApi(path: string, { title, error }: ClientApi, summary: string,
   };
 }
 
-/** In another service's words, which are described there. */
+/** In another service's format, which is described there. */
 function answersOf(clientApi: ClientApi): Json {
   if (clientApi.error === undefined) return { 200: anyAnswer, ...errorReferences() };
   const said = clientApi.error({ status: 400, message: '', id: '', code: '', param: '' });
@@ -219,7 +219,7 @@ function answersOf(clientApi: ClientApi): Json {
   };
 }
 
-/** Of whatever looks like this one. */
+/** A schema of values like the sample. */
 function schemaOf(sample: unknown): Json {
   if (typeof sample === 'string') return text;
   if (typeof sample === 'number') return { type: Number.isInteger(sample) ? 'integer' : 'number' };
@@ -232,7 +232,7 @@ function schemaOf(sample: unknown): Json {
 const anyText = { description: 'The answer.', content: { 'text/plain': { schema: text } } };
 const anyAnswer = { description: 'The answer.', content: asJson({}) };
 
-/** What is different on such a path. */
+/** The differences on such a path. */
 function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
   const rerank = route.operation === 'rerank' ? `, with the answer in the shape \`${shape}\`` : '';
   return {
@@ -244,7 +244,7 @@ function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
 
 function toRequestContent(route: Route, path: string): Json {
   const { form } = route;
-  // A client API's clients may name it in their own way, or have the operator's default.
+  // A client API may name the model elsewhere, or use the operator's default.
   const needsModel = route.model.from === 'body' && route.entry === undefined && !path.includes('{model}');
   const json = asJson(toRequestSchema(route, needsModel));
   if (form === undefined) return json;
@@ -253,7 +253,7 @@ function toRequestContent(route: Route, path: string): Json {
   return form.only ? multipart : { ...json, ...multipart };
 }
 
-/** What is an object among the fields is a file among the parts. */
+/** Objects among the fields are files among the parts. */
 function toFormSchema(parts: Readonly<Record<string, string>>, optional: readonly string[] = []): Json {
   const file = { type: 'string', format: 'binary' };
   const properties: Json = {};
@@ -278,7 +278,7 @@ function toRequestSchema(route: Route, needsModel: boolean): Json {
   return { type: 'object', properties, required, ...choices[0], additionalProperties: true };
 }
 
-/** `string | string[]` in JSON Schema's words. */
+/** `string | string[]` as JSON Schema. */
 function toSchema(kinds: string): Json {
   const schemas = kinds.split('|').map((part) => {
     const kind = part.trim();

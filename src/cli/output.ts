@@ -6,7 +6,7 @@ import type { CommandContext } from './command.ts';
 
 type Outlet = Pick<CommandContext, 'values' | 'stdout'>;
 
-/** For scripts, where they ask for it with `--json`; false where people are to be told. */
+/** For scripts, with `--json`; false for people. */
 export function printJson({ values, stdout }: Outlet, value: unknown): boolean {
   if (values.json === true) stdout(JSON.stringify(value, null, 2));
   return values.json === true;
@@ -25,7 +25,7 @@ export function printTable(
   for (const line of toTable(head, rows)) stdout(line);
 }
 
-/** More than one sentence speaks against it: a line for each. */
+/** Several faults, a line for each. */
 export class FaultsFound extends Error {
   override readonly name = 'FaultsFound';
   readonly faults: readonly Fault[];
@@ -55,10 +55,10 @@ export function printFaults(
 }
 
 const between = '  ';
-/** A column is not made narrower than this. */
+/** Minimum width of a column. */
 const leastWidth = 8;
 
-/** With `most`, no line is longer: the widest columns are made narrower, and their texts go on in the next line. */
+/** With `most`, lines are limited: the widest columns are narrowed, and their texts wrap. */
 export function toTable(
   head: readonly string[],
   found: readonly (readonly string[])[],
@@ -69,7 +69,7 @@ export function toTable(
   const longest = (lengthOf: (text: string) => number): number[] =>
     head.map((_, column) => Math.max(...all.map((row) => lengthOf(row[column] ?? ''))));
   const width = most - between.length * (head.length - 1);
-  // Words are cut where that alone does not do.
+  // Words are cut where wrapping is not enough.
   const whole = fitWidths(
     longest(({ length }) => length),
     longest(longestWord),
@@ -106,7 +106,7 @@ function fitWidths(natural: readonly number[], least: readonly number[], most: n
   return widths;
 }
 
-/** In lines of so many characters at most, between words where there are any. */
+/** Wraps at spaces where possible. */
 export function wrapText(text: string, width: number): string[] {
   // Spaces before a number align it to the right.
   if (text.length <= width) return [text];
@@ -128,6 +128,6 @@ export function wrapText(text: string, width: number): string[] {
 /** Control characters, and those that change the direction of text or break lines. */
 const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** Whatever a name holds, it moves no cursor, and looks like no other: each of these becomes its escape, such as `\u202e`. */
+/** Escapes such characters, as in `\u202e`: a name must not move the cursor, or imitate another. */
 export const toPrintable = (text: string): string =>
   text.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

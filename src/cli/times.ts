@@ -5,7 +5,7 @@ import { toMilliseconds } from '../lib/quantities.ts';
 
 export const toInstantText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** A time from now, or a date: midnight UTC where it names no time of day. */
+/** A duration from now, or a date: midnight UTC without a time of day. */
 export function toExpiry(text: string, nowMs: number): number {
   const fromNowMs = toMilliseconds(text);
   const atMs = fromNowMs === undefined ? toInstant(text) : nowMs + fromNowMs;
@@ -19,7 +19,7 @@ export function toExpiry(text: string, nowMs: number): number {
 export function toInstant(text: string): number | undefined {
   const [, date] = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
   if (date === undefined) return undefined;
-  // The 30th of February would be read as some day in March.
+  // JavaScript reads the 30th of February as a day in March.
   const day = new Date(`${date}T00:00:00Z`);
   if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(date)) return undefined;
   return Date.parse(text);

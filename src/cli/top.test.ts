@@ -7,7 +7,7 @@ import { top } from './top.ts';
 
 const token = 'a-token-with-enough-characters';
 
-/** An admin listener that has these metrics, one after the other. */
+/** An admin listener with successive metrics. */
 async function startMetrics(t: TestContext, ...readings: readonly string[]): Promise<string> {
   let count = 0;
   const server = createServer((request, response) => {

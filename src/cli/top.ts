@@ -110,7 +110,7 @@ function samplesOf({ metrics }: Reading, name: string, wanted: Labels): Sample[]
 const sumOf = (reading: Reading, name: string, wanted: Labels): number =>
   samplesOf(reading, name, wanted).reduce((sum, { value }) => sum + value, 0);
 
-/** Of what was observed between two readings, in milliseconds; null where that is nothing. */
+/** Of observations between two readings, in milliseconds; null where there are none. */
 function percentile95Ms(now: Reading, before: Reading, histogram: string, wanted: Labels): number | null {
   const counts = new Map<number, number>();
   for (const [reading, sign] of [
@@ -170,7 +170,7 @@ function showTable(upstreams: Digest, stdout: CommandContext['stdout']): void {
   for (const line of toLines(upstreams)) stdout(line);
 }
 
-/** Each line is written over the former one: to clear the screen first makes it flicker. */
+/** Each line overwrites the former one: clearing the screen first would flicker. */
 function showScreen(upstreams: Digest, stdout: CommandContext['stdout']): void {
   const [first = '', ...others] = toLines(upstreams);
   stdout(`\x1b[H${first}\x1b[K`);

@@ -4,11 +4,11 @@ export interface CommandWords {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** What may follow the program's name, such as `check [--config F] [--brief] [--json]`. */
+  /** The arguments after the program's name, such as `check [--config F] [--brief] [--json]`. */
   readonly usage: string;
 }
 
-/** In the order in which help lists them. */
+/** In the order of the help. */
 const texts = {
   serve: {
     summary: 'Runs the gateway; the default.',

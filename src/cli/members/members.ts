@@ -73,7 +73,7 @@ function cannot(why: 'absent' | 'last-owner' | 'taken', email: string): UserFaul
 
 const mostCharacters = 100;
 
-/** `postern members token`: an API token for a program, made where no person can sign in. */
+/** `postern members token`: an API token for a program, created where no person can sign in. */
 export function makeToken({ positionals, values, stdout }: CommandContext) {
   const role = readRole(values);
   const name = typeof values.name === 'string' ? values.name.trim() : '';
@@ -195,7 +195,7 @@ function show({ link, invitation }: MadeLink, sentence: string, context: Command
   printSecret(link, context.stdout);
 }
 
-/** As the configuration has it; where the port is any free one, only the gateway itself knows it. */
+/** By the configuration; with port 0 only the gateway itself knows the URL. */
 function baseOf({ console: { url, host, port } }: Snapshot): string {
   return url ?? toReachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

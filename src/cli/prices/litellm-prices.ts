@@ -14,13 +14,13 @@ interface LeftOut {
 export interface PriceReading {
   readonly rows: readonly PriceRow[];
   readonly leftOut: readonly LeftOut[];
-  /** Prices that have no counterpart here, of models that were taken: the names of these by the key. */
+  /** Prices without a counterpart here, of imported models: the models' names by the price's key. */
   readonly ignored: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Rate {
   readonly column: PriceColumn;
-  /** How many of its units a price here is for. */
+  /** How many of its units a price here covers. */
   readonly times: number;
 }
 
@@ -41,13 +41,13 @@ const tokenRates: Readonly<Record<string, Rate>> = {
 
 interface Mode {
   readonly rates: Readonly<Record<string, Rate>>;
-  /** Without one of each it could not be billed. */
+  /** One of each group is required for billing. */
   readonly needs: readonly (readonly PriceColumn[])[];
 }
 
 const text: Mode = { rates: tokenRates, needs: [['input'], ['output']] };
 const input: Mode = { rates: tokenRates, needs: [['input']] };
-/** Of two keys of one column, the higher price holds: they are two names for it. */
+/** Two keys of one column are names for the same price: the higher one is used. */
 const images: Mode = {
   rates: {
     ...tokenRates,
@@ -83,15 +83,15 @@ const modes: Readonly<Record<string, Mode>> = {
   },
 };
 
-/** Names of providers that only the price file has. */
+/** Provider names that only the price file has. */
 const furtherProviders: readonly (readonly [names: RegExp, service: string])[] = [
   [/^vertex_ai-/, 'vertex'],
   [/^bedrock_converse$/, 'bedrock'],
-  // It answers at an address of its own, where prices differ.
+  // It has its own address, with other prices.
   [/^codestral$/, ''],
 ];
 
-/** Undefined where nothing here is asked by such a name. */
+/** Undefined where no family or service here has that name. */
 function serviceOf(provider: string): string | undefined {
   const further = furtherProviders.find(([names]) => names.test(provider))?.[1];
   if (further !== undefined) return further === '' ? undefined : further;
@@ -101,7 +101,7 @@ function serviceOf(provider: string): string | undefined {
 
 type Taken = { readonly row: PriceRow; readonly others: readonly string[] } | { readonly why: string };
 
-/** `isService` says whether prices of a family hold at an address of its maker. */
+/** `isService`: whether prices of a family apply at its maker's address. */
 export function readLitellmPrices(
   entries: Readonly<Record<string, unknown>>,
   source: string,
@@ -173,7 +173,7 @@ function priced(
     if (nanos === undefined) return { why: `${key} is ${JSON.stringify(value)}, which is no price in dollars` };
     amounts[rate.column] = Math.max(nanos, amounts[rate.column] ?? 0);
   }
-  // Some rerankers have the price of a token in both places.
+  // Some rerankers repeat the token's price as the query's.
   if (amounts.input !== undefined && entry.input_cost_per_query === entry.input_cost_per_token)
     delete amounts.search_unit;
   if (Object.values(amounts).every((nanos) => nanos === 0)) {
@@ -192,7 +192,7 @@ function priced(
 
 const isPrice = (key: string): boolean => /(^|_)(cost|pricing)(_|$)/.test(key);
 
-/** To the nearest nano-dollar; numbers are also written as text. */
+/** To the nearest nano-dollar; numbers may be written as text. */
 function toNanos(value: unknown, { times }: Rate): number | undefined {
   const dollars = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof dollars !== 'number' || !(dollars >= 0)) return undefined;
@@ -200,7 +200,7 @@ function toNanos(value: unknown, { times }: Rate): number | undefined {
   return nanos <= highestPrice * nanosPerDollar ? nanos : undefined;
 }
 
-/** The line on which the entry of a name begins, looked for from the one before on. */
+/** The line of a name's entry, searched from the previous one on. */
 function createLines(source: string): (name: string) => number {
   let line = 1;
   let read = 0;

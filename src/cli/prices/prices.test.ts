@@ -63,13 +63,13 @@ function entry(provider: string, mode: string, costs: Readonly<Record<string, nu
 
 async function setUp(t: TestContext) {
   const found = await setUpCommand(t, prices, configuration);
-  // A gateway has made it.
+  // Created as a gateway does.
   await found.withStore(async () => undefined);
   return {
     ...found,
     write: (text: string, name = 'prices.csv') => writeFile(join(found.cwd, name), text),
     stored: () => found.withStore((store) => store.resources.get('setting', 'prices')),
-    /** What a running gateway loads once the store tells of the change. */
+    /** The configuration as a running gateway loads it after the change. */
     async reload() {
       const file = join(found.cwd, 'postern.yaml');
       const reader = createReader({ configPath: file, env: {}, cwd: found.cwd, families }, { file });

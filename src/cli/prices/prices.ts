@@ -56,7 +56,7 @@ async function importPrices(context: CommandContext) {
   };
 }
 
-/** The file's own day where nothing is said: whoever fetched it did so then, or later. */
+/** The file's date by default: it was fetched then, or later. */
 async function readDay(written: CommandContext['values'][string], path: string): Promise<string> {
   if (written === undefined) return (await stat(path)).mtime.toISOString().slice(0, 10);
   const time = typeof written === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(written) ? new Date(written) : undefined;
@@ -91,7 +91,7 @@ function parseJson(name: string, text: string): unknown {
   }
 }
 
-/** As lists of other gateways have them: a million of those tokens would cost less than anybody sells them for. */
+/** A price per token mistaken for one per million: no service is that cheap. */
 const suspectNanos = 1_000_000;
 const ofAMillion: readonly PriceColumn[] = ['input', 'cached_input', 'cache_write', 'output', 'character'];
 
@@ -150,7 +150,7 @@ const firstReason = ({ leftOut: [first] }: PriceReading): string =>
 interface Report {
   readonly reading: PriceReading;
   readonly asOf: string;
-  /** How many configured models go by it. */
+  /** How many configured models use it. */
   readonly used: number;
   readonly isDry: boolean;
 }

@@ -31,7 +31,7 @@ import { readRing } from './secrets.ts';
 interface Wanted {
   readonly file: ResourceFile;
   readonly keys: JudgedKeys;
-  /** What is pruned carries these. */
+  /** Elements with these notes are pruned. */
   readonly notes: ReadonlyMap<string, string> | undefined;
   readonly overlapMs: number;
 }
@@ -61,7 +61,7 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
     ...newFaults(ground.whole, next),
   ];
   if (found.length > 0) throw new FaultsFound([...found, ...faultsOf(keys, file)], next.file);
-  // What projects there are is known of a whole alone.
+  // The projects are known only in a valid whole.
   if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);
   const storedKeys = await store.keys.list();
   const placed = next.ok ? await locateKeys(keys, next, store.keys, storedKeys) : [];
@@ -144,7 +144,7 @@ function findSurplusKeys(
   );
 }
 
-/** What the next run would not find again, it would leave behind. */
+/** Elements without the notes would not be found by the next run. */
 function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): void {
   const inFile = [
     ...file.elements.flatMap(({ kind, document, file: place }) =>
@@ -166,7 +166,7 @@ function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): voi
   );
 }
 
-/** Keys that would be left without their project, and so without its limits and budgets. */
+/** Keys that would lose their project, and so its limits and budgets. */
 function findHomeless(
   surplus: readonly Resource[],
   named: readonly Pick<StoredKey, 'id'>[],
@@ -218,7 +218,7 @@ function keyStep(key: KeyToPut, overlapMs: number, store: KeyStore): Step {
   };
 }
 
-/** A secret is shown by nothing but that it is another one. */
+/** A changed secret is only reported as changed. */
 function inWords(name: string, terms: KeyTerms, secret: string) {
   const expires = terms.expiresAtMs === undefined ? undefined : new Date(terms.expiresAtMs).toISOString();
   const document = { name, ...describeKeyTerms(terms), expires };
@@ -243,11 +243,11 @@ export interface Step {
   readonly kind: ResourceKind | 'key';
   readonly id: string;
   readonly outcome: 'created' | 'changed' | 'unchanged' | 'deleted' | 'revoked';
-  /** What is there now; undefined where nothing is. */
+  /** The present version; undefined where there is none. */
   readonly version: number | undefined;
-  /** Of a change: which. */
+  /** The changed fields. */
   readonly differences: readonly Difference[];
-  /** The version that is there then; undefined where nothing is. */
+  /** The resulting version; undefined after a deletion. */
   carryOut(): Promise<number | undefined>;
 }
 

@@ -287,7 +287,7 @@ test('an unknown resource is refused with the nearest name', async (t) => {
 test('a store that conflicts with the file can be repaired', async (t) => {
   const { apply, run, cwd, stored } = await setUp(t);
   await apply(everything);
-  // The file now declares what the store has, and something of its own is at fault besides.
+  // The file now declares what the store has, and has another fault besides.
   await writeFile(
     join(cwd, 'postern.yaml'),
     'store: sqlite:store/keys.db\nupstreams:\n  - { id: one, family: openai }\n  - { id: two, family: openai, api_key: k }\ndefault_model: { rerank: nowhere }\n',
@@ -421,11 +421,11 @@ test('apply and rotate refuse a secret key that a node lacks, name the node, and
     `resources.yaml:2  upstreams[0]  would be sealed under the key ${own}, which these nodes do not hold: eu-1:4000 (11223344); give it to them first, as POSTERN_SECRET_KEY="<their key>,<key ${own}>", or seal with a key that they hold`,
   );
   assert.deepEqual(await stored(), []);
-  // What is not secret needs no key.
+  // Without secrets no key is needed.
   assert.equal((await apply('projects:\n  - { id: search }\n')).code, 0);
   await report(['11223344', own ?? '']);
   assert.equal((await apply(everything)).code, 0);
-  // A node of a former version does not say what it holds.
+  // A node of a former version does not report its keys.
   await report(undefined);
   assert.equal((await apply(everything.replace(canary, `${canary}y`))).code, 0);
 

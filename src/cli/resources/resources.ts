@@ -42,7 +42,7 @@ export async function apply(context: CommandContext) {
   };
 }
 
-/** What is to be in the metadata of all that is looked at for pruning; undefined: nothing is pruned. */
+/** Metadata that elements must have to be pruned; undefined: nothing is pruned. */
 function readNotes(written: CommandContext['values'][string]): ReadonlyMap<string, string> | undefined {
   if (written === undefined) return undefined;
   const notes = new Map<string, string>();
@@ -95,7 +95,7 @@ function describeStep({ kind, id, outcome, differences }: Step, version: number 
   };
 }
 
-/** For scripts nothing is null. */
+/** For scripts, undefined becomes null. */
 const withNulls = ({ path, before = null, after = null }: Difference) => ({ path, before, after });
 
 function summaryOf(steps: readonly Step[]): string {
@@ -134,7 +134,7 @@ function show({ positionals, values, stdout }: CommandContext) {
   };
 }
 
-/** As scripts read it, without secrets. */
+/** For scripts, without secrets. */
 function describe({ kind, id, version, createdAtMs, updatedAtMs, document }: Resource) {
   return {
     kind,
@@ -170,7 +170,7 @@ function remove(context: CommandContext) {
   };
 }
 
-/** Without their project, its limits and budgets would hold for them no more. */
+/** Without their project, its limits and budgets would no longer apply to them. */
 async function refuseWithKeys(id: string, { store }: OpenResources): Promise<void> {
   const members = await keysIn(id, store);
   if (members === undefined) return;
@@ -205,7 +205,7 @@ function isOfFile(kind: ResourceKind, id: string, { snapshot }: LoadedConfigurat
   return snapshot.models.all.some((model) => model.id === id);
 }
 
-/** Also as the name of its list. */
+/** Also accepts the name of the list. */
 function toKind(written = ''): ResourceKind {
   const kind = resourceKinds.find((one) => one === written || resourceLists[one] === written);
   if (kind !== undefined) return kind;

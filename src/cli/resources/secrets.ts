@@ -19,7 +19,7 @@ import { actionsOf, actor } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
 import { printJson, printTable, toPrintable } from '../output.ts';
 
-/** Someone who writes at the same time is quicker now and then, and not for ever. */
+/** A concurrent writer may be first several times, but not always. */
 const mostAttempts = 5;
 
 export const secrets = actionsOf('secrets', openResources, {
@@ -70,7 +70,7 @@ function rotate(context: CommandContext) {
     const { store, resources } = ground;
     const ring = await readRing(context, ground);
     if (ring === undefined) throw new UserFault(`there is no key to seal with: ${howToSeal}`);
-    // All of them are opened before the first is written: where one does not open, nothing changes.
+    // All are decrypted before the first is written: after a failure nothing has changed.
     for (const resource of resources) sealAnew(resource, ring);
     const lack = lackOf(ring.sealingKeyId, await store.health.nodes(reportMaxAgeMs));
     if (lack !== undefined && resources.some((resource) => sealAnew(resource, ring) !== undefined)) {
@@ -83,7 +83,7 @@ function rotate(context: CommandContext) {
   };
 }
 
-/** Whether there was anything to do. */
+/** Returns whether anything was changed. */
 async function renew(first: Resource, ring: KeyRing, { resources }: OpenResources['store']): Promise<boolean> {
   const { kind, id } = first;
   let resource: Resource | undefined = first;

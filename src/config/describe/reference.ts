@@ -15,7 +15,7 @@ export function renderReference(families: readonly Family[]): string {
   return [...sections, renderFamilies(families)].join('\n\n');
 }
 
-/** `shown`: where the keys of a mapping stand already, by the mapping. They are not repeated. */
+/** `shown`: mappings whose keys are listed already, and where. They are not repeated. */
 function rowsInside(path: string, node: SchemaNode, shown: Map<string, string>): string[] {
   const inList = node.items?.properties;
   const prefix = inList === undefined ? path : `${path}[]`;
@@ -77,7 +77,7 @@ function renderFamilies(families: readonly Family[]): string {
   ].join('\n');
 }
 
-/** A node as `z.toJSONSchema` makes it, with the facts of `fields.ts` beside the standard words. */
+/** A node of `z.toJSONSchema`, with the facts of `fields.ts` beside the standard keywords. */
 const schemaNode = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   description: z.string().optional(),
@@ -105,7 +105,7 @@ const schemaNode = z.looseObject({
 
 export type SchemaNode = z.output<typeof schemaNode>;
 
-/** What may be written, as opposed to what it becomes: times and sizes are text here. */
+/** The input form: times and sizes are text here. */
 function describeConfiguration(): SchemaNode {
   return schemaNode.parse(z.toJSONSchema(configurationSchema, { io: 'input' }));
 }
@@ -154,17 +154,17 @@ function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode
   };
 }
 
-/** Whether another key names a file that holds its value. */
+/** Whether another key names a file with its value. */
 function mayBeInFile(key: string, { properties = {} }: SchemaNode): boolean {
   return Object.values(properties).some(({ holds }) => holds === key);
 }
 
-/** What is said of a key behind its description. */
+/** Notes after a key's description. */
 function notesOf({ restart }: Pick<SchemaNode, 'restart'>): string[] {
   return restart === undefined ? [] : [restart.text];
 }
 
-/** A single value of which not every text is one; plain text takes a reference as it is. */
+/** A scalar that a text can be invalid for; plain text takes a reference unchanged. */
 function takesSubstitution(node: SchemaNode): boolean {
   const alternatives = node.anyOf ?? [node];
   return alternatives.every(({ type, pattern, enum: names }) => {

@@ -35,7 +35,7 @@ const webhookList = <T extends z.ZodType>(webhook: T) => list(webhook).max(20, {
 
 const address = text('an address such as ops@example.com', /^[^\s<>@,;:"()[\]\\]+@[^\s<>@,;:"()[\]\\]+$/);
 
-/** In the file alone. */
+/** In the file only. */
 const smtpFields = mapping({
   url: text('an smtp:// or smtps:// URL', /^smtps?:\/\/[^/\\\s]+\/?$/i)
     .refine((url) => URL.canParse(url), {
@@ -64,7 +64,7 @@ export const alertsSchema = mapping({
   off: list(oneOf(alertRules)).default([]).describe('Rules that open no alert.'),
 });
 
-/** `addresses`: where those may lead that the store holds; undefined for those of the file. */
+/** `addresses`: the policy for webhooks of the store; undefined for those of the file. */
 export function toAlertSettings(
   { webhooks, smtp, error_rate: errorRate, p95, off }: z.output<typeof alertsSchema>,
   addresses: AddressRule | undefined,

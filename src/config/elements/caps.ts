@@ -19,12 +19,12 @@ import { dollars, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
 
 type RateName = `${Measure}_per_${RateWindow}`;
 
-/** Beyond any use, and far from where a sum of them would lose its last digit. */
+/** Far above any use, and small enough for exact sums. */
 const mostCounted = 1_000_000_000_000;
 
 const most = (what: string) => wholeNumber(1, mostCounted).optional().describe(what);
 
-/** What the `limits` of everyone who has any may say of rates. */
+/** Rates in the `limits` of every holder. */
 export const rateFields = {
   requests_per_minute: most('Requests per minute.'),
   requests_per_day: most('Requests per 24 hours.'),
@@ -53,7 +53,7 @@ const budget = mapping({
 export const budgetsField = () =>
   list(budget).default([]).describe('Budgets; a request whose worst case does not fit is refused.');
 
-/** The fields of whoever can have caps, save upstreams, whose `limits` say more. */
+/** The caps of every holder except upstreams, whose `limits` have more fields. */
 export const capsFields = {
   limits: mapping({
     ...rateFields,
@@ -103,7 +103,7 @@ function toBudgets(written: WrittenCaps['budgets'], location: Location<Reporting
   });
 }
 
-/** In the file's words. */
+/** As in the file. */
 export function describeCaps({ rates, concurrency, budgets }: Caps): CapsDocument {
   return {
     limits: Object.fromEntries<number>([

@@ -23,7 +23,7 @@ export interface Compiled {
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
-/** What comes back is fit to run only while the context's list of faults stays empty. Every `yield` is a place to stop at. */
+/** The result is usable only if the context's list of faults stays empty. It may pause at every `yield`. */
 export function* compiling(
   document: ConfigurationDocument,
   context: CompileContext,
@@ -63,7 +63,7 @@ export function* compiling(
   return { snapshot, credentialCounts };
 }
 
-/** Of two listeners with one port, the second would not come up. */
+/** Of two listeners with one port, the second would fail. */
 function checkPorts(server: Snapshot['server'], console: Settings['console'], location: Location): void {
   const port = console.port ?? standardConsolePort;
   const meet = server.host === console.host || [server.host, console.host].some((host) => isEverywhere(host));

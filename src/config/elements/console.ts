@@ -119,7 +119,7 @@ function toOrigin(written: string | undefined, location: Location): string | und
   return url?.origin;
 }
 
-/** Of names only this one: where others lead to is for someone else to say. */
+/** The only name that is certainly local: other names are resolved elsewhere. */
 function isOwnHost(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopback(host);
 }

@@ -10,15 +10,15 @@ import type { Substitution } from '../read/substitute.ts';
 
 export interface CompileContext {
   readonly families: readonly Family[];
-  /** Paths that mean something already, as routes spell them. */
+  /** Paths in use, as routes write them. */
   readonly takenPaths: readonly TakenPath[];
   readonly sideFiles: SideFiles;
   readonly nowMs: number;
-  /** The memory that the process may have. */
+  /** The memory available to the process. */
   readonly availableBytes: number;
-  /** How much of the machine's processors, as whole ones. */
+  /** Its share of the machine's processors, in whole ones. */
   readonly availableCores: number;
-  /** Endpoints of a pod that ends are taken out of use a moment after its signal. */
+  /** There, a terminating pod still gets requests for a moment. */
   readonly isInKubernetes: boolean;
   readonly faults: FaultList;
   readonly positionOf: (path: Path) => Position | undefined;
@@ -31,7 +31,7 @@ export interface CompileContext {
 export interface Entry<T> {
   readonly path: Path;
   readonly value: T;
-  /** When the store got it; undefined in the file. */
+  /** When it was stored; undefined in the file. */
   readonly createdAtMs?: number | undefined;
 }
 
@@ -76,7 +76,7 @@ export function checkStars(name: string, location: Location<Reporting>): void {
   if (name.indexOf('*') !== name.lastIndexOf('*')) location.fault('holds more than one *; a pattern has one');
 }
 
-/** Of a model's or an upstream's pattern: whether any name can come of it. */
+/** For a model's or an upstream's pattern: whether it can produce any name. */
 export function checkPattern(name: string, location: Location): void {
   checkStars(name, location);
   if (!name.includes('*') || mayBeMatched(name.replaceAll('*', 'x'))) return;
@@ -85,7 +85,7 @@ export function checkPattern(name: string, location: Location): void {
   );
 }
 
-/** The text of a file that the configuration names, or a fault. */
+/** The text of a file named by the configuration, or a fault. */
 export function readSideFile(file: string, location: Location): string | undefined {
   const content = location.context.sideFiles.content(file);
   if ('text' in content) return content.text;
@@ -121,7 +121,7 @@ export function createClaims(): (name: string, location: Location) => boolean {
   };
 }
 
-/** Whether what stands there is managed by the file, or by the store. */
+/** Whether an element is managed by the file, or by the store. */
 export function managerOf([root = '']: Path): 'file' | 'store' {
   return typeof root === 'string' && root.includes(': ') ? 'store' : 'file';
 }

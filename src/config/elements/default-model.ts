@@ -12,7 +12,7 @@ const defaultFor = () => modelName().optional().describe('Model for requests wit
 
 export const defaultModelSchema = mapping(byOperation(defaultFor));
 
-/** `modelNames`: those that were written, with a fault of their own or without. */
+/** `modelNames`: all configured ones, valid or not. */
 export function toDefaultModels(
   written: z.output<typeof defaultModelSchema>,
   modelNames: ReadonlySet<string>,

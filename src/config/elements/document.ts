@@ -22,20 +22,20 @@ import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 
-/** From the file and from the store. Those of the store come last: of two that claim a name, the file has it. */
+/** From the file and the store. The store's elements come last: of two with one name, the file's wins. */
 export interface ConfigurationDocument {
-  /** In its lists, too, what is in the store stands behind what is in the file. */
+  /** In its lists, too, the store's elements follow the file's. */
   readonly settings: Settings;
-  /** Whoever wrote their addresses may lead only where the file lets them. */
+  /** Webhooks of the store obey the file's address policy. */
   readonly areWebhooksStored: boolean;
-  /** Where the store holds a price list. */
+  /** Set where the store holds a price list. */
   readonly importedPrices: ImportedPrices | undefined;
   readonly upstreams: readonly Entry<UpstreamEntry>[];
   readonly models: readonly Entry<ModelEntry>[];
   readonly projects: readonly Entry<ProjectEntry>[];
   readonly keys: readonly Entry<KeyEntry>[];
   readonly routes: readonly Entry<RouteEntry>[];
-  /** Of all upstreams, those at fault included: to name one of them is no further fault. */
+  /** Of all upstreams, faulty ones included: a reference to one of them is no further fault. */
   readonly upstreamIds: ReadonlySet<string>;
   readonly nearestUpstream: NearestName;
   /** IDs and aliases of all models, likewise. */
@@ -48,7 +48,7 @@ export interface ConfigurationDocument {
 interface JudgeOptions {
   readonly faults: FaultList;
   readonly positionOf: (path: Path) => Position | undefined;
-  /** Of the store, or on the way into it. */
+  /** Of the store, or about to be stored. */
   readonly elements: readonly Element[];
 }
 
@@ -62,7 +62,7 @@ const storedUpstreams: StoredList<typeof upstreamSchema> = { kind: 'upstream', j
 const storedModels: StoredList<typeof modelSchema> = { kind: 'model', judging: new ReusableStep() };
 const storedProjects: StoredList<typeof projectSchema> = { kind: 'project', judging: new ReusableStep() };
 
-/** Undefined where the file is no mapping at all. Every `yield` is a place to stop at. */
+/** Undefined where the file is no mapping at all. It may pause at every `yield`. */
 export function* judgingDocument(
   substitution: Substitution,
   { faults, positionOf, elements }: JudgeOptions,
@@ -144,7 +144,7 @@ function judgeOne<T extends z.ZodType>(
 const elementLists = ['upstreams', 'models', 'projects', 'keys', 'routes'] as const;
 type ElementList = (typeof elementLists)[number];
 
-/** Whether a section is one whose elements stand for themselves, wherever they are written. */
+/** Whether the elements of a section are independent, wherever they are written. */
 export const isElementList = (key: string): boolean => elementLists.some((list) => list === key);
 
 type VariableContext = Parameters<typeof checkLiteralVariables>[2];
@@ -167,7 +167,7 @@ function* checkAllForVariables(
 
 const variableCheck = new ReusableStep<void>();
 
-/** The elements of its lists are judged one by one, later. */
+/** The elements of its lists are validated one by one, later. */
 function judgeSettings(tree: Readonly<Record<string, unknown>>, context: VariableContext): Settings | undefined {
   const settings = { ...tree };
   for (const list of elementLists) if (Array.isArray(settings[list])) settings[list] = [];
@@ -193,7 +193,7 @@ function* namesIn(elements: readonly unknown[], keys: readonly string[]): Genera
   return names;
 }
 
-/** What the file declares is the file's: whoever has the same ID in the store is at fault, and left out from here on. */
+/** An element of the store with the ID of one in the file is a fault, and ignored. */
 function withoutConflicts(
   elements: readonly Element[],
   written: Settings,
@@ -213,7 +213,7 @@ function withoutConflicts(
       faults.add([root, 'id'], `is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
       return false;
     }
-    // Its keys are looked at one by one.
+    // Its keys are checked one by one.
     if (kind === 'setting') return true;
     const list = resourceLists[kind];
     const index = places.get(`${list} ${id}`);

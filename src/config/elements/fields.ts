@@ -17,7 +17,7 @@ import {
   toMilliseconds,
 } from '../../lib/quantities.ts';
 
-/** Of a setting that holds from the start of the process to its end: what a change of it is seen by. */
+/** For a setting that cannot change while the process runs: what a change affects. */
 export interface Restart {
   readonly text: string;
   readonly read: (snapshot: Snapshot) => unknown;
@@ -30,20 +30,20 @@ export function isRestart(value: unknown): value is Restart {
 }
 
 declare module 'zod' {
-  /** What a key of the file says about itself, beyond its type and its description; and `restart`, of which Zod cannot resolve the type. */
+  /** Metadata of a key beyond its type and description; and `restart`, whose type Zod cannot resolve. */
   interface GlobalMeta {
     /** Its value is never repeated in a message. */
     readonly secret?: boolean;
-    /** Of the name of a file: the key that it holds the value of. */
+    /** For the name of a file: the key whose value the file holds. */
     readonly holds?: string;
-    /** How documents call the kind of value, where neither its JSON type nor the kind of schema says enough. */
+    /** The kind of value in documents, where its JSON type and the schema do not say enough. */
     readonly kind?: string;
-    /** How documents call the default, where it depends on something. */
+    /** The default in documents, where it depends on something. */
     readonly defaultText?: string;
   }
 }
 
-/** Which service clients were written for. */
+/** The service whose API clients use. */
 export function shapeField(description: string) {
   return oneOf(rerankShapes).optional().describe(description).meta({ defaultText: 'what the request says' });
 }
@@ -56,7 +56,7 @@ const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and das
 const metadataName = text(wantedNames, /^[A-Za-z0-9._-]{1,64}$/);
 const metadataText = text('text of up to 512 characters, without control characters', /^[^\p{Cc}\p{Cs}]{0,512}$/u);
 
-/** What operators note about something, by names of their own. */
+/** Operators' notes, by their own names. */
 export const metadata = () =>
   z
     .record(metadataName, metadataText, {
@@ -64,7 +64,7 @@ export const metadata = () =>
     })
     .meta({ kind: 'names to texts' });
 
-/** Of an upstream, a model or a project. */
+/** For an upstream, a model or a project. */
 export const notes = metadata().optional().describe('Your own notes; used by `postern resources apply --prune`.');
 
 export const fromEnvironment = `Use the environment: \`\${NAME}\`.`;
@@ -94,7 +94,7 @@ export function size(fromByteCount: number, toByteCount: number) {
     .meta({ kind: 'size' });
 }
 
-/** A part of something whose size is known only where the gateway runs. */
+/** A share of something whose size is known only at run time. */
 export function share(fromPercent: number, toPercent = 100) {
   const error = `a percentage from ${fromPercent}% to ${toPercent}%`;
   return z
@@ -112,7 +112,7 @@ export function fraction() {
   return z.number({ error }).min(0, { error }).max(1, { error });
 }
 
-/** Money, as a number or as text; what it becomes is nano-dollars. */
+/** Money, as a number or a text; the output is nano-dollars. */
 export function dollars(fromNanos: number, toNanos: number) {
   const wants = 'an amount in US dollars, without a currency, such as 12.50';
   const between = `an amount from ${toDollars(fromNanos)} to ${toDollars(toNanos)} in US dollars`;
@@ -127,7 +127,7 @@ export function dollars(fromNanos: number, toNanos: number) {
   });
 }
 
-/** What something is multiplied by; what it becomes is in millionths. */
+/** A multiplier; the output is in millionths. */
 export function factor(most: number) {
   const error = `a number from 0 to ${most} with at most six decimals, such as 1.5`;
   return z
@@ -142,7 +142,7 @@ export function factor(most: number) {
     });
 }
 
-/** Small ones too without an exponent, as nobody writes amounts with one. */
+/** Without an exponent, even for small numbers. */
 function decimalOf(number: number): string {
   const text = String(number);
   return text.includes('e-') ? number.toFixed(20).replace(/0+$/, '') : text;
@@ -165,7 +165,7 @@ export function text(wants: string, pattern = /^[^\x00-\x1f\x7f]+$/) {
   return z.string({ error: wants }).regex(pattern, { error: wants });
 }
 
-/** Names of ours: they stand in headers, log lines and URLs of the console. */
+/** Our own names: they are used in headers, log lines and URLs of the console. */
 export function ownId() {
   return text('up to 64 letters, digits, dots, underscores and dashes', /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 }
@@ -180,7 +180,7 @@ export function modelName() {
 
 export const wantedCredential = 'visible ASCII characters, without spaces and line breaks';
 
-/** So that it fits in a header. */
+/** Valid in a header. */
 export const isCredential = (written: string): boolean => /^[\x21-\x7e]+$/.test(written);
 
 export function urlPath() {
@@ -191,7 +191,7 @@ export function filePath() {
   return text('the path of a file', /^[^\x00]+$/).meta({ kind: 'file' });
 }
 
-/** The name of a file that holds the secret in place of the key `name`. */
+/** The name of a file with the secret, in place of the key `name`. */
 export function secretFile(name: string, restart?: Restart) {
   const text = `File with \`${name}\`; watched for changes.`;
   return filePath()
@@ -214,7 +214,7 @@ export function instant() {
 function toEpochMs(written: string): number {
   const day = written.slice(0, 10);
   const startOfDay = new Date(`${day}T00:00:00Z`);
-  const exists = !Number.isNaN(startOfDay.getTime()) && startOfDay.toISOString().startsWith(day); // no 30 February
+  const exists = !Number.isNaN(startOfDay.getTime()) && startOfDay.toISOString().startsWith(day); // such as 30 February
   return exists ? Date.parse(written) : Number.NaN;
 }
 

@@ -13,8 +13,8 @@ interface JudgeContext {
 }
 
 /**
- * Undefined where nothing sensible is left. What is at fault is taken out and the rest judged again, so that later
- * checks find their faults in the same run.
+ * Undefined where nothing usable is left. Faulty parts are removed and the rest is validated again, so that later checks report their faults in the
+ * same run.
  */
 export function judge<T extends z.ZodType>(
   schema: T,
@@ -47,7 +47,7 @@ interface Part {
 
 type Issue = z.core.$ZodIssue;
 
-/** Where a value may be of several kinds, the one whose shape it has judges it, so that what is wrong inside is said there. */
+/** For a union, reports the faults of the member whose shape the value has. */
 function unfold(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const fitting = issue.errors.filter((issues) => issues.every(isInside));
@@ -60,7 +60,7 @@ function isInside({ path, code }: Issue): boolean {
   return path.length > 0 || code === 'unrecognized_keys';
 }
 
-/** Text from the environment becomes the number or truth value that is wanted; an empty section is one left out. */
+/** Text from the environment is converted to the expected number or boolean; an empty section counts as absent. */
 function settle(issues: readonly Issue[], part: Part, at: Path, context: JudgeContext): boolean {
   let changed = false;
   for (const issue of issues) {
@@ -87,7 +87,7 @@ function spelledAs(text: string, kinds: readonly string[]): number | boolean | u
   return number && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Other gateways have a list of them beside the model. */
+/** Other gateways have such a list beside the model. */
 const fallbackHint =
   'a fallback is a target with a later priority, such as targets: [{ upstream: a }, { upstream: b, priority: 1 }]';
 
@@ -124,7 +124,7 @@ function report(
     place,
     `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${suggestion(near)}`,
   );
-  // It is left out from here on, and is not missing all the same.
+  // It is removed from here on, but must not be reported as missing.
   faults.hush(place);
 }
 
@@ -133,13 +133,13 @@ function namesWanted(issue: Issue): string[] {
   return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(namesWanted) : [];
 }
 
-/** The schema's errors are worded as what is wanted. */
+/** The schema's errors are phrased as expectations. */
 function wanted(issue: Issue): string {
   if (!issue.message.startsWith('Invalid input')) return issue.message;
   return issue.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'a mapping of keys to values';
 }
 
-/** For a number or a truth value where the same in quotes would do, as in `id: 4`. */
+/** For a number or boolean that would be valid in quotes, as in `id: 4`. */
 function quoteHint(schema: z.core.$ZodType | undefined, value: unknown): string {
   if (schema === undefined || (typeof value !== 'number' && typeof value !== 'boolean')) return '';
   return z.safeParse(schema, String(value)).success ? '; put it in quotes to make it text' : '';
@@ -157,7 +157,7 @@ function came(value: unknown, mayShow: boolean): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-/** Takes out what the issues point at: the keys themselves, or the mappings that lack something. */
+/** Removes what the issues point at: the keys, or the mappings that lack something. */
 function prune(issues: readonly Issue[], part: Part): boolean {
   let pruned = false;
   for (const issue of issues) {
@@ -192,7 +192,7 @@ function replace(root: unknown, path: Path, value: unknown): boolean {
   return step !== undefined && typeof parent === 'object' && parent !== null && Reflect.set(parent, step, value);
 }
 
-/** Only keys of mappings: without an element, those after it would change their place. */
+/** Only keys of mappings: removing a list's element would shift the others. */
 function remove(root: unknown, path: Path): boolean {
   const step = path.at(-1);
   const parent = valueAt(root, path.slice(0, -1));

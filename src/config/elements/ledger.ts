@@ -37,10 +37,10 @@ export function redactField() {
   ).max(100, { error: 'at most 100 names' });
 }
 
-/** The default of version 0.1.0, whichever store the journal was for. */
+/** The default of version 0.1.0, for any store. */
 export const formerJournal = join('data', 'journal');
 
-/** Relative to what the store's path is relative to. */
+/** Relative to the base of the store's path. */
 export function defaultJournal(store: string): string {
   const [, file] = /^sqlite:(.+)$/i.exec(store) ?? [];
   return file === undefined || file === ':memory:' ? formerJournal : join(dirname(file), 'journal');

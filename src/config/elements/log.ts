@@ -51,7 +51,7 @@ export function toLogSettings({ access, file, ...rest }: z.output<typeof logSche
   return Object.freeze({ ...rest, file, access: Object.freeze(rule) });
 }
 
-/** Each is five series more. */
+/** Each one adds five series. */
 const mostNamed = 1_000;
 const named = (what: string) =>
   list(ownId(), `a list of IDs of ${what}`)

@@ -10,14 +10,14 @@ import { configurationSchema } from './schema.ts';
 import { isSecretAt } from './schema-lookup.ts';
 
 interface Found {
-  /** Of the first place. */
+  /** The first position. */
   readonly path: Path;
   readonly secret: string;
   readonly mask: string;
   places: number;
 }
 
-/** By the mask that is shown in its place, each secret found. Each is one warning for the file, and one for an element of the store. Every `yield` is a place to stop at. */
+/** The found secrets by their masks. Each is one warning for the file, and one for an element of the store. It may pause at every `yield`. */
 export function* findMisplacedSecrets(
   tree: unknown,
   elements: readonly Element[],
@@ -50,7 +50,7 @@ export function* findMisplacedSecrets(
 /** Of elements that the next load has, too. */
 const foundIn = new WeakMap<Element, readonly Found[]>();
 
-/** The same of a document in which no field is a secret. */
+/** The same for a document without secret fields. */
 export const misplacedWarnings = (document: unknown): string[] =>
   findEach(shapedTexts(document, []), z.unknown()).map(toWarning);
 
@@ -66,11 +66,11 @@ function findEach(texts: readonly FoundText[], schema: z.core.$ZodType): Found[]
   return [...found.values()];
 }
 
-/** Values and keys that hold something of such a shape. */
+/** Values and keys that contain such a text. */
 const shapedTexts = (value: unknown, path: Path): FoundText[] =>
   textsIn(value, path, { fits: (text) => findSecretShape(text) !== undefined, keys: true });
 
-/** Of a value that may be a secret nothing is said; of an address that may hold one, its host may not be one. */
+/** Secret values are expected to hold one; of an address that may hold one, only the host is checked. */
 function secretAt(schema: z.core.$ZodType, path: Path, text: string): string | undefined {
   const isKey = path.at(-1) === text;
   return findSecretShape(!isKey && isSecretAt(schema, path) ? hostIn(text) : text);

@@ -22,7 +22,7 @@ export const projectSchema = mapping({
 
 export type ProjectEntry = z.output<typeof projectSchema>;
 
-/** The `projects` section as admission uses it: by ID. */
+/** Projects by ID, for admission. */
 export function* compileProjects(
   entries: readonly Entry<ProjectEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,

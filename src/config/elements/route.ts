@@ -88,11 +88,11 @@ export const routeSchema = mapping({
 
 export type RouteEntry = z.output<typeof routeSchema>;
 
-/** What they would say is ours to say, or the upstream's. */
+/** Headers that the gateway or the upstream sets. */
 const keptHeaders =
   /^(?:authorization|x-api-key|api-key|x-goog-api-key|cookie|host|te|trailer|upgrade|expect|connection|accept(?:-.*)?|content-.*|transfer-.*|proxy-.*|x-forwarded-.*|x-request-id|x-postern-.*|user-agent)$/;
 
-/** The `routes` section: routes of the operator's own, as the edge and the pipeline use them. */
+/** Custom routes, for listener and pipeline. */
 export function* compileRoutes(
   entries: readonly Entry<RouteEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,

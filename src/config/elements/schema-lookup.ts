@@ -5,7 +5,7 @@ import type { Path } from '../read/faults.ts';
 
 type Schema = z.core.$ZodType;
 
-/** The schema without what makes it optional or gives it a default. */
+/** The schema without optionality and default. */
 export function bare(schema: Schema): Schema {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return bare(schema.def.innerType);
@@ -56,19 +56,19 @@ export function schemaAt(root: Schema, path: Path): Schema | undefined {
   return schema;
 }
 
-/** Whether the value there is one that no message may repeat. */
+/** Whether messages must not repeat the value there. */
 export function isSecretAt(root: Schema, path: Path): boolean {
   const schema = schemaAt(root, path);
   return schema !== undefined && isSecret(schema);
 }
 
-/** It may be said of the schema, or of what is inside of it once it is no longer optional. */
+/** Metadata may be on the schema, or on the one inside the optional. */
 export function isSecret(schema: Schema): boolean {
   const inner = bare(schema);
   return [schema, inner].some((one) => one instanceof z.ZodType && one.meta()?.secret === true);
 }
 
-/** The keys that may stand in the mapping there. */
+/** The valid keys of the mapping there. */
 export function keysAt(root: Schema, path: Path): string[] {
   const schema = schemaAt(root, path);
   return schema === undefined ? [] : keysOf(schema);
@@ -80,7 +80,7 @@ function keysOf(schema: Schema): string[] {
   return inner instanceof z.ZodObject ? Object.keys(inner.def.shape) : [];
 }
 
-/** Whether a single value may stand there, and not just a list or a mapping. */
+/** Whether a scalar is valid there, and not just a list or a mapping. */
 export function wantsScalar(root: Schema, path: Path): boolean {
   const schema = schemaAt(root, path);
   const inner = schema && bare(schema);

@@ -18,7 +18,7 @@ import { upstreamSchema } from './upstream/schema.ts';
 
 const anything = list(z.unknown()).default([]);
 
-/** Everything but what is inside the three lists, whose elements are judged one by one. */
+/** Everything except the elements of the lists, which are validated one by one. */
 export const settingsSchema = mapping({
   $schema: z.string({ error: 'text' }).optional().describe('JSON Schema, for editors.'),
   include: list(filePath(), 'a list of names of files')

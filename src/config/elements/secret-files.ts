@@ -10,7 +10,7 @@ import type { ConfigurationDocument } from './document.ts';
 import { configurationSchema } from './schema.ts';
 import { eachElement, settingsIn } from './schema-lookup.ts';
 
-/** Where a mapping may name such a file. */
+/** A key that can be read from a file. */
 interface SecretField {
   readonly steps: readonly string[];
   readonly name: string;
@@ -33,7 +33,7 @@ export function secretFilesIn(tree: unknown): string[] {
   );
 }
 
-/** The tree with what the files hold; no message repeats it. */
+/** The tree with the files' contents, which no message repeats. */
 export function withSecrets(
   { tree, isSubstituted, names }: Substitution,
   files: SideFiles,
@@ -60,7 +60,7 @@ export function withSecrets(
   return { tree: own.tree, isSubstituted: (path) => read.has(toPathText(path)) || isSubstituted(path), names };
 }
 
-/** One line, without what surrounds it. */
+/** One line, without surrounding white space. */
 export function readSecret(content: FileContent): FileContent {
   if ('reason' in content) return content;
   const text = content.text.trim();

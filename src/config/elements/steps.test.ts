@@ -46,7 +46,7 @@ test('loading a large configuration yields to requests at every element', () => 
     warnings: [],
   };
   const compiled = countSteps(compiling(judged.value, context));
-  // Once for what it comes to, once for prices.
+  // Once for the value, once for prices.
   assert.ok(compiled.steps >= 2 * models + keys, 'compilation');
   assert.equal(compiled.value.snapshot.keys.size, keys);
   assert.deepEqual(faults.all(), []);

@@ -40,7 +40,7 @@ export function checkStore(store: string, workers: number, location: Location): 
   }
 }
 
-/** One that cannot be read would be away for ever. */
+/** An invalid URL would stay unreachable for ever. */
 export function checkRedis(redis: string | undefined, location: Location): void {
   if (redis === undefined) return;
   const url = URL.parse(redis);

@@ -44,7 +44,7 @@ export function* compileKeys(
 export const credentialFault = (upstream: string): string =>
   `is the credential of the upstream ${JSON.stringify(upstream)}; clients would hold it, so give the key a secret of its own`;
 
-/** Which upstream has it, by the digest of each. */
+/** The upstream of each credential, by its digest. */
 export const credentialsOf = (upstreams: ReadonlyMap<string, Upstream>): ReadonlyMap<string, string> =>
   new Map([...upstreams.values()].flatMap(({ id, secrets }) => secrets.map((secret) => [digestOf(secret), id])));
 
@@ -83,7 +83,7 @@ function warnOfModels(
   location: Location,
 ): void {
   for (const [index, name] of value.models.entries()) {
-    // One in the file that is no model has a fault of its own.
+    // An unknown model in the file has its own fault.
     if (name.includes('*') || (modelNames.has(name) && models.resolve(name) === undefined)) continue;
     const at = location.at(index);
     const warning = modelWarning(name, at.quoted(name), models, nearest);

@@ -40,7 +40,7 @@ const locationIn = (faults: FaultList): Location<Reporting> =>
   new Location({ faults, positionOf: () => undefined, isSubstituted: () => false, warnings: [] }, []);
 
 interface NewKeyRules {
-  /** People tell keys apart by their names; scripts by what they keep of the answer. */
+  /** People identify keys by their names; scripts keep the answer. */
   readonly mayBeNameless?: boolean;
 }
 
@@ -63,7 +63,7 @@ export function parseNewKeyTerms(
   return { terms: { name: value.name.trim(), ...toTerms(value, caps) } };
 }
 
-/** Only what was given, each field as a whole; null takes away what is there. */
+/** Only the given fields, each as a whole; null removes one. */
 export function parseKeyChange(
   document: unknown,
   before: Pick<KeyRecord, 'caps'>,
@@ -74,7 +74,7 @@ export function parseKeyChange(
   const given = fromNow(document, ground.nowMs, faults);
   const has = (field: string): boolean => isMapping(given) && given[field] !== undefined;
   const written = withoutNulls(given);
-  // What of the two is not said anew stays, and is judged together with what is.
+  // An unchanged one of the two stays, and is validated with the change.
   const { limits, budgets } = describeCaps(before.caps);
   const kept = { ...(has('limits') ? {} : { limits }), ...(has('budgets') ? {} : { budgets }) };
   const value = judge(changeSchema, isMapping(written) ? { ...kept, ...written } : written, [], location.context);
@@ -92,7 +92,7 @@ export function parseKeyChange(
   return { terms: { ...(value.name !== undefined && { name: value.name.trim() }), ...change } };
 }
 
-/** What a schema cannot say of a term. */
+/** Checks beyond the schema. */
 export function checkTerms(
   { models = [] }: { readonly models?: readonly string[] | undefined },
   location: Location<Reporting>,
@@ -100,7 +100,7 @@ export function checkTerms(
   for (const [index, model] of models.entries()) checkStars(model, location.at('models', index));
 }
 
-/** Keys of a file may be left with nothing to use, and outlive their end there. */
+/** Keys of a file may have no models, and be past their expiry. */
 function checkOfStore(
   { models, expires, project }: z.output<typeof changeSchema>,
   { nowMs, projects }: KeyGround,
@@ -113,7 +113,7 @@ function checkOfStore(
   if (unknown !== undefined) location.at('project').fault(unknown);
 }
 
-/** For how long a former secret goes on working. */
+/** How long a former secret stays valid. */
 export function parseOverlap(text: string): number | { readonly fault: string } {
   const overlapMs = toMilliseconds(text);
   if (overlapMs === undefined) return { fault: `"${text}" is no time; write it such as 24h, or 0s for none` };
@@ -121,10 +121,10 @@ export function parseOverlap(text: string): number | { readonly fault: string } 
   return { fault: `${text} is too long; it may be ${fromMilliseconds(longestOverlapMs)} at most` };
 }
 
-/** As people write units out: `30 days`. */
+/** Units written out: `30 days`. */
 const spelledTime = /^(\d+) *(day|hour|min|minute|sec|second)s?$/i;
 
-/** `30d` is a time from now. */
+/** `30d` is a duration from now. */
 function fromNow(document: unknown, nowMs: number, faults: FaultList): unknown {
   if (!isMapping(document) || typeof document.expires !== 'string') return document;
   const text = document.expires.trim();

@@ -59,7 +59,7 @@ interface KeyOption {
   /** `pairs` are `name=value`, and may be repeated; a list has commas. */
   readonly takes: 'text' | 'list' | 'pairs';
   readonly example: string;
-  /** In the documents. */
+  /** The path in the documentation. */
   readonly docs: string;
 }
 
@@ -68,7 +68,7 @@ const optionTaking =
   (option: string, example: string, docs: string): KeyOption => ({ option, takes, example, docs });
 const [aText, aList, pairs] = [optionTaking('text'), optionTaking('list'), optionTaking('pairs')];
 
-/** How the command line takes each, in the order of its usage. */
+/** The command-line form of each, in the order of its usage. */
 export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
   project: aText('project', 'P', 'the project that it belongs to, whose limits and budgets hold as well'),
   models: aList('models', 'a,b', 'IDs of models, each with at most one `*`'),
@@ -90,7 +90,7 @@ export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
 const termsSchema = z.strictObject(keyTermFields);
 type WrittenTerms = z.output<typeof termsSchema>;
 
-/** As whoever serves knows them. */
+/** The terms for the running gateway. */
 export function toTerms(written: Omit<WrittenTerms, 'limits' | 'budgets'>, caps: Caps): KeyTerms {
   return {
     models: unique(written.models),
@@ -106,7 +106,7 @@ export function toTerms(written: Omit<WrittenTerms, 'limits' | 'budgets'>, caps:
   };
 }
 
-/** Those that were given; what was given as nothing is taken away. */
+/** Only the given terms; a term given without a value is removed. */
 export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): Omit<KeyChange, 'name'> {
   return {
     ...(has('models') && { models: terms.models }),
@@ -122,7 +122,7 @@ export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): 
   };
 }
 
-/** In the file's words. */
+/** As in the file. */
 export function describeKeyTerms(terms: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument {
   return {
     project: terms.project,

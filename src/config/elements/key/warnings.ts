@@ -12,7 +12,7 @@ type NamedKey = Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & {
   readonly name?: string | undefined;
 };
 
-/** Of a key in the store. */
+/** For a key of the store. */
 export function keyWarnings(key: NamedKey, snapshot: Pick<Snapshot, 'models' | 'projects'>): string[] {
   const { name, models, metadata } = key;
   return [
@@ -31,7 +31,7 @@ export function modelWarnings(patterns: readonly string[], models: ModelIndex): 
   });
 }
 
-/** Of a key's name in the store: people tell keys apart by it. Keys that are revoked do not count. */
+/** For a key's name in the store: people identify keys by it. Revoked keys do not count. */
 export function nameWarnings(
   { id, name }: { readonly id: string; readonly name: string },
   others: readonly { readonly id: string; readonly name: string; readonly revokedAtMs: number | undefined }[],
@@ -41,7 +41,7 @@ export function nameWarnings(
   return [`the key ${same.id} has this name too; give one of them another name`];
 }
 
-/** Of a name without `*`. A name that is no model's is legal, as models come and go. `shown`: as a message may have it. */
+/** For a name without `*`. An unknown model is valid, as models come and go. `shown`: the name for the message. */
 export function modelWarning(
   name: string,
   shown: string,
@@ -54,7 +54,7 @@ export function modelWarning(
   return `${shown} is an alias, and keys are judged by the model's ID: write ${resolved.id}`;
 }
 
-/** Of a key that has a budget, or whose project has one: models that cost nothing as far as it can be told. */
+/** For a key with a budget of its own or its project's: models whose cost is unknown. */
 function unpricedWarnings(
   { models: patterns, caps, project }: Pick<KeyRecord, 'models' | 'caps' | 'project'>,
   { models, projects }: Pick<Snapshot, 'models' | 'projects'>,
@@ -76,7 +76,7 @@ function unpricedWarnings(
 const hasUnknownPrice = ({ targets }: Model): boolean =>
   targets.some(({ price, weight }) => price === undefined && weight > 0);
 
-/** Undefined where it is there. A project that is not there would cap nothing. */
+/** Undefined where it exists. An unknown project would have no caps. */
 export function unknownProject(id: string, known: ReadonlySet<string>): string | undefined {
   return known.has(id) ? undefined : unknownProjectFault(JSON.stringify(id), nearestName(id, known));
 }

@@ -18,7 +18,7 @@ export const standardPolicy: AttemptPolicy = Object.freeze({
   hedge: undefined,
 });
 
-/** Answering these twice may give two answers, and costs twice. */
+/** A repeated call may give another answer, and costs twice. */
 const isSentOnce = (operation: Operation): boolean => !operationRows[operation].replayable;
 
 export function toAttemptPolicy(model: CompiledModel): AttemptPolicy {
@@ -120,7 +120,7 @@ export function toListSettings({
   };
 }
 
-/** A shadow that is nobody would never be asked, and one that is itself agrees with itself. */
+/** An unknown shadow would never be called, and a model agrees with itself. */
 export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<string>, location: Location): void {
   if (shadow === undefined) return;
   const at = location.at('shadow', 'model');

@@ -62,7 +62,7 @@ export function* compileModels(
 
 const compiling = new ReusableStep<Model | undefined>();
 
-/** Patterns of one length that a name can match both: which one holds is for the file's order to say, and nobody sees it there. */
+/** Patterns of one length that both match some name: the file's order decides between them unnoticed. */
 function* ambiguities(models: readonly Model[]): Generator<undefined, string[], undefined> {
   const found: string[] = [];
   const patterns = models.flatMap(({ id }) => (id.includes('*') ? [id] : []));
@@ -103,7 +103,7 @@ function claimNames(
   return free;
 }
 
-/** One of these would be told a role twice: in its own words, and by the prefix. */
+/** Such an upstream would get the role twice: in its own field, and by the prefix. */
 function toRoles({ location, value: { roles }, served, called }: CompiledModel): Model['roles'] {
   if (roles === undefined) return undefined;
   const at = location.at('roles');
@@ -159,7 +159,7 @@ function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: 
   });
 }
 
-/** Those of each family that the file has an upstream of, save where the file itself uses the name. */
+/** For each family with an upstream in the file, unless the file itself uses the name. */
 function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: ReadonlySet<string>): Model[] {
   const models = new Map<string, Model>();
   for (const upstream of upstreams.values()) {
@@ -222,7 +222,7 @@ function toOperations({ location, value, called, isComplete }: Omit<CompiledMode
   return [...served, ...companions.filter((operation) => operationRows[operation].isImplied === true)];
 }
 
-/** What any of them offers. */
+/** Operations that any of them offers. */
 function toOffered(called: PlacedTargets, location: Location): Operation[] {
   const all = new Set(called.flatMap(servedBy));
   const offered = operations.filter((operation) => all.has(operation));
@@ -244,11 +244,11 @@ interface Pattern {
   readonly model: Model;
   readonly prefix: string;
   readonly suffix: string;
-  /** The upstreams' names for it that are made of what the pattern matched. */
+  /** Its upstream names that contain the matched text. */
   readonly made: readonly string[];
 }
 
-/** Every `yield` is a place to stop at. */
+/** It may pause at every `yield`. */
 export function* indexingModels(models: readonly Model[]): Generator<undefined, ModelIndex, undefined> {
   const exact = new Map<string, ResolvedModel>();
   const patterns: Pattern[] = [];
@@ -279,7 +279,7 @@ export function* indexingModels(models: readonly Model[]): Generator<undefined, 
         if (name.length < prefix.length + suffix.length) continue;
         if (!name.startsWith(prefix) || !name.endsWith(suffix)) continue;
         const matched = name.slice(prefix.length, name.length - suffix.length);
-        // With `x*`, `x../y` is a harmless name, and `../y` behind it is none.
+        // With `x*`, `x../y` is a harmless name, but its matched part `../y` is not.
         return made.every((one) => mayBeMatched(upstreamNameOf(one, matched)))
           ? { model, id: name, matched }
           : undefined;

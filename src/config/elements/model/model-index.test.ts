@@ -75,7 +75,7 @@ models:
   for (const name of [...leading, ...commanding.map((text) => `az/b${text}c`)]) {
     assert.equal(snapshot.models.resolve(name), undefined, JSON.stringify(name));
   }
-  // Harmless as they stand, and not as the upstream's name that would be made of them.
+  // Harmless names whose upstream names would not be.
   for (const name of ['x', 'x..', 'x../b', 'x/b', 'x./b', 'x/../b']) {
     assert.equal(snapshot.models.resolve(name), undefined, name);
   }

@@ -14,7 +14,7 @@ import { serves } from './targets.ts';
 type Written = Exclude<TargetEntry['price'], 'free' | 'unknown' | undefined>;
 type Unit = Exclude<keyof Written, 'batch' | 'factors' | 'tools'>;
 
-/** Who may have budgets, compiled. */
+/** Compiled holders with possible budgets. */
 type Holders = Pick<Snapshot, 'keys' | 'projects'>;
 
 interface CalledTarget {
@@ -61,7 +61,7 @@ const judging = new ReusableStep<ReadonlySet<string>>();
 
 const dayMs = 86_400_000;
 
-/** The lists that budgets go by though they are old, in words. */
+/** Outdated price lists that budgets rely on, as sentences. */
 function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: number): Set<string> {
   const lists = new Set<string>();
   for (const { target } of called) {
@@ -83,7 +83,7 @@ function inShort(ids: readonly string[]): string {
   return named.join(', ') + (ids.length > named.length ? ` and ${ids.length - named.length} more` : '');
 }
 
-/** A target that has no weight costs nothing; one whose upstream is not there has a fault already. */
+/** A target without weight costs nothing; one with an unknown upstream has its own fault. */
 function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
   const byCall = new Map(model.targets.map((target) => [`${target.upstream.id} ${target.model}`, target]));
   return value.targets.flatMap((entry, index) => {
@@ -92,7 +92,7 @@ function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
   });
 }
 
-/** Not where the operator wrote that it is unknown. `isCounted`: whoever calls the model may have a budget. */
+/** Unless the operator set the price to unknown. `isCounted`: a caller of the model may have a budget. */
 function unknownPrices(
   { path, value }: Entry<ModelEntry>,
   called: readonly CalledTarget[],
@@ -111,9 +111,9 @@ function unknownPrices(
   ];
 }
 
-/** Whether what a model costs may count towards a budget, its upstreams' aside. */
+/** Whether a model's cost may count for a budget, other than its upstreams'. */
 function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
-  // Which keys of the store belong to a project is not known here.
+  // The store's keys of a project are unknown here.
   if (projects.values().some(({ caps }) => hasBudgets(caps))) return () => true;
   const named = new Set<string>();
   for (const { caps, models } of keys.values()) if (hasBudgets(caps)) for (const name of models) named.add(name);
@@ -126,7 +126,7 @@ function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
 
 const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
 
-/** A model that is a pattern itself may come to anything. */
+/** A pattern may produce any name. */
 export function reaches(pattern: string, id: string): boolean {
   const [before = '', after] = pattern.split('*');
   if (id.includes('*')) return true;
@@ -134,11 +134,11 @@ export function reaches(pattern: string, id: string): boolean {
   return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
 }
 
-/** The cheapest tokens that anybody sells cost several times as much a million, the dearest less than that each. */
+/** Below the cheapest and above the dearest token prices of any service, per million. */
 const suspectNanos = 1_000_000;
 const ofAMillion = ['input', 'cached_input', 'cache_write', 'output', 'character'] as const satisfies readonly Unit[];
 
-/** Other gateways have prices by the token: taken for those of a million, nothing would ever be spent. */
+/** Other gateways use prices per token: read as per million, nothing would ever be spent. */
 function perTokenPrices({ path, value }: Entry<ModelEntry>): string[] {
   const written = [
     { at: [...path, 'price'], price: value.price },
@@ -157,7 +157,7 @@ function perTokenPrices({ path, value }: Entry<ModelEntry>): string[] {
   });
 }
 
-/** Once for each price that is written, though several targets may go by it. */
+/** Once for each written price, though several targets may use it. */
 function missingUnits({ path, value }: Entry<ModelEntry>, model: Model, called: readonly CalledTarget[]): string[] {
   const warnings = new Set<string>();
   for (const { entry, target, name } of called) {

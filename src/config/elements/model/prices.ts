@@ -102,7 +102,7 @@ const free: Price = Object.freeze({
   character: 0,
 });
 
-/** `isMadeHere`: no one else sends a bill for it. */
+/** `isMadeHere`: no service charges for it. */
 export function toPrice(
   written: WrittenPrice | undefined,
   upstream: Pick<Upstream, 'family' | 'origin'>,
@@ -134,7 +134,7 @@ function toFactors(written: NonNullable<z.output<typeof priceMapping>['factors']
   });
 }
 
-/** What is reserved where nobody knows which of them it will be, is the dearest. */
+/** Where it is unknown which row will apply, the highest price is reserved. */
 function toPictureRates(written: z.output<typeof priceMapping>['image']): Pick<Price, 'image' | 'pictures'> {
   if (typeof written !== 'object') return { image: written };
   const pictures = written.map(({ size, quality, price }) => Object.freeze({ size, quality, each: price }));

@@ -9,7 +9,7 @@ const inWords: Readonly<Record<ScoreScale, string>> = {
   sigmoid: 'scores between 0 and 1 (sigmoid)',
 };
 
-/** What all that rerank answer with. Undefined: there are none, or nobody knows it of each of them. */
+/** The common scale of all rerank targets. Undefined: there are none, or one is unknown. */
 export function toScores({ location, value, served, called }: CompiledModel): ScoreScale | undefined {
   if (!served.includes('rerank')) {
     if (value.scores !== undefined) {
@@ -43,7 +43,7 @@ export function toScores({ location, value, served, called }: CompiledModel): Sc
   return others.length === 0 ? scale : undefined;
 }
 
-/** Without a declared space, all targets that embed have to name the same model. Undefined: there is none, or one for each name. */
+/** Without a declared space, all embedding targets must name the same model. Undefined: there is none, or one for each name. */
 export function toSpace({ location, value, served, called }: CompiledModel): string | undefined {
   if (!served.includes('embeddings')) {
     if (value.space !== undefined) {
@@ -66,7 +66,7 @@ export function toSpace({ location, value, served, called }: CompiledModel): str
   return name?.includes('*') ? undefined : name; // each name that the pattern matches is a space of its own
 }
 
-/** A target that leaves its model out goes by the model's ID, which stands in another place of the file. */
+/** A target without a model uses the model's ID, which is elsewhere in the file. */
 function spell({ location, target }: PlacedTarget, id: string, model: Location): string {
   const { context, path } = target.model === id ? model.at('id') : location.at('model');
   return context.isSubstituted(path) ? 'one from the environment' : JSON.stringify(target.model);

@@ -22,27 +22,27 @@ export interface PlacedTarget {
 
 export type PlacedTargets = readonly [PlacedTarget, ...PlacedTarget[]];
 
-/** A model while it is compiled. */
+/** A model during compilation. */
 export interface CompiledModel extends Omit<Entry<ModelEntry>, 'path'> {
   readonly location: Location;
   readonly served: readonly Operation[];
   /** Its targets with a weight. */
   readonly called: PlacedTargets;
-  /** Whether all of its targets are there: while one of them is at fault, what is missing may be its. */
+  /** Whether all of its targets are valid: otherwise missing operations may be a faulty one's. */
   readonly isComplete: boolean;
 }
 
-/** A target while it is compiled. */
+/** A target during compilation. */
 interface NewTarget {
   readonly entry: TargetEntry;
   readonly owner: ModelEntry;
   readonly upstream: Upstream;
-  /** What the upstream calls the model. */
+  /** The upstream's name for the model. */
   readonly model: string;
   readonly location: Location;
 }
 
-/** Fewer than the file has where an upstream is not there. */
+/** Without targets whose upstream is unknown. */
 export function toTargets(
   value: ModelEntry,
   document: ConfigurationDocument,
@@ -94,7 +94,7 @@ function toTarget(made: NewTarget, { importedPrices }: Pick<ConfigurationDocumen
   });
 }
 
-/** Undefined where nothing is said. */
+/** Undefined where none is set. */
 function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: TargetEntry): ListLimits | undefined {
   if (items === undefined && tokens === undefined && bytes === undefined) return undefined;
   return Object.freeze({
@@ -104,18 +104,18 @@ function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: Ta
   });
 }
 
-/** Its answers are made in this process, and nobody sends a bill for them. */
+/** Its answers are made in this process, and nothing is charged. */
 function isMadeInside({ offers }: Upstream): boolean {
   return offers.values().some(({ make }) => make !== undefined);
 }
 
-/** The same upstream, with its keys as its chat takes them. */
+/** The same upstream, with credentials in its chat's form. */
 function asBridged(upstream: Upstream): Upstream {
   const { chatCredentials: credentials } = upstream;
   return credentials === undefined ? upstream : Object.freeze({ ...upstream, credentials });
 }
 
-/** What a bridge serves, and nothing else: the model behind it speaks chat. */
+/** Only the bridge's operations: the model behind it is a chat model. */
 function toBridgeOffers({ entry: { bridge }, upstream, location }: NewTarget): OfferMap | undefined {
   if (bridge === undefined) return undefined;
   const { family, options } = upstream;
@@ -135,7 +135,7 @@ function toBridgeOffers({ entry: { bridge }, upstream, location }: NewTarget): O
 
 function toDefaults({ entry, owner, location }: NewTarget, offers: OfferMap): Readonly<Record<string, Json>> {
   const at = location.at('defaults');
-  // What is null is not there.
+  // Null counts as absent.
   const entries = Object.entries(entry.defaults).filter(([, value]) => value !== null);
   for (const [name] of entries) {
     const fix = fixFor(name.toLowerCase());
@@ -161,7 +161,7 @@ function warnOfTokenIds({ entry, location }: NewTarget, offers: OfferMap): void 
 
 const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages', 'images']);
 
-/** What to do in place of a default that every request would break on, or that would answer another question. */
+/** Advice for a default that would break every request, or change its meaning. */
 function fixFor(parameter: string): string | undefined {
   if (parameter === 'model') return "leave it out, and write the upstream's name for the model in the target's model";
   if (parameter === 'stream') return 'leave it out; the client says whether it wants a stream';
@@ -198,13 +198,13 @@ export function calledOf(targets: PlacedTargets): PlacedTargets {
   return first === undefined ? targets : [first, ...others];
 }
 
-/** `targets[1]`: within its model, a place says more than a name, and gives nothing away. */
+/** `targets[1]`: clearer than a name within the model, and reveals nothing. */
 export function nameOf({ location }: PlacedTarget): string {
   return toPathText(location.path.slice(-2));
 }
 
 export function serves({ target }: Pick<PlacedTarget, 'target'>, operation: Operation): boolean {
-  // Wherever bytes can go, they pass.
+  // Bytes pass to any target.
   if (operationRows[operation].isOperators === true)
     return target.upstream.origin !== undefined && target.bridge === undefined;
   return labels.some((label) => target.offers.has(offerKey(label, operation)));
@@ -217,7 +217,7 @@ export function servedBy(target: PlacedTarget): Operation[] {
 
 type OfferMap = ReadonlyMap<string, Offer>;
 
-/** What the family says; undefined where nothing is reranked. */
+/** The family's scale; undefined where it does not rerank. */
 export function familyScores(offers: OfferMap, upstreamName: string): TargetScores | undefined {
   const offer = labels.map((label) => offers.get(offerKey(label, 'rerank'))).find((one) => one !== undefined);
   if (offer === undefined) return undefined;
@@ -225,7 +225,7 @@ export function familyScores(offers: OfferMap, upstreamName: string): TargetScor
   return { scale: typeof scale === 'function' ? scale(upstreamName) : scale, isSwitched, wanted: undefined };
 }
 
-/** The same, with what the file says of the target and wants of the model. */
+/** The same, with the file's settings of target and model. */
 function toTargetScores({ entry, owner, model, location }: NewTarget, offers: OfferMap): TargetScores | undefined {
   const { scores: said, defaults } = entry;
   const { scores: wanted } = owner;
@@ -236,7 +236,7 @@ function toTargetScores({ entry, owner, model, location }: NewTarget, offers: Of
     return undefined;
   }
   const { scale = said } = known;
-  // Whoever says otherwise than the family has a server that does not hear it.
+  // A target whose scale differs from the family's has a server that ignores the switch.
   const isSwitched = known.isSwitched && (said === undefined || said === scale);
   if (wanted === undefined) return { scale: isSwitched && raw === true ? 'raw' : (said ?? scale), isSwitched, wanted };
   if (raw !== undefined && raw !== null) {
@@ -245,7 +245,7 @@ function toTargetScores({ entry, owner, model, location }: NewTarget, offers: Of
   return { scale: said ?? scale, isSwitched, wanted };
 }
 
-/** Where the model says what its scores are, no target says otherwise. */
+/** Where the model sets the scale, targets must not. */
 function withoutScores(
   defaults: Readonly<Record<string, Json>>,
   scores: TargetScores | undefined,

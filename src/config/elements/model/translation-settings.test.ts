@@ -98,7 +98,7 @@ test('defaults are kept as they will be sent, without nulls', async (t) => {
   assert.ok(Object.isFrozen(target.defaults));
 });
 
-/** What the routes want of every request. */
+/** Required fields of the routes. */
 const required = new Set(openaiRoutes.flatMap((route) => Object.keys(route.required)));
 
 test('a default for a mandatory field is refused with its path and an alternative', async (t) => {

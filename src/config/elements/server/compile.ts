@@ -13,7 +13,7 @@ import { codeOf } from '../../../lib/thrown.ts';
 import { type Location, readSideFile } from '../context.ts';
 import type { ServerSection } from './schema.ts';
 
-/** Until proxies have heard that a pod is ending, they send it requests. */
+/** Proxies still send requests until they learn that a pod is ending. */
 const kubernetesDelayMs = 5_000;
 
 export function toServerSettings(server: ServerSection, location: Location): ServerSettings {
@@ -54,7 +54,7 @@ export function toServerSettings(server: ServerSection, location: Location): Ser
   });
 }
 
-/** Whoever writes a socket and nothing else means that one alone. */
+/** A socket without a port means the socket only. */
 function toPort({ host, port, socket }: ServerSection): number | undefined {
   return socket !== undefined && host === undefined && port === undefined ? undefined : (port ?? 4000);
 }
@@ -98,7 +98,7 @@ function toOrigins(origins: readonly string[], location: Location): string[] {
   });
 }
 
-/** So that several keys can send one as long as it may be. */
+/** Enough for several keys to upload the longest form. */
 const standardUploads = 4;
 
 function toUploadDisk({ upload_disk: written, upload_limit: limit }: ServerSection, location: Location): number {
@@ -108,10 +108,10 @@ function toUploadDisk({ upload_disk: written, upload_limit: limit }: ServerSecti
   return written ?? standardUploads * limit;
 }
 
-/** Two bodies as long as they may be: one that is renamed or compressed may come to that, and somebody else wants to be served. */
+/** Two of the longest bodies: a renamed or compressed one may take as much, and another request must fit too. */
 const fewestBodies = 2;
 const standardShare = 1 / 8;
-/** A process that may give more of its memory away than this has little left for the rest of its work. */
+/** A process with a larger memory budget has little left for its other work. */
 const unwiseShare = 1 / 4;
 
 function toBodyMemory(server: ServerSection, location: Location): number {
@@ -166,9 +166,9 @@ function toTls(section: NonNullable<ServerSection['tls']>, location: Location): 
   return Object.freeze({ cert, key });
 }
 
-/** Where the kernel tells; another place in tests. */
+/** Where the kernel reports limits; elsewhere in tests. */
 interface ControlGroups {
-  /** Which groups the process is in, one a line. */
+  /** The file with the process's groups, one a line. */
   readonly membership: string;
   /** Where their files are. */
   readonly root: string;
@@ -176,14 +176,14 @@ interface ControlGroups {
 
 const standardGroups: ControlGroups = { membership: '/proc/self/cgroup', root: '/sys/fs/cgroup' };
 
-/** How much memory this process may use: what the machine has, or less where a control group around it says so. */
+/** The memory available to this process: the machine's, or less by the limit of a control group around it. */
 export function availableMemory(machineBytes = totalmem(), groups = standardGroups): number {
   const limits = cgroupsIn(readText(groups.membership) ?? '', groups.root).map(readLimit);
-  // The runtime looks at the group itself alone, and knows systems that have none of these files.
+  // The runtime reads only its own group, and knows systems without these files.
   return Math.min(machineBytes, process.constrainedMemory() || machineBytes, ...limits);
 }
 
-/** The files with a limit: of the group, and of each around it, which binds it just as well. */
+/** The limit files of the group and of each one around it, which applies too. */
 function cgroupsIn(membership: string, root: string): string[] {
   return membership.split('\n').flatMap((line) => {
     const [, id, controllers = '', path = '/'] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
@@ -200,7 +200,7 @@ function around(path: string): string[] {
   return Array.from({ length: names.length + 1 }, (_, length) => `/${names.slice(0, length).join('/')}`);
 }
 
-/** Without a limit where there is none, or no such file: the first version writes a number beyond all memory, the second "max". */
+/** Infinite where there is none, or no such file: version 1 writes a number beyond all memory, version 2 "max". */
 function readLimit(file: string): number {
   const text = readText(file)?.trim() ?? '';
   return /^\d+$/.test(text) && Number(text) > 0 ? Number(text) : Number.POSITIVE_INFINITY;
@@ -210,6 +210,6 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // another system, or a group that is not shown here
+    return undefined; // another system, or a group that is not visible here
   }
 }

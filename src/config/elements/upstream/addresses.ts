@@ -22,14 +22,14 @@ export function toAddressRule({ allow, deny }: z.output<typeof upstreamAddresses
   return createAddressRule({ allow, deny });
 }
 
-/** What the file declares is the operator's, and goes anywhere. */
+/** Upstreams of the file are the operator's, and may be anywhere. */
 export function addressRuleFor(path: Path, rule: AddressRule): AddressRule | undefined {
   return managerOf(path) === 'store' ? rule : undefined;
 }
 
 const bareHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** What is wrong with an address that needs no look-up; where a name leads is seen when it is connected to. */
+/** The fault of a literal address; names are checked at connection time. */
 export function literalFault(rule: AddressRule | undefined, { hostname }: Pick<URL, 'hostname'>): string | undefined {
   const address = bareHost({ hostname });
   if (rule === undefined || isIP(address) === 0 || rule.permits(address)) return undefined;
@@ -39,12 +39,12 @@ export function literalFault(rule: AddressRule | undefined, { hostname }: Pick<U
 interface Found {
   readonly family: Family;
   readonly offers: Offers;
-  /** Where upstreams of the family are that say nothing else. */
+  /** The family's default address. */
   readonly standard: string | undefined;
   readonly written: string | undefined;
 }
 
-/** Beside the offers' own: what people copy from a page of examples. */
+/** Further routes that people copy from example pages. */
 const wellKnownRoutes = [
   '/chat/completions',
   '/responses',
@@ -71,7 +71,7 @@ export function addressWarnings({ family, offers, standard, written }: Found): s
     ];
   }
   const isVersioned = versionAtEnd.test(URL.parse(standard ?? '')?.pathname ?? '');
-  // Two slashes at the end say that it is meant so.
+  // Two slashes at the end mark it as intended.
   if (isVersioned && !/\/v\d/i.test(path) && written?.endsWith('//') !== true) {
     return [`has no version path; services of family ${family.id} mostly want one at its end, as ${origin}${path}/v1`];
   }
@@ -87,7 +87,7 @@ function split(written: string): { readonly origin: string; readonly path: strin
   return url === null ? undefined : { origin: url.origin, path: url.pathname };
 }
 
-/** At the maker's own address nobody is served without one. */
+/** The maker's own address always requires one. */
 export function lacksCredential(
   { standard, written, family }: Omit<Found, 'offers'>,
   auth: Auth | undefined,
@@ -101,7 +101,7 @@ export function lacksCredential(
   return written === undefined || URL.parse(written)?.host === own.host;
 }
 
-/** Undefined where there is one address, or none. */
+/** Undefined for a single address, or none. */
 export function toEndpoints(
   { endpoints: from, endpoint_zone: zone }: UpstreamEntry,
   origin: string | undefined,

@@ -40,17 +40,17 @@ export interface CompiledUpstreams {
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
-/** An upstream while it is compiled. */
+/** An upstream during compilation. */
 interface NewUpstream {
   readonly entry: UpstreamEntry;
   readonly family: Family;
   readonly keys: readonly Key[];
-  /** Where it may be, if it is of the store. */
+  /** The address policy for an upstream of the store. */
   readonly addresses: AddressRule | undefined;
   readonly location: Location;
 }
 
-/** The same with what its options make of its family. */
+/** The same with its options applied to the family. */
 interface Optioned extends NewUpstream {
   readonly options: Options;
   readonly auth: Auth | undefined;
@@ -59,7 +59,7 @@ interface Optioned extends NewUpstream {
   readonly standard: string | undefined;
 }
 
-/** `rule`: where those of the store may be. */
+/** `rule`: the address policy for upstreams of the store. */
 export function* compileUpstreams(
   entries: readonly Entry<UpstreamEntry>[],
   rule: AddressRule,
@@ -169,7 +169,7 @@ function toPath(said: Family['files'], options: Options): string | undefined {
   return path && withOptions(path, options);
 }
 
-/** Each with the headers by which the same key is sent to the family's chat. */
+/** Adds the headers that carry the same key for the family's chat. */
 function withChatHeaders(own: Upstream['credentials'], chat: Upstream['credentials']): Upstream['credentials'] {
   const toBoth = (credential: Credential, index: number): Credential =>
     Object.freeze({ ...credential, chatHeaders: (chat[index] ?? chat[0]).headers });
@@ -187,7 +187,7 @@ function warnOfIdleKeys(
   else if (staticHeaders.has(header)) location.warn(`: ${subject} no effect, as headers sets ${header}`);
 }
 
-/** What is set for connections, where there are none, or none of the kind. */
+/** Settings of connections where there are none, or none of that kind. */
 function checkNetworkSections({ entry, family, offers, location }: Optioned, address: Address | undefined): void {
   if (isMadeHere(offers)) {
     for (const section of ['tls', 'health_check'] as const) {
@@ -213,7 +213,7 @@ function toAddress({ entry, family, offers, standard, addresses, location }: Opt
     if (!isMadeHere(offers)) at.fault(`is missing; family ${family.id} has no address of its own`);
     return undefined;
   }
-  // The family's own is good, save where an option in it is at fault.
+  // The family's own address is valid, unless one of its options is faulty.
   const report = (problem: string): void => {
     if (entry.base_url !== undefined) at.fault(problem);
   };
@@ -259,7 +259,7 @@ function toSocketAddress(
   return { origin: toSocketOrigin(socket), pathPrefix: withoutVersion(path.replace(/\/+$/, ''), family) };
 }
 
-/** What the offers' paths bring themselves may stand at the end of a base URL, as it does on many a provider's page. */
+/** Removes an end that the offers' paths include already, as base URLs on many providers' pages have it. */
 function withoutVersion(prefix: string, { versions = [] }: Family): string {
   for (const version of versions) {
     const ends = version.split('{model}').map((text) => RegExp.escape(text));
@@ -277,7 +277,7 @@ function toOffers({ entry, family, offers, options, location }: Optioned): Reado
   return toOfferMap(offers, options, ({ onlyWhen }) => onlyWhen !== 'legacy_engines' || native);
 }
 
-/** For families that sign: from a key to its signer, or to a fault that does not repeat it. */
+/** For signing families: a key's signer, or a fault that does not repeat it. */
 function toSignerMaker({ signer }: Family, options: Options): ((key: Key) => Signer | undefined) | undefined {
   if (signer === undefined) return undefined;
   return ({ secret, location }) => {

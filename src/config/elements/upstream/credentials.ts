@@ -10,14 +10,14 @@ import type { UpstreamEntry } from './schema.ts';
 export interface Key {
   readonly secret: string;
   readonly weight: number;
-  /** Where it stands, or the name of its file. */
+  /** Its position, or the name of its file. */
   readonly location: Location;
 }
 
-/** What the family says of the credential. */
+/** The form of the family's credential. */
 type Form = Family['credential'];
 
-/** In the order of the file; those at fault are left out. */
+/** In the order of the file; faulty ones are left out. */
 export function readKeys(entry: UpstreamEntry, form: Form, location: Location): Key[] {
   const own = hasKey(entry);
   const { credentials = [] } = entry;
@@ -75,7 +75,7 @@ function readKey(
   return undefined;
 }
 
-/** One for each key that is sent; one without a key where none is. */
+/** One for each key; one without a key where there is none. */
 export function toCredentials(
   upstreamId: string,
   keys: readonly Key[],
@@ -98,7 +98,7 @@ export function toCredentials(
   ];
 }
 
-/** Nothing of the key itself is sent: each call is signed with it. */
+/** The key itself is not sent: each call is signed with it. */
 function toSigningCredentials(
   upstreamId: string,
   keys: readonly Key[],

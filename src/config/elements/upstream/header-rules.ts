@@ -7,7 +7,7 @@ import { isHeaderForModel } from '../../../core/model-fields.ts';
 import type { Location } from '../context.ts';
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What HTTP allows in a value, and the HTTP client writes: Latin-1 without control characters. */
+/** Latin-1 without control characters: valid in HTTP, and what the client writes. */
 const sendable = /^[\t\x20-\x7e\xa0-\xff]*$/;
 
 /** They frame one hop, or Postern writes them for each call. */
@@ -37,7 +37,7 @@ const ownHeaders = new Set([
   loopHeader,
 ]);
 
-/** These always pass from the client: to name them changes nothing. */
+/** Always forwarded from clients: naming them has no effect. */
 const standing = new Set([
   'accept',
   'accept-encoding',
@@ -48,11 +48,11 @@ const standing = new Set([
   'tracestate',
 ]);
 
-/** They carry the client's credential, account, cookie or address, which are nobody's business upstream. */
+/** They carry the client's credential, account, cookie or address, which the upstream must not see. */
 const clientOnly =
   /^(authorization|api-key|x-api-key|x-goog-api-key|.*-authorization|cookie2?|set-cookie2?|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|via|openai-organization|openai-project|anthropic-organization-id|x-goog-user-project|x-hf-bill-to|ocp-apim-subscription-key|x-postern-.*)$/;
 
-/** Names in lower case; those at fault are left out. */
+/** Names in lower case; faulty ones are left out. */
 export function toStaticHeaders(headers: Readonly<Record<string, string>>, location: Location): Map<string, string> {
   const result = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
@@ -95,7 +95,7 @@ export function toForwardHeaders(
   return [...result];
 }
 
-/** Of those that may pass at all. */
+/** Only those that may pass at all. */
 export function toResponseHeaders(names: readonly string[], location: Location): HeaderList {
   const listed: string[] = [];
   for (const [index, name] of names.entries()) {

@@ -99,16 +99,16 @@ function holdsSecret(headerName: string): boolean {
   return /auth|key|token|secret|cookie/i.test(headerName);
 }
 
-/** The part of a header's value that is worth hiding: without its scheme, where it has one. */
+/** The secret part of a header's value: without its scheme. */
 function secretIn(headerValue: string): string {
   const [, rest = ''] = /^[A-Za-z][A-Za-z0-9-]* +(.+)$/.exec(headerValue) ?? [];
   return Buffer.byteLength(rest) >= shortestSecretBytes ? rest : headerValue;
 }
 
-/** Stands in a URL as it is. */
+/** Needs no encoding in a URL. */
 const plain = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
 
-/** A family's own settings: checked against what it declares, completed by its defaults. */
+/** Validated against the family's declarations, completed by defaults. */
 export function toFamilyOptions(
   { options: written, base64 }: UpstreamEntry,
   family: Family,
@@ -139,7 +139,7 @@ function wordsFor({ id }: Family, known: readonly string[]): string {
   return known.length === 0 ? `; family ${id} has none` : `; known are ${known.join(', ')}`;
 }
 
-/** Those that are wanted, with the upstream's options in their paths. */
+/** The enabled ones, with the upstream's options in their paths. */
 export function toOfferMap(
   offers: Offers,
   options: Options,

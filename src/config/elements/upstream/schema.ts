@@ -21,7 +21,7 @@ import {
 } from '../fields.ts';
 import { plainFields } from './settings.ts';
 
-/** Of most families it is one word, which is judged where the family is known. */
+/** One word for most families; validated where the family is known. */
 const apiKey = () =>
   text(wantedCredential, /^[^\0]+$/)
     .optional()
