@@ -172,7 +172,7 @@ test('a dangling link in the working directory is a fault, not a start without c
 test('an unreadable file is a fault', async (t) => {
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}' });
   await chmod(join(cwd, 'postern.yaml'), 0);
-  // Root reads everything: be nobody for a moment.
+  // Root can read everything: become an unprivileged user for a moment.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65534);
   const result = await loadConfiguration({ ...options, cwd }).finally(() => {

@@ -29,23 +29,23 @@ import { type Element, openElements, toElements, withElements } from './store/re
 import { keyFileOf, readKeyRing, type SecretKeySource, warningOf } from './store/secret-key.ts';
 
 export interface LoadOptions {
-  /** What `--config` names. To load again what was loaded before, give its `file`. */
+  /** The file of `--config`. To load the same again, give its `file`. */
   readonly configPath?: string | undefined;
   readonly env: Environment;
-  /** What `--set` says, such as `server.port=8080`. */
+  /** `--set` options, such as `server.port=8080`. */
   readonly set?: readonly string[] | undefined;
   /** Whether a variable named like a setting is a fault where there is no such setting. */
   readonly refusesUnknownVariables?: boolean | undefined;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Loads the paths that mean something already; only a configuration with custom routes needs them. */
+  /** Loads the paths in use; only a configuration with custom routes needs them. */
   readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
-  /** What the store holds, to be one configuration with the file. */
+  /** The store's elements, combined with the file. */
   readonly resources?: readonly Resource[];
-  /** What someone is about to put into the store. */
+  /** Elements about to be stored. */
   readonly added?: readonly Element[];
   readonly nowMs?: () => number;
-  /** The memory that the process may have. */
+  /** The memory available to the process. */
   readonly availableBytes?: number;
   readonly availableCores?: number;
 }
@@ -53,22 +53,22 @@ export interface LoadOptions {
 export interface LoadedConfiguration {
   readonly ok: true;
   readonly snapshot: Snapshot;
-  /** Absolute; undefined where there is no file and the embedded configuration holds. */
+  /** Absolute; undefined where there is no file and the embedded configuration applies. */
   readonly file: string | undefined;
-  /** What is set outside of it: variables, and `--set` with what it sets. */
+  /** What is set outside of it: variables, and `--set` options. */
   readonly setOutside: readonly string[];
-  /** Everything that was read, and paths at which a configuration would be found, to be watched for changes. */
+  /** All files read, and paths at which a configuration would be found, to be watched. */
   readonly files: readonly string[];
   readonly warnings: readonly string[];
-  /** Secrets of services that stand where none belongs, by what is shown in their place. */
+  /** Misplaced secrets of services, by their masks. */
   readonly misplacedSecrets: ReadonlyMap<string, string>;
   /** How many credentials each upstream has, by its ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
-  /** What the file, or the embedded configuration, declares; made when it is asked for. */
+  /** The elements of the file, or of the embedded configuration; computed on demand. */
   declared(): Promise<readonly DeclaredElement[]>;
-  /** Where each key stands that is not the store's, by ID. */
+  /** Positions of the file's keys, by ID. */
   readonly keyPositions: ReadonlyMap<string, FilePosition>;
-  /** What of the store is in it. */
+  /** The store's elements in it. */
   readonly resources: readonly Resource[];
 }
 
@@ -76,11 +76,11 @@ export interface FaultyConfiguration {
   readonly ok: false;
   readonly faults: readonly Fault[];
   readonly file: string | undefined;
-  /** Where the store is, as far as that can be told: with what it holds, the faults may be other ones. */
+  /** The store's URL, if known: with the store's elements, the faults may differ. */
   readonly store: string | undefined;
 }
 
-/** Every fault at once. Whatever the file and the store hold, this does not throw, and holds nobody up for long. */
+/** Reports all faults at once. It never throws, and never blocks for long. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
   const { families, loadTakenPaths, cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
@@ -154,7 +154,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   };
 }
 
-/** Remembers no more than it needs, unlike a function within one that has everything at hand. */
+/** A separate function, so that its closure keeps little alive. */
 function createDeclared(
   source: Source,
   substituted: unknown,
@@ -169,7 +169,7 @@ function createDeclared(
   };
 }
 
-/** Where the store is, as far as the file says so rightly. */
+/** The store's URL, where the file has a valid one. */
 function storeIn(tree: unknown): string | undefined {
   if (typeof tree !== 'object' || tree === null) return undefined;
   const written: unknown = Reflect.get(tree, 'store') ?? standardStore;
@@ -192,5 +192,5 @@ async function readSource(file: string | undefined): Promise<Source> {
   return timeSliced(toSource(await readSourceFile(file)));
 }
 
-/** The configuration of a start without a file: the upstream that needs no network. */
+/** The configuration without a file: the upstream that needs no network. */
 const embeddedConfiguration = { upstreams: [{ id: 'local', family: 'local' }] };

@@ -5,7 +5,7 @@ import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import type { Change } from '../../core/store/store.ts';
 import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
 
-/** What a watch says, in order, with a clock that stands still. */
+/** The reports of a watch, in order, with a stopped clock. */
 function startWatch(t: TestContext, memory: MemoryResources, more: Partial<ChangeWatchOptions> = {}) {
   const said: string[] = [];
   const clock = createFakeClock();
@@ -21,7 +21,7 @@ function startWatch(t: TestContext, memory: MemoryResources, more: Partial<Chang
     ...more,
   });
   t.after(() => watch.close());
-  /** Waits until something was said that was not said before. */
+  /** Waits for a further report. */
   const until = async (words: string) => {
     while (!said.includes(words)) await new Promise((resolve) => setTimeout(resolve, 1));
   };

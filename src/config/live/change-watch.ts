@@ -7,14 +7,14 @@ import { beforeDeadline } from '../../lib/deadline.ts';
 export interface ChangeWatchOptions {
   readonly changes: ChangeFeed;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** The last change that is known already. */
+  /** The last known change. */
   readonly from: number;
   readonly intervalMs?: number;
-  /** How long one question may take before the store counts as out. */
+  /** Timeout of one query, after which the store counts as unreachable. */
   readonly timeoutMs?: number;
   /** Undefined where changes were lost, so that anything may have changed. */
   readonly onChanges: (changes: readonly Change[] | undefined) => void;
-  /** Everything up to this moment of the monotonic clock was told. */
+  /** All changes up to this monotonic time were reported. */
   readonly onConfirmed: (atMs: number) => void;
   /** At the beginning and the end of each outage. */
   readonly onOutage: (state: 'begins' | 'ends', cause?: unknown) => void;
@@ -39,7 +39,7 @@ export function watchChanges({
   let isLooking = false;
   let isAskedAgain = false;
   let looking = Promise.resolve();
-  /** The look that counts: what comes of one that took too long is not heard any more. */
+  /** The current query: results of overdue ones are ignored. */
   let turn = 0;
   let timer: NodeJS.Timeout | undefined;
   const tooLate = (): Error => new Error(`The store did not answer within ${timeoutMs} ms.`);
@@ -64,14 +64,14 @@ export function watchChanges({
   async function readOn(mine: number): Promise<void> {
     const latest = await changes.latest();
     if (stopped || mine !== turn || latest === last) return;
-    // Another database, or one that was put back to an earlier day.
+    // Another database, or one restored from an earlier backup.
     if (latest < last) return reportAll(latest);
     while (last < latest) {
       const found = await changes.since(last);
       if (stopped || mine !== turn) return;
       const [first] = found;
       const newest = found.at(-1);
-      // Between the last one and these some were forgotten: the node was away for too long.
+      // Changes in between were pruned: the node was disconnected for too long.
       if (first === undefined || newest === undefined || first.sequence !== last + 1) {
         return reportAll(Math.max(latest, newest?.sequence ?? 0));
       }
@@ -105,7 +105,7 @@ export function watchChanges({
   const listening = changes.listen(begin);
   begin();
   return {
-    /** Resolves when nothing of it is running any more. */
+    /** Resolves when nothing is running any more. */
     async close() {
       stopped = true;
       clearTimeout(timer);

@@ -14,7 +14,7 @@ const upstream = { id: 'openai', family: 'openai' };
 const model = { id: 'm', operations: ['embeddings'], targets: [{ upstream: 'openai' }] };
 const file = 'upstreams:\n  - { id: near, family: openai }\n';
 
-/** A feed over a file and a store, and everything that comes of it. */
+/** A feed over a file and a store, and all its effects. */
 async function startFeed(
   t: TestContext,
   store: ConfigurationFeedOptions['store'],

@@ -21,30 +21,30 @@ export interface ConfigurationFeedOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
   readonly running: RunningConfiguration;
-  /** Reads the file again, as one configuration with these. */
+  /** Reads the file again, combined with these resources. */
   readonly load: (resources: readonly Resource[]) => Promise<LoadedConfiguration | FaultyConfiguration>;
-  /** Puts it in force, or says what speaks against it. */
+  /** Puts it in force, or returns the objections. */
   readonly swap: (next: LoadedConfiguration) => readonly string[];
   readonly keys: KeyListener;
-  /** Told of settings in the store that have changed, by their names; undefined: any may have. */
+  /** Names of changed settings in the store; undefined: any may have changed. */
   readonly onSettings?: (names: readonly string[] | undefined) => void;
-  /** Told of each reload: what is wrong with it; undefined where it is in force. */
+  /** Each reload's faults; undefined where it is in force. */
   readonly onReload?: (faults: readonly Fault[] | undefined) => void;
-  /** How often files are looked at. */
+  /** Polling interval of files. */
   readonly fileIntervalMs?: number;
-  /** How often the store is asked. */
+  /** Polling interval of the store. */
   readonly storeIntervalMs?: number;
 }
 
-/** What the gateway was started with. */
+/** The configuration at the start. */
 export interface RunningConfiguration {
   readonly loaded: LoadedConfiguration;
   readonly resources: readonly Resource[];
-  /** The last change of the store when they were read, or one before it. */
+  /** The store's last change when they were read, or an earlier one. */
   readonly revision: number;
 }
 
-/** Whoever remembers keys of the store. */
+/** A cache of the store's keys. */
 interface KeyListener {
   changed(ids?: Iterable<string>): void;
   confirmed(atMs: number): void;
@@ -69,13 +69,13 @@ export function createConfigurationFeed({
 }: ConfigurationFeedOptions) {
   let { files } = running.loaded;
   let { resources, revision } = running;
-  /** What is in the store has changed and was not read since. */
+  /** The store has changed and was not read since. */
   let isBehind = false;
-  /** It was said already that it cannot be read. */
+  /** The failure was logged already. */
   let isReadFailing = false;
   let isQueued = false;
   let isClosed = false;
-  // One after another: the one that was asked for last is the one in force.
+  // One after another: the last requested one is in force in the end.
   let reloading = Promise.resolve();
 
   function reload(): void {
@@ -112,7 +112,7 @@ export function createConfigurationFeed({
     onReload(undefined);
   }
 
-  /** False where the store is out: once it answers again, all of this is done again. */
+  /** False where the store is unreachable: everything is repeated once it answers. */
   async function catchUp(): Promise<boolean> {
     if (!isBehind) return true;
     isBehind = false;
@@ -165,13 +165,13 @@ export function createConfigurationFeed({
   });
 
   return {
-    /** Reads the file again at once, changed or not: what SIGHUP asks for. */
+    /** Reads the file again at once, changed or not, for SIGHUP. */
     check: () => fileWatch.check(),
-    /** The number of the last change of the store that was read. */
+    /** The number of the store's last change that was read. */
     get revision() {
       return revision;
     },
-    /** Resolves when nothing of it is running any more. */
+    /** Resolves when nothing is running any more. */
     async close() {
       isClosed = true;
       fileWatch.stop();
@@ -188,7 +188,7 @@ const lasting: readonly { readonly name: string; readonly read: Restart['read'] 
   return isRestart(restart) ? [{ name: path.join('.'), read: restart.read }] : [];
 });
 
-/** The settings that differ and cannot change while Postern runs. */
+/** The changed settings that cannot change while Postern runs. */
 export function needsRestart(running: Snapshot, next: Snapshot): string[] {
   return lasting.flatMap(({ name, read }) => (read(running) === read(next) ? [] : [name]));
 }

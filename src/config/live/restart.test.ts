@@ -17,7 +17,7 @@ test('names settings that cannot change while running', async (t) => {
     'server.tls',
     'server.max_header_size',
     'store',
-    // Its default place is beside the store.
+    // Its default is beside the store.
     'ledger.journal',
   ]);
 });

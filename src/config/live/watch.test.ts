@@ -8,7 +8,7 @@ import { watchConfiguration } from './watch.ts';
 
 const intervalMs = 5;
 
-/** Counts reports; `next` waits for one more, `quiet` for many looks without one. */
+/** Counts reports; `next` waits for one more, `quiet` for many polls without one. */
 async function startWatch(t: TestContext, files: () => readonly string[]) {
   const onChange = mock.fn();
   const looks = mock.fn(files);
@@ -80,7 +80,7 @@ test('reports a file only after its writing has finished', async (t) => {
   let text = '';
   const { next, reports, quiet } = await startWatch(t, () => {
     if (text.length > 0 && text.length < 10) {
-      text += 'x'; // another piece at every look
+      text += 'x'; // another piece at every poll
       writeFileSync(path, text);
     }
     return [path];

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { codeOf } from '../../lib/thrown.ts';
 
 export interface WatchOptions {
-  /** Asked at every look: a reload may name other files. */
+  /** Called at every poll: a reload may name other files. */
   readonly files: () => readonly string[];
   readonly intervalMs: number;
   readonly onChange: () => void;
@@ -15,7 +15,7 @@ interface Sight {
   last: string;
 }
 
-/** A change is reported once two looks in a row agree on it, so that no file is read half-written. */
+/** A change is reported once two polls in a row agree, so that no file is read half-written. */
 export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions) {
   const sights = new Map<string, Sight>();
   let stopped = false;
@@ -53,7 +53,7 @@ export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions
 
   void look().finally(schedule);
   return {
-    /** Reports at once, changed or not: what SIGHUP asks for. */
+    /** Reports at once, changed or not, for SIGHUP. */
     check: report,
     stop() {
       stopped = true;
@@ -62,7 +62,7 @@ export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions
   };
 }
 
-/** A file that is not there has a stamp too: its going is a change. */
+/** A missing file has a stamp too: its deletion is a change. */
 async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(path);

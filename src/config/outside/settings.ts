@@ -11,20 +11,20 @@ import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
 import { OwnedTree } from '../read/tree.ts';
 
-/** What each setting is called outside of the file: `server.port`, and `POSTERN_SERVER_PORT`. */
+/** The names of a setting outside of the file: `server.port`, and `POSTERN_SERVER_PORT`. */
 interface OutsideName {
   readonly path: readonly string[];
   /** Such as `server.port`. */
   readonly dotted: string;
   /** Such as `POSTERN_SERVER_PORT`. */
   readonly variable: string;
-  /** What stands there: a single value, a list of such, or what has more in it. */
+  /** A scalar, a list of scalars, or a nested value. */
   readonly shape: 'scalar' | 'list' | 'structure';
-  /** Whether it is a secret, or may have one in it. */
+  /** Whether it is a secret, or may contain one. */
   readonly mayHoldSecret: boolean;
 }
 
-/** All of them, and what they stand in before them. */
+/** All settings, each section before its contents. */
 export const outsideNames: readonly OutsideName[] = [...settingsIn(configurationSchema)].flatMap(({ path, schema }) =>
   path.length === 0 || path[0] === '$schema' || path.includes(eachElement) ? [] : [toName(schema, path)],
 );
@@ -59,30 +59,30 @@ function holdsSecret(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boole
 }
 
 interface OutsideSettings {
-  /** The file's, with these in it. */
+  /** The file with these settings applied. */
   readonly source: Source;
-  /** What references are read from. */
+  /** The variables for references. */
   readonly env: Environment;
-  /** Where they stand, such as `POSTERN_SERVER_PORT`. */
+  /** Their sources, such as `POSTERN_SERVER_PORT`. */
   readonly places: readonly string[];
 }
 
 interface Written {
   readonly name: OutsideName;
   readonly text: string;
-  /** Where a fault is to be mended. */
+  /** Where a fault is to be fixed. */
   readonly place: string;
 }
 
 const byVariable = new Map(outsideNames.map((name) => [name.variable, name]));
 const byDotted = new Map(outsideNames.map((name) => [name.dotted, name]));
 
-/** A source that cannot be read stays as it is: its own faults come first. */
+/** An unreadable source is unchanged: its own faults come first. */
 export function withOutsideSettings(source: Source, env: Environment, set: readonly string[]): OutsideSettings {
   const faults: Fault[] = [];
   const written = [...inEnvironment(env), ...set.flatMap((text) => onCommandLine(text, faults))];
   if (source.tree === undefined || (written.length === 0 && faults.length === 0)) return { source, env, places: [] };
-  // What a section says as a whole comes before what is said of a part of it.
+  // A whole section is applied before parts of it.
   const ordered = written.toSorted((a, b) => a.name.path.length - b.name.path.length);
   const whole = ordered.map((one) => ({ one, ...toLayer(one) }));
   const own = new OwnedTree(source.tree);
@@ -99,7 +99,7 @@ export function withOutsideSettings(source: Source, env: Environment, set: reado
   };
 }
 
-/** An empty variable says nothing, as compose files hand on what is not set. */
+/** An empty variable counts as unset, as compose files pass unset ones on. */
 function inEnvironment(env: Environment): Written[] {
   return outsideNames.flatMap((name) => {
     const text = env[name.variable];
@@ -134,18 +134,18 @@ function whyNotOnCommandLine(
   return `may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set ${name.variable}`;
 }
 
-/** A value that is shaped as secrets of services or of this gateway are; and parameters of models, which may be anything. */
+/** A value with the shape of a secret; and parameters of models, which may be anything. */
 const holdsSecretIn = ({ dotted }: OutsideName, value: string): boolean =>
   findSecretShape(value) !== undefined ||
   /\bps[ta]_\w{16,}/.test(value) ||
   (dotted === 'models' && /\bdefaults\b/.test(value));
 
-/** What a file says of a secret in the other of its two forms no longer holds. */
+/** The other form of a secret setting: the file's value for it is dropped. */
 function otherForm({ dotted }: OutsideName): OutsideName | undefined {
   return byDotted.get(dotted.endsWith('_file') ? dotted.slice(0, -'_file'.length) : `${dotted}_file`);
 }
 
-/** One value is taken by reference, so that it is read as any other from the environment, and never shown. */
+/** A scalar is inserted as a reference, so that it is read as from the environment, and never shown. */
 function toLayer({ name, text, place }: Written): { readonly layer: Layer; readonly value: unknown } {
   const depth = name.path.length;
   const claims: Layer['inner'] = (path) =>
@@ -174,12 +174,12 @@ const nowhere = (faults: readonly Fault[]): Layer => ({
   faults,
 });
 
-/** Names that are no settings and mean something all the same. */
+/** Further known variables. */
 const otherNames = ['POSTERN_CONFIG', 'POSTERN_KEY', 'POSTERN_SECRET_KEY', 'POSTERN_SECRET_KEY_FILE', 'POSTERN_TOKEN'];
-/** Of a process of several, of one that is compared, and of the tests and benches of this project. */
+/** Of worker processes, and of this project's tests and benchmarks. */
 const ownNames = /^POSTERN_(?:WORKER$|DIRECT$|TEST_|BENCH_|FUZZ_)/;
 
-/** A fault for each variable that nothing reads: most likely a setting that somebody believes to be in force. */
+/** A fault for each unused variable: most likely a setting that its author believes to be in force. */
 export function unknownVariables(env: Environment, readNames: ReadonlySet<string>): Fault[] {
   const known = [...byVariable.keys(), ...otherNames];
   return Object.entries(env).flatMap(([variable, text = '']): Fault[] => {
@@ -195,7 +195,7 @@ const linkName = /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP
 const linkAddress = /^(?:tcp|udp|sctp):\/\//;
 
 /**
- * Kubernetes gives every container variables that say where the services of its namespace are. Those of a service named `postern`, or
+ * Kubernetes gives every container variables with the addresses of its namespace's services. Those of a service named `postern`, or
  * `postern-console`, look like settings.
  */
 function isServiceLink(variable: string, text: string): boolean {

@@ -2,14 +2,14 @@
 
 import type { Path, Position } from './faults.ts';
 
-/** Of lists and mappings the children stand together in `children`; a scalar is at the same number in `scalars`. */
+/** A list's or mapping's children are adjacent in `children`; a scalar has the same number in `scalars`. */
 export interface Columns {
-  /** 0 a scalar, 1 a list, 2 a mapping. Whoever holds another comes before it. */
+  /** 0 a scalar, 1 a list, 2 a mapping. Containers come before their contents. */
   readonly kinds: Uint8Array<ArrayBuffer>;
   readonly offsets: Int32Array<ArrayBuffer>;
   readonly firsts: Int32Array<ArrayBuffer>;
   readonly counts: Int32Array<ArrayBuffer>;
-  /** Which of the names a mapping has for it. */
+  /** The index of its name in a mapping. */
   readonly keys: Int32Array<ArrayBuffer>;
   readonly children: Int32Array<ArrayBuffer>;
   readonly lineStarts: Int32Array<ArrayBuffer>;
@@ -17,7 +17,7 @@ export interface Columns {
   readonly scalars: readonly Scalar[];
 }
 
-/** Where things stand, and nothing of what stands there. */
+/** The positions without the values. */
 export type Positions = Omit<Columns, 'scalars'>;
 
 /** The result of parsing a text: plain data that threads can exchange. */
@@ -63,7 +63,7 @@ export class ColumnWriter {
     return this.#open.length;
   }
 
-  /** What comes next is what the mapping has under that name, and its place is there. False where it has something there already. */
+  /** The next value belongs to this name, which begins at the offset. False for a duplicate. */
   key(name: string, offset: number): boolean {
     let key = this.#names.get(name);
     if (key === undefined) {
@@ -132,7 +132,7 @@ export class ColumnWriter {
   }
 }
 
-/** The values themselves; every `yield` is a place to stop at. Mappings mean no more than what is in them. */
+/** The values themselves; it may pause at every `yield`. Mappings have only their own keys. */
 export function* toTree(columns: Columns): Generator<undefined, unknown, undefined> {
   const { kinds, firsts, counts, keys, children, names, scalars } = columns;
   const built: unknown[] = new Array(kinds.length).fill(undefined);
@@ -155,7 +155,7 @@ export function* toTree(columns: Columns): Generator<undefined, unknown, undefin
   return built[0];
 }
 
-/** Of the value, or of what is nearest around it. */
+/** Of the value, or of the nearest one around it. */
 export function positionIn(columns: Positions, path: Path): Position | undefined {
   const { firsts, counts, children, keys, names, kinds } = columns;
   if (kinds.length === 0) return undefined;
@@ -189,7 +189,7 @@ export function positionAt(lineStarts: ArrayLike<number>, offset: number): Posit
   return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
 }
 
-/** Has no key but those that are put into it. The engine keeps its like in a third of the room that it takes for objects without a prototype. */
+/** Has only its own keys. V8 stores it in a third of the memory of objects without a prototype. */
 class Mapping {
   readonly [key: string]: unknown;
 }

@@ -4,34 +4,34 @@ import type { FieldFault } from '../../core/field-fault.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 
 /**
- * A first step with a colon and a space in it names something that does not stand in the file, such as
- * `store: upstream "openai" (version 3)`; the steps after it are inside of that.
+ * A first step with a colon and a space names something outside the file, such as `store: upstream "openai" (version 3)`; further steps are within
+ * it.
  */
 export type Path = readonly (string | number)[];
 
 export interface Position {
   readonly line: number;
   readonly column: number;
-  /** Where it stands, if not in the configuration file itself, and what it is called there. */
+  /** Its position, if not in the configuration file itself, and its name there. */
   readonly place?: string;
   readonly pathThere?: Path;
 }
 
 export interface Fault {
-  /** Where it stands, if not in the configuration file: another file, or such as `store: upstream "openai" (version 3)`. */
+  /** Where it is, if not in the configuration file: another file, or such as `store: upstream "openai" (version 3)`. */
   readonly place?: string;
   /** Such as `models[0].targets[1].upstream`; empty for the file as a whole. */
   readonly path: string;
   readonly line?: number;
   readonly column?: number;
-  /** What came, what is wanted. Never a secret. */
+  /** The value and what is expected. Never a secret. */
   readonly message: string;
 }
 
 export interface FaultList {
-  /** Where the value stands is looked up, unless it is told. */
+  /** The value's position is looked up unless it is given. */
   add(path: Path, message: string, position?: Position): void;
-  /** Says nothing more about a value that something was said about already. */
+  /** Suppresses further faults of a value that has one already. */
   hush(path: Path): void;
   /** In the order of the file. */
   all(): Fault[];
@@ -50,7 +50,7 @@ export function toPathText(path: Path): string {
   return text;
 }
 
-/** Without what looks like a secret, which may stand in a name that the message repeats. */
+/** Masks texts that look like secrets, which a repeated name may contain. */
 export function withMaskedFault(fault: Fault): Fault {
   const { place, path, message } = fault;
   return { ...fault, ...(place && { place: withMasks(place) }), path: withMasks(path), message: withMasks(message) };
@@ -80,12 +80,12 @@ export function createFaultList(positionOf: (path: Path) => Position | undefined
   };
 }
 
-/** `; did you mean visible?`, or nothing. */
+/** `; did you mean visible?`, or empty. */
 export function suggestion(near: string | undefined): string {
   return near === undefined ? '' : `; did you mean ${near}?`;
 }
 
-/** Of a document that stands in no file: where in it, and nothing more. */
+/** For a document outside of files: only the path within it. */
 export function toFieldFaults(faults: FaultList): FieldFault[] {
   return faults.all().map(({ path, message }) => ({ path, message }));
 }

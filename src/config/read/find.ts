@@ -8,15 +8,15 @@ import type { Environment } from './substitute.ts';
 const namesHere = ['postern.yaml', 'postern.yml', 'postern.json'];
 
 export interface FoundConfiguration {
-  /** Absolute; undefined where there is none, and the embedded configuration holds. */
+  /** Absolute; undefined where there is none, and the embedded configuration applies. */
   readonly file: string | undefined;
-  /** Files of the working directory that another one goes before. */
+  /** Files of the working directory that another one overrides. */
   readonly passedOver: readonly string[];
-  /** Where none is: the paths at which one would be found, absolute. */
+  /** Where there is none: the absolute paths at which one would be found. */
   readonly awaited: readonly string[];
 }
 
-/** A file that is named is not looked for: whether it can be read shows when it is read. */
+/** A named file is not searched for: reading it shows whether it exists. */
 export async function findConfiguration(options: {
   readonly configPath?: string | undefined;
   readonly env: Environment;
@@ -33,7 +33,7 @@ export async function findConfiguration(options: {
   return { file: undefined, passedOver, awaited: namesHere.map((name) => join(options.cwd, name)) };
 }
 
-/** A link that leads nowhere counts: somebody means a configuration to be there. */
+/** A dangling link counts: a configuration is meant to be there. */
 async function stands(path: string): Promise<boolean> {
   try {
     await lstat(path);

@@ -1,4 +1,4 @@
-/** What operators write on their first day with Postern, and what `check` says of it. */
+/** What operators write on their first day with Postern, and the result of `check`. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -52,7 +52,7 @@ test('warns of a base URL that ends in a route or lacks the version, with the ri
     if (expected === undefined) assert.deepEqual(found, [], url);
     else assert.match(String(found), expected, url);
   }
-  // Where the family brings the version along, none is missed.
+  // Where the family adds the version, there is no warning.
   assert.deepEqual(await warningsOf(t, 'upstreams: [{ id: a, family: vllm, base_url: "http://10.0.0.7:8000" }]'), []);
 });
 

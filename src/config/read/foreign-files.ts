@@ -7,9 +7,9 @@ import { textsIn } from './tree.ts';
 
 interface ForeignFormat {
   readonly name: string;
-  /** What `postern import` calls it. */
+  /** Its name for `postern import`. */
   readonly imported: string;
-  /** What becomes what. */
+  /** What each part becomes. */
   readonly becomes: string;
   fits(tree: unknown): boolean;
 }
@@ -73,24 +73,24 @@ function runsNewApi(tree: unknown): boolean {
   );
 }
 
-/** What to say of a file that is another gateway's; undefined where it is not. */
+/** The message for another gateway's file; undefined for any other. */
 export function foreignFileFault(tree: unknown): string | undefined {
   const format = formats.find(({ fits }) => fits(tree));
   if (format === undefined) return undefined;
   return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/guides/migrate.md); postern import ${format.imported} brings it over, postern init writes a file to start from`;
 }
 
-/** `$NAME`, alone or as a part of a URL or of a header; and what other gateways and shells have in its place. */
+/** `$NAME`, alone or within a URL or a header; and the forms of other gateways and shells. */
 const variable =
   /(?:^|[\s:@/])\$[A-Z_][A-Z0-9_]{2,}(?=$|[\s:@/])|^(?:os\.environ\/\w+|process\.env\.\w+|\$env:\w+|\$\(\w+\)|%[A-Z_][A-Z0-9_]*%|\{\{\s*\w+\s*\}\})$/;
 
-/** Of all that is taken for a variable, one of these is a part. */
+/** Every such form contains one of these. */
 const mayNameVariable = /[$%{]|^os\.|^process\./;
 
-/** What stands under these is nobody's to read but a service's, or a person's. */
+/** Texts below these keys are for a service, or a person. */
 const freeText = new Set<string | number>(['defaults', 'metadata']);
 
-/** Finds values that name a variable of the environment in another program's syntax, and would be taken literally. */
+/** Finds values that refer to a variable in another program's syntax, and would be taken literally. */
 export function checkLiteralVariables(
   value: unknown,
   path: Path,

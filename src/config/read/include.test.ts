@@ -107,7 +107,7 @@ test('a new included file is noticed', async (t) => {
   const changed = Promise.withResolvers<void>();
   const watch = watchConfiguration({ files: () => found.files, intervalMs: 5, onChange: changed.resolve });
   t.after(() => watch.stop());
-  // The first look is what later ones are held against.
+  // Later polls are compared with the first one.
   await new Promise((resolve) => setTimeout(resolve, 100));
   await writeFile(join(cwd, 'conf.d/a.yaml'), `keys: [{ id: k, secret: ${secret} }]\n`);
   await changed.promise;

@@ -21,7 +21,7 @@ export interface WithIncluded {
 const mostFiles = 1000;
 const wildcard = /[*?[{]/;
 
-/** A section that may be in several files, and whose elements are counted through all of them. */
+/** A section that may be in several files, and whose elements are numbered through all of them. */
 type IsList = (key: string) => boolean;
 
 export async function withIncluded(
@@ -31,7 +31,7 @@ export async function withIncluded(
 ): Promise<WithIncluded> {
   const { tree, faults } = source;
   const written = isMapping(tree) ? tree.include : undefined;
-  // What is no list of texts is judged with everything else.
+  // Anything but a list of texts is validated with everything else.
   if (!isMapping(tree) || !Array.isArray(written)) return { source, files: [], warnings: [] };
   const patterns = substitute({ include: written }, env, faults).tree;
   const named: unknown = isMapping(patterns) ? patterns.include : [];
@@ -55,7 +55,7 @@ interface FoundFiles {
   readonly warnings: readonly string[];
 }
 
-/** In the order in which they are named, and of one pattern in that of their names; none twice. */
+/** In the order they are named, and within a pattern in that of their names; each once. */
 async function findFiles(patterns: readonly unknown[], file: string, { faults }: Source): Promise<FoundFiles> {
   const directory = dirname(file);
   const files = new Set<string>();
@@ -92,7 +92,7 @@ export function fromHere(file: string, cwd: string): string {
   return path.startsWith('..') || isAbsolute(path) ? file : path;
 }
 
-/** What the files come to together, and which of them has what. */
+/** The combined files, and which of them has what. */
 class Whole {
   readonly tree: Record<string, unknown>;
   readonly #isList: IsList;
@@ -143,7 +143,7 @@ class Whole {
   #append(key: string, elements: readonly unknown[]): { readonly from: number; readonly to: number } {
     const before = this.tree[key];
     const list: unknown[] = Array.isArray(before) ? before : [];
-    // What else stands there is at fault, and stays.
+    // Any other value there is a fault, and stays.
     if (before !== undefined && before !== null && !Array.isArray(before)) return { from: 0, to: 0 };
     this.tree[key] = [...list, ...elements];
     return { from: list.length, to: list.length + elements.length };

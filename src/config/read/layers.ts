@@ -4,18 +4,18 @@ import { createFaultList, type Fault, type FaultList, type Path, type Position, 
 import type { Source } from './source.ts';
 
 export interface Layer {
-  /** What its faults are reported under, such as `POSTERN_SERVER_PORT`. */
+  /** The name in its faults, such as `POSTERN_SERVER_PORT`. */
   readonly place: string;
   /** The path within the layer; undefined where the value is not from it. */
   inner(path: Path): Path | undefined;
   positionOf(inner: Path): Position | undefined;
-  /** Whether faults name values as the layer has them, and not as the whole has. */
+  /** Whether faults use the layer's paths rather than the whole's. */
   readonly namesInner: boolean;
-  /** Those found before. */
+  /** Earlier faults. */
   readonly faults: readonly Fault[];
 }
 
-/** A value is from the layer that `layerOf` gives, by default the last one that has it; else from the source. */
+/** A value is from the layer of `layerOf`, by default the last one that has it; else from the source. */
 export function withLayers(
   source: Source,
   tree: unknown,
@@ -59,19 +59,19 @@ export function withLayers(
   };
 }
 
-/** As `toPathText` writes it, where a text begins with it. */
+/** A path as written by `toPathText`, at the beginning of a text. */
 const leadingPath = /^[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*/;
 const oneStep = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
-/** What stands in the store has a place of its own. */
+/** Elements of the store have their own locations. */
 const ofTheStore = 'store: ';
 
-/** A warning about a value of an included file, with the name of that file, the line, and the path that the value has there. */
+/** A warning about a value of an included file, with the file's name, the line, and the path there. */
 export function withLocation(warning: string, positionOf: Source['positionOf']): string {
   const [text = ''] = warning.startsWith(ofTheStore) ? [] : (leadingPath.exec(warning) ?? []);
   const path = [...text.matchAll(oneStep)].map(([, index, quoted, name = '']) =>
     index === undefined ? (quoted === undefined ? name : String(JSON.parse(quoted))) : Number(index),
   );
-  // Of what is missing, that is told in which it is missing.
+  // A missing value is located at what lacks it.
   for (let length = path.length; length > 0; length -= 1) {
     const position = positionOf(path.slice(0, length));
     if (position === undefined) continue;

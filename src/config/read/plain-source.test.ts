@@ -16,13 +16,13 @@ const pathsOf = (value: unknown, path: Path = []): Path[] => {
   return [path, ...[...steps].flatMap(([step, inner]) => pathsOf(inner, [...path, step]))];
 };
 
-/** Each value and its place. */
+/** Each value and its position. */
 function meaningOf(columns: Columns): unknown {
   const tree = atOnce(toTree(columns));
   return { tree, places: pathsOf(tree).map((path) => [path, positionIn(columns, path)]) };
 }
 
-/** Whether it was read here; if it was, all of YAML must have come to the same. */
+/** Whether it was read here; if so, the full YAML parser must agree. */
 function agrees(text: string): boolean {
   const columns = readPlain(text, bounds);
   if (columns === undefined) return false;

@@ -2,7 +2,7 @@
 
 import { type Columns, ColumnWriter, type Scalar } from './columns.ts';
 
-/** The text holds something that is not read here, or a fault. */
+/** The text needs the full parser, or has a fault. */
 class Unusual extends Error {}
 
 interface Reading {
@@ -21,7 +21,7 @@ const gaps = { line: / */y, lines: /[ \t\n]*/y };
 
 const number = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const unusualNumber = /^(?:0[ox]|[-+]?\.(?:inf|nan)$)/i;
-/** By which numbers, truth values and nothing begin: all other text is text. */
+/** First characters of numbers, booleans and null: all other text is text. */
 const mayBeMore = /^[-+.0-9~ntf]/i;
 const longestKey = 1000;
 
@@ -37,7 +37,7 @@ function endOrThrow(pattern: RegExp, text: string, at: number): number {
   return end;
 }
 
-/** As what text without quotes is read. */
+/** Converts unquoted text. */
 function toScalar(text: string): Scalar {
   if (!mayBeMore.test(text)) return text;
   if (number.test(text)) return Number(text);
@@ -63,7 +63,7 @@ function toScalar(text: string): Scalar {
 
 const isQuote = (character: string | undefined): boolean => character === '"' || character === "'";
 
-/** The text between quotes that begin there, and where they end. */
+/** The quoted text that begins there, and its end. */
 function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } {
   const isSingle = text[at] === "'";
   const end = endOrThrow(isSingle ? singleQuoted : doubleQuoted, text, at);
@@ -72,7 +72,7 @@ function readQuoted(text: string, at: number): { readonly value: string; readonl
   return { value: inner.includes('\\') ? unescaped(text.slice(at, end)) : inner, end };
 }
 
-/** Escapes that JSON has mean the same in YAML. */
+/** JSON's escapes mean the same in YAML. */
 function unescaped(quoted: string): string {
   try {
     return String(JSON.parse(quoted));
@@ -81,7 +81,7 @@ function unescaped(quoted: string): string {
   }
 }
 
-/** Writes what stands there, which ends in the same line; says where. */
+/** Writes a value that ends in the same line; returns its end. */
 function readInline(reading: Reading, at: number): number {
   const { text, writer } = reading;
   if (text[at] === '[' || text[at] === '{') return readFlow(reading, at, 'line');
@@ -99,7 +99,7 @@ function readAtom(text: string, at: number, plain: RegExp, writer: ColumnWriter)
   return end;
 }
 
-/** Writes the list or the mapping whose bracket stands there; says where it ends. */
+/** Writes a list or mapping in brackets; returns its end. */
 function readFlow(reading: Reading, at: number, within: keyof typeof gaps): number {
   const { text, writer, deepest } = reading;
   const skip = (from: number): number => endOf(gaps[within], text, from) ?? from;
@@ -136,7 +136,7 @@ function readFlowKey({ text, writer }: Reading, at: number): number {
 const plainKey = /[A-Za-z_][\w./-]*(?=:(?: |\n|$))/y;
 const endsKey = /:(?= |\n|$)/y;
 
-/** Where the key of a line ends that begins there, its colon included; undefined where none does. */
+/** The key that begins there, and its end with the colon; undefined where there is none. */
 function findKey(text: string, at: number): { readonly name: string; readonly end: number } | undefined {
   if (isQuote(text[at])) {
     const { value, end } = readQuoted(text, at);
@@ -149,21 +149,21 @@ function findKey(text: string, at: number): { readonly name: string; readonly en
   return typeof name === 'string' ? { name, end: end + 1 } : undefined;
 }
 
-/** One that stands twice, and one that copies of mappings lose, are faults. */
+/** Duplicates, and keys that copies of mappings lose, are faults. */
 function writeKey(writer: ColumnWriter, name: string, at: number): void {
   if (name === '__proto__' || !writer.key(name, at)) throw new Unusual();
 }
 
-/** Deeper than this, or more than this, is a fault. */
+/** More depth or values are a fault. */
 export interface SourceBounds {
   readonly deepest: number;
   readonly mostValues: number;
 }
 
-/** What nobody sees, or takes for something else; and ends of lines of other systems. */
+/** Invisible or confusable characters; and other systems' line ends. */
 const unseen = /[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff\ufffe\uffff]/;
 
-/** Undefined where the text is not for here. */
+/** Undefined for a text that needs the full parser. */
 export function readPlain(text: string, { deepest, mostValues }: SourceBounds): Columns | undefined {
   if (unseen.test(text)) return undefined;
   const lineStarts = [0];
@@ -191,7 +191,7 @@ const contentOfLine = / *(?=[^ #\n])/y;
 class BlockReader {
   readonly #reading: Reading;
   readonly #text: string;
-  /** Where the next thing stands, and how far from the beginning of its line. */
+  /** Offset of the next value, and its indent. */
   #at = 0;
   #indent = 0;
 
@@ -236,7 +236,7 @@ class BlockReader {
     writer.close();
   }
 
-  /** What a key of that indent has. */
+  /** The value of a key with that indent. */
   #readMember(indent: number): void {
     if (!this.#endLine()) {
       this.#readValue();
@@ -278,7 +278,7 @@ class BlockReader {
     if (!this.#endLine()) throw new Unusual();
   }
 
-  /** Goes to what comes next where nothing more stands in the line. */
+  /** Advances to the next value where the line has no further text. */
   #endLine(): boolean {
     const end = endOf(restOfLine, this.#text, this.#at);
     if (end === undefined) return false;
@@ -286,7 +286,7 @@ class BlockReader {
     return true;
   }
 
-  /** To what stands in the line that begins there, or in the first one after it that says anything. */
+  /** Advances to the first line from there on with any content. */
   #goToLine(start: number): void {
     for (let line = start; line < this.#text.length; ) {
       const content = endOf(contentOfLine, this.#text, line);

@@ -15,7 +15,7 @@ export interface SideFiles {
 
 const largestSideFileBytes = 1024 * 1024;
 
-/** Relative paths start at the directory of the configuration file. */
+/** Relative paths start at the configuration file's directory. */
 export async function readSideFiles(named: readonly string[], directory: string): Promise<SideFiles> {
   const contents = new Map<string, FileContent>();
   for (const path of named) {
@@ -36,7 +36,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links go round in circles',
 };
 
-/** Reads no more than it may, so that a device or a log file named by mistake does no harm. */
+/** With a size limit, so that a device or log file named by mistake does no harm. */
 export async function readText(path: string, largestBytes: number): Promise<FileContent> {
   try {
     await using file = await open(path, 'r');

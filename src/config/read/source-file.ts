@@ -11,14 +11,14 @@ import { readSourceText } from './source.ts';
 import type { SourceThreadData, SourceThreadReport } from './source-thread.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;
-/** Up to here reading takes a few milliseconds, and a thread would take more. */
+/** Up to this size reading takes a few milliseconds, and a thread would take more. */
 const largestHereBytes = 64 * 1024;
 
-/** The same file beside this one, in the source and where it was built. */
+/** The same file in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './source-thread.ts' : './source-thread.js', import.meta.url);
 
 export async function readSourceFile(file: string): Promise<SourceText> {
-  const { size } = await stat(file).catch(() => ({ size: 0 })); // whatever is wrong with it shows when it is read
+  const { size } = await stat(file).catch(() => ({ size: 0 })); // any fault shows when it is read
   if (size > largestHereBytes) return readBeside(file);
   const content = await readText(file, largestFileBytes);
   return 'text' in content ? readSourceText(content.text) : unusable(content.reason);
@@ -30,7 +30,7 @@ function unusable(reason: string): SourceText {
 
 async function readBeside(file: string): Promise<SourceText> {
   const { port1: own, port2: port } = new MessageChannel();
-  // Of the environment it needs nothing but where compiled code is kept: what a file takes from it is put in later.
+  // The thread gets only the compile cache's directory of the environment: variables are substituted later.
   const compiled = getCompileCacheDir();
   const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
   const data: SourceThreadData = { file, largestBytes: largestFileBytes, port };
@@ -46,7 +46,7 @@ async function readBeside(file: string): Promise<SourceText> {
   }
 }
 
-/** No message is unpacked before its turn. */
+/** Messages are unpacked one at a time. */
 async function unpack(port: MessagePort): Promise<SourceText> {
   const report: SourceThreadReport | undefined = receiveMessageOnPort(port)?.message;
   if (report === undefined) throw new Error('the thread that reads the configuration file ended without a word');

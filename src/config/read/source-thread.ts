@@ -11,7 +11,7 @@ export interface SourceThreadData {
   readonly port: MessagePort;
 }
 
-/** What comes first. The scalars follow, piece by piece, each of them in a message that is unpacked by itself. */
+/** The first message. The scalars follow in pieces, each a message of its own. */
 export type SourceThreadReport =
   | { readonly reason: string }
   | {

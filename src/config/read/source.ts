@@ -7,11 +7,11 @@ import { readPlain } from './plain-source.ts';
 import { readYaml } from './yaml-source.ts';
 
 export interface Source {
-  /** Undefined where the text cannot be read. Mappings inherit nothing, so that no key means more than itself. */
+  /** Undefined where the text cannot be read. Mappings have no inherited keys. */
   readonly tree: unknown;
-  /** Of the value, or of what is nearest around it. */
+  /** Of the value, or of the nearest one around it. */
   positionOf(path: Path): Position | undefined;
-  /** Holds what is wrong so far, and takes what is found later. */
+  /** The faults so far; later ones are added. */
   readonly faults: FaultList;
 }
 
@@ -20,7 +20,7 @@ export interface FilePosition {
   readonly line: number;
 }
 
-/** `file`: where all of it is that stands nowhere else; undefined where there is none. */
+/** `file`: the location of all values without another one; undefined where there is none. */
 export function filePositionIn(
   { positionOf }: Pick<Source, 'positionOf'>,
   path: Path,
@@ -33,7 +33,7 @@ export function filePositionIn(
 
 const bounds = {
   deepest: 32,
-  /** What aliases unfold to counts, so that a few lines cannot become millions. */
+  /** Expanded aliases count, so that a few lines cannot become millions. */
   mostValues: 200_000,
 };
 
@@ -44,7 +44,7 @@ export function readSourceText(text: string): SourceText {
 
 export const parseSource = (text: string): Source => atOnce(toSource(readSourceText(text)));
 
-/** Every `yield` is a place to stop at. */
+/** It may pause at every `yield`. */
 export function* toSource({ columns, faults }: SourceText): Generator<undefined, Source, undefined> {
   const places = columns && withoutScalars(columns);
   const positionOf = (path: Path): Position | undefined => places && positionIn(places, path);
@@ -53,7 +53,7 @@ export function* toSource({ columns, faults }: SourceText): Generator<undefined,
   return { tree: columns && (yield* toTree(columns)), positionOf, faults: list };
 }
 
-/** Places outlive what was read: the secrets in it need not. */
+/** Positions are kept, but not the values, which may be secrets. */
 function withoutScalars({ scalars: _, ...places }: Columns): Positions {
   return places;
 }

@@ -8,9 +8,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Substitution {
   readonly tree: unknown;
-  /** Whether something was put into the value there, which a message must not repeat. */
+  /** Whether the value contains text from the environment, which messages must not repeat. */
   isSubstituted(path: Path): boolean;
-  /** The variables that the values refer to, whether they are set or not. */
+  /** The variables that the values refer to, set or not. */
   readonly names: ReadonlySet<string>;
 }
 
@@ -21,7 +21,7 @@ export function substitute(tree: unknown, environment: Environment, faults: Faul
   return atOnce(substituting(tree, environment, faults));
 }
 
-/** The same in steps: every `yield` is a place to stop at. Values without a reference are not copied. */
+/** The same in steps: it may pause at every `yield`. Values without a reference are not copied. */
 export function* substituting(
   tree: unknown,
   environment: Environment,

@@ -4,7 +4,7 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { emptyMapping } from './columns.ts';
 import type { Path } from './faults.ts';
 
-/** The sections of a configuration; a list element by element, so that the caller can stop between them. */
+/** The sections of a configuration; a list element by element, so that the caller can pause between them. */
 export function* partsOf(tree: unknown): Generator<readonly [path: Path, part: unknown], void, undefined> {
   if (!isMapping(tree)) {
     yield [[], tree];
@@ -27,10 +27,10 @@ interface Wanted {
   readonly keys?: boolean;
 }
 
-/** The texts in a value that fit. `path`: of the value itself. */
+/** The matching texts in a value. `path`: of the value itself. */
 export function textsIn(value: unknown, path: Path, wanted: Wanted): FoundText[] {
   if (typeof value === 'string') return wanted.fits(value) ? [{ path, text: value }] : [];
-  // Paths are built only where they lead to something.
+  // Paths are built only where a text matches.
   if (typeof value !== 'object' || value === null || !holdsText(value, wanted)) return [];
   const entries: Iterable<[string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value);
   return [...entries].flatMap(([step, inner]) => {
@@ -47,7 +47,7 @@ function holdsText(value: unknown, wanted: Wanted): boolean {
   return Object.values(value).some((inner) => holdsText(inner, wanted));
 }
 
-/** A tree in which values can be replaced. Only what changes is copied, and each part once. */
+/** A tree with replaceable values. Only changed parts are copied, each once. */
 export class OwnedTree {
   tree: unknown;
   readonly #copies = new Set<unknown>();
@@ -56,7 +56,7 @@ export class OwnedTree {
     this.tree = tree;
   }
 
-  /** Mappings on the way are added where there are none. What is there and cannot hold the value stays, as a fault of its own. */
+  /** Creates missing mappings on the way. A value in the way stays, as a fault of its own. */
   put(path: Path, value: unknown): void {
     this.tree = this.#with(this.tree, path, value);
   }

@@ -6,7 +6,7 @@ import { ColumnWriter, positionAt, type Scalar, type SourceFault, type SourceTex
 import type { Path } from './faults.ts';
 import type { SourceBounds } from './plain-source.ts';
 
-/** Loaded for the first text that is more than plain: to load it takes longer than to read most files. */
+/** Loaded for the first text that needs it: loading takes longer than reading most files. */
 let yaml: typeof Yaml;
 
 const mostSyntaxFaults = 5;
@@ -30,7 +30,7 @@ export function readYaml(text: string, bounds: SourceBounds): SourceText {
   if (opensTooMuch(text)) return unreadable([{ path: [], message: tooDeep(bounds) }]);
   yaml ??= createRequire(import.meta.url)('yaml');
   const lines = new yaml.LineCounter();
-  // Editors indent JSON with tabs too, which YAML forbids; a blank in its place keeps every position.
+  // Editors indent JSON with tabs too, which YAML forbids; blanks in their place keep every position.
   const json = /^\s*[{[]/.test(text);
   const readable = json ? text.replace(/^[\t ]+/gm, (indent) => ' '.repeat(indent.length)) : text;
   const parsed = yaml.parseAllDocuments(readable, {
@@ -53,7 +53,7 @@ export function readYaml(text: string, bounds: SourceBounds): SourceText {
   return convert(document, lines.lineStarts, bounds);
 }
 
-/** The parser's time grows with the square of open brackets; no honest file has so many, even within quotes. */
+/** The parser's time is quadratic in open brackets; honest files have few, even within quotes. */
 function opensTooMuch(text: string): boolean {
   let open = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
@@ -65,7 +65,7 @@ function opensTooMuch(text: string): boolean {
 
 const unreadable = (faults: readonly SourceFault[]): SourceText => ({ columns: undefined, faults });
 
-/** The library's own words may repeat what stands in the file, and so a secret: these do not. */
+/** The library's messages may repeat text of the file, and so a secret: these do not. */
 function toSyntaxFaults(
   errors: readonly Yaml.YAMLError[],
   text: string,
@@ -85,7 +85,7 @@ function toSyntaxFaults(
   return [...faults.values()];
 }
 
-/** The library looks for an anchor from the beginning of the text, once an alias; this is one walk for all of them. */
+/** The library searches an anchor from the beginning for each alias; this is one walk for all. */
 function findAliased(document: Yaml.Document.Parsed): Map<Yaml.Alias, Yaml.Node> {
   const anchors = new Map<string, Yaml.Node>();
   const aliased = new Map<Yaml.Alias, Yaml.Node>();
@@ -118,11 +118,11 @@ function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], 
     stopped = true;
   }
 
-  /** `around`: where what holds it stands, should it have no place of its own. */
+  /** `around`: the position of its container, if it has none of its own. */
   const offsetOf = (node: unknown, around: number): number =>
     yaml.isNode(node) && node.range ? node.range[0] : around;
 
-  /** `at`: where its key stands, or itself where it has none. */
+  /** `at`: the position of its key, or its own without one. */
   function write(node: unknown, path: Path, at: number): void {
     values += 1;
     if (stopped) return;

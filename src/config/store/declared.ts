@@ -13,16 +13,16 @@ export interface DeclaredElement {
   readonly id: string;
   /** Undefined where the embedded configuration has it. */
   readonly place: FilePosition | undefined;
-  /** As it is written, `${NAME}` included; a secret that stands there itself says `(sealed)`. */
+  /** As written, with `${NAME}`; a literal secret is `(sealed)`. */
   readonly document: ResourceDocument;
 }
 
-/** What is kept until someone asks what is declared: nothing of the keys, whose secrets stand in the file. */
+/** Kept until the declared elements are requested: without keys, whose secrets may be in the file. */
 export function withoutKeys(tree: unknown): unknown {
   return isMapping(tree) ? { ...tree, keys: undefined } : tree;
 }
 
-/** `substituted` is the same tree with the environment in it: an ID may come from there. Every `yield` is a place to stop at. */
+/** `substituted` is the same tree with the environment applied: an ID may come from there. It may pause at every `yield`. */
 export function* toDeclared(
   source: Pick<Source, 'tree' | 'positionOf'>,
   substituted: unknown,
@@ -53,7 +53,7 @@ export function* toDeclared(
   return declared;
 }
 
-/** Where the keys of the file stand, by ID; keys themselves are shown as they are in force, never as they are written. */
+/** Positions of the file's keys, by ID; keys are shown as in force, never as written. */
 export function* toKeyPositions(
   source: Pick<Source, 'positionOf'>,
   substituted: unknown,

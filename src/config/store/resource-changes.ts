@@ -11,16 +11,16 @@ import { openDocument, type ResourceDocument, type ResourceName, sealDocument, s
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 
-/** What others refer to comes first, so that a gateway that looks in between finds a whole. */
+/** Referenced elements first, so that a gateway that reads in between finds a consistent whole. */
 export const writingOrder: readonly ResourceKind[] = ['setting', 'project', 'upstream', 'model'];
 
 interface SealedElement {
   readonly element: Element;
-  /** Empty where it is sealed. */
+  /** Empty where it is encrypted. */
   readonly faults: readonly Fault[];
 }
 
-/** `previous` is the sealed document that is there now. */
+/** `previous` is the present encrypted document. */
 export function sealElement(
   element: Element,
   ring: KeyRing | undefined,
@@ -37,13 +37,13 @@ function faultIn({ root, file }: Element, path: Path, message: string): Fault {
 }
 
 interface Change {
-  /** Sealed. */
+  /** Encrypted. */
   readonly element: Element;
-  /** The sealed document that is there now. */
+  /** The present encrypted document. */
   readonly previous: ResourceDocument | undefined;
 }
 
-/** Secrets that nodes could not open, by what they report: they would refuse every reload from then on, and not start again. */
+/** Faults for secrets that a node reports it cannot decrypt: it would refuse every reload from then on, and not start again. */
 export async function keyFaults(
   changes: readonly Change[],
   health: Pick<HealthStore, 'nodes'>,
@@ -69,7 +69,7 @@ export function lackOf(keyId: string, nodes: readonly ReportingNode[]): string |
   return `would be sealed under the key ${keyId}, which these nodes do not hold: ${names.join('; ')}; give it to them first, as POSTERN_SECRET_KEY="<their key>,<key ${keyId}>", or seal with a key that they hold`;
 }
 
-/** Faults that were there before do not stand in the way of someone who mends others. */
+/** Earlier faults do not block someone who fixes others. */
 export function newFaults(before: Whole, next: Whole): Fault[] {
   if (next.ok) return [];
   const known = new Set(before.ok ? [] : before.faults.map(toKey));
@@ -78,7 +78,7 @@ export function newFaults(before: Whole, next: Whole): Fault[] {
 
 const toKey = ({ place, path, message }: Fault): string => JSON.stringify([place, path, message]);
 
-/** Whether two sealed documents say the same. */
+/** Whether two encrypted documents are equal in content. */
 export function isSame(
   name: ResourceName,
   one: ResourceDocument,
@@ -89,7 +89,7 @@ export function isSame(
   return isDeepStrictEqual(open(one), open(other));
 }
 
-/** Copies made here have no prototype; what is compared and written has the usual one. */
+/** Copies made here have no prototype; compared and written ones have the usual one. */
 export function toPlain(document: ResourceDocument): ResourceDocument {
   return JSON.parse(JSON.stringify(document));
 }
@@ -102,7 +102,7 @@ export interface Difference {
   readonly after: unknown;
 }
 
-/** A document as it is, and as it is shown. */
+/** A document, and its displayed form. */
 interface Shown {
   readonly real: unknown;
   readonly shown: unknown;
@@ -121,7 +121,7 @@ export function differencesOf(before: Shown, after: Shown): Difference[] {
   });
 }
 
-/** Values that hold no others, by their path. */
+/** Scalars by their path. */
 function leavesOf(document: unknown): Map<string, unknown> {
   const leaves = new Map<string, unknown>();
   function walk(value: unknown, path: Path): void {

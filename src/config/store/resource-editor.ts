@@ -31,17 +31,17 @@ export interface ResourceEditorDeps {
   readonly store: Store;
   /** The configuration in force. */
   current(): LoadedConfiguration;
-  /** Reads the file, as one configuration with these. */
+  /** Reads the file, combined with these. */
   load(resources: readonly Resource[], added?: readonly Element[]): Promise<Whole>;
-  /** Where the key for secrets may come from. */
+  /** Sources of the key for secrets. */
   readonly secrets: Omit<SecretKeySource, 'store'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Of what the store does not have. */
+/** Of elements that are not in the store. */
 const unversioned = { version: undefined, updatedAtMs: undefined, inForce: true };
 
-/** What faults call a document that someone sent. */
+/** The name of a submitted document in faults. */
 const sent = 'what was sent';
 
 export function createResourceEditor({ store, current, load, secrets, log }: ResourceEditorDeps): ResourceEditor {
@@ -77,7 +77,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     return kind === 'model' ? builtIn(await current().declared()).find((one) => one.id === id) : undefined;
   }
 
-  /** What is in force already is not read again. */
+  /** Resources in force are not read again. */
   const readStored = (): Promise<Resource[]> => store.resources.list(current().resources);
 
   function fromFile({ kind, id, place, document }: DeclaredElement): ConfiguredElement {
@@ -88,7 +88,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
       managedBy: isEmbedded ? 'embedded' : 'file',
       place,
       ...unversioned,
-      // For those that are shown: of thousands in a list, few are.
+      // Computed on demand: of thousands in a list, few are shown.
       get document() {
         return toPlain(document);
       },
@@ -137,9 +137,9 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     return found && fromFile(found);
   }
 
-  /** What speaks against it, and what its writer may want to know. */
+  /** Faults, and warnings for the writer. */
   async function judge(resources: readonly Resource[], element: Element, previous: Resource | undefined) {
-    // As it is, save for what says "(sealed)": a key for the rest is made when there is something to seal.
+    // Unchanged, except for `(sealed)`: a key is created once there is something to encrypt.
     const ring = await readRing();
     const opened = sealElement(element, asItIs(ring), previous?.document);
     const next = await load(resources, [opened.element]);
@@ -162,7 +162,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     });
   }
 
-  /** Made beside the database where there is none: whoever enters the first credential need not know of it yet. */
+  /** Created beside the database where there is none, so that entering the first credential needs no preparation. */
   async function ringFor(element: Element, previous: Resource | undefined) {
     const ring = await readKeyRing(place());
     const file = keyFileOf(place());
@@ -250,7 +250,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
   return { list, get, put, preview, remove };
 }
 
-/** The keys of a project that still work, in words; undefined where there are none. Without it, its caps would hold for them no more. */
+/** The project's working keys, as a sentence; undefined where there are none. Without it, its caps would no longer apply to them. */
 export async function keysIn(project: string, { keys }: Pick<Store, 'keys'>): Promise<string | undefined> {
   const members = (await keys.list()).filter((key) => key.project === project && key.revokedAtMs === undefined);
   if (members.length === 0) return undefined;
@@ -258,7 +258,7 @@ export async function keysIn(project: string, { keys }: Pick<Store, 'keys'>): Pr
   return named.join(', ') + (members.length > named.length ? ` and ${members.length - named.length} more` : '');
 }
 
-/** Seals nothing: for a look at a document that is not written. What moves within it is opened. */
+/** Encrypts nothing, for a preview. Moved secrets are decrypted. */
 const asItIs = (ring: KeyRing | undefined): KeyRing => ({
   sealingKeyId: '',
   keyIds: [],
@@ -274,7 +274,7 @@ function toElement(kind: ResourceKind, id: string, written: ElementDocument, pre
   return toNewElement({ kind, id }, { ...document, id: document.id ?? id }, file);
 }
 
-/** What comes back as it was shown, with a mask in it, stays what it is. */
+/** A masked text that is sent back unchanged keeps its value. */
 function withKeptTexts(value: unknown, before: unknown): unknown {
   if (typeof value === 'string') return typeof before === 'string' && value === withMasks(before) ? before : value;
   if (Array.isArray(value)) {
@@ -286,7 +286,7 @@ function withKeptTexts(value: unknown, before: unknown): unknown {
   );
 }
 
-/** Of another element it is said in words which one; of this one, where in it. */
+/** For another element, the message names it; for this one, the path within it. */
 function toFieldFault(fault: Fault, file: string | undefined): FieldFault {
   return fault.place === sent
     ? { path: fault.path, message: fault.message }

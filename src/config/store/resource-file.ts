@@ -10,17 +10,17 @@ import { resourceLists } from './resource-schemas.ts';
 import { type Element, type ElementFile, toNewElement } from './resources.ts';
 
 export interface ResourceFile {
-  /** What faults call it. */
+  /** Its name in faults. */
   readonly name: string;
   readonly elements: readonly Element[];
-  /** Keys are kept apart: the store has their digests, and no document. */
+  /** Keys are separate: the store has their digests, and no document. */
   readonly keys: readonly WrittenElement[];
   readonly faults: readonly Fault[];
   readonly positionOf: ElementFile['positionOf'];
   readonly isSubstituted: Substitution['isSubstituted'];
 }
 
-/** As it stands there; whether it fits its schema is judged later. */
+/** As written; it is validated later. */
 export interface WrittenElement {
   readonly id: string;
   readonly at: Path;
@@ -35,7 +35,7 @@ interface Rules {
   readonly mayBeEmpty?: boolean;
 }
 
-/** Whether an element fits its schema shows when it is compiled with the rest. */
+/** Elements are validated when they are compiled with the rest. */
 export function readResourceFile(
   name: string,
   text: string,

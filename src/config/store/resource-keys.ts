@@ -19,13 +19,13 @@ import { createFaultList, type Fault, type FaultList, type Path, toPathText } fr
 import { readText } from '../read/side-files.ts';
 import type { ResourceFile, WrittenElement } from './resource-file.ts';
 
-/** What a key is to be. */
+/** The desired state of a key. */
 interface WantedKey {
   readonly id: string;
   readonly at: Path;
   readonly name: string;
   readonly terms: KeyTerms;
-  /** Undefined: the one that it has. */
+  /** Undefined: unchanged. */
   readonly secret: { readonly digest: string; readonly hint: string } | undefined;
 }
 
@@ -38,7 +38,7 @@ const wantedKeySchema = mapping({ name: keyName.optional(), ...keySchema.shape }
 
 const largestSecretFileBytes = 64 * 1024;
 
-/** `path`: of the file, where those of secrets start that it names. */
+/** `path`: of the file, to which paths of its secrets are relative. */
 export async function judgeKeys(file: ResourceFile, path: string): Promise<JudgedKeys> {
   const faults = createFaultList(file.positionOf);
   const keys: WantedKey[] = [];
@@ -62,7 +62,7 @@ export async function judgeKeys(file: ResourceFile, path: string): Promise<Judge
   return { keys, faults };
 }
 
-/** The document with the secret in place of the file that holds it. */
+/** The document with the secret in place of its file's name. */
 async function withSecret({ document, at }: WrittenElement, directory: string, faults: FaultList) {
   const { secret_file: named } = document;
   if (typeof named !== 'string' || named === '') return { document, isSecretRead: false };
@@ -75,13 +75,13 @@ async function withSecret({ document, at }: WrittenElement, directory: string, f
   return { document, isSecretRead: false };
 }
 
-/** What the store has of a key, and whether the secret is another one. */
+/** The stored key, and whether the secret differs. */
 export interface KeyToPut extends WantedKey {
   readonly before: StoredKey | undefined;
   readonly isSecretNew: boolean;
 }
 
-/** Held against the configuration as it would be, and against the store; what does not fit is added to the faults. */
+/** Compares with the resulting configuration and the store; objections become faults. */
 export async function locateKeys(
   { keys, faults }: JudgedKeys,
   { snapshot, keyPositions }: LoadedConfiguration,
@@ -132,7 +132,7 @@ function secretFault(
   return 'is the one that the key had before it was given another; write that one, or one that it never had';
 }
 
-/** Faults as they are told, each with the name of the file. */
+/** Faults with the name of the file. */
 export const faultsOf = ({ faults }: Pick<JudgedKeys, 'faults'>, { name }: Pick<ResourceFile, 'name'>): Fault[] =>
   faults.all().map((fault) => ({ place: name, ...fault }));
 

@@ -14,7 +14,7 @@ export const resourceSchemas: Readonly<Record<ResourceKind, z.ZodType>> = {
   setting: settingSchema,
 };
 
-/** The list of the file whose elements they are. */
+/** The list of the file with such elements. */
 export const resourceLists = {
   upstream: 'upstreams',
   model: 'models',

@@ -8,14 +8,14 @@ import { type Layer, withLayers } from '../read/layers.ts';
 import type { Source } from '../read/source.ts';
 import { openDocument, type ResourceDocument, type ResourceName } from './sealed-fields.ts';
 
-/** An element of a list, wherever it stands. */
+/** An element of a list, wherever it is. */
 export interface Element extends ResourceName {
   readonly document: ResourceDocument;
-  /** What its paths begin with, in place of the list and the number in it. */
+  /** The beginning of its paths, in place of the list and the number in it. */
   readonly root: string;
-  /** When the store got it; undefined until then. */
+  /** When it was stored; undefined before. */
   readonly createdAtMs?: number;
-  /** Where it stands in another file than the configuration. */
+  /** Set where it is in another file than the configuration. */
   readonly file?: ElementFile;
 }
 
@@ -25,7 +25,7 @@ export interface ElementFile {
   positionOf(path: Path): Position | undefined;
 }
 
-/** What someone is about to put into the store. */
+/** An element about to be stored. */
 export function toNewElement({ kind, id }: ResourceName, document: ResourceDocument, file: ElementFile): Element {
   return { kind, id, document, root: `${file.name}: ${kind} ${JSON.stringify(id)}`, file };
 }
@@ -43,7 +43,7 @@ function toElement(resource: Resource): Element {
   return element;
 }
 
-/** Those of the store, and in place of those with the same name, or behind them, the new ones. */
+/** The store's elements, with new ones replacing those of the same name, or appended. */
 export function toElements(resources: readonly Resource[], added: readonly Element[]): Element[] {
   if (added.length === 0) return resources.map(toElement);
   const replaced = new Set(added.map(nameOf));
@@ -52,7 +52,7 @@ export function toElements(resources: readonly Resource[], added: readonly Eleme
 
 const nameOf = ({ kind, id }: ResourceName): string => `${kind} ${id}`;
 
-/** The same elements with their secrets opened; what does not open is a fault, save where a fault says why already. */
+/** The same elements with decrypted secrets; a failure is a fault, unless one explains it already. */
 export function openElements(
   elements: readonly Element[],
   ring: KeyRing | 'none' | 'unfit',
@@ -74,13 +74,13 @@ export function openElements(
 
 const opening = new ReusableStep<Element>();
 
-/** A source that knows the places of the elements as well as those of the file. */
+/** A source with the positions of the elements as well. */
 export function withElements(source: Source, elements: readonly Element[]): Source {
   const layers = new Map(elements.map((element): [string | number, Layer] => [element.root, toLayer(element)]));
   return withLayers(source, source.tree, [...layers.values()], ([root = '']) => layers.get(root));
 }
 
-/** Paths are those of the other file where there is one, else those within the element. */
+/** Paths of the other file where there is one, else within the element. */
 const toLayer = ({ root, file }: Element): Layer => ({
   place: file?.name ?? root,
   inner: (path) => [...(file?.at ?? []), ...path.slice(1)],

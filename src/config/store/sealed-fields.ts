@@ -18,13 +18,13 @@ export interface ResourceName {
   readonly id: string;
 }
 
-/** What people see in place of a secret. */
+/** Shown in place of a secret. */
 const hiddenSecret = '(sealed)';
 
 export const howToSeal =
   'set POSTERN_SECRET_KEY (or POSTERN_SECRET_KEY_FILE) to a key such as "openssl rand -hex 32" makes, the same on every node';
 
-/** A text that the schema calls secret; of an address, only one that may hold more than an address. Of a webhook its path does: who knows it, posts. */
+/** A text that the schema marks as secret; an address only if it may hold more. A webhook's path is one: whoever knows it can post. */
 function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   const schema = schemaAt(resourceSchemas[kind], path);
   const facts = schema instanceof z.ZodType ? schema.meta() : undefined;
@@ -34,7 +34,7 @@ function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   return isAddress && kind !== 'setting' ? /[@?#]/.test(text) : text !== '';
 }
 
-/** The document with what `change` makes of each secret. */
+/** Applies `change` to each secret. */
 function mapSecrets(
   kind: ResourceKind,
   document: ResourceDocument,
@@ -47,7 +47,7 @@ function mapSecrets(
   return isMapping(own.tree) ? own.tree : document;
 }
 
-/** What a sealed text is bound to, so that it opens nowhere else. */
+/** The location that an encrypted text is bound to. */
 function locationOf({ kind, id }: ResourceName, path: Path): string {
   return `${kind}/${encodeURIComponent(id)}/${toPathText(path)}`;
 }
@@ -56,28 +56,28 @@ export type Sealing =
   | { readonly document: ResourceDocument }
   | { readonly faults: readonly { readonly path: Path; readonly message: string }[] };
 
-/** Within lists it says which one is meant, as one could be taken for another: `(sealed credentials[1].api_key)`. */
+/** In lists it names the element, as several could be confused: `(sealed credentials[1].api_key)`. */
 const shownSecret = /^\(sealed(?: (api_key|(credentials|webhooks)\[(\d{1,4})\]\.(api_key|url|secret)))?\)$/;
 
-/** Whether a text stands for a secret that is not shown. */
+/** Whether a text stands for a hidden secret. */
 const isShownSecret = (text: string): boolean => shownSecret.test(text);
 
 function toShownSecret(path: Path): string {
   return path.some((step) => typeof step === 'number') ? `(sealed ${toPathText(path)})` : hiddenSecret;
 }
 
-/** Where the secret stands that such a text stands for; undefined where the text does not say enough. */
+/** The path that such a text refers to; undefined where it is ambiguous. */
 function pathMeant(text: string, path: Path): Path | undefined {
   const [, place, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
   if (place === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;
-  // Of elements of a list: they may change their place among each other, and become no other field.
+  // Elements of a list may be reordered, but not moved to another field.
   if (path.at(-1) !== field) return undefined;
   return list === undefined ? [field] : [list, Number(index), field];
 }
 
 /**
- * Everything secret sealed. What says `(sealed)`, as it was shown, stays what it is in `previous`, the sealed document that is
- * there now. A sealed text is bound to its place: one that moves is opened, and sealed for its new one.
+ * Encrypts all secrets. A text `(sealed)`, as shown, keeps the value in `previous`, the present encrypted document. An encrypted text is bound to its
+ * location: a moved one is decrypted and encrypted again.
  */
 export function sealDocument(
   name: ResourceName,
@@ -113,7 +113,7 @@ function textAt(document: unknown, path: Path): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Everything that is sealed opened; what does not open is reported, and stays as it is. */
+/** Decrypts everything; failures are reported, and their texts stay. */
 export function openDocument(
   name: ResourceName,
   document: ResourceDocument,
@@ -139,20 +139,20 @@ export function openDocument(
   });
 }
 
-/** As people see it. */
+/** As shown to people. */
 export function hideSecrets(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
   return mapSecrets(kind, document, (_text, path) => toShownSecret(path));
 }
 
-/** A value that is all from the environment gives nothing away; a default in it would. */
+/** A value that is entirely from the environment reveals nothing; a default in it would. */
 const fromEnvironment = /^(?:[A-Za-z][A-Za-z0-9-]* )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 
-/** The same for what stands in a file, where a secret may be no more than the name of one. */
+/** The same for elements of a file, where a secret may be just a reference. */
 export function hideWritten(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
   return mapSecrets(kind, document, (text) => (fromEnvironment.test(text) ? text : hiddenSecret));
 }
 
-/** By which key each of its secrets is sealed; undefined for one that is not. */
+/** The key that encrypts each of its secrets; undefined for an unencrypted one. */
 export function sealsOf(kind: ResourceKind, document: ResourceDocument): (string | undefined)[] {
   const seals: (string | undefined)[] = [];
   mapSecrets(kind, document, (text) => {

@@ -11,7 +11,7 @@ import type { Environment } from '../read/substitute.ts';
 const largestFileBytes = 64 * 1024;
 const fileName = 'secret.key';
 
-/** Where keys may come from; the store is what the configuration says of it, as far as that is known. */
+/** Sources of keys; the store is the configured one, if known. */
 export interface SecretKeySource {
   readonly env: Environment;
   readonly cwd: string;
@@ -19,8 +19,8 @@ export interface SecretKeySource {
 }
 
 /**
- * Undefined where there is none. The environment's keys come first, so that the first of them seals; the one beside the database
- * still opens what was sealed under it. Throws a SecretKeyError, in words for the operator.
+ * Undefined where there is none. The environment's keys come first, and the first of them encrypts; the one beside the database still decrypts its
+ * texts. Throws a SecretKeyError, in words for the operator.
  */
 export async function readKeyRing(source: SecretKeySource): Promise<KeyRing | undefined> {
   const keys = [...(await readGiven(source)), ...(await readBeside(keyFileOf(source)))];
@@ -34,7 +34,7 @@ export function keyFileOf({ store, cwd }: Pick<SecretKeySource, 'store' | 'cwd'>
   return join(dirname(resolve(cwd, path)), fileName);
 }
 
-/** Whether something can be sealed: there is a key for it, or one can be made when it is needed. */
+/** Whether encryption is possible: there is a key, or one can be created. */
 export async function canSeal(source: SecretKeySource): Promise<boolean> {
   if (keyFileOf(source) !== undefined) return true;
   try {
@@ -45,7 +45,7 @@ export async function canSeal(source: SecretKeySource): Promise<boolean> {
   }
 }
 
-/** The IDs of the keys that open secrets here; undefined where one would be made when it is needed, or the key cannot be read just now. */
+/** The IDs of the keys that decrypt here; undefined where one would be created on demand, or the key cannot be read. */
 export async function secretKeyIds(source: SecretKeySource): Promise<readonly string[] | undefined> {
   try {
     const ring = await readKeyRing(source);
@@ -56,7 +56,7 @@ export async function secretKeyIds(source: SecretKeySource): Promise<readonly st
   }
 }
 
-/** The key beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
+/** The key beside the database: its file and its ID, which does not reveal it; undefined where there is none. */
 export async function findOwnKey(source: SecretKeySource): Promise<{ file: string; id: string } | undefined> {
   const file = keyFileOf(source);
   if (file === undefined) return undefined;
@@ -65,7 +65,7 @@ export async function findOwnKey(source: SecretKeySource): Promise<{ file: strin
   return { file, id: hash('sha256', `secret key ${content.trim()}`).slice(0, 16) };
 }
 
-/** Undefined where it is safe from others, or not there. */
+/** Undefined where others cannot read it, or it does not exist. */
 export async function warningOf(file: string): Promise<string | undefined> {
   const mode = await stat(file).then(
     (found) => found.mode,
@@ -75,7 +75,7 @@ export async function warningOf(file: string): Promise<string | undefined> {
   return `${file} opens the secrets in the store, and others on this machine may read it; run: chmod 600 ${file}`;
 }
 
-/** A new key in a file that only this user reads; of several who make one at once, all get the same. Throws a SecretKeyError. */
+/** Creates a key in a file that only this user can read; several callers at once all get the same. Throws a SecretKeyError. */
 export async function makeKeyFile(file: string): Promise<KeyRing> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -83,7 +83,7 @@ export async function makeKeyFile(file: string): Promise<KeyRing> {
     try {
       await link(draft, file);
     } catch (error) {
-      // Someone was quicker: theirs it is.
+      // Another process was first: its key is used.
       if (codeOf(error) !== 'EEXIST') throw error;
     } finally {
       await unlink(draft);
@@ -96,7 +96,7 @@ export async function makeKeyFile(file: string): Promise<KeyRing> {
   return createKeyRing(keys);
 }
 
-/** On the disk before anything is sealed under it. */
+/** Synced before anything is encrypted with it. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
   await file.writeFile(text);

@@ -5,7 +5,7 @@ import { webhooksField } from '../elements/alerts.ts';
 import { mapping, oneOf, text } from '../elements/fields.ts';
 import { redactField, retentionField } from '../elements/ledger.ts';
 
-/** Each is a section of the file, with those of its keys that the store may hold. Prices are no section: the store alone has them. */
+/** Each is a section of the file, with the keys that the store may hold. Prices are no section: only the store has them. */
 export const settingSections = {
   alerts: ['webhooks'],
   ledger: ['retention', 'redact'],

@@ -18,12 +18,12 @@ interface StoredSettingsContext {
 
 export interface StoredSettings {
   readonly settings: Settings;
-  /** Whoever wrote the webhooks' addresses may lead only where the file lets them. */
+  /** Webhooks of the store obey the file's address policy. */
   readonly areWebhooksStored: boolean;
   readonly importedPrices: ImportedPrices | undefined;
 }
 
-/** `tree` is what the file says, before anything was put in for what it leaves out. */
+/** `tree` is the file's content, before defaults. */
 export function* addingStoredSettings(
   settings: Settings,
   tree: Readonly<Record<string, unknown>>,
@@ -70,7 +70,7 @@ function* readingPrices(
   return undefined;
 }
 
-/** What the file says is the file's: the store is at fault where it says it too. */
+/** The file's settings win: the same one in the store is a fault. */
 function isDeclared(
   id: string,
   document: Element['document'],

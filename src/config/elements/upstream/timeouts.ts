@@ -10,7 +10,7 @@ type Section = UpstreamEntry['timeouts'];
 
 const standard: Timeouts = Object.freeze({ connectMs: 2000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 300_000 });
 
-/** A value that the operator sets holds for every operation. */
+/** A configured value applies to every operation. */
 export function toTimeouts(section: Section, location: Location): Readonly<Record<Operation, Timeouts>> {
   const shortest = shortestTotal(section);
   checkWithinTotal(section.connect, shortest, location.at('connect'));
@@ -22,7 +22,7 @@ export function toTimeouts(section: Section, location: Location): Readonly<Recor
   return byOperation((operation) => timeoutsOf(operation, section));
 }
 
-/** What stands by default gives way to a short total; what is set does not, and is a fault. */
+/** Defaults are reduced to a short total; a configured value beyond it is a fault. */
 function timeoutsOf(operation: Operation, section: Section): Timeouts {
   const defaults = { ...standard, ...operationRows[operation].patience };
   const totalMs = section.total ?? defaults.totalMs;
@@ -40,7 +40,7 @@ export interface ShortestTotal {
   readonly spelled: string;
 }
 
-/** Of the calls to an upstream, the time that the least patient may take in all. */
+/** The shortest total time of any operation. */
 export function shortestTotal(section: Section): ShortestTotal {
   const ms = Math.min(...operations.map((operation) => timeoutsOf(operation, section).totalMs));
   return { ms, spelled: `${fromMilliseconds(ms)}${section.total === undefined ? ', the default' : ''}` };

@@ -62,7 +62,7 @@ function checkParts({ ca, cert, key }: UpstreamTls, location: Location): void {
 
 const notCertificates = 'the file holds no PEM certificate, or one that cannot be read';
 
-/** All that stand in the text; undefined where there is none, or one is no certificate. */
+/** All certificates in the text; undefined where there is none, or an invalid one. */
 function toCertificates(text: string): X509Certificate[] | undefined {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1;
@@ -70,7 +70,7 @@ function toCertificates(text: string): X509Certificate[] | undefined {
   try {
     return blocks.map((block) => new X509Certificate(block));
   } catch {
-    return undefined; // the caller says so
+    return undefined; // reported by the caller
   }
 }
 
@@ -78,6 +78,6 @@ function toPrivateKey(text: string): KeyObject | undefined {
   try {
     return createPrivateKey(text);
   } catch {
-    return undefined; // the caller says so
+    return undefined; // reported by the caller
   }
 }
