@@ -25,7 +25,6 @@ interface Asked {
   readonly demands?: readonly Demand[];
 }
 
-/** What an answer is written from. */
 interface Made {
   readonly vectors: readonly Json[];
   readonly tokens: number;

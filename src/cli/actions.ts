@@ -30,7 +30,6 @@ interface StoreGround {
 type Actions<Ground> = Readonly<Record<string, Action<Ground>>>;
 type Open<Ground> = (context: CommandContext, openStore?: OpenStore) => Promise<Ground | FaultyConfiguration>;
 
-/** A command of several actions on what `open` opens. */
 export function actionsOf<Ground extends StoreGround>(
   name: CommandName,
   open: Open<Ground>,

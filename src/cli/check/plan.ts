@@ -25,7 +25,6 @@ import { toExplicitTerms } from '../keys/key-words.ts';
 
 export type Plan = ReturnType<typeof toPlan>;
 
-/** What is configured, without secrets. */
 export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfiguration) {
   const { server, ledger, log, console, alerts } = snapshot;
   return {
@@ -205,7 +204,6 @@ function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) 
   return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
 }
 
-/** Those of the family; `base64` has a key of its own. */
 function toAccess({ access: { errors, share, slowMs } }: Snapshot['log']): string {
   if (share === 1) return 'all';
   if (!errors) return 'off';
@@ -283,10 +281,7 @@ function toModelField(model: CustomModelSource): string {
   }
 }
 
-/**
- * What `postern check` says of lists: what is remembered and joined of them, and how long they may be at each
- * target.
- */
+/** Settings of lists for `postern check`: caching, coalescing, and the limits of each target. */
 function toListPlan({ cache, dedupes = false, coalesce, targets, operations }: Model) {
   return {
     cache: cache === undefined ? null : cacheText(cache),

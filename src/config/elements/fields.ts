@@ -106,7 +106,6 @@ export function share(fromPercent: number, toPercent = 100) {
     .meta({ kind: 'percentage' });
 }
 
-/** A share of what there is plenty of. */
 export function fraction() {
   const error = 'a number from 0 to 1, such as 0.01';
   return z.number({ error }).min(0, { error }).max(1, { error });

@@ -196,7 +196,6 @@ class Mapping {
 Object.setPrototypeOf(Mapping.prototype, null);
 Reflect.deleteProperty(Mapping.prototype, 'constructor');
 
-/** A mapping of keys to values with nothing in it. */
 export function emptyMapping(): Record<string, unknown> {
   return new Mapping();
 }

@@ -29,7 +29,6 @@ type Whole = LoadedConfiguration | FaultyConfiguration;
 
 export interface ResourceEditorDeps {
   readonly store: Store;
-  /** The configuration in force. */
   current(): LoadedConfiguration;
   /** Reads the file, combined with these. */
   load(resources: readonly Resource[], added?: readonly Element[]): Promise<Whole>;

@@ -12,7 +12,6 @@ import { resourceSchemas } from './resource-schemas.ts';
 
 export type ResourceDocument = Readonly<Record<string, unknown>>;
 
-/** Which resource a document is of. */
 export interface ResourceName {
   readonly kind: ResourceKind;
   readonly id: string;

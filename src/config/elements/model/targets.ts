@@ -210,7 +210,6 @@ export function serves({ target }: Pick<PlacedTarget, 'target'>, operation: Oper
   return labels.some((label) => target.offers.has(offerKey(label, operation)));
 }
 
-/** What its family offers. */
 export function servedBy(target: PlacedTarget): Operation[] {
   return operations.filter((one) => operationRows[one].isOperators !== true && serves(target, one));
 }

@@ -24,7 +24,6 @@ const standardQueueTimeoutMs = 5000;
 const standardMostCalls = 256;
 const standardFewestCalls = 2;
 
-/** How many calls go to an upstream at a time, and how many may wait, for how long. */
 export function toLimits(
   { limits, timeouts }: Pick<UpstreamEntry, 'limits' | 'timeouts'>,
   location: Location,
@@ -56,7 +55,6 @@ function toConcurrency(
 
 const standardTimeoutMs = 2000;
 
-/** How often an upstream is asked whether it is there, and at which path. */
 export function toHealthCheck(section: NonNullable<UpstreamEntry['health_check']>, location: Location): HealthCheck {
   const { path, interval: intervalMs, timeout: timeoutMs = Math.min(standardTimeoutMs, intervalMs) } = section;
   if (timeoutMs > intervalMs) {
