@@ -13,7 +13,7 @@ import { createInvitationStore } from './people/invitations.ts';
 import { createMemberStore } from './people/members.ts';
 import { createPasskeyStore, createTokenStore } from './people/passkeys.ts';
 import { createAttemptStore, createSessionStore } from './people/sessions.ts';
-import { createAuditStore, createChangeFeed, createRecorder, type Signal } from './recording.ts';
+import { createAuditStore, createChangeFeed, createRecorder, noSignal, type Signal } from './recording.ts';
 import { createResourceStore } from './resources.ts';
 import type { Schema } from './schema.ts';
 import { createSeriesStore } from './series/series-blocks.ts';
@@ -23,23 +23,22 @@ import { createStoredObjectStore } from './stored-objects.ts';
 export interface StoreParts {
   readonly db: Kysely<Schema>;
   /** The same database with short timeouts, for statements that a request waits for. */
-  readonly quick: Kysely<Schema>;
+  readonly quick?: Kysely<Schema>;
   /** The same database for budgets: with longer timeouts, as a late grant serves the next request. */
-  readonly money: Kysely<Schema>;
-  /** The same database without syncs, for data that may be lost. */
-  readonly loose: Kysely<Schema>;
+  readonly money?: Kysely<Schema>;
   readonly clock: Clock;
-  readonly signal: Signal;
+  readonly signal?: Signal;
   /** See LedgerStore. */
   secure(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-export function createStore({ db, quick, money, loose, clock, signal, secure, close }: StoreParts): Store {
+export function createStore(parts: StoreParts): Store {
+  const { db, quick = db, money = db, clock, signal = noSignal, secure, close } = parts;
   const recorder = createRecorder(db, clock, signal);
   return {
     keys: createKeyStore({ db, quick, clock, recorder }),
-    health: createHealthStore(loose, clock),
+    health: createHealthStore(quick, clock),
     resources: createResourceStore(db, clock, recorder),
     changes: createChangeFeed(quick, signal),
     audit: createAuditStore(db, clock),

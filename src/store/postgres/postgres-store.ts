@@ -43,7 +43,6 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     db,
     quick: hurried,
     money,
-    loose: hurried,
     clock: options.clock,
     signal,
     // The server recovers its own log.

@@ -6,7 +6,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { imported } from '../../../test/support/ledger/ledger-rows.ts';
 import { openStore } from '../open-store.ts';
-import { openDurable, openLoose } from './sqlite-file.ts';
 
 async function directoryOf(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-sqlite-'));
@@ -54,17 +53,4 @@ test('a truncated file is not treated as new while its log exists', async (t) =>
   assert.deepEqual(await readFile(`${path}-wal`), log);
   await rm(`${path}-wal`);
   await (await openStore('sqlite:postern.db', { cwd })).close();
-});
-
-test('a write without durability copies nothing from the log', async (t) => {
-  const path = join(await directoryOf(t), 'some.db');
-  const durable = await openDurable(path, 'The store');
-  durable.exec('create table t (x blob)');
-  const loose = openLoose(path);
-  const before = await sizeOf(path);
-  // More pages than SQLite's own limit for a checkpoint.
-  for (let n = 0; n < 40; n++) loose.exec('insert into t values (zeroblob(200000))');
-  assert.equal(await sizeOf(path), before);
-  loose.close();
-  durable.close();
 });

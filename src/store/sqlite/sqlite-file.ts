@@ -91,14 +91,6 @@ export async function openDurable(path: string, place: string): Promise<Database
   }
 }
 
-/** For data that may be lost: it waits neither for the disk nor for locks. */
-export function openLoose(path: string): DatabaseSync {
-  const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
-  // This connection, which does not sync, must not checkpoint what others made durable.
-  database.exec(`PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; ${openLog}`);
-  return database;
-}
-
 /** Sees all commits, and waits for no writer. */
 export function openReader(path: string): DatabaseSync {
   const database = open(path, { timeout: 500 });
