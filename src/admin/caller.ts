@@ -5,11 +5,11 @@ import type { Role } from './roles.ts';
 export interface MemberCaller {
   readonly kind: 'member';
   readonly memberId: string;
-  /** As the audit log names the caller. */
+  /** The caller's name in the audit log. */
   readonly name: string;
   readonly role: Role;
   readonly sessionId: string;
-  /** What a write has to bear beside the cookie. */
+  /** Required in writes beside the cookie. */
   readonly csrfToken: string;
   /** See StoredSession. */
   readonly provedAtMs: number | undefined;
@@ -18,7 +18,7 @@ export interface MemberCaller {
 interface TokenCaller {
   readonly kind: 'token';
   readonly tokenId: string;
-  /** Whose token it is. */
+  /** The token's member. */
   readonly memberId: string;
   readonly name: string;
   readonly role: Role;
@@ -28,7 +28,7 @@ export type Caller = { readonly kind: 'nobody' } | MemberCaller | TokenCaller;
 
 export const nobody: Caller = Object.freeze({ kind: 'nobody' });
 
-/** What the audit log says. */
+/** The actor in the audit log. */
 export function actorOf(caller: Caller): string {
   switch (caller.kind) {
     case 'nobody':
@@ -40,10 +40,10 @@ export function actorOf(caller: Caller): string {
   }
 }
 
-/** A member who was just let in. */
+/** A member who just signed in. */
 export const actorNamed = (email: string): string => `console: ${email}`;
 
-/** The same session or token; its role may be another by now. */
+/** The same session or token; its role may have changed. */
 export function isSameCaller(one: Caller, other: Caller): boolean {
   if (one.kind === 'member') return other.kind === 'member' && one.sessionId === other.sessionId;
   if (one.kind === 'token') return other.kind === 'token' && one.tokenId === other.tokenId;

@@ -18,7 +18,7 @@ import type { GatewayCalls } from './playground/gateway-calls.ts';
 
 export interface AdminContext {
   readonly store: Store;
-  /** Those of the store, answered where nobody waits for it. */
+  /** Queries of the store's series, in a thread. */
   readonly series: Pick<SeriesStore, 'read'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,42 +31,42 @@ export interface AdminContext {
   /** Upstreams, models and projects, wherever they are declared. */
   readonly resources: ResourceEditor;
   readonly keyTerms: KeyJudge;
-  /** Tries what an upstream is like from here. */
+  /** Tests an upstream from this process. */
   readonly probe: UpstreamProbe;
   readonly alerts: AlertWatch;
   readonly streams: EventStreams;
   readonly live: LiveSource;
   readonly instance: InstanceFacts;
   readonly tail: LedgerTail;
-  /** The gateway through its own listener, as a client: to try things out. */
+  /** Calls the gateway through its own listener, as a client, for the playground. */
   readonly gatewayCalls: GatewayCalls;
-  /** Where clients are served, such as `http://127.0.0.1:4000/ai`. */
+  /** The clients' URL, such as `http://127.0.0.1:4000/ai`. */
   clientUrl(): string;
 }
 
-/** The process itself, and what it stands on. */
+/** Facts of the process and its environment. */
 export interface InstanceFacts {
   readonly startedAtMs: number;
   /** Such as `Node.js 26.10.0`. */
   readonly runtime: string;
   storeKind(): 'memory' | 'file' | 'postgres';
-  /** On this machine's disk; undefined where the store is elsewhere. */
+  /** On this machine's disk; undefined for a remote store. */
   storeBytes(): Promise<number | undefined>;
-  /** Whether credentials can be kept in the store: there is a key for them, or one can be made. */
+  /** Whether credentials can be stored: there is a key for them, or one can be created. */
   canSeal(): Promise<boolean>;
-  /** The key that was made beside the database: where it is, and which, which says nothing of it; undefined where there is none. */
+  /** The key beside the database: its file and its ID, which does not reveal it; undefined where there is none. */
   ownKey(): Promise<{ readonly file: string; readonly id: string } | undefined>;
 }
 
 /** The configuration in force: another one after each reload. */
 export interface ConfigurationView {
   snapshot(): Snapshot;
-  /** Absolute; undefined where there is no file and the embedded configuration holds. */
+  /** Absolute; undefined where there is no file and the embedded configuration applies. */
   file(): string | undefined;
   warnings(): readonly string[];
-  /** How the file is refused as it is now; undefined where it is in force. */
+  /** The faults of the present file; undefined where it is in force. */
   refused(): RefusedConfiguration | undefined;
-  /** Secrets of services that stand where none belongs, by the masks that are shown in their place. */
+  /** Misplaced secrets of services, by their masks. */
   misplacedSecrets(): ReadonlyMap<string, string>;
 }
 
@@ -80,7 +80,7 @@ export interface RefusedConfiguration {
   }[];
 }
 
-/** Who is told of alerts. */
+/** A recipient of alerts. */
 export interface AlertChannel {
   readonly id: string;
   readonly kind: 'webhook' | 'slack' | 'smtp';
@@ -89,9 +89,9 @@ export interface AlertChannel {
 
 export interface AlertWatch {
   channels(): readonly AlertChannel[];
-  /** What came of a test, for each channel or for one. */
+  /** The results of a test, for each channel or for one. */
   test(channel: string | undefined): Promise<readonly { channel: AlertChannel; ok: boolean; detail: string }[]>;
-  /** Looks once, where the lease is ours. */
+  /** Evaluates once, if this node has the lease. */
   look(): Promise<void>;
   close(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export interface AlertWatch {
 interface ProbeProblem {
   readonly message: string;
   readonly advice: string;
-  /** Of the upstream's document. */
+  /** A field of the upstream's document. */
   readonly field: string | undefined;
 }
 
@@ -113,7 +113,7 @@ interface ProbeReport {
   }[];
   readonly credentials: readonly { readonly id: string; readonly status: number; readonly ok: boolean }[];
   readonly problem: ProbeProblem | undefined;
-  /** How many it lists; undefined where it has no list. */
+  /** Number of listed models; undefined where it has no list. */
   readonly models: number | undefined;
 }
 
@@ -122,7 +122,7 @@ type FoundModels =
   | { readonly kind: 'no-list' }
   | { readonly kind: 'failed'; readonly problem: ProbeProblem };
 
-/** Asked of whoever can connect to an upstream. Never a secret in what comes back. */
+/** Tests the connection to an upstream. Results never contain a secret. */
 interface UpstreamProbe {
   test(upstream: Upstream, signal: AbortSignal): Promise<ProbeReport>;
   models(upstream: Upstream, signal: AbortSignal): Promise<FoundModels>;

@@ -54,7 +54,7 @@ type Contracts =
 
 type EndpointsIn<C> = C extends unknown ? Extract<C[keyof C], Endpoint> : never;
 
-/** Everything that can be asked, such as `GET /api/keys/:id`: what it takes, and what it answers. */
+/** Every endpoint, such as `GET /api/keys/:id`, with its request and answer. */
 export type Endpoints = {
   readonly [E in EndpointsIn<Contracts> as `${E['method']} ${E['path']}`]: Asked<E>;
 };

@@ -4,7 +4,7 @@ import type { ConfiguredElement } from '../core/resource-editor.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 
 interface PageQuery {
-  /** The ID that the page before ended with. */
+  /** The last ID of the previous page. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
@@ -17,7 +17,7 @@ interface PageParts<T> {
 interface ElementPage<T> {
   readonly items: T[];
   readonly next: string | null;
-  /** How many fit. */
+  /** Number of matching elements. */
   readonly total: number;
 }
 

@@ -21,22 +21,22 @@ export interface Endpoint<
   readonly path: Path;
   /** One line for people, in the imperative. */
   readonly summary: string;
-  /** Under which it stands in the document. */
+  /** Its section in the document. */
   readonly tag: Tag;
   readonly needs: Needed;
-  /** It gives lasting power: for no API token, and for a session only with fresh proof (`access/proof.ts`). */
+  /** It gives lasting power: refused for API tokens, and for sessions without a fresh proof (`access/proof.ts`). */
   readonly proof?: true;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** What comes back; none for no body, or for what the endpoint streams. */
+  /** The answer's schema; undefined without a body, or for a stream. */
   readonly answer?: A;
-  /** What streams, as its media type. */
+  /** The media type of a stream. */
   readonly streams?: string;
-  /** Where it is not 200 (or 204 where there is no answer). */
+  /** Default 200 (204 without an answer). */
   readonly status?: number;
   readonly bodyLimitBytes?: number;
-  /** A POST that may be sent again with the same `Idempotency-Key`, and is done once. */
+  /** A POST that may be repeated with the same `Idempotency-Key`, and runs once. */
   readonly once?: true;
 }
 
@@ -61,7 +61,7 @@ export const tags = [
 
 type Tag = (typeof tags)[number];
 
-/** Makes those that stand under one tag: what is asked, as in `GET /api/keys/:id`, who may, and the rest. */
+/** Defines endpoints of one tag: method and path as in `GET /api/keys/:id`, the needed role, and the rest. */
 export function endpointsOf(tag: Tag) {
   return <
     M extends Method,
@@ -80,7 +80,7 @@ export function endpointsOf(tag: Tag) {
   };
 }
 
-/** What whoever asks has to give, and what comes back: as it goes over the wire. */
+/** The request and answer of an endpoint, as sent over the wire. */
 export type Asked<E> =
   E extends Endpoint<Method, infer Path, infer P, infer Q, infer B, infer A>
     ? {
@@ -93,8 +93,8 @@ export type Asked<E> =
 
 type ParamsOf<Path extends string> = Path extends `${string}/:${string}` ? never : undefined;
 
-/** An open record takes any object. */
+/** An open record accepts any object. */
 type Sent<B> = unknown extends B ? B : Record<string, unknown> extends B ? object : { [N in keyof B]: Sent<B[N]> };
 
-/** A shape that reads a number out of a text says nothing of what it takes. */
+/** A schema that converts texts to numbers does not state its input type. */
 type Written<Q> = { readonly [N in keyof Q]: unknown extends Q[N] ? string | number : Q[N] };

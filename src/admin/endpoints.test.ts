@@ -8,7 +8,7 @@ import { endpoints } from './endpoints.ts';
 const folder = import.meta.dirname;
 const toName = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
 
-/** What each file of a feature's `contract/` says can be asked. */
+/** The endpoints of each feature's `contract/` file. */
 async function readContracts(): Promise<Map<string, string[]>> {
   const paths = await readdir(folder, { recursive: true });
   const contracts = new Map<string, string[]>();

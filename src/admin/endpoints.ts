@@ -9,7 +9,7 @@ import { type Implemented, implement } from './implement.ts';
 
 const aboutEndpoint = endpointsOf('About');
 
-/** In the order of the document: by tag, and within one by path; a word stands before a parameter, which would match it too. */
+/** In the order of the document: by tag, and within one by path; literal segments before parameters, which would match them too. */
 async function readEndpoints(): Promise<Implemented[]> {
   const files = await readdir(import.meta.dirname, { recursive: true });
   const modules = files.filter(hasEndpoints).toSorted().map(load);
@@ -19,7 +19,7 @@ async function readEndpoints(): Promise<Implemented[]> {
   return found.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 }
 
-/** In a checkout as TypeScript, in the published package as JavaScript. */
+/** TypeScript in a checkout, JavaScript in the published package. */
 function hasEndpoints(path: string): boolean {
   return /^[a-z-]+[/\\]endpoints[/\\][a-z0-9-]+\.(?:ts|js)$/.test(path);
 }
@@ -37,7 +37,7 @@ const describe = aboutEndpoint('GET /api/openapi.json', 'viewer', {
   answer: z.record(z.string(), z.unknown()),
 });
 
-/** It stands in the description as well. The text is made once: it is the same for everybody. */
+/** The description includes itself. Its text is made once, as it is the same for every caller. */
 function withDescription(others: readonly Implemented[]): readonly Implemented[] {
   let text: Promise<string> | undefined;
   const all: readonly Implemented[] = [

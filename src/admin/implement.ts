@@ -18,15 +18,15 @@ export interface Call<
   readonly caller: Caller;
   readonly context: AdminContext;
   readonly headers: Headers;
-  /** The address of the peer, as the socket has it. */
+  /** The peer's address on the socket. */
   readonly address: string;
-  /** Fires when the caller is gone. */
+  /** Fires when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** The body as it came, for an endpoint without a shape for it; up to `bodyLimitBytes` where no other limit is given. */
+  /** The raw body, for an endpoint without a schema for it; up to `bodyLimitBytes` by default. */
   raw(limitBytes?: number): Promise<Buffer>;
 }
 
-/** An answer that is more than a body: `replyWith` makes it. A `Response` goes out as it is (streams, redirects). */
+/** An answer with more than a body, made by `replyWith`. A `Response` is sent unchanged (streams, redirects). */
 export class Reply<T> {
   readonly body: T;
   readonly status: number | undefined;
@@ -46,7 +46,7 @@ const toPairs = (headers: HeaderFacts): readonly (readonly [string, string])[] =
 
 interface ReplyFacts {
   readonly status?: number;
-  /** Pairs where a name stands more than once. */
+  /** Pairs where a name is repeated. */
   readonly headers?: HeaderFacts;
 }
 
@@ -54,7 +54,7 @@ export function replyWith<T>(body: T, facts: ReplyFacts): Reply<T> {
   return new Reply(body, facts);
 }
 
-/** As an answer may be: what is only written out may be read-only. */
+/** The type of an answer: output may be read-only. */
 export type Given<T> = T extends object ? { readonly [N in keyof T]: Given<T[N]> } : T;
 
 type Answer<A extends Shape | undefined> = A extends Shape
@@ -68,7 +68,7 @@ type Run<
   A extends Shape | undefined,
 > = (call: Call<P, Q, B>) => Promise<Answer<A>> | Answer<A>;
 
-/** Any endpoint with what it does, whatever its shapes: what lists of them hold. */
+/** Any endpoint with its implementation, for lists of them. */
 export type Implemented = Endpoint & { run(call: never): unknown };
 
 export function implement<

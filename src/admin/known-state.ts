@@ -4,11 +4,11 @@ import type { TargetState } from '../core/target-state.ts';
 
 type Said = Pick<TargetState, 'state' | 'isKnown' | 'calls' | 'failedCalls'>;
 
-/** Nodes of a former version do not say whether they know. */
+/** Nodes of a former version do not report `isKnown`. */
 export const shownState = ({ state, isKnown = true }: Said): TargetState['state'] | 'unknown' =>
   state === 'healthy' && !isKnown ? 'unknown' : state;
 
-/** Over all who spoke. */
+/** Over all reporting nodes. */
 export function callsOf(said: readonly Said[]): { readonly calls: number; readonly failedCalls: number } {
   let [calls, failedCalls] = [0, 0];
   for (const one of said) {

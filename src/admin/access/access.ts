@@ -16,12 +16,12 @@ export type Access = ReturnType<typeof createAccess>;
 export interface AccessDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** `console.url`: an origin; undefined where the operator says none. */
+  /** `console.url`: an origin; undefined unless configured. */
   url(): string | undefined;
   readonly cost?: ScryptCost;
 }
 
-/** Use of a token is written down this often at most. */
+/** The use of a token is recorded at most this often. */
 const usedEveryMs = 60_000;
 
 export function createAccess({ store, clock, url, cost = standardCost }: AccessDeps) {
@@ -38,9 +38,9 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
     const nowMs = clock.nowMs();
     if (token.revokedAtMs !== undefined || (token.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) return nobody;
     if (nowMs - (token.lastUsedAtMs ?? 0) >= usedEveryMs) await store.tokens.used(token.id);
-    // Its maker may have become less since.
+    // Its creator may have a lower role now.
     const role = lowerOf(token.role, member.role);
-    // Anybody may call a token as somebody else calls theirs: the audit log has to tell whose it was.
+    // Members may give tokens the same name: the audit log must show whose it was.
     const name = `${token.name} of ${member.email}`;
     return { kind: 'token', tokenId: token.id, memberId: member.id, name, role };
   }
@@ -55,10 +55,10 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
   }
 
   return {
-    /** By the session cookie or an API token; what is neither is nobody. */
+    /** By the session cookie or an API token; anonymous without a valid one. */
     identify(headers: Headers): Promise<Caller> {
       const given = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
-      // Who brings a token is who the token says, and never falls back to a cookie that is there by chance.
+      // A request with a token never falls back to a cookie that it also has.
       return given === undefined ? bySession(headers) : byToken(given);
     },
     sessions,
@@ -66,7 +66,7 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
     passwords,
     throttle,
     links: createLinks(store.invitations, clock),
-    /** Where people reach the console: as the operator says, else as this one does. Without a slash at the end. */
+    /** The console's URL: as configured, else by the request's host. Without a slash at the end. */
     consoleUrl: (headers: Headers) => url() ?? `http://${headers.get('host') ?? 'localhost'}`,
   };
 }

@@ -22,7 +22,7 @@ export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'no
   const createToken = () => randomBytes(secretBytes).toString('base64url');
 
   return {
-    /** For the first owner; undefined where there is a member already. The one that was made before ends. */
+    /** For the first owner; undefined where there is a member already. Ends an earlier link. */
     async setUp(base: string, actor: string) {
       const secret = createToken();
       const invitation = await invitations.setUp(digestOf(secret), clock.nowMs() + dayMs, actor);
@@ -38,7 +38,7 @@ export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'no
       return invitation === 'taken' ? invitation : made(base, 'join', secret, invitation);
     },
 
-    /** For another password. */
+    /** For a new password. */
     async reset(
       base: string,
       person: { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },

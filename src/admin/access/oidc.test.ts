@@ -28,7 +28,7 @@ async function setUp(t: TestContext, parts: Partial<OidcSettings> = {}) {
   };
   const flow = createOidcFlow(settings, Date.now);
 
-  /** To the provider and back, as a browser goes. */
+  /** To the provider and back, as a browser. */
   async function go(change: (url: URL) => void = () => undefined): Promise<OidcPerson> {
     const { url, memo } = await flow.begin(callback, '/models');
     assert.equal(memo.page, '/models');

@@ -6,15 +6,15 @@ import { foldEmail, type StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import { Problem } from '../problem.ts';
 
-/** Who the provider says it is. */
+/** The provider's statement about a person. */
 export interface OidcPerson {
-  /** Issuer and subject: the one thing of a person that never changes. */
+  /** Issuer and subject: never change for a person. */
   readonly subject: string;
   readonly email: string;
   readonly name: string;
-  /** What the provider's groups make of them; undefined where they say nothing. */
+  /** By the provider's groups; undefined where they map to no role. */
   readonly role: Role | undefined;
-  /** When they last showed the provider who they are; undefined where it does not say. */
+  /** Their last authentication at the provider; undefined where it is not reported. */
   readonly authenticatedAtMs: number | undefined;
 }
 
@@ -23,19 +23,19 @@ export interface OidcProver {
   readonly sessionId: string;
 }
 
-/** What the browser keeps between leaving and coming back. */
+/** Kept by the browser during the redirect. */
 export interface OidcMemo {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** The page of the console to go back to. */
+  /** The page of the console to return to. */
   readonly page: string;
-  /** Who is to prove that it is them, and in which session; undefined for a sign-in. */
+  /** The member and session for a re-authentication; undefined for a sign-in. */
   readonly proves?: OidcProver | undefined;
 }
 
 const timeoutS = 10;
-/** What a provider says of itself and its keys may have changed after this. */
+/** The provider's metadata and keys are refreshed after this time. */
 const freshMs = 10 * 60_000;
 
 export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
@@ -45,7 +45,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
     if (known === undefined || nowMs() - known.atMs > freshMs) {
       const provider = discover(settings);
       known = { atMs: nowMs(), provider };
-      // Whoever comes next may try again.
+      // The next request may retry.
       provider.catch(() => {
         known = undefined;
       });
@@ -54,7 +54,10 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   }
 
   return {
-    /** Where the browser goes, and what it keeps meanwhile. For a proof the provider has to ask anew who it is. Throws a Problem where the provider cannot be asked. */
+    /**
+     * The redirect URL, and what the browser keeps meanwhile. For a re-authentication the provider must ask the person again. Throws a Problem where
+     * the provider is unreachable.
+     */
     async begin(callbackUrl: string, page: string, proves?: OidcProver) {
       const { client, configuration } = await findProvider();
       const memo: OidcMemo = {
@@ -76,7 +79,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
       return { url: url.href, memo };
     },
 
-    /** `url` is the callback as the browser came back to it. Throws a Problem that says what is wrong. */
+    /** `url` is the callback's. Throws a Problem that names the fault. */
     async end(url: URL, memo: OidcMemo) {
       const { client, configuration } = await findProvider();
       const tokens = await client
@@ -96,13 +99,13 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   };
 }
 
-/** Loaded when it is first needed: most gateways never do. */
+/** Loaded on demand: most gateways never need it. */
 async function discover({ issuer, clientId, clientSecret }: OidcSettings) {
   const client = await import('openid-client');
   const url = new URL(issuer);
-  // The configuration lets a plain http:// address be on this machine alone.
+  // The configuration permits plain http:// on this machine only.
   const insecure = url.protocol === 'http:' ? [client.allowInsecureRequests] : [];
-  // Signatures are checked as well, and not the connection alone.
+  // Signatures are checked as well, and not only the connection.
   const execute = [...insecure, client.enableNonRepudiationChecks];
   try {
     const configuration = await client.discovery(url, clientId, clientSecret, undefined, {
@@ -123,7 +126,7 @@ function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSetti
   if (typeof email !== 'string' || !email.includes('@')) {
     throw failed('the identity provider did not say your e-mail address (the scope email, and the claim of that name)');
   }
-  // An address that nobody checked may be somebody else's. Providers that say nothing of it are taken at the operator's word only.
+  // An unverified address may be somebody else's. Without a statement of the provider, it counts only if the operator configured that.
   if (claims.email_verified !== true && !settings.trustsEmail) {
     throw failed('the identity provider does not say that your e-mail address was verified');
   }
@@ -136,7 +139,7 @@ function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSetti
   };
 }
 
-/** The highest that any of their groups gives. */
+/** The highest role of their groups. */
 function roleOf(claims: Readonly<Record<string, unknown>>, { roleClaim, roles }: OidcSettings): Role | undefined {
   const said = claims[roleClaim];
   const groups = new Set(Array.isArray(said) ? said : [said]);
@@ -148,7 +151,7 @@ function failed(why: string): Problem {
   return new Problem('sign_in_failed', { detail: `You are not signed in: ${why}. Try again, or ask your operator.` });
 }
 
-/** Never the library's own words, which may hold parts of a token. */
+/** Never the library's message, which may hold parts of a token. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code, error: said } = error as Error & { readonly code?: unknown; readonly error?: unknown };
@@ -160,7 +163,7 @@ type Members = Pick<Store, 'members' | 'invitations'>;
 
 const actor = 'identity provider';
 
-/** Throws a Problem where nobody let them in. */
+/** Throws a Problem where the person has no access. */
 export async function admitPerson(person: OidcPerson, settings: OidcSettings, store: Members): Promise<StoredMember> {
   const known = (await store.members.findBySubject(person.subject)) ?? (await linkByEmail(person, store));
   const member = known === undefined ? await join(person, settings, store) : await follow(known, person, store);
@@ -168,7 +171,7 @@ export async function admitPerson(person: OidcPerson, settings: OidcSettings, st
   throw refused('this member was disabled; ask an owner of this console');
 }
 
-/** Whether they are this member, whom nobody is made or changed for. */
+/** Whether the person is this member; creates and changes nothing. */
 export async function isPerson(
   { subject, email }: OidcPerson,
   memberId: string,
@@ -178,7 +181,7 @@ export async function isPerson(
   return known?.id === memberId;
 }
 
-/** Somebody who signed in with a password until now. */
+/** A member who signed in with a password until now. */
 async function linkByEmail({ email, subject }: OidcPerson, { members }: Members): Promise<StoredMember | undefined> {
   const found = await members.findByEmail(foldEmail(email));
   if (found === undefined) return undefined;
@@ -189,7 +192,7 @@ async function linkByEmail({ email, subject }: OidcPerson, { members }: Members)
   return typeof linked === 'string' ? undefined : linked;
 }
 
-/** Groups that name a role decide it, each time; save that there is always an owner. */
+/** Groups with a role decide it at each sign-in, except for the last owner. */
 async function follow(member: StoredMember, { role }: OidcPerson, { members }: Members): Promise<StoredMember> {
   if (role === undefined || role === member.role || member.disabledAtMs !== undefined) return member;
   const changed = await members.change(member.id, { role }, { actor });
@@ -208,7 +211,7 @@ async function join(person: OidcPerson, settings: OidcSettings, store: Members):
   }
   const { name, subject } = person;
   const member = await store.members.create({ email, name, role, oidcSubject: subject }, actor);
-  // Somebody in another window was quicker.
+  // A parallel sign-in was first.
   if (member === 'taken') throw refused('somebody signed in with your e-mail address just now; try again');
   if (invitation !== undefined) await store.invitations.withdraw(invitation.id, actor);
   return member;
@@ -220,11 +223,11 @@ function refused(why: string): Problem {
 
 export type OidcSignIn = ReturnType<typeof createOidcSignIn>;
 
-/** The identity provider of the configuration in force, if there is one. */
+/** The identity provider of the configuration in force, if any. */
 export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs: () => number) {
   let made: { readonly settings: OidcSettings; readonly flow: ReturnType<typeof createOidcFlow> } | undefined;
   return {
-    /** Undefined: nobody signs in that way. */
+    /** Undefined: there is none. */
     current() {
       const wanted = settings();
       if (wanted === undefined) return undefined;
@@ -236,5 +239,5 @@ export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs
   };
 }
 
-/** A reload makes them anew, mostly as they were. */
+/** A reload creates new settings, mostly equal ones. */
 const isSame = (one: OidcSettings, other: OidcSettings): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -6,7 +6,7 @@ import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
 
-/** As the browser's own API gives it; the library judges it. */
+/** In the browser API's form; the library validates it. */
 type BrowserJson = Readonly<Record<string, unknown>>;
 
 export type Passkeys = ReturnType<typeof createPasskeys>;
@@ -15,12 +15,12 @@ const signInPurpose = 'sign-in';
 const timeoutMs = 120_000;
 
 export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock: Clock) {
-  // Anybody may begin to sign in: that must not push out what members have begun.
+  // Anyone may begin a sign-in: that must not evict challenges of members.
   const [signIns, ofMembers] = [createChallenges(clock), createChallenges(clock)];
   const adding = (member: StoredMember): string => `add ${member.id}`;
   const proving = (memberId: string): string => `prove ${memberId}`;
 
-  /** `isOurs` takes the challenge. */
+  /** `isOurs` consumes the challenge. */
   async function findSigner(
     answer: BrowserJson,
     consoleUrl: string,
@@ -48,10 +48,10 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
   }
 
   return {
-    /** Browsers know passkeys by a name: a console that is reached by a number has none. */
+    /** Browsers bind passkeys to a domain name: a console reached by an IP address has none. */
     isPossible: (consoleUrl: string) => hostOf(consoleUrl) !== undefined,
 
-    /** What the browser asks a device for, to make a passkey for the member. */
+    /** The browser's options for a device to create a passkey. */
     async beginAdding(member: StoredMember, consoleUrl: string) {
       const { generateRegistrationOptions } = await load();
       const known = await store.passkeys.listOf(member.id);
@@ -68,7 +68,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       });
     },
 
-    /** Throws a Problem where the device's answer does not fit. */
+    /** Throws a Problem for an invalid answer of the device. */
     async add(member: StoredMember, answer: BrowserJson, name: string, consoleUrl: string, actor: string) {
       const { verifyRegistrationResponse } = await load();
       const verified = await verifyRegistrationResponse({
@@ -94,7 +94,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       });
     },
 
-    /** Whose passkey it is. Throws a Problem where the device's answer does not fit. */
+    /** The member with the passkey. Throws a Problem for an invalid answer of the device. */
     signIn: (answer: BrowserJson, consoleUrl: string) =>
       findSigner(answer, consoleUrl, (challenge) => signIns.take(challenge, signInPurpose)),
 
@@ -111,7 +111,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       });
     },
 
-    /** Throws a Problem where the device's answer does not fit, or the passkey is somebody else's. */
+    /** Throws a Problem for an invalid answer of the device, or another member's passkey. */
     async prove(memberId: string, answer: BrowserJson, consoleUrl: string) {
       const member = await findSigner(answer, consoleUrl, (challenge) => ofMembers.take(challenge, proving(memberId)));
       if (member.id !== memberId) throw notFitting('is not one of yours');
@@ -120,10 +120,10 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
   };
 }
 
-/** When it is first needed: it is large, and a start does without. */
+/** Loaded on demand: it is large. */
 const load = () => import('@simplewebauthn/server');
 
-/** Undefined for a number, which no passkey can be bound to. */
+/** Undefined for an IP address, which no passkey can be bound to. */
 function hostOf(consoleUrl: string): string | undefined {
   const host = URL.parse(consoleUrl)?.hostname ?? '';
   return host === '' || /^[\d.]+$/.test(host) || host.startsWith('[') ? undefined : host;
@@ -145,7 +145,7 @@ const goodMs = 5 * 60_000;
 const mostOpen = 10_000;
 const bytes = 32;
 
-/** What a device has to sign, good for a few minutes, and once. In memory: a sign-in ends where it began, at the same process. */
+/** Challenges for devices to sign, valid for a few minutes, and once. In memory: a sign-in ends at the process where it began. */
 function createChallenges(clock: Pick<Clock, 'monotonicMs'>) {
   const open = new Map<string, { readonly purpose: string; readonly atMs: number }>();
 
@@ -162,7 +162,7 @@ function createChallenges(clock: Pick<Clock, 'monotonicMs'>) {
       return challenge;
     },
 
-    /** False where it was not made for that, was taken before, or is too old. */
+    /** False for another purpose, a used one, or an expired one. */
     take(challenge: string, purpose: string): boolean {
       const found = open.get(challenge);
       open.delete(challenge);

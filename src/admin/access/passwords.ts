@@ -4,7 +4,7 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 import { invalidField, Problem } from '../problem.ts';
 
 export interface ScryptCost {
-  /** A power of two; each piece of work takes 128 x blockSize x this many bytes of memory. */
+  /** A power of two; hashing takes 128 x blockSize x this many bytes of memory. */
   readonly cost: number;
   readonly blockSize: number;
   readonly parallelization: number;
@@ -15,16 +15,16 @@ export const standardCost: ScryptCost = { cost: 2 ** 17, blockSize: 8, paralleli
 
 const saltBytes = 16;
 const hashBytes = 32;
-/** Those who wait for their turn; more of them would wait for longer than a person does. */
+/** Limit of the queue; more would wait longer than people do. */
 const mostWaiting = 16;
-/** What a stored line may ask for: a database that somebody wrote into takes no more memory than this. */
+/** Limit of a stored line's memory cost, in case the database was manipulated. */
 const mostBytes = 512 * 1024 * 1024;
 
 export function createPasswords(standard: ScryptCost = standardCost) {
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: many who sign in at once must not take the memory that requests need. */
+  /** One at a time: parallel sign-ins must not take the memory that requests need. */
   async function derive(password: string, salt: Buffer, cost: ScryptCost): Promise<Buffer> {
     if (waiting >= mostWaiting) {
       const detail = 'Too many people sign in just now; try again in a few seconds.';
@@ -46,7 +46,7 @@ export function createPasswords(standard: ScryptCost = standardCost) {
       return toText(standard, salt, await derive(password, salt, standard));
     },
 
-    /** Takes as long for an account that has no password, and for one that is not there. */
+    /** Takes as long for accounts without a password, and for unknown ones. */
     async verify(password: string, stored: string | undefined) {
       const parsed = stored === undefined ? undefined : parse(stored);
       const { cost, salt, hash } = parsed ?? { cost: standard, salt: randomBytes(saltBytes), hash: undefined };
@@ -57,10 +57,10 @@ export function createPasswords(standard: ScryptCost = standardCost) {
 }
 
 function run(password: string, salt: Buffer, cost: ScryptCost): Promise<Buffer> {
-  // Twice what it takes: the platform counts a little more than the formula does.
+  // Doubled, as the platform counts slightly more than the formula.
   const options: ScryptOptions = { ...cost, maxmem: 2 * memoryOf(cost) };
   return new Promise((resolve, reject) => {
-    // The same letters typed on another keyboard are the same password.
+    // Normalised, so that different keyboards give the same password.
     scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, derived) => {
       if (error === null) resolve(derived);
       else reject(error);
@@ -75,7 +75,7 @@ function toText({ cost, blockSize, parallelization }: ScryptCost, salt: Buffer, 
   return ['scrypt', cost, blockSize, parallelization, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** Undefined for what is no such line, which no password then fits. */
+/** Undefined for an invalid line, which then matches no password. */
 function parse(stored: string): { cost: ScryptCost; salt: Buffer; hash: Buffer } | undefined {
   const [, cost, blockSize, parallelization, salt, hash] =
     /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,2})\$([\w-]+)\$([\w-]{43})$/.exec(stored) ?? [];
@@ -88,7 +88,7 @@ function parse(stored: string): { cost: ScryptCost; salt: Buffer; hash: Buffer }
 const fewest = 12;
 const most = 200;
 
-/** Of those that people choose when twelve characters are asked for; compared without case, and without what is put behind. */
+/** Common choices where twelve characters are required; compared without case, and without a suffix. */
 const wellKnown: readonly string[] = [
   'password',
   'passwort',
@@ -114,7 +114,7 @@ const wellKnown: readonly string[] = [
   'trustno',
 ];
 
-/** Undefined where it will do; else what is wanted, for the person who chooses it. */
+/** Undefined for an acceptable one; else what is required, for the person who chooses it. */
 export function faultOfPassword(password: string, email: string): string | undefined {
   const length = [...password].length;
   if (length < fewest) return `Use at least ${fewest} characters; a few words in a row are easy to keep in mind.`;
@@ -134,7 +134,7 @@ export function checkPassword(password: string, email: string, path: string): vo
   if (message !== undefined) throw invalidField(path, message);
 }
 
-/** Digits and signs that are put behind a word to make it long enough. */
+/** Removes digits and signs appended to a word. */
 const withoutTail = (text: string): string => text.replace(/[^\p{L}@]+$/u, '');
 
 /** `aaaaaaaaaaaa`, `abababababab`, `123456789012`. */
@@ -145,7 +145,7 @@ function isRun(text: string): boolean {
   return [1, -1].some((step) => steps.filter((one) => one === step || Math.abs(one) === 9).length === steps.length);
 }
 
-/** The word itself, or again and again, with or without something behind it. */
+/** The word itself, or repeated, with or without a suffix. */
 function isRepeated(text: string, words: readonly string[]): boolean {
   return words.some((word) => {
     const rest = text.replaceAll(word, '');

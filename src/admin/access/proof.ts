@@ -4,14 +4,14 @@ import type { Caller, MemberCaller } from '../caller.ts';
 import { Problem } from '../problem.ts';
 import { signedOut } from './sessions.ts';
 
-/** How long a proof is good for. */
+/** How long a proof is valid. */
 const freshMs = 5 * 60_000;
 
-/** Either way: of a clock that was set back, nobody gets more. */
+/** In both directions: a clock that was set back must not extend it. */
 const isFresh = (provedAtMs: number | undefined, nowMs: number): boolean =>
   provedAtMs !== undefined && Math.abs(nowMs - provedAtMs) < freshMs;
 
-/** When they showed the provider who they are. Throws a Problem where that was not just now, or the provider does not say. */
+/** The person's authentication at the provider. Throws a Problem where it is not recent, or not reported. */
 export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs: number): number {
   if (authenticatedAtMs === undefined) {
     throw new Problem('sign_in_failed', {
@@ -25,13 +25,13 @@ export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs
   });
 }
 
-/** The gate has seen to it that it is one. */
+/** The gate has ensured that it is one. */
 export function asMember(caller: Caller): MemberCaller {
   if (caller.kind === 'member') return caller;
   throw signedOut();
 }
 
-/** Throws a Problem that says what to do first. */
+/** Throws a Problem with the next step. */
 export function checkProof(caller: Caller, nowMs: number): void {
   if (caller.kind === 'token') {
     throw new Problem('not_allowed', {

@@ -27,7 +27,7 @@ test('the cookie is host-only, HttpOnly and SameSite', async (t) => {
   const opened = await secure.start();
   assert.match(opened.cookie, /^__Host-postern=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
   assert.notEqual(await secure.sessions.find(cookieOf(opened)), undefined);
-  // One that came over plain http is none, so that nobody on the way can put it there.
+  // A cookie without the prefix is ignored, so that nobody on a plain http path can set one.
   const renamed = cookieOf(opened).get('cookie')?.replace('__Host-postern', 'postern_session') ?? '';
   assert.equal(await secure.sessions.find(new Headers({ cookie: renamed })), undefined);
   assert.match(secure.sessions.clearingCookie(), /^__Host-postern=; Max-Age=0; Path=\/; HttpOnly; .*Secure$/);

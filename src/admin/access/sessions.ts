@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { Problem } from '../problem.ts';
 
-/** From where somebody asks. */
+/** The requester's address and browser. */
 export interface Origin {
   readonly headers: Headers;
   readonly address: string;
@@ -37,10 +37,10 @@ const secretBytes = 32;
 const hourMs = 60 * 60_000;
 const idleMs = 12 * hourMs;
 const longestMs = 7 * 24 * hourMs;
-/** Use is written down this often at most. */
+/** Use is recorded at most this often. */
 const seenEveryMs = 60_000;
 const mostUserAgentCharacters = 300;
-/** Whether signing in that way takes the member there and then: a link sets the password. */
+/** Whether that method authenticates the member at the moment: a link sets the password. */
 const provesItself: Readonly<Record<SessionMethod, boolean>> = {
   password: true,
   passkey: true,
@@ -49,7 +49,7 @@ const provesItself: Readonly<Record<SessionMethod, boolean>> = {
 };
 
 export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps) {
-  /** Undefined where there is none, or it is over, or its member may not sign in any more. */
+  /** Undefined without a valid session, or where its member may not sign in any more. */
   async function find(headers: Headers): Promise<LiveSession | undefined> {
     const secret = readCookie(headers, isSecure());
     if (secret === undefined || secret === '') return undefined;
@@ -69,8 +69,8 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     isAlive,
 
     /**
-     * The one that the browser had before is over: nobody can have put one there that is then signed in. Where it is not said when
-     * the member proved to be it, that is now, or never by way of the identity provider, which may have looked at nobody.
+     * Ends the browser's former session, so that a planted one is never signed in. The time of proof defaults to now, or to never for the identity
+     * provider, which may not have asked the person.
      */
     async open(
       member: StoredMember,
@@ -95,16 +95,16 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
       return { session, member, csrfToken: toCsrfToken(secret), cookie: toCookie(secret, isSecure()) };
     },
 
-    /** What takes the cookie away. */
+    /** Removes the cookie. */
     clearingCookie: () => toClearingCookie(isSecure()),
   };
 }
 
-/** Neither too old nor left alone for too long. */
+/** Neither too old nor idle for too long. */
 const isAlive = ({ expiresAtMs, seenAtMs }: StoredSession, nowMs: number): boolean =>
   expiresAtMs > nowMs && seenAtMs + idleMs > nowMs;
 
-/** In the same words whoever it is, and whatever was wrong. */
+/** The same text for every account and every fault. */
 export function signInFailed(): Problem {
   return new Problem('sign_in_failed', {
     detail: 'The e-mail address and the password do not belong together, or the member cannot sign in; check both.',
@@ -113,11 +113,11 @@ export function signInFailed(): Problem {
 
 export const signedOut = () => new Problem('sign_in_needed', { detail: 'You are signed out; sign in again.' });
 
-/** Only who holds the cookie's secret can tell it, so it is not kept anywhere; and it says nothing of the secret. */
+/** Derived from the cookie's secret, so it is not stored; it does not reveal the secret. */
 const toCsrfToken = (secret: string): string => hash('sha256', `csrf token of ${secret}`, 'base64url');
 
 const oneDaySeconds = 24 * 60 * 60;
-/** As long as a session may last; the server ends it before where it has to. */
+/** The maximum length of a session; the server may end it earlier. */
 const maxAgeSeconds = 7 * oneDaySeconds;
 
 /**
@@ -126,7 +126,7 @@ const maxAgeSeconds = 7 * oneDaySeconds;
  */
 const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-postern' : 'postern_session');
 
-/** Strict is enough: the pages are files that need no cookie, and they ask for everything else from the same site. */
+/** Strict suffices: pages are static files without a cookie, and request all else from the same site. */
 const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
 function toCookie(secret: string, isSecure: boolean): string {
@@ -140,7 +140,7 @@ function toClearingCookie(isSecure: boolean): string {
 const readCookie = (headers: Headers, isSecure: boolean): string | undefined =>
   readOnlyCookie(headers, nameOf(isSecure));
 
-/** Undefined where there is none, or more than one: then somebody else put one there too. */
+/** Undefined where there is none, or more than one: then another site may have set one. */
 export function readOnlyCookie(headers: Headers, cookie: string): string | undefined {
   const name = `${cookie}=`;
   const found = (headers.get('cookie') ?? '')

@@ -33,7 +33,7 @@ export interface Attempt {
   prove(): Promise<Proved>;
 }
 
-/** Whoever guesses must not fill the audit log: beyond this many failures an hour, only their number is told with the next. */
+/** Guessing must not fill the audit log: beyond this many failures an hour, only their number is added to the next entry. */
 const mostAnHour = 100;
 const hourMs = 60 * 60_000;
 

@@ -9,7 +9,7 @@ async function open(t: TestContext) {
   const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
   t.after(() => store.close());
   const throttle = createThrottle({ attempts: store.attempts, clock });
-  /** For how many seconds it has to wait; 0 where it may be tried. */
+  /** Seconds to wait; 0 where an attempt is allowed. */
   const tryAs = async (account: string | undefined, address: string, node = throttle): Promise<number> => {
     try {
       await node.begin(account, address);
@@ -55,10 +55,10 @@ test('an address is delayed after twenty failures on any account, and forgotten 
   assert.equal(await tryAs('another', '2001:db8:0:1::1'), 0);
   clock.advance(1_000);
   assert.equal(await tryAs(undefined, '2001:db8::1'), 0);
-  // One sign-in of one's own does not wipe out what was tried at others.
+  // A successful sign-in does not clear failures at other accounts.
   await throttle.succeeded('own', '2001:db8::1');
   assert.equal(await tryAs(undefined, '2001:db8::1'), 2);
-  // It takes back one, its own: the next failure waits as long as the one before it.
+  // It removes only its own: the next failure waits as long as the one before it.
   clock.advance(2_000);
   assert.equal(await tryAs(undefined, '2001:db8::1'), 0);
   assert.equal(await tryAs(undefined, '2001:db8::1'), 2);

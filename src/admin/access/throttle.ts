@@ -13,9 +13,9 @@ export interface ThrottleDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** A minute at most: whoever guesses at an account must not be able to lock its owner out for long. */
+/** At most a minute: guessing must not lock an account's owner out for long. */
 const account = { free: 5, longestMs: 60_000 };
-/** Several people may sit behind one address. */
+/** Several people may share one address. */
 const addressRule = { free: 20, longestMs: 5 * 60_000 };
 const firstMs = 1_000;
 const forgottenMs = 15 * 60_000;
@@ -48,14 +48,14 @@ export function createThrottle({ attempts, clock }: ThrottleDeps) {
   }
 
   return {
-    /** Counts an attempt before it is judged, so that many at once get no further. Throws a Problem where it has to wait. */
+    /** Counts an attempt before it is checked, so that parallel ones gain nothing. Throws a Problem where it must wait. */
     async begin(name: string | undefined, address: string) {
       refuseAfter(waitOf(toNetwork(address)));
       if (name !== undefined) refuseAfter(await attempts.begin(subjectOf(name), (count) => backOffMs(count, account)));
     },
 
     async succeeded(name: string | undefined, address: string) {
-      // Not all of them: a member who guesses at others could start anew each time with an own sign-in.
+      // Not all of them: a member could guess at others and reset the count by an own sign-in.
       const tries = addresses.get(toNetwork(address));
       if (tries !== undefined) tries.attempts -= 1;
       if (name !== undefined) await attempts.succeeded(subjectOf(name));
@@ -63,7 +63,7 @@ export function createThrottle({ attempts, clock }: ThrottleDeps) {
   };
 }
 
-/** Nothing for the first few, then a second, and twice that each further time. */
+/** No delay for the first few, then a second, doubled each time. */
 function backOffMs(count: number, { free, longestMs }: { free: number; longestMs: number }): number {
   return count < free ? 0 : Math.min(longestMs, firstMs * 2 ** Math.min(count - free, 30));
 }
@@ -77,5 +77,5 @@ function refuseAfter(waitMs: number): void {
   });
 }
 
-/** People type their password where the address goes: of what nobody knows, only the digest is kept. */
+/** People type passwords into the address field: unknown ones are stored only as digests. */
 const subjectOf = (name: string): string => `account ${digestOf(name)}`;

@@ -18,7 +18,7 @@ function toProvider({ title, roles, defaultRole }: OidcSettings) {
   return { title, makesFirstOwner: defaultRole === 'owner' || roles.some(({ role }) => role === 'owner') };
 }
 
-/** What the console asks first, and what every sign-in answers. */
+/** The answer to the console's first request, and to every sign-in. */
 export async function toSessionView(
   live: Pick<LiveSession, 'member' | 'csrfToken'> | undefined,
   context: AdminContext,

@@ -135,7 +135,7 @@ async function ofUpstreams(context: Watched, rule: AlertRule, states: readonly s
     });
 }
 
-/** Of all rules that are on. What cannot be found out now is told of by `onFault`, and its rule is in `unknown`. */
+/** For all active rules. Failures are reported by `onFault`, and their rules are in `unknown`. */
 export async function findAlerts(
   context: Watched,
   onFault: (rule: AlertRule, thrown: unknown) => void,
@@ -157,7 +157,7 @@ export async function findAlerts(
   return { found: found.flat(), unknown };
 }
 
-/** When each rule opens an alert, for people. */
+/** The condition of each rule, for people. */
 export function wordsOfRules({ errorShare, p95Ms }: AlertSettings): Readonly<Record<AlertRule, string>> {
   return {
     error_rate: `More than ${percent(errorShare)} of the requests of ten minutes failed, of ${leastRequests} at least.`,

@@ -9,9 +9,9 @@ import type { AlertChannel, AlertWatch } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
 import { findAlerts, type Watched } from './rules.ts';
 
-/** How an alert leaves; each rejects or gives back what came of it. */
+/** Sends alerts; each method rejects, or returns the result. */
 export interface AlertWays {
-  /** Gives back the status. */
+  /** Returns the status. */
   post(webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
   mail(
     mail: AlertMail,
@@ -34,12 +34,12 @@ const leaseLooks = 3;
 /** In a row: a single minute opens and closes nothing. */
 const looksToOpen = 2;
 const looksToClose = 3;
-/** Until a notification that a channel did not accept is sent again; doubled each time, up to the longest. */
+/** Before a failed notification is retried; doubled each time, up to the longest. */
 const firstRetryMs = 30_000;
 const longestRetryMs = 15 * 60_000;
-/** Looks are not exactly as far apart. */
+/** Tolerance of the interval. */
 const slackMs = 5_000;
-/** What nobody took for so long is told no more. */
+/** An undelivered notification is dropped after this time. */
 const sendWithinMs = 24 * 3_600_000;
 const keptMs = 90 * 86_400_000;
 const mostOpen = 1_000;
@@ -55,7 +55,7 @@ const retryOf = ({ id }: StoredAlert, untold: string): string => `${id} ${untold
 
 export function createAlertWatch({ context, ways, node, everyMs = standardEveryMs }: AlertWatchDeps): AlertWatch {
   const { store, clock, log, configuration } = context;
-  /** For how many looks it has been so, or not any more. */
+  /** The number of consecutive evaluations with the same result. */
   const seen = new Map<string, number>();
   const gone = new Map<string, number>();
   /** By alert, event and channel. Another node that takes over starts anew. */
@@ -112,7 +112,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     return 'taken by the server';
   }
 
-  /** Webhooks are told of budgets as they fill up, each threshold once. */
+  /** Webhooks get budget alerts directly, once for each threshold. */
   const isSentTo = (alert: AlertFacts, { kind }: AlertChannel): boolean => alert.rule !== 'budget' || kind === 'smtp';
 
   async function look(): Promise<void> {
@@ -167,7 +167,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     });
   }
 
-  /** What somebody silenced before stays so, when it comes again. */
+  /** A silence also applies when the alert opens again. */
   async function silenceOf(name: string, nowMs: number): Promise<number | undefined> {
     const before = await store.alerts.page({ isOpen: false, limit: mostOpen });
     const last = before.find((alert) => nameOf(alert) === name);
@@ -195,7 +195,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
       const left =
         isSilenced || isOld ? [] : (await Promise.all(alert.untold.map((one) => sendOne(one, alert, nowMs)))).flat();
       if (left.length === alert.untold.length) continue;
-      // Somebody may have silenced it meanwhile.
+      // It may have been silenced meanwhile.
       await store.alerts.put({
         ...alert,
         silencedUntilMs: (await store.alerts.get(alert.id))?.silencedUntilMs,
@@ -204,7 +204,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     }
   }
 
-  /** Gives back what is left to tell. */
+  /** Returns the remaining notification. */
   async function sendOne(untold: string, alert: StoredAlert, nowMs: number): Promise<string[]> {
     const [event = '', id = ''] = untold.split(':', 2);
     const way = listWays().find((one) => one.id === id);
@@ -266,7 +266,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   };
 }
 
-/** Such as ECONNREFUSED, or a status: messages of others name addresses, which may hold secrets. */
+/** Such as ECONNREFUSED, or a status: other messages contain addresses, which may hold secrets. */
 function failureOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'no error';
   const code = Reflect.get(thrown, 'code');

@@ -17,7 +17,7 @@ import { createOnce } from './once.ts';
 
 /** What the listener hands over beside the request. */
 interface Surroundings {
-  /** Of the peer, as the socket has it. */
+  /** The peer's address on the socket. */
   readonly address: string;
 }
 
@@ -91,7 +91,7 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
     };
   }
 
-  /** What is shown by a mask is asked for by it. */
+  /** Masked texts in requests stand for the originals. */
   function unmasked(texts: Readonly<Record<string, string>>): Record<string, string> {
     const secrets = context.configuration.misplacedSecrets();
     if (secrets.size === 0) return texts;
@@ -101,7 +101,7 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
   return { fetch: async (request, surroundings) => app.fetch(request, surroundings) };
 }
 
-/** Hono answers HEAD by what GET does, without the body: nobody would read a stream then, nor ever end it. */
+/** Hono answers HEAD by GET without its body: a stream would then never be read or ended. */
 function refuseHeadOfStream({ streams }: Endpoint, { method }: Request): void {
   if (streams === undefined || method !== 'HEAD') return;
   throw new Problem('method_not_allowed', { detail: 'Use GET here.', headers: { allow: 'GET' } });
@@ -113,7 +113,7 @@ function methodsByPath(endpoints: readonly Endpoint[]): Map<string, Method[]> {
   return methods;
 }
 
-/** A name that stands twice would be read differently by others: it is refused. */
+/** A repeated parameter would be ambiguous: it is refused. */
 function readQuery(url: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URL(url).searchParams) {
@@ -123,7 +123,7 @@ function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-/** Where there is none to be sent, or none has to be and none was. */
+/** The body is absent and optional. */
 const isLeftOut = ({ body }: Runnable, { headers }: Request): boolean =>
   body === undefined || (body.isOptional() && !headers.has('content-type'));
 
@@ -167,7 +167,7 @@ function toPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** What an endpoint gives is checked against its own shape, so that nothing goes out that the document does not know. */
+/** Answers are validated against their own schema, so that nothing undocumented is sent. */
 async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> {
   if (result instanceof Response) return result;
   const reply = result instanceof Reply ? result : new Reply(result, {});
@@ -181,7 +181,7 @@ async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> 
   return new Response(body, { status: reply.status ?? endpoint.status ?? 200, headers });
 }
 
-/** The items of lists are checked and written one by one: a long answer holds up nobody. Every `yield` is a place to stop at. */
+/** Items of lists are validated and written one by one, to keep the event loop free. It may pause at every `yield`. */
 function* writing(shape: z.ZodType, body: unknown): Generator<undefined, string[], undefined> {
   if (!(shape instanceof z.ZodObject) || !isMapping(body)) return [toShownJson(z.parse(shape, body))];
   const lists = Object.entries<unknown>(shape.shape).flatMap(([name, inner]) => {
@@ -212,7 +212,7 @@ function* writingList(
   pieces.push(items.length === 0 ? '[]' : ']');
 }
 
-/** Names hold no secret of a service, save by mistake. */
+/** Names contain a service's secret only by mistake. */
 const toShownJson = (value: unknown): string => withMasks(JSON.stringify(value));
 
 function toResponse(problem: Problem): Response {
@@ -220,7 +220,7 @@ function toResponse(problem: Problem): Response {
   return new Response(toShownJson(problem.body()), { status: problem.status, headers });
 }
 
-/** The store's own kind of error is not ours to import. */
+/** The store's error class cannot be imported here. */
 const isStoreAway = (error: Error): boolean => error.name === 'StoreError';
 
 /** Reads a body up to a limit. */
@@ -238,7 +238,7 @@ export async function readBody(request: Request, limitBytes: number): Promise<Bu
     }
   } catch (error) {
     if (error instanceof Problem) throw error;
-    // Whoever hangs up early must not fill the log: nobody is there any more, and nothing is wrong here.
+    // A client that disconnects early must not fill the log.
     throw new Problem('malformed_request', { detail: 'The body broke off; send it again.' });
   }
   return Buffer.concat(chunks);

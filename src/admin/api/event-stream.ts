@@ -6,19 +6,19 @@ import { Problem } from '../problem.ts';
 import { type Needed, reaches } from '../roles.ts';
 
 export interface ServerEvent {
-  /** `message` where it is left out. */
+  /** Default `message`. */
   readonly name?: string;
-  /** What a reader gives back as `Last-Event-ID` when it comes again. */
+  /** Sent back as `Last-Event-ID` on a reconnect. */
   readonly id?: string;
-  /** Goes out as JSON. */
+  /** Sent as JSON. */
   readonly data: unknown;
 }
 
-/** Who looks on, and how one can find out whether they still may. */
+/** The reader, and how to check its permission again. */
 interface Onlooker {
   readonly caller: Caller;
   readonly headers: Headers;
-  /** Fires when the reader is gone. */
+  /** Fires when the reader disconnects. */
   readonly signal: AbortSignal;
   readonly context: { readonly access: { identify(headers: Headers): Promise<Caller> } };
 }
@@ -41,9 +41,9 @@ interface OpenStream {
 
 const standardLimits: EventStreamLimits = { each: 8, all: 64 };
 const lookEveryMs = 1_000;
-/** Well below what proxies take for silence. */
+/** Well below proxies' idle timeouts. */
 const looksPerBeat = 15;
-/** A reader that lost its connection comes again after so long. */
+/** A reader reconnects after this time. */
 const comeAgainMs = 2_000;
 
 export function createEventStreams(limits: EventStreamLimits = standardLimits) {
@@ -76,8 +76,8 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
 
   return {
     /**
-     * Answers with whatever `events` gives, one after another as the reader takes them. It has to end soon after its signal
-     * fires: the reader is gone, may not look on any more, or the listener closes. Throws a Problem where too many are open.
+     * Answers with the events of `events`, as fast as the reader takes them. It must end soon after its signal: the reader disconnected, lost its
+     * permission, or the listener closes. Throws a Problem where too many are open.
      */
     open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>) {
       const caller = nameOf(onlooker.caller);
@@ -95,7 +95,7 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
           add(stream);
           over.signal.addEventListener('abort', () => remove(stream), { once: true });
           onlooker.signal.addEventListener('abort', () => stream.end(), { once: true });
-          // Gone while it was found out who they are: the signal says so only once.
+          // Disconnected during authentication: the signal fires only once.
           if (onlooker.signal.aborted) stream.end();
         },
       });
@@ -103,7 +103,7 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
       });
     },
-    /** How many are open. */
+    /** Number of open streams. */
     get size() {
       return streams.size;
     },
@@ -130,7 +130,7 @@ function toBody(
   async function write(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       for await (const event of events(over.signal)) {
-        // The reader is behind: nothing more is asked of whoever makes the events.
+        // The reader is slow: no further events are taken.
         if ((controller.desiredSize ?? 0) <= 0) {
           await new Promise<void>((resolve) => {
             goOn = resolve;
@@ -141,7 +141,7 @@ function toBody(
       }
       if (!over.signal.aborted) controller.close();
     } catch (error) {
-      // Broken off, so that the reader comes again, and does not take it for an end.
+      // Broken off, so that the reader reconnects.
       if (!over.signal.aborted) controller.error(error);
     } finally {
       over.abort();
@@ -151,7 +151,7 @@ function toBody(
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        // Something at once, so that the head goes out, and a reader knows that it is connected.
+        // A first line, so that the head is sent, and the reader knows that it is connected.
         controller.enqueue(encoder.encode(`retry: ${comeAgainMs}\n\n`));
         begin({
           beat: () => {
@@ -176,7 +176,7 @@ function toBody(
   );
 }
 
-/** They came with the same proof: if it does not hold for one, it does for none. */
+/** They share a credential: if it is invalid for one, it is for all. */
 async function endUnauthorised(streams: readonly OpenStream[]): Promise<void> {
   const [first] = streams;
   if (first === undefined) return;
@@ -185,7 +185,7 @@ async function endUnauthorised(streams: readonly OpenStream[]): Promise<void> {
     const now = await context.access.identify(headers);
     for (const stream of streams) if (!isSameCaller(caller, now) || !mayStill(now, stream.needs)) stream.end();
   } catch {
-    // Nobody can say just now. The store is away then, and there is nothing new to see either.
+    // Unknown while the store is unreachable, when there is nothing new to see either.
   }
 }
 
@@ -206,7 +206,7 @@ function nameOf(caller: Caller): string {
   }
 }
 
-/** JSON has no line breaks of its own, so one line of data is enough. */
+/** JSON has no raw line breaks, so one line of data is enough. */
 function toText({ name, id, data }: ServerEvent): string {
   const lines = [`data: ${withMasks(JSON.stringify(data))}`];
   if (id !== undefined) lines.unshift(`id: ${id}`);

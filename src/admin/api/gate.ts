@@ -10,7 +10,7 @@ import { reaches } from '../roles.ts';
 export const csrfHeader = 'x-postern-csrf';
 
 interface Circumstances {
-  /** Where people reach the console by way of a proxy, which may ask us by another name. */
+  /** The console's URL behind a proxy, which may use another host name towards the gateway. */
   readonly consoleUrl: string | undefined;
   readonly nowMs: number;
 }
@@ -41,7 +41,7 @@ export function checkAccess(
   if (proof === true) checkProof(caller, nowMs);
 }
 
-/** A cookie goes along with whatever a browser sends: what another page made it send is told by what only our page knows. */
+/** Browsers attach cookies to any request: a request forced by another page lacks the token that only our page knows. */
 function checkOrigin(caller: Caller, request: Request, consoleUrl: string | undefined): void {
   const site = request.headers.get('sec-fetch-site');
   const forged = new Problem('forged_request', { detail: 'Reload the console, and do it again from there.' });

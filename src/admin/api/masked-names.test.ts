@@ -33,7 +33,7 @@ test("warns of a service's secret in an ID or notes, masks it, and accepts the m
   }
   assert.equal(answers.at(-1)?.json.items.length, 1);
 
-  // What comes back as it was shown stays what it is.
+  // A masked text that is sent back unchanged keeps its value.
   const changed = { ...shown.json.document, limits: { concurrency: 3 } };
   const again = await ask('PUT', `/api/upstreams/${maskOf(secret)}`, changed, { 'if-match': '"1"' });
   assert.equal(again.json.outcome, 'changed', JSON.stringify(again.json));

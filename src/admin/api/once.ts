@@ -11,7 +11,7 @@ const form = /^[\x21-\x7e]{1,200}$/;
 
 interface Done {
   readonly atMs: number;
-  /** Of the body: what is asked for again is the same to the byte. */
+  /** Of the body: a repetition is equal to the byte. */
   readonly digest: string;
   readonly response: Promise<Response>;
 }
@@ -53,13 +53,13 @@ export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
     if (found !== undefined) return (await found.response).clone();
     const response = work();
     done.set(name, { atMs: nowMs, digest, response });
-    // What failed may be tried again.
+    // A failure may be retried.
     response.catch(() => done.delete(name));
     return (await response).clone();
   };
 }
 
-/** Everyone has keys of their own, and each path too: what one was answered is nobody else's. */
+/** Keys are separate for each caller and path: answers are not shared. */
 function nameOf({ caller, request: { method, url }, key }: Asked): string {
   return JSON.stringify([...identityOf(caller), method, new URL(url).pathname, key]);
 }

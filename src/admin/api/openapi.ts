@@ -9,13 +9,13 @@ import { csrfHeader } from './gate.ts';
 
 type Json = Record<string, unknown>;
 
-/** Parts of a path that an endpoint has beside its parameters: `/api/models/:id` to `/api/models/{id}`. */
+/** `/api/models/:id` to `/api/models/{id}`. */
 export const toTemplate = (path: string): string => path.replace(/:(\w+)(\{[^}]*\})?/g, '{$1}');
 
 export const toAdminDocument = (endpoints: readonly Endpoint[], version: string): Json =>
   atOnce(describing(endpoints, version));
 
-/** Every `yield` is a place to stop at. */
+/** It may pause at every `yield`. */
 export function* describing(endpoints: readonly Endpoint[], version: string): Generator<undefined, Json, undefined> {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
@@ -86,7 +86,7 @@ function toOperation(endpoint: Endpoint): Json {
   };
 }
 
-/** What takes fresh proof is for no token. */
+/** Endpoints that need a fresh proof accept no token. */
 function securityOf({ method, needs, proof }: Endpoint): Json {
   if (needs === 'anyone') return { security: [] };
   if (method === 'GET') return {};
@@ -104,7 +104,7 @@ function describeCallers(needs: Needed): string {
   return `Needs the role ${needs}${needs === 'owner' ? '' : ' or a higher one'}.`;
 }
 
-/** `GET /api/ledger/:id/capture` is `getLedgerByIdCapture`: unique, as method and path together are. */
+/** `GET /api/ledger/:id/capture` is `getLedgerByIdCapture`: unique, like method and path together. */
 function toOperationId({ method, path }: Pick<Endpoint, 'method' | 'path'>): string {
   const words = toTemplate(path)
     .split('/')
@@ -156,7 +156,7 @@ function toRequestBody({ method, body, streams }: Endpoint): Json {
     const content = { 'application/json': { schema: toSchema(body, 'input') } };
     return { requestBody: { required: !body.isOptional(), content } };
   }
-  // What is taken as it comes.
+  // The raw body.
   if (streams !== undefined && method === 'POST') {
     return { requestBody: { required: true, content: { 'application/json': { schema: {} } } } };
   }
@@ -186,7 +186,7 @@ function properties(shape: z.ZodType | undefined): Properties {
   };
 }
 
-/** Schemas stand where they are used: the document has no names of its own for them. */
+/** Schemas are inlined: the document has no names for them. */
 function toSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...schema } = z.toJSONSchema(shape, {
     io,

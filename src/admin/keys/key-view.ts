@@ -1,4 +1,4 @@
-/** Keys as the admin API shows them, of the store and of the file. */
+/** Keys of the store and of the file, as the admin API shows them. */
 
 import type * as z from 'zod';
 import type { KeyRecord } from '../../core/key.ts';
@@ -13,7 +13,7 @@ export type AnyKey = StoredKey | KeyRecord;
 
 export const isStored = (key: AnyKey): key is StoredKey => key.managedBy === 'store';
 
-/** Those of the file in its order, then those of the store, the newest first. */
+/** The file's keys in its order, then the store's, the newest first. */
 export async function listKeys({ store, configuration }: AdminContext): Promise<AnyKey[]> {
   const stored = await store.keys.list();
   stored.sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1));
@@ -31,7 +31,7 @@ export async function findKey(id: string, { store, configuration }: AdminContext
   return key;
 }
 
-/** One that can be changed here. */
+/** A key that can be changed here. */
 export async function findStoredKey(id: string, context: AdminContext): Promise<StoredKey> {
   const key = await findKey(id, context);
   if (isStored(key)) return key;
@@ -42,7 +42,7 @@ export async function findStoredKey(id: string, context: AdminContext): Promise<
   });
 }
 
-/** Never what was asked for: it may be a secret. */
+/** Never repeats the argument: it may be a secret. */
 export function unknownKey(): Problem {
   return new Problem('not_found', { detail: 'There is no key with this ID; look at the list of keys.' });
 }
@@ -73,7 +73,7 @@ export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input
   };
 }
 
-/** As it could stand in the file: what is not said is not there. */
+/** As in the file, without unset fields. */
 function toDocument(key: AnyKey, { keyTerms }: AdminContext): z.input<typeof keyShape>['document'] {
   return {
     ...(isStored(key) && key.name !== '' && { name: key.name }),

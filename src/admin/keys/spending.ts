@@ -14,14 +14,14 @@ type BudgetState = z.input<typeof budgetState>;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Of a total, which has no beginning, no more is drawn. */
+/** Limit for budgets without a beginning. */
 const mostDays = 366;
-/** By what was spent in this time it is judged how long a total lasts. */
+/** The recent time by which it is estimated how long a budget lasts. */
 const paceMs = 30 * dayMs;
 
 type Spender = Pick<AdminContext, 'store' | 'clock'>;
 
-/** Whose usage it is. */
+/** The holder's usage. */
 const filterOf = ({ kind, id }: Holder): LedgerFilter => (kind === 'project' ? { project: id } : { key: id });
 
 export function toBudgetStates(holder: Holder, context: Spender): Promise<BudgetState[]> {
@@ -33,7 +33,7 @@ export function toBudgetStates(holder: Holder, context: Spender): Promise<Budget
 
 async function readState(holder: Holder, budget: Budget, nowMs: number, { store }: Spender) {
   const account = toAccount(holder, budget, nowMs);
-  // One that nobody drew from yet begins with what the sums say.
+  // An unused account begins with the ledger's sums.
   const { spentNanos, outstandingNanos } = (await store.budgets.state(account.id)) ?? {
     spentNanos: await readSpent({ ...filterOf(holder), fromMs: account.startsAtMs }, store.ledger),
     outstandingNanos: 0,
@@ -112,7 +112,7 @@ interface Step {
   readonly nanos: number;
 }
 
-/** What was spent by the end of each step; the last point is now, with what the budget itself says. */
+/** The money spent by the end of each step; the last point is the budget's present state. */
 function toPoints(
   steps: readonly Step[],
   { firstMs, nowMs, stepMs }: { readonly firstMs: number; readonly nowMs: number; readonly stepMs: number },
@@ -130,7 +130,7 @@ function toPoints(
   return points;
 }
 
-/** Nano-dollars a millisecond: over the period so far, or of a total over the last days. */
+/** Nano-dollars per millisecond: over the period so far, or over the last days for budgets without a period. */
 function paceOf(
   steps: readonly Step[],
   spentNanos: number,

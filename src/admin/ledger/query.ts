@@ -11,7 +11,7 @@ import { type ledgerDetail, ledgerRow, type tailQuery } from './contract/ledger.
 
 type LedgerQuery = z.output<typeof tailQuery> & { readonly id?: string | undefined };
 
-/** Says of a row whether it is wanted, beside what the store filters by. */
+/** A condition on rows beside the store's filter. */
 export type Sift = (row: LedgerRow) => boolean;
 
 export interface SiftedBy {
@@ -21,7 +21,7 @@ export interface SiftedBy {
   readonly minCost?: string | undefined;
 }
 
-/** Undefined where every row is wanted. `keys` are those with the wanted tag. */
+/** Undefined where every row matches. `keys` are those with the requested tag. */
 export function toSift(
   { code, cache, minDurationMs, minCost }: SiftedBy,
   keys: ReadonlySet<string> | undefined,
@@ -37,7 +37,7 @@ export function toSift(
 }
 
 const rowsPerLook = 1_000;
-/** Rows that are looked through for one page of those that are wanted. */
+/** Limit of scanned rows for one page of matches. */
 const mostLooks = 20;
 
 export async function readSifted(
@@ -66,7 +66,7 @@ export async function readSifted(
 }
 
 const idLength = 32;
-/** Of which the first say the time, in milliseconds. */
+/** The first digits of an ID are the time in milliseconds. */
 const timeDigits = 12;
 
 export function toFilter({ from, to, id: _, ...others }: LedgerQuery): LedgerFilter {
@@ -81,7 +81,7 @@ async function readRows(
   const { id } = query;
   const filter = toFilter(query);
   if (id === undefined) return ledger.page(filter, { before, limit });
-  // IDs sort by time, so those that begin alike are a stretch of it.
+  // IDs sort by time, so a common prefix is a time span.
   const firstMs = Number.parseInt(id.slice(0, timeDigits).padEnd(timeDigits, '0'), 16);
   const end = id.length === idLength ? nextId(id) : id.padEnd(idLength, 'f');
   const page = await ledger.page(
@@ -92,7 +92,7 @@ async function readRows(
   return { rows, next: rows.length === page.rows.length ? page.next : undefined };
 }
 
-/** What is asked for stands before its bound. */
+/** The store's bound is exclusive. */
 function nextId(id: string): string {
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(idLength, '0').slice(-idLength);
 }
@@ -122,17 +122,17 @@ export function toDetail(
 }
 
 const mostExported = 100_000;
-/** Few enough that a page holds up nobody. */
+/** Small enough to keep the event loop free. */
 const rowsPerPage = 200;
 
-/** Rows of the ledger as a file: read page by page, as the reader takes them. */
+/** Exports ledger rows as a file: read page by page, as fast as the reader takes them. */
 type ExportFormat = 'csv' | 'ndjson';
 
 interface Lines {
   readonly type: string;
   readonly head: string;
   line(row: Readonly<Record<string, unknown>>): string;
-  /** Where not all is in it. */
+  /** The note on a truncated export. */
   readonly cut: string;
 }
 

@@ -10,9 +10,9 @@ export type TailEvent =
   | { readonly kind: 'row'; readonly row: LedgerRow }
   /** From here on nothing is missed. */
   | { readonly kind: 'ready' }
-  /** More came than is handed on. How many is not known where they were never read. */
+  /** There were more rows than are sent. Their number is unknown where they were never read. */
   | { readonly kind: 'skipped' }
-  /** The store does not answer; what came meanwhile follows when it does. */
+  /** The store is unreachable; missed rows follow later. */
   | { readonly kind: 'waiting' };
 
 export type LedgerTail = ReturnType<typeof createLedgerTail>;
@@ -27,31 +27,31 @@ export interface LedgerTailDeps {
 type Watcher = ReturnType<typeof createWatcher>;
 
 const rowsPerLook = 100;
-/** Where all of those are new, so many are looked at; who needs more than that each second wants an export. */
+/** Limit of new rows read each second; readers that need more want an export. */
 const mostRowsPerLook = 500;
-/** A row comes when its exchange is over: one that ran for long may stand below many that are known. */
+/** Rows appear when their exchange ends: a long one may be older than many known rows. */
 const rowsPerDeepLook = 1_000;
 const looksPerDeepLook = 5;
-/** More than any look can hold. */
+/** More than one query returns. */
 const mostKnown = 4_000;
-/** For readers that lost their connection, rows that came last are kept for a while when nobody watches. */
+/** Known rows are kept for a while without readers, for reconnecting ones. */
 const rememberMs = 30_000;
-/** What waits for a reader that is behind. */
+/** Queue for a slow reader. */
 const mostQueued = 1_000;
 
 export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: LedgerTailDeps) {
   const watchers = new Set<Watcher>();
-  /** In the order in which they were seen: the first were there before. */
+  /** In the order they were seen: the first existed before. */
   const known = new Map<string, LedgerRow>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looks = 0;
   let isAway = false;
-  /** Those that were there before anyone watched are told from those that come. */
+  /** Distinguishes earlier rows from new ones. */
   let hasBegun = false;
   let lastLookMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
 
-  /** Several who begin at once share a look. */
+  /** Readers that begin together share a query. */
   function look(): Promise<void> {
     looking ??= lookOnce().finally(() => {
       looking = undefined;
@@ -117,7 +117,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
     }, everyMs).unref();
   }
 
-  /** What came behind a row: out of memory where the row is in it, else what began later by its ID. */
+  /** Rows after the given one: from memory if it is known, else those that began later by their IDs. */
   async function readMissed(filter: LedgerFilter, lastId: string): Promise<LedgerRow[]> {
     if (known.has(lastId)) {
       const seen = [...known];
@@ -130,7 +130,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
   }
 
   return {
-    /** Rows that fit, from now on, or from behind the row with this ID, until the signal fires. */
+    /** Matching rows, from now on, or from after the row with this ID, until the signal fires. */
     async *watch(filter: LedgerFilter, lastId: string | undefined, signal: AbortSignal): AsyncIterable<TailEvent> {
       const watcher = createWatcher(filter);
       const wake = (): void => watcher.wake();
@@ -139,7 +139,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
         await look();
         watchers.add(watcher);
         schedule();
-        // What comes in the meantime waits in the queue; what is both there and here is given once.
+        // New rows are queued meanwhile; rows in both are sent once.
         const missed = lastId === undefined ? [] : await readMissed(filter, lastId);
         const given = new Set(missed.map(({ id }) => id));
         for (const row of missed) yield { kind: 'row', row };
@@ -181,7 +181,7 @@ function put({ queue, wake }: Watcher, event: TailEvent): void {
   wake();
 }
 
-/** As the store judges it. */
+/** By the store's rules. */
 export function fits(row: LedgerRow, filter: LedgerFilter): boolean {
   const { fromMs = 0, toMs = Number.POSITIVE_INFINITY, status, clientRequestId } = filter;
   if (row.startedAtMs < fromMs || row.startedAtMs >= toMs) return false;

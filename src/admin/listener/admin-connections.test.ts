@@ -4,7 +4,7 @@ import { request } from '../../../test/support/clients/raw-client.ts';
 import { connect, type RawConnection } from '../../../test/support/clients/raw-connection.ts';
 import { createAdminListener } from './listener.ts';
 
-/** The whole of 127.0.0.0/8 is this machine, so that many can come from there. */
+/** All of 127.0.0.0/8 is this machine, so that many addresses are available. */
 async function open(t: TestContext, proxies: readonly string[] = []) {
   const listener = createAdminListener({
     settings: () => ({
@@ -17,7 +17,7 @@ async function open(t: TestContext, proxies: readonly string[] = []) {
       oidc: undefined,
     }),
     pages: { '/metrics': { type: () => 'text/plain', text: () => 'up 1\n' } },
-    // What the pages of the console and its live views would be: they last as long as who asks wants.
+    // A page or a live view that lasts as long as its reader wants.
     answer: (request, response) => {
       response.writeHead(200);
       if (request.url === '/live') response.write('x');
@@ -39,7 +39,7 @@ async function open(t: TestContext, proxies: readonly string[] = []) {
     });
     return all;
   }
-  /** Each has asked for something that does not end. */
+  /** Each has an endless request. */
   async function live(count: number, localAddress?: string) {
     const all = await crowd(count, localAddress);
     for (const one of all) await one.write(`GET /live HTTP/1.1\r\n${host}\r\n`);
@@ -58,7 +58,7 @@ test('when idle connections fill the listener, the longest idle one is closed fo
     idle.push(...(await crowd(60, address)));
   }
   assert.deepEqual([(await ask('/metrics')).status, (await ask('/page')).status], [200, 200]);
-  // 128 idle ones are kept, and those two came and went.
+  // 128 idle ones are kept, and those two were closed.
   assert.notEqual(await idle[0]?.closed(), 'open');
   assert.notEqual(await idle[171]?.closed(), 'open');
   const last = idle.at(-1);
@@ -81,7 +81,7 @@ test('one address is limited to its share, and closes only its own connections',
 test('when all connections are busy, metrics are still served, one at a time', async (t) => {
   const { live, ask, come } = await open(t);
   await live(64, '127.0.0.2');
-  // Of the same address: there is nothing idle to push out.
+  // Of the same address: it has no idle connection to close.
   const refused = await ask('/page', [['Host', '127.0.0.1']]);
   assert.equal(refused.status, 200, 'another address has its own share');
   for (const address of ['127.0.0.3', '127.0.0.4', '127.0.0.5']) await live(64, address);
@@ -91,7 +91,7 @@ test('when all connections are busy, metrics are still served, one at a time', a
     const metrics = await ask('/metrics');
     assert.deepEqual([metrics.status, metrics.header('connection')], [200, 'close']);
   }
-  // Those who sit there and say nothing are in nobody's way.
+  // Silent connections block no other.
   const silent = [];
   for (let turn = 0; turn < 17; turn += 1) silent.push(await come());
   assert.notEqual(await silent[0]?.closed(), 'open');

@@ -6,23 +6,23 @@ import { toNetwork } from '../../lib/addresses/network-of.ts';
 export interface ConnectionLimits {
   /** In all, beside the reserved ones. */
   readonly most: number;
-  /** Of one address (IPv6: its /64). */
+  /** Per address (IPv6: per /64). */
   readonly mostAnAddress: number;
-  /** Without a request, in all. */
+  /** Idle ones in all. */
   readonly mostIdle: number;
-  /** Above all of these, for metrics and probes alone. */
+  /** Above all of these, for metrics and probes only. */
   readonly reserved: number;
 }
 
-/** From this share on, connections are kept for a short time only. */
+/** Above this share, idle connections are kept only briefly. */
 const pressureShare = 0.5;
 
-/** `isProxy`: many people come by that address. */
+/** `isProxy`: many people share that address. */
 export function createAdminConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean) {
   const open = createConnectionPool();
   const reserved = createConnectionPool();
 
-  /** Where an address has all that it may, one of its own is closed for it; else the one that has been idle the longest. */
+  /** An address at its limit loses one of its own idle connections; else the longest idle one of all is closed. */
   function hasCapacity(network: string, isCounted: boolean): boolean {
     if (isCounted && open.countOf(network) >= limits.mostAnAddress) return open.evict(network);
     return open.size() < limits.most || open.evict();
@@ -34,7 +34,7 @@ export function createAdminConnections(limits: ConnectionLimits, isProxy: (addre
   }
 
   return {
-    /** Admits the connection, closes an idle one for it, or destroys it. */
+    /** Admits the connection, closing an idle one if necessary, or destroys it. */
     take(socket: Socket) {
       const { remoteAddress = '' } = socket;
       const network = toNetwork(remoteAddress);
@@ -48,7 +48,7 @@ export function createAdminConnections(limits: ConnectionLimits, isProxy: (addre
       socket.once('close', () => pool.leave(socket));
     },
 
-    /** A request begins; false where the connection is of the reserve for metrics and probes. */
+    /** A request begins; false for a connection of the reserve. */
     begin(socket: Socket) {
       reserved.work(socket, 1);
       return open.work(socket, 1);
@@ -74,7 +74,7 @@ type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
 function createConnectionPool() {
   const connections = new Map<Socket, OpenConnection>();
-  /** Without a request, the longest first. */
+  /** Idle, the longest first. */
   const idle = new Set<Socket>();
 
   function leave(socket: Socket): void {
@@ -98,7 +98,7 @@ function createConnectionPool() {
       idle.add(socket);
     },
 
-    /** A request more or less; false where the connection is in the other pool. */
+    /** Changes the number of requests; false where the connection is in the other pool. */
     work(socket: Socket, change: 1 | -1): boolean {
       const connection = connections.get(socket);
       if (connection === undefined) return false;
@@ -108,7 +108,7 @@ function createConnectionPool() {
       return true;
     },
 
-    /** True where one was idle: it is closed and no longer counts. */
+    /** True where an idle one was closed; it no longer counts. */
     evict(network?: string): boolean {
       for (const socket of idle) {
         if (network !== undefined && connections.get(socket)?.network !== network) continue;

@@ -10,7 +10,7 @@ type Fetch = (request: Request, incoming: IncomingMessage) => Promise<Response>;
 
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** What goes wrong once an answer has begun can only be told to `onFault`: the connection is broken, so that it shows. */
+/** Faults after the answer's head are reported by `onFault`, and close the connection. */
 export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => void): RequestListener {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const left = new AbortController();
@@ -21,7 +21,7 @@ export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => v
         outgoing.writeHead(400, { 'content-length': '0' }).end();
         return;
       }
-      // Its signal fires only as long as the request itself is there: it stays as long as the connection.
+      // The signal is only fired while the request object is alive: it is kept as long as the connection.
       outgoing.once('close', () => void request.signal);
       const response = await fetch(request, incoming);
       if (left.signal.aborted) {
@@ -29,7 +29,7 @@ export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => v
         return;
       }
       await write(response, incoming, outgoing);
-      // What was refused unread is let by, within the time that a request may take: else the next on the connection would wait behind it.
+      // The rest of a refused body is discarded within the request's time limit: the next request on the connection waits for it.
       if (!incoming.complete) incoming.removeAllListeners('data').resume();
     } catch (error) {
       const hasLeft = outgoing.headersSent ? codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' : left.signal.aborted;
@@ -42,17 +42,17 @@ export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => v
   return (incoming, outgoing) => void answer(incoming, outgoing);
 }
 
-/** No `Request` may have them. */
+/** Methods that no `Request` may have. */
 const noMethods: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
-/** Undefined where it is none, such as one with the method TRACE or a port beyond all: anybody can send that, and no log is told of it. */
+/** Undefined for an invalid request, such as method TRACE or an invalid port: anyone can send that, so it is not logged. */
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = 'GET', url = '/', headersDistinct } = incoming;
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
-  // Which names are answered to was judged before.
+  // Permitted host names were checked before.
   const base = `http://${headers.get('host') ?? 'localhost'}`;
   const address = URL.parse(url.startsWith('/') ? base + url : url);
   if (address === null || noMethods.includes(method)) return undefined;

@@ -15,7 +15,7 @@ const settings = {
   oidc: undefined,
 };
 
-/** What `checkToken` says to a request that came in at an address of ours. */
+/** The verdict of `checkToken` on a request to one of our addresses. */
 function judge(localAddress: string, authorization: string | undefined, wanted: string | undefined): string {
   const socket = new Socket();
   Object.defineProperty(socket, 'localAddress', { value: localAddress });

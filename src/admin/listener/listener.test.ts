@@ -178,7 +178,7 @@ test('with a token configured, a caller without it gets nothing', async (t) => {
         assert.deepEqual([answer.header('www-authenticate'), codeIn(answer)], ['Bearer', 'invalid_token']);
     }
   }
-  // Not even whether a path is there.
+  // Not even whether a path exists.
   assert.equal((await get('/nowhere', [host])).status, 401);
   assert.equal((await get(`/metrics?token=${token}`, [host])).status, 401);
   assert.equal(

@@ -19,7 +19,7 @@ export const invitation = z.object({
   expiresAt: instant,
 });
 
-/** Nothing at all is the same as an empty object. */
+/** No body is the same as an empty object. */
 const reset = z
   .strictObject({
     keep: z
@@ -30,7 +30,7 @@ const reset = z
   .optional();
 
 export const madeLink = z.object({
-  /** To be handed to the person; it is shown only now. */
+  /** To be given to the person; shown only now. */
   link: z.string(),
   expiresAt: instant,
 });
@@ -39,7 +39,7 @@ export const listMembers = membersEndpoint('GET /api/members', 'viewer', {
   summary: 'List members, and the invitations that are open',
   answer: z.object({
     items: z.array(member),
-    /** Those whom nobody has heard from yet; the links themselves are shown once, when they are made. */
+    /** Not accepted yet; the links themselves are shown once, when they are created. */
     invitations: z.array(invitation),
   }),
 });
@@ -88,7 +88,7 @@ export const resetMember = membersEndpoint('POST /api/members/:id/reset', 'owner
 
 export const ownSession = z.object({
   id: z.string(),
-  /** The one that asks. */
+  /** The requesting session. */
   current: z.boolean(),
   method: z.enum(sessionMethods),
   address: z.string(),
@@ -107,7 +107,7 @@ export const changeMe = meEndpoint('PATCH /api/me', 'member', {
 export const changePassword = meEndpoint('POST /api/me/password', 'member', {
   summary: 'Set another password: every other session ends, and this one gets a new cookie',
   body: z.strictObject({
-    /** Left out by who has none yet. */
+    /** Absent where the member has none yet. */
     current: password.optional(),
     next: password,
   }),
@@ -149,7 +149,7 @@ export const listTokens = tokensEndpoint('GET /api/tokens', 'member', {
   answer: z.object({ items: z.array(apiToken) }),
 });
 
-// No program makes itself another token that outlives its own.
+// A token must not create tokens that outlive it.
 export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
   summary: 'Make an API token: its secret is shown only in the answer',
   proof: true,

@@ -26,7 +26,7 @@ export const name = z
   .max(100, 'Use at most 100 characters.')
   .regex(/^[^\p{Cc}]*$/u, 'Leave out line breaks and other control characters.');
 
-/** Longer than any that is accepted, and short enough that nobody has us work through a book. */
+/** Longer than any accepted password, and short enough for cheap hashing. */
 export const password = z.string().max(1_000, 'Use at most 200 characters.');
 const linkToken = z.string().min(1).max(200).describe('What stands behind `#token=` in the link.');
 
@@ -42,24 +42,24 @@ export const member = z.object({
   /** Ways in which this member can sign in. */
   hasPassword: z.boolean(),
   passkeys: z.number().int(),
-  /** Was let in by the identity provider once. */
+  /** Signed in by the identity provider before. */
   hasIdentityProvider: z.boolean(),
-  /** Cannot sign in until an owner says otherwise. */
+  /** Cannot sign in until an owner enables it. */
   disabled: z.boolean(),
 });
 
-/** What the console asks first. */
+/** The console's first request. */
 export const session = z.object({
-  /** Null: nobody is signed in. */
+  /** Null: not signed in. */
   member: member.nullable(),
-  /** To be sent as `x-postern-csrf` with every write; null where nobody is signed in. */
+  /** Sent as `x-postern-csrf` with every write; null unless signed in. */
   csrfToken: z.string().nullable(),
-  /** True until the first owner is made with the set-up link. */
+  /** True until the set-up link creates the first owner. */
   needsSetUp: z.boolean(),
   signIn: z.object({
     password: z.boolean(),
     passkey: z.boolean(),
-    /** What to show on the button; null where there is none. */
+    /** The button's text; null without an identity provider. */
     oidc: z
       .object({
         title: z.string(),
@@ -83,14 +83,14 @@ export const openSession = accessEndpoint('POST /api/session', 'anyone', {
   answer: session,
 });
 
-// Whose session is over by now wants to be signed out too.
+// Signing out of an ended session is valid too.
 export const endSession = accessEndpoint('DELETE /api/session', 'anyone', { summary: 'Sign out' });
 
 export const lookedUp = z.object({
   kind: z.enum(invitationKinds),
-  /** Null for the set-up, where the first owner says it. */
+  /** Null for the set-up, where the first owner enters it. */
   email: z.string().nullable(),
-  /** Known for a reset only. */
+  /** For a reset only. */
   name: z.string().nullable(),
   role,
   expiresAt: instant,
@@ -112,7 +112,7 @@ export const acceptInvitation = accessEndpoint('POST /api/invitations/accept', '
   summary: 'Become a member with an invitation, or set another password with a link for that',
   body: z.strictObject({
     token: linkToken,
-    /** Not needed where the link is for another password. */
+    /** Not needed for a password reset. */
     name: name.optional(),
     password,
   }),
@@ -134,7 +134,7 @@ export const beginOidc = accessEndpoint('GET /api/session/oidc', 'anyone', {
 export const endOidc = accessEndpoint('GET /api/session/oidc/callback', 'anyone', {
   summary: 'Come back from the identity provider',
   streams: 'text/html',
-  // The provider's own, which the library reads from the address.
+  // The provider's own parameters, which the library reads from the URL.
   query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
 });
 
@@ -151,10 +151,10 @@ const passkeyName = z
   .min(1, { error: 'Give it a name by which you know the device, such as "Laptop".' })
   .max(60, { error: 'The name may have 60 characters at most.' });
 
-/** What a device answers, as the browser's own API has it, in JSON. */
+/** A device's answer in the JSON form of the browser's API. */
 const deviceAnswer = z.record(z.string(), z.unknown());
 
-/** What the browser asks a device for: it is made by a library, and goes out as it is. */
+/** Options for a device, made by a library, and sent unchanged. */
 const optionsOf = <Options extends object>() =>
   z.custom<Options>((value) => typeof value === 'object' && value !== null).meta({ type: 'object' });
 

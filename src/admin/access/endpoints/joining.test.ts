@@ -8,7 +8,7 @@ const console = 'https://postern.example';
 
 async function open(t: TestContext) {
   const admin = await openAdmin(t, { signsIn: true, configuration: { console: { url: console } } });
-  /** As a browser would: with the cookie of an answer, and what it says to send beside it. */
+  /** As a browser would: with the cookie of an answer, and the CSRF token. */
   const as = ({ headers, json }: AdminAnswer) => ({
     cookie: headers.getSetCookie()[0]?.split(';', 1)[0] ?? '',
     'x-postern-csrf': json.csrfToken,
@@ -227,7 +227,7 @@ test('a reset of a member ends tokens and passkeys, except those kept explicitly
     const made = await ask('POST', `/api/members/${bo.id}/reset`, keep && { keep }, owner);
     assert.equal(made.status, 201);
     assert.deepEqual(await alive(digestOf(`early${index}`)), [keepsToken, keepsPasskey], JSON.stringify(keep));
-    // Whoever was in adds others before the link is used.
+    // Someone with access adds credentials before the link is used.
     await add(digestOf(`late${index}`));
     const token = tokenIn(made.json.link);
     assert.equal((await ask('POST', '/api/invitations/accept', { token, password })).status, 200);

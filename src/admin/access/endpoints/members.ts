@@ -71,7 +71,7 @@ export const resetMember = implement(
   },
 );
 
-/** Nobody locks themselves out by a slip of the hand, nor makes themselves more. */
+/** Members cannot lock themselves out by mistake, nor raise their own role. */
 function refuseOneself(caller: Caller, memberId: string): void {
   if (caller.kind === 'nobody' || caller.memberId !== memberId) return;
   throw new Problem('not_allowed', { detail: 'This is about yourself; ask another owner to do it.' });
@@ -188,7 +188,7 @@ export const revokeToken = implement(contract.revokeToken, async ({ context: { s
   return undefined;
 });
 
-/** Whose tokens the caller may see; undefined for everybody's. */
+/** The member whose tokens the caller may see; undefined for all. */
 function scopeOf(caller: Caller): string | undefined {
   if (caller.kind === 'nobody') return '';
   return caller.role === 'owner' ? undefined : caller.memberId;

@@ -17,7 +17,7 @@ async function setUp(t: TestContext, oidc: Readonly<Record<string, unknown>> = {
     },
   });
 
-  /** As a browser is led; gives where it ends, and the cookies that it has then. */
+  /** Follows redirects as a browser; returns the final URL and cookies. */
   async function signIn(page = '/models'): Promise<{ location: string; cookies: readonly string[] }> {
     const begun = await admin.ask('GET', `/api/session/oidc?page=${encodeURIComponent(page)}`);
     const [memo = ''] = begun.headers.getSetCookie();
@@ -124,7 +124,7 @@ test('redirects to no other site', async (t) => {
   ]) {
     assert.equal((await signIn(page)).location, '/', page);
   }
-  // Dots that are left out of a path must not leave two slashes at its beginning.
+  // Removing dots from a path must not leave two slashes at its beginning.
   for (const page of ['/.//attacker.example', '/x/..//attacker.example', '/%2e///attacker.example']) {
     assert.equal((await signIn(page)).location, '/attacker.example', page);
   }

@@ -13,9 +13,9 @@ import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
 const { path } = contract.beginOidc;
 const memoSeconds = 600;
 
-/** Over https no page of a neighbouring host can put one there, by which somebody else's sign-in would end here. */
+/** Over https no page of a neighbouring host can set it, and so complete its own sign-in here. */
 const memoCookieOf = (isSecure: boolean): string => (isSecure ? '__Host-postern_oidc' : 'postern_oidc');
-/** What a name with that prefix asks for. */
+/** The attributes that such a prefix requires. */
 const memoAttributesOf = (isSecure: boolean): string =>
   `Path=${isSecure ? '/' : path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 const memo = z.object({
@@ -76,7 +76,7 @@ function notTheSame(): Problem {
   });
 }
 
-/** The gate lets anybody through here, as signing in does. */
+/** Callers need no role here, as with signing in. */
 function toProver(caller: Caller): OidcProver {
   if (caller.kind !== 'member') throw signedOut();
   const { memberId, sessionId } = caller;
@@ -89,20 +89,20 @@ function providerOf({ oidc }: AdminContext) {
   throw new Problem('not_found', { detail: 'No identity provider is configured (console.oidc); sign in another way.' });
 }
 
-/** As the provider was told, whatever a proxy in between made of it. */
+/** The URL as given to the provider, even behind a proxy. */
 function urlOf({ context, headers, query }: Callback): URL {
   const url = new URL(`${context.access.consoleUrl(headers)}${path}/callback`);
   for (const [name, value] of Object.entries(query)) if (typeof value === 'string') url.searchParams.set(name, value);
   return url;
 }
 
-/** `page` shows what goes wrong. */
+/** `page` shows faults. */
 async function leading(page: string, lead: () => Promise<Response>): Promise<Response> {
   try {
     return await lead();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    // Behind the `#`, so that no log sees it.
+    // In the URL fragment, which is never logged.
     return leadTo(`${page}#problem=${encodeURIComponent(error.message)}`, []);
   }
 }
@@ -113,16 +113,16 @@ function leadTo(location: string, cookies: readonly string[]): Response {
   return new Response(null, { status: 303, headers });
 }
 
-/** Of this console, and no other site that a link named. */
+/** Only a page of this console, whatever a link named. */
 function toPage(written = '/'): string {
   const here = 'http://console.invalid';
   const url = URL.parse(written, here);
   if (url?.origin !== here || !written.startsWith('/')) return '/';
-  // `/.//elsewhere` is of this origin, and what is left of it leads elsewhere.
+  // `/.//elsewhere` has this origin, but its normalised path leads elsewhere.
   return `${url.pathname.replace(/^\/{2,}/, '/')}${url.search}`;
 }
 
-/** Lax: the browser comes back from another site. Nobody but this browser gets to see it. */
+/** Lax: the browser comes back from another site. Only this browser sees it. */
 function toMemoCookie(kept: OidcMemo, consoleUrl: string): string {
   const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
   const isSecure = isSecureAt(consoleUrl);
@@ -131,7 +131,7 @@ function toMemoCookie(kept: OidcMemo, consoleUrl: string): string {
 
 const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https:');
 
-/** Undefined where it is too old, or another browser has it. */
+/** Undefined where it is too old, or of another browser. */
 function readMemo(headers: Headers, isSecure: boolean): OidcMemo | undefined {
   const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
   return memo.safeParse(toJson(Buffer.from(value, 'base64url').toString('utf8'))).data;

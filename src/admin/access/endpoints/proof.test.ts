@@ -22,7 +22,7 @@ async function open(t: TestContext, configuration: Readonly<Record<string, unkno
     return made;
   }
 
-  /** Of somebody who came long ago. */
+  /** A session that began long ago. */
   async function staleSession(member: StoredMember, method: SessionMethod = 'password'): Promise<Headers> {
     const { cookie, csrfToken } = await context.access.sessions.open(
       member,
@@ -54,7 +54,7 @@ test('re-authentication by password starts a new session and ends the old one', 
   const proved = await ask('POST', '/api/me/proof', { password }, stale);
   assert.equal(proved.status, 200);
   assert.equal((await makeToken(asProved(proved))).status, 201);
-  // Whoever copied the cookie is out.
+  // A copy of the former cookie is useless.
   assert.deepEqual(codeOf(await makeToken(stale)), [401, 'sign_in_needed']);
   const entries = (await store.audit.page({ limit: 9 })).map(({ actor, action, subject }) => [actor, action, subject]);
   assert.ok(entries.some((entry) => entry.join() === 'console: ada@example.com,console.proof,ada@example.com'));
@@ -127,7 +127,7 @@ async function openWithProvider(t: TestContext) {
   const oidc = { issuer: provider.issuer, client_id: oidcClient.id, client_secret: oidcClient.secret };
   const rig = await open(t, { console: { oidc: { ...oidc, default_role: 'viewer' } } });
 
-  /** As a browser is led. The session's cookie does not come along from another site. */
+  /** Follows redirects as a browser. The session's cookie is not sent from another site. */
   async function go(path: string, session: Headers = {}) {
     const begun = await rig.ask('GET', path, undefined, session);
     const [memo = ''] = begun.headers.getSetCookie();

@@ -32,7 +32,7 @@ test('a sign-in opens a session for the member until sign-out', async (t) => {
   const out = await ask('DELETE', '/api/session', undefined, browser);
   assert.equal(out.status, 204);
   assert.match(out.headers.getSetCookie()[0] ?? '', /^postern_session=; Max-Age=0/);
-  // The cookie itself is worth nothing any more.
+  // The former cookie is invalid now.
   assert.equal((await ask('GET', '/api/session', undefined, browser)).json.member, null);
   assert.equal((await ask('GET', '/api/members', undefined, browser)).status, 401);
   assert.equal((await ask('DELETE', '/api/session', undefined, browser)).status, 204);
@@ -52,11 +52,11 @@ test('an unknown address and a wrong password get identical responses', async (t
   await store.members.create({ email: 'o@example.com', name: 'O', role: 'owner' }, 'tester');
   await store.members.change(member.id, { disabled: true }, { actor: 'tester' });
   assert.deepEqual((await signIn()).json, wrong.json);
-  // Without a password there is none that fits.
+  // Without a password none is valid.
   assert.deepEqual((await signIn('', 'o@example.com')).json, wrong.json);
   const failures = (await actions()).filter((line) => line.includes('sign_in_failed'));
   assert.equal(failures.length, 4);
-  // What was typed as the address is told only where it is one.
+  // The typed address is only logged where it is a member's.
   assert.doesNotMatch(failures.join('\n'), /eve@/);
 });
 

@@ -83,7 +83,7 @@ async function accept(
       detail: `${email} is a member already; sign in, or ask an owner for a new password.`,
     });
   }
-  // Who comes with a link of an owner's starts without what others tried at the account.
+  // A reset by an owner's link starts without earlier failed attempts.
   await access.throttle.succeeded(member.email, address);
   return toReply(await access.signIn.open('sign_in', { member }, 'link', { headers, address }), context);
 }

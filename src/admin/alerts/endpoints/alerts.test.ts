@@ -99,7 +99,7 @@ test('one of several nodes evaluates alerts, and another takes over after its le
     await other.look();
   }
   assert.deepEqual([sent.length, looks], [2, 0]);
-  // The first one says no more: its time is over.
+  // The first one's lease is over.
   await store.alerts.lease('test-node', Date.now() - 1);
   await other.look();
   assert.equal((await store.alerts.page({ isOpen: true, limit: 9 })).length, 1);

@@ -11,7 +11,7 @@ import * as contract from '../contract/alerts.ts';
 import { wordsOfRules } from '../rules.ts';
 
 const minuteMs = 60_000;
-/** Around an alert, so that one sees how it was before. */
+/** Context around an alert. */
 const marginMs = 30 * minuteMs;
 const mostOpen = 100;
 

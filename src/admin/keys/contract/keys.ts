@@ -11,14 +11,14 @@ const keysEndpoint = endpointsOf('Keys and projects');
 
 const managedBy = z.enum(keyManagers);
 
-/** What is said of a key; what is not said is left out. */
+/** The settings of a key; unset ones are absent. */
 export const keyDocument = z.object({
   name: z.string().optional(),
   expires: instant.optional(),
   ...keyTermsDocument.shape,
 });
 
-/** Judged by the schema of the configuration file, whose words the faults have. */
+/** Validated by the configuration file's schema, with its messages. */
 const writtenKey = z.record(z.string(), z.unknown()).meta({
   description: `The fields of \`document\`, in the words of the configuration file: ${Object.keys(keyDocument.shape).join(', ')}; \`expires\` may be a date, a time, or from now such as \`30d\`.`,
   examples: [

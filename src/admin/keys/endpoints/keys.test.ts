@@ -128,7 +128,7 @@ test('of two concurrent changes to a key, the second gets a conflict that names 
   const seen = { 'if-match': headers.get('etag') ?? '' };
   const first = await ask('PATCH', path, { name: 'b', budgets: [{ every: 'day', amount: 1 }] }, seen);
   assert.deepEqual([first.status, first.headers.get('etag')], [200, '"2"']);
-  // What was not sent stays.
+  // Absent fields stay.
   assert.deepEqual(first.json.document.limits, { concurrency: 3 });
   become('owner');
   const second = await ask('PATCH', path, { name: 'c' }, seen);
@@ -234,7 +234,7 @@ test('the list is paged without gaps, and filtered by name, note, project and st
     const page = await ask('GET', `/api/keys?limit=2${before === null ? '' : `&before=${before}`}`);
     seen.push(...page.json.items.map(({ id }: { id: string }) => id));
     before = page.json.next;
-    // One that is made meanwhile moves nothing.
+    // One created meanwhile changes no page.
     if (before !== null) await ask('POST', '/api/keys', { name: 'late' });
   } while (before !== null);
   assert.equal(seen[0], 'dev');

@@ -27,7 +27,7 @@ import { readBurnDown, readSpend, toBudgetStates } from '../spending.ts';
 
 const keysAtOnce = 20;
 
-/** What holds a secret is kept by nobody on the way. */
+/** Answers with a secret must not be cached. */
 const unkept = { 'cache-control': 'no-store' };
 
 export const listAllKeys = implement(contract.listKeys, async ({ query: { before, limit, ...filter }, context }) => {
@@ -36,14 +36,14 @@ export const listAllKeys = implement(contract.listKeys, async ({ query: { before
   const found = all.slice(startAfter(all, before)).filter((key) => fits(key, filter, nowMs));
   const page = found.slice(0, limit);
   const items: z.input<typeof contract.key>[] = [];
-  // A few at once: each has budgets to be read, and their answers come together.
+  // A few at once, as each reads its budgets.
   for (let from = 0; from < page.length; from += keysAtOnce) {
     items.push(...(await Promise.all(page.slice(from, from + keysAtOnce).map((key) => toKey(key, context)))));
   }
   return { items, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
 });
 
-/** Keys stay where they are in the list: new ones come before all others, and none is ever taken out of the store. */
+/** Positions are stable: new keys come first, and none is ever deleted. */
 function startAfter(keys: readonly AnyKey[], id: string | undefined): number {
   if (id === undefined) return 0;
   const index = keys.findIndex((key) => key.id === id);
@@ -115,7 +115,7 @@ export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, 
   return replyWith({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
 });
 
-/** By the rules of any other change: what is not allowed any more is refused. */
+/** Like any other change: terms that are no longer allowed are refused. */
 export const restoreKey = implement(contract.restoreKey, async ({ params: { id }, body, caller, context }) => {
   const { store, keyTerms, clock } = context;
   const now = await findStoredKey(id, context);
@@ -140,7 +140,7 @@ const withoutUndefined = (document: object) =>
 
 const entriesPerPage = 200;
 
-/** The terms that the audit log has as those before a change. */
+/** The terms before a change, from the audit log. */
 async function findFormerKey(
   id: string,
   entryId: string,
@@ -151,7 +151,7 @@ async function findFormerKey(
     const found = entries.find((entry) => entry.id === entryId);
     const terms = found?.before;
     if (isMapping(terms) && Array.isArray(terms.models) && isMapping(terms.caps)) {
-      // As the store wrote it, save that an end may be missing that a former version did not know.
+      // As written by the store; an expiry that a former version did not know may be absent.
       return { name: '', metadata: {}, ...terms } as unknown as KeyTerms & { name: string };
     }
     if (found !== undefined || entries.length < entriesPerPage) {
@@ -182,7 +182,7 @@ async function toDetail(key: AnyKey, context: AdminContext): Promise<z.input<typ
   };
 }
 
-/** One that was just put into the store is there, in force or not. */
+/** Includes projects just stored, in force or not. */
 async function projectIds({ resources }: AdminContext): Promise<ReadonlySet<string>> {
   return new Set((await resources.list('project')).map((project) => project.id));
 }
@@ -230,7 +230,7 @@ export const deleteProject = implement(contract.deleteProject, async ({ params: 
   return undefined;
 });
 
-/** How many keys that are not revoked belong to each project. */
+/** Number of unrevoked keys of each project. */
 async function countKeys({ store, configuration }: AdminContext): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const key of [...configuration.snapshot().keys.values(), ...(await store.keys.list())]) {

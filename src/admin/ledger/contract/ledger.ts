@@ -34,7 +34,7 @@ function toTime(text: string, issues: z.RefinementCtx): number {
   return z.NEVER;
 }
 
-/** There is no 30th of February, whatever a date makes of it. */
+/** JavaScript's Date accepts the 30th of February. */
 function isRealDay(text: string): boolean {
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const ms = Date.parse(day);
@@ -46,7 +46,7 @@ interface Span {
   readonly to?: number | undefined;
 }
 
-/** Says it of `from`, the one that is more often wrong. */
+/** Reports it for `from`, which is wrong more often. */
 export function checkSpan({ from, to }: Span, issues: z.RefinementCtx): void {
   if (from !== undefined && to !== undefined && from >= to) {
     issues.addIssue({ code: 'custom', path: ['from'], message: '"from" has to be before "to".' });
@@ -92,7 +92,7 @@ export const listAudit = auditEndpoint('GET /api/audit', 'admin', {
   answer: pageOf(auditEntry),
 });
 
-/** What sums know as well. */
+/** Filters that sums support as well. */
 export const usageFilters = {
   from: fromTime,
   to: toTimeOf,
@@ -124,7 +124,7 @@ const idFilter = {
     .describe('The ID of a row, or how it begins.'),
 };
 
-/** What no index leads to: pages of rows are looked through, and a page may have fewer rows and a `next`. */
+/** Filters without an index: pages of rows are scanned, and a page may have fewer rows and a `next`. */
 const siftedBy = {
   code: name.describe('The error code of the gateway.'),
   cache: z.enum(['hit', 'partial', 'miss']).optional(),
@@ -164,7 +164,7 @@ const ledgerId = z.object({
 const count = z.number().nullable();
 const text = z.string().nullable();
 
-/** What is counted beside tokens. */
+/** Units beside tokens. */
 export const unitCounts = {
   cacheWriteTokens: z.number().optional().describe('Of the input, put into the cache of the service.'),
   cacheWriteHourTokens: z.number().optional().describe('Of those, what it keeps for an hour.'),
@@ -253,7 +253,7 @@ export const ledgerDetail = ledgerRow.extend({
   hasCapture: z.boolean().describe('Whether what was asked and answered is kept.'),
 });
 
-/** What there is to choose from; whatever else was used in the past can be asked for as well. */
+/** Values to choose from; other values of the past can be requested as well. */
 export const ledgerChoices = z.object({
   keys: z.array(z.object({ id: z.string(), name: z.string() })),
   projects: z.array(z.object({ id: z.string(), name: z.string() })),

@@ -12,7 +12,7 @@ async function open(t: Parameters<typeof openAdmin>[0]) {
   ];
   for (const [actor, action, subject] of rows) {
     await admin.store.audit.add({ actor, action, subject, before: null, after: { name: action } });
-    // IDs sort by time, and two of one millisecond by chance.
+    // IDs sort by time, and randomly within a millisecond.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return admin;

@@ -25,7 +25,7 @@ export const exportLedger = implement(contract.exportLedger, async ({ query: { f
   return exportRows(context.store.ledger, query, { format, sift });
 });
 
-/** What the store filters by, and what rows are looked through for. */
+/** Splits the filter: what the store supports, and what rows are scanned for. */
 async function siftOf<Q extends SiftedBy & { readonly tag?: string | undefined }>(asked: Q, context: AdminContext) {
   const { code, cache, minDurationMs, minCost, tag, ...query } = asked;
   const keys = tag === undefined ? undefined : await keysWith(tag, context);
@@ -84,7 +84,7 @@ export const getCapture = implement(contract.getCapture, async ({ params: { id }
       detail: 'Nothing is kept of this request: its key has no capture, or the time for it is over.',
     });
   }
-  // First, so that nobody reads unseen.
+  // First, so that every reading is logged.
   await store.audit.add({ actor: actorOf(caller), action: 'capture.read', subject: id, before: null, after: null });
   return { request: found.request, response: found.response, expiresAt: toInstant(found.expiresAtMs) };
 });
@@ -98,7 +98,7 @@ function noSuchRow(): Problem {
 export const listAudit = implement(
   contract.listAudit,
   async ({ query: { from, to, before, limit, ...filter }, context: { store } }) => {
-    // One more than asked for tells whether there is a next page.
+    // One more than requested shows whether there is a next page.
     const entries = await store.audit.page({ ...filter, fromMs: from, toMs: to, before, limit: limit + 1 });
     const page = entries.slice(0, limit);
     const hasKeys = page.some(({ action }) => action.startsWith('key.'));
@@ -110,7 +110,7 @@ export const listAudit = implement(
   },
 );
 
-/** A key has the name that it has now; of what is gone, or is no key, the entry itself may say one. */
+/** A key has its present name; for deleted and other subjects, the entry may have one. */
 function toEntry({ atMs, ...entry }: AuditEntry, known: string | undefined): z.input<typeof auditEntry> {
   const name = known ?? nameIn(entry.after) ?? nameIn(entry.before);
   return { ...entry, name: name === undefined || name === entry.subject ? null : name, at: toInstant(atMs) };
