@@ -1,4 +1,4 @@
-/** Who may do what: every endpoint, asked by everybody, with a session and with a token, and by those who may not any more. */
+/** Permissions: every endpoint, called by each role, with a session and with a token, and by callers without access. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -12,12 +12,12 @@ import type { Method } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
 import { type Needed, type Role, reaches, roleFacts, roles } from './roles.ts';
 
-/** With `+ proof` it gives lasting power: for no token, whatever its role, and for a session only with fresh proof. */
+/** With `+ proof` it gives lasting power: refused for tokens of any role, and for sessions without a fresh proof. */
 type Wanted = Needed | `${Exclude<Needed, 'anyone'>} + proof`;
 
 /**
- * Written by hand, one line each, and compared with what is served: the lowest role; `anyone`, before signing in; `member`,
- * with a session of whichever role, and with no token.
+ * Written by hand, one line each, and compared with the endpoints: the lowest role; `anyone`, before signing in; `member`, with a session of any
+ * role, but no token.
  */
 const table: Readonly<Record<string, Wanted>> = {
   'GET /api/session': 'anyone',
@@ -116,7 +116,7 @@ const table: Readonly<Record<string, Wanted>> = {
 };
 
 type Headers = Readonly<Record<string, string>>;
-/** `through`: past the gate, whatever came of it then. */
+/** `through`: authorised, whatever the result was. */
 type Verdict = 'through' | 'sign_in_needed' | 'not_allowed' | 'proof_needed' | 'forged_request';
 
 const refusals = ['sign_in_needed', 'not_allowed', 'proof_needed', 'forged_request'];
@@ -164,7 +164,7 @@ async function open(t: TestContext) {
     return api.fetch(request, { address: '127.0.0.1' });
   }
 
-  /** Things that are not there are asked for, so that nothing is changed. */
+  /** Calls concern missing objects, so that nothing changes. */
   async function judge(route: string, headers: Headers): Promise<Verdict> {
     const [method, path] = split(route);
     const response = await send(method, path.replaceAll(/:\w+/g, 'none'), headers);
@@ -200,7 +200,7 @@ test('the table lists every endpoint once, and nothing else', () => {
 
 test('every endpoint admits exactly the roles in the table', async (t) => {
   const { addMember, sessionOf, tokenOf, judge } = await open(t);
-  // Somebody who is there for good, so that nobody else is the last owner.
+  // A permanent owner, so that no other is the last one.
   const owner = await addMember('owner');
   for (const [route, wanted] of Object.entries(table)) {
     assert.equal(await judge(route, {}), judgementOf(wanted, undefined, 'proved session'), `nobody: ${route}`);
@@ -241,7 +241,7 @@ test('writes with a session need the CSRF token, and are refused from another si
   for (const route of Object.keys(table).filter((one) => !one.startsWith('GET '))) {
     for (const one of forged)
       assert.equal(await judge(route, one), 'forged_request', `${route} ${JSON.stringify(one)}`);
-    // Signing a victim in as somebody else is a write too.
+    // Signing a victim in as another person is a write too.
     for (const origin of ['https://attacker.example', 'null']) {
       assert.equal(await judge(route, { origin }), 'forged_request', `nobody: ${route}`);
     }
@@ -275,7 +275,7 @@ test('a member who loses access is refused from the next request', async (t) => 
   for (const { headers } of [revoked, over]) assert.equal(await judge('GET /api/members', headers), 'sign_in_needed');
   const { headers } = await sessionOf(member);
   await store.members.change(member.id, { role: 'viewer' }, { actor: 'tester' });
-  // Signed in anew with the new role; a token may never more than its member.
+  // Signed in again with the new role; a token never exceeds its member's.
   assert.equal(await judge('GET /api/members', headers), 'sign_in_needed');
   assert.equal(await judge('GET /api/members', lives.headers), 'through');
   assert.equal(await judge('GET /api/audit', lives.headers), 'not_allowed');
@@ -297,7 +297,7 @@ test('an invalid token is refused even beside a valid session, and so is another
   for (const [value, verdict] of rows) {
     assert.equal(await judge('GET /api/members', { ...headers, authorization: value }), verdict, value.slice(0, 12));
   }
-  // A proxy in front may ask for a password of its own.
+  // A proxy in front may require its own password.
   assert.equal(await judge('GET /api/members', { ...headers, authorization: 'Basic eDp5' }), 'through');
 });
 

@@ -7,7 +7,7 @@ interface Row {
   readonly title: string;
 }
 
-/** One row a kind of problem; `detail` is said where it is thrown. */
+/** One row for each kind of problem; the code that throws it sets `detail`. */
 export const problemTable = {
   malformed_request: { status: 400, title: 'The request cannot be read' },
   invalid_fields: { status: 422, title: 'Some fields are not as they have to be' },
@@ -38,7 +38,7 @@ export const problemTable = {
 export type ProblemCode = keyof typeof problemTable;
 
 export interface ProblemFacts {
-  /** What happened here, and what to do next. Never a secret. */
+  /** The fact and the next step. Never a secret. */
   readonly detail: string;
   readonly fields?: readonly FieldFault[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -65,10 +65,10 @@ export class Problem extends Error {
   }
 }
 
-/** Where one field is at fault, in words that say all of it. */
+/** A fault of one field, with a message for the whole response. */
 export const invalidField = (path: string, message: string): Problem =>
   new Problem('invalid_fields', { detail: message, fields: [{ path, message }] });
 
-/** The same where the words make sense beside the field alone. */
+/** The same with a message for the field only. */
 export const lookAtField = (path: string, message: string): Problem =>
   new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });

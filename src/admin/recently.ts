@@ -14,7 +14,7 @@ interface Gateway {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** Of each gateway its own. A name stands for one kind of answer. */
+/** One for each gateway. A name stands for one kind of answer. */
 export function createRecently(keptMs: number) {
   const ofGateways = new WeakMap<object, Map<string, Kept>>();
   return <T>({ series, clock }: Gateway, name: string, ask: () => Promise<T>): Promise<T> => {

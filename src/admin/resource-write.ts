@@ -13,10 +13,10 @@ interface Asked {
   readonly headers: Headers;
 }
 
-/** As `ETag` carries it. */
+/** For `ETag`. */
 export const toTag = (version: number | undefined): string => `"${version ?? 0}"`;
 
-/** What `If-Match` says, 0 for `If-None-Match: *`, and undefined where neither is there. */
+/** The version in `If-Match`, 0 for `If-None-Match: *`, and undefined without either. */
 export function expectedVersion(headers: Headers): number | undefined {
   const match = headers.get('if-match');
   if (match === null) return headers.get('if-none-match') === '*' ? 0 : undefined;
@@ -27,7 +27,7 @@ export function expectedVersion(headers: Headers): number | undefined {
   return Number(version);
 }
 
-/** The same where a write without it would be blind. */
+/** The same for writes that require it. */
 export function neededVersion(headers: Headers): number {
   const expected = expectedVersion(headers);
   if (expected !== undefined) return expected;
@@ -56,7 +56,7 @@ export async function writeResource(
   }
 }
 
-/** For a write that was judged by the version that is there: one that is for another is never done, whatever is there a moment later. */
+/** For a write validated against the present version: a write for another version fails. */
 export async function checkVersion(
   element: Pick<ConfiguredElement, 'kind' | 'id' | 'version'>,
   expected: number,
@@ -115,7 +115,7 @@ export function managedProblem({ kind, id, managedBy, place }: ConfiguredElement
   });
 }
 
-/** The audit log's own words for who wrote, for people: an address, a token, the command line. */
+/** The audit log's actor for people: an address, a token, the command line. */
 function toPersonWords(actor: string): string {
   if (actor.startsWith('console: ')) return actor.slice('console: '.length);
   if (actor.startsWith('token: ')) return `The API token ${actor.slice('token: '.length)}`;

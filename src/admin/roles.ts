@@ -13,5 +13,5 @@ export const roleFacts: Readonly<Record<Role, string>> = {
   owner: 'Also invites and removes members, and gives roles.',
 };
 
-/** `anyone`: before signing in; `member`: signed in with whichever role, and about oneself. */
+/** `anyone`: before signing in; `member`: signed in with any role, and about oneself. */
 export type Needed = 'anyone' | 'member' | Role;

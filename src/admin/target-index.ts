@@ -6,7 +6,7 @@ import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 import type { AdminContext } from './context.ts';
 
-/** So long a node that fell silent is still shown. */
+/** How long a silent node is still shown. */
 const shownForMs = 10 * 60_000;
 
 export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > reportMaxAgeMs;
@@ -15,13 +15,13 @@ export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs 
 export type Heard = TargetState & { readonly node: string };
 
 export interface TargetReports {
-  /** Those of nodes that fell silent included. */
+  /** Including silent nodes. */
   readonly all: readonly HealthReport[];
-  /** Those of nodes that have not. */
+  /** Without silent nodes. */
   readonly spoken: readonly HealthReport[];
   of(upstream: string, model: string): readonly Heard[];
   ofUpstream(upstream: string): readonly Heard[];
-  /** The targets that any node reported, in the order of the reports, each once. */
+  /** All reported targets in the order of the reports, each once. */
   readonly targets: readonly (readonly [Heard, ...Heard[]])[];
 }
 
@@ -29,7 +29,7 @@ type Index = Omit<TargetReports, 'all' | 'spoken'>;
 
 const nameOf = (upstream: string, model: string): string => `${upstream}\0${model}`;
 
-/** As long as nobody reports anew, the same reports come back, and their index stays. */
+/** Unchanged reports are the same objects, and keep their index. */
 const indexed = new WeakMap<
   HealthStore,
   { readonly spoken: readonly HealthReport[]; readonly index: Promise<Index> }

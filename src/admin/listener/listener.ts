@@ -18,39 +18,39 @@ import { isLoopback } from '../../lib/addresses/address-range.ts';
 import { type ConnectionLimits, createAdminConnections } from './admin-connections.ts';
 import { Refusal, type RefusalCode } from './refusal.ts';
 
-/** What is given for a path: its type and its text, by what the caller would rather have. */
+/** The response for a path: content type and text, by the caller's preference. */
 interface Page {
   type(accept: string | undefined): string;
-  /** In pieces where it is long: each is written on its own, and requests are served in between. */
+  /** A long text comes in pieces: each is written on its own, and requests are served in between. */
   text(accept: string | undefined): string | Promise<string | Iterable<string>>;
 }
 
 export interface AdminListenerDeps {
-  /** Those in force; host and port count at the start only. */
+  /** The present ones; host and port apply only at the start. */
   settings(): ConsoleSettings;
   /** By path. */
   readonly pages: Readonly<Record<string, Page>>;
-  /** Whatever else is asked for: it sees for itself who may. */
+  /** Answers all other requests, with its own authorisation. */
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Whether people come by way of that address: it is one of many, and not held to what one may have. */
+  /** Whether the address is a proxy, which many people share: it has no limit of its own. */
   readonly isProxy?: (address: string) => boolean;
-  /** Told of what no caller may see. */
+  /** Called with faults that callers must not see. */
   onFault(error: unknown): void;
 }
 
-/** Others than this machine would reach it, and it asks for no token. */
+/** Other machines could reach it, and it requires no token. */
 export class OpenListenerError extends Error {
   override readonly name = 'OpenListenerError';
 }
 
 const maxHeaderBytes = 8 * 1024;
 const maxHeaders = 50;
-/** A browser holds six, and one for each live view; idle ones are kept open for nobody in particular. */
+/** A browser uses six, and one for each live view. */
 const connectionLimits: ConnectionLimits = { most: 256, mostAnAddress: 64, mostIdle: 128, reserved: 16 };
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 75_000;
-/** While there are many. */
+/** While there are many connections. */
 const shortKeepAliveTimeoutMs = 5_000;
 /** For readers that stopped reading. */
 const silenceTimeoutMs = 90_000;
@@ -69,7 +69,7 @@ export function createAdminListener(deps: AdminListenerDeps) {
   const connections = createAdminConnections(connectionLimits, isProxy);
   const known = new Map(Object.entries(pages));
 
-  /** What came in a seat that is kept for metrics and probes ends with its answer, so that the next one finds it. */
+  /** Connections of the reserve for metrics and probes close after their answer, so that the next one is free. */
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const isOpenToAll = connections.begin(socket);
@@ -110,7 +110,7 @@ export function createAdminListener(deps: AdminListenerDeps) {
   const server = createServer(
     {
       insecureHTTPParser: false,
-      // Judged in guard.ts, with the other rules for it.
+      // Checked in guard.ts, with the other rules for it.
       requireHostHeader: false,
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersTimeoutMs,
@@ -187,7 +187,7 @@ function refuse(response: ServerResponse, refusal: Refusal): void {
   write(response, refusal.status, 'application/json', refusal.body(), refusal.headers);
 }
 
-/** For what never became a request. */
+/** For connections without a valid request. */
 function refuseRaw(stream: Duplex, code: RefusalCode): void {
   if (!stream.writable) {
     stream.destroy();
@@ -209,8 +209,8 @@ function toCode(parserCode: string): RefusalCode {
 }
 
 /**
- * A page on the web can make its own name mean this machine, and have a browser here ask; the browser then says that name as
- * `Host`. A number cannot be made to mean something else. Throws a Refusal.
+ * Against DNS rebinding: a web page can resolve its own name to this machine, and make a browser here send requests; these have that name as `Host`.
+ * An IP address cannot be rebound. Throws a Refusal.
  */
 function checkHost(request: IncomingMessage, { host: configuredHost, url }: ConsoleSettings): void {
   const names = request.headersDistinct.host ?? [];
@@ -240,11 +240,11 @@ function isOwnAddress(address: string): boolean {
 
 /** Throws a Refusal. */
 export function checkToken(request: IncomingMessage, { token }: ConsoleSettings): void {
-  // Without one, this machine alone may ask, whatever became of the settings since the start.
+  // Without one, only this machine may connect, whatever the settings became since the start.
   if (token === undefined && isLoopback(request.socket.localAddress ?? '')) return;
   const { authorization } = request.headers;
   const given = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  // Digests, so that they have one length; and none is compared faster than another.
+  // Digests have equal length, for a comparison in constant time.
   if (given !== undefined && token !== undefined && timingSafeEqual(digest(given), digest(token))) return;
   throw new Refusal('invalid_token', { 'www-authenticate': 'Bearer' });
 }

@@ -3,7 +3,7 @@
 interface Row {
   readonly status: number;
   readonly type: string;
-  /** What to do next. */
+  /** The next step. */
   readonly message: string;
 }
 

@@ -6,18 +6,18 @@ import { extname } from 'node:path';
 import { codeOf } from '../../lib/thrown.ts';
 
 interface SiteDeps {
-  /** Absolute; what `npm run build:console` wrote. */
+  /** Absolute; the output of `npm run build:console`. */
   readonly directory: string;
-  /** Different each time, and not to be guessed. */
+  /** Unique and unpredictable. */
   readonly nonce?: () => string;
 }
 
-/** What stands in index.html where the nonce goes. */
+/** The nonce's placeholder in index.html. */
 const noncePlaceholder = '__NONCE__';
 
 const noFiles: ReadonlyMap<string, BuiltFile> = new Map();
 
-/** On everything. */
+/** Headers of every response. */
 const standing = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -29,15 +29,15 @@ const standing = {
 export function createSite({ directory, nonce = () => randomBytes(18).toString('base64') }: SiteDeps) {
   let builtAtMs: number | undefined;
   let files = noFiles;
-  // A tab that was opened before a new build still asks for the files of the one before.
+  // A tab opened before a new build still requests files of the previous one.
   let before = noFiles;
   let reading: Promise<void> | undefined;
 
-  /** Looks whether there is another build, at most once at a time. */
+  /** Checks for another build, one check at a time. */
   function refresh(): Promise<void> {
     reading ??= readIfNew()
       .catch((error: unknown) => {
-        // Just then it is being put in place: the next page finds it.
+        // The build is being replaced: the next page finds it.
         if (codeOf(error) !== 'ENOENT') throw error;
       })
       .finally(() => {
@@ -76,7 +76,7 @@ export function createSite({ directory, nonce = () => randomBytes(18).toString('
   }
 
   return {
-    /** Undefined: there is no such file, and it is no page either. */
+    /** Undefined: there is no such file or page. */
     async find(request: Request): Promise<Response | undefined> {
       const { method, headers } = request;
       if (method !== 'GET' && method !== 'HEAD') return undefined;
@@ -127,8 +127,8 @@ function chooseCoding({ bytes }: BuiltFile, accepted: string): Coding {
 }
 
 /**
- * A page's path may hold a model's name, dots and all: what tells it from a file that is missing, and a browser from a client that
- * took this listener for the gateway's, is what is asked for.
+ * A page's path may contain a model's name with dots: `Accept` distinguishes it from a missing file, and a browser from a client that mistook this
+ * listener for the gateway's.
  */
 function isPage(pathname: string, accept: string): boolean {
   return pathname === '/' || (accept.includes('text/html') && !/^\/(assets|v1|v2)\//.test(pathname));
@@ -140,7 +140,7 @@ function policyWith(nonce: string): string {
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
-    // Sound that the playground was answered with, or recorded.
+    // Audio answers and recordings of the playground.
     'media-src blob:',
     "font-src 'self'",
     "connect-src 'self'",
@@ -175,13 +175,13 @@ npm run build:console</pre>
 </html>
 `;
 
-/** Reads the console as it was built: every file, its compressed forms, and what it is. */
+/** Reads the built console: every file with its compressed forms and content type. */
 type Coding = 'identity' | 'br' | 'gzip';
 
 interface BuiltFile {
   readonly type: string;
   readonly digest: string;
-  /** Its name says what is in it. */
+  /** Its name contains a content hash. */
   readonly isHashed: boolean;
   readonly bytes: { readonly identity: Buffer; readonly br: Buffer | undefined; readonly gzip: Buffer | undefined };
 }
@@ -198,7 +198,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** By the path that a browser asks for. A file of a kind that the console does not have is left out. */
+/** By URL path. Files of unknown types are left out. */
 async function readBuild(directory: string): Promise<Map<string, BuiltFile>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const names = new Set(

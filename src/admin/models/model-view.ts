@@ -15,7 +15,7 @@ import type { ShownIndex } from '../series/states.ts';
 import { toInstant, toShown } from '../shapes/common.ts';
 import type { SnapshotIndex, TargetReports } from '../target-index.ts';
 
-/** What a model is found by. Where it is not in force yet, what was written counts before what holds. */
+/** Searchable facts of a model. Before it is in force, the written ones are used. */
 export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIndex) {
   const { id, inForce } = element;
   const compiled = models.get(id);
@@ -113,7 +113,7 @@ function healthOf({ upstream, model }: { upstream: string; model: string }, repo
     restingCredentials: [...one.restingCredentials],
   }));
   const health: State = worstFirst.find((state) => nodes.some((one) => one.state === state)) ?? 'unknown';
-  // Until somebody has read the list, and found that it is not there, it may be.
+  // Missing from a list only if one was read without it.
   return { health, isListed: heard.every((one) => one.isListed !== false), nodes };
 }
 
@@ -123,7 +123,7 @@ const textsIn = (value: unknown): string[] =>
 const operationsIn = (value: unknown): Operation[] | undefined =>
   Array.isArray(value) ? operations.filter((operation) => value.includes(operation)) : undefined;
 
-/** What operators see of a model's lists: what is set, and whether it is what it was. */
+/** Settings of a model's lists, and whether the model is unchanged. */
 export function toListView(model: Model | undefined, id: string, reports: readonly HealthReport[]) {
   const { cache, dedupes = false, coalesce, shadow, canary } = model ?? {};
   return {
@@ -151,7 +151,7 @@ export function toListView(model: Model | undefined, id: string, reports: readon
 
 type Source = 'target' | 'model' | PriceOrigin['from'] | 'inside' | 'unknown';
 
-/** `document` is the model as it is written. */
+/** `document` is the model as written. */
 function toPriceView({ upstream, model, price, offers }: Target, document: ElementDocument) {
   const list = price === undefined ? undefined : listOf(price);
   return pricedAs(price, sourceOf());
@@ -177,7 +177,7 @@ function pricedAs(price: Price | undefined, source: Source) {
   };
 }
 
-/** Of a model that is not added yet. */
+/** For a model that is not added yet. */
 export const toListPriceView = (price: Price | undefined) =>
   price === undefined ? null : pricedAs(price, listOf(price)?.from ?? 'inside');
 

@@ -61,7 +61,7 @@ function toTarget(upstream: string, model: string, said: readonly TargetState[])
 
 type Agreement = z.input<typeof agreement>;
 
-/** Of models that there still are, in the order of the configuration; from the reports of nodes that have not fallen silent. */
+/** For existing models, in the order of the configuration; from reports of live nodes. */
 export function toAgreements(snapshot: Snapshot, reports: readonly HealthReport[]): Agreement[] {
   const said = reports.flatMap(({ drift }) => drift ?? []);
   const shadows = Map.groupBy(
@@ -90,10 +90,10 @@ function together<T>(
   );
 }
 
-/** The measures that tell, the most exact first. */
+/** By precision, the most exact first. */
 const measures = ['cosine', 'ranks', 'verdicts', 'overlap'] as const;
 
-/** The mean over nodes, by how much each has compared. */
+/** The mean over nodes, weighted by their comparisons. */
 function ofShadow(name: string, said: readonly [ShadowAgreement, ...ShadowAgreement[]]): Agreement {
   const measure = measures.find((one) => said.some((each) => each[one] !== null)) ?? null;
   let compared = 0;
@@ -115,7 +115,7 @@ function ofShadow(name: string, said: readonly [ShadowAgreement, ...ShadowAgreem
   };
 }
 
-/** The least that any node saw. */
+/** The lowest value of any node. */
 function ofCanary(name: string, said: readonly [CanaryState, ...CanaryState[]]): Agreement {
   const values = said.flatMap(({ agreement: value }) => (value === null ? [] : [value]));
   return {

@@ -15,15 +15,15 @@ export type Notice = z.input<typeof notice>;
 
 const dayMs = 86_400_000;
 const expiresSoonMs = 7 * dayMs;
-/** Of a budget: from here on one wants to know. */
+/** The share of a budget that causes a notice. */
 export const budgetShare = 0.8;
-/** Rows reach the store within a second where all is well. */
+/** Rows normally reach the store within a second. */
 const journalBehindMs = 10_000;
-/** The mark of time is moved every hour. */
+/** The time mark normally moves every hour. */
 const heldBackMs = 3 * 3_600_000;
 const mostOfAKind = 20;
 
-/** About the settings, and of no moment, where it does not say. */
+/** Defaults of a notice: about the settings, without a time. */
 type Facts = Omit<Notice, 'about' | 'at'> & Partial<Notice>;
 type Found = Facts | readonly Facts[];
 
@@ -54,7 +54,7 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
 async function readTargets(context: AdminContext): Promise<Found> {
   const targets = await timeSliced(toTargets(context.configuration.snapshot(), await readTargetReports(context)));
   const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
-  // What one upstream does to many models is one thing to look at.
+  // One upstream's trouble with many models is one notice.
   const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);
   return [...groups].map(([name, [first, ...others]]): Facts => {
     const { upstream = '', model = '', state, why = null } = first ?? {};
@@ -70,7 +70,7 @@ async function readTargets(context: AdminContext): Promise<Found> {
   });
 }
 
-/** Targets of which a node reports that interactive requests take longer than promised. */
+/** Targets that miss their latency target on some node. */
 export async function readMissedSlos(
   context: Pick<AdminContext, 'store' | 'clock'>,
 ): Promise<{ readonly upstream: string; readonly model: string }[]> {
@@ -89,7 +89,7 @@ async function readMissedPromises(context: AdminContext): Promise<Found> {
   }));
 }
 
-/** Whatever node has seen it first. */
+/** By the first node that saw it. */
 async function readChangedModels(context: AdminContext): Promise<Found> {
   const { models } = await indexOf(context.configuration.snapshot());
   const { all } = await readTargetReports(context);
@@ -154,7 +154,7 @@ async function readProcess({ live }: AdminContext): Promise<Found> {
   return notices;
 }
 
-/** A clock that jumped ahead deletes nothing before somebody confirms that it is right. */
+/** A clock that jumped ahead deletes nothing before it is confirmed. */
 async function readRetention({ store, clock }: AdminContext): Promise<Found> {
   const markMs = await store.ledger.readMark();
   if (markMs === undefined || clock.nowMs() - markMs <= heldBackMs) return [];
@@ -172,17 +172,17 @@ const rowsWait = (rows: number | undefined): string =>
 
 type Spent = Pick<AdminContext, 'store' | 'clock' | 'configuration'>;
 
-/** A budget, and how much of it is spent. */
+/** A budget and its spent money. */
 export interface SpentBudget {
   readonly holder: NamedHolder;
   readonly budget: Budget;
   readonly spentNanos: number;
   readonly share: number;
-  /** When it begins anew; undefined where it never does. */
+  /** The end of its period; undefined for budgets without one. */
   readonly endsAtMs: number | undefined;
 }
 
-/** By the sums of the ledger, a question for each period and kind of holder, however many there are. */
+/** By the ledger's sums: one query for each period and kind of holder. */
 export async function readSpentBudgets(context: Spent): Promise<SpentBudget[]> {
   const { store, clock, configuration } = context;
   const nowMs = clock.nowMs();
@@ -259,7 +259,7 @@ async function storedHolders({ store }: Pick<AdminContext, 'store'>): Promise<Na
     .map(({ id, name, caps }) => ({ kind: 'key', id, name, caps }));
 }
 
-/** Models that were called in the last day, and whose cost nobody knows. */
+/** Models with calls of unknown cost in the last day. */
 async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
   const lines = await store.ledger.usage({ fromMs: clock.nowMs() - dayMs }, ['model', 'upstream']);
   const unpriced = lines.filter(({ sums }) => sums.unpriced > 0).sort((a, b) => b.sums.unpriced - a.sums.unpriced);
@@ -290,7 +290,7 @@ async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
 
 const mostNamed = 3;
 
-/** The first few, and how many more there are. */
+/** The first few, and the number of the others. */
 function inShort(names: readonly string[]): string {
   const more = names.length - mostNamed;
   return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
@@ -315,7 +315,7 @@ async function readExpiring({ store, clock, configuration }: AdminContext): Prom
     }));
 }
 
-/** For owners, until one of them says that it is done: with the machine the key is gone, and what it sealed. */
+/** For owners, until one confirms a backup: losing the machine loses the key, and what it encrypts. */
 export async function readBackup({ store, instance }: AdminContext): Promise<Notice[]> {
   const key = await instance.ownKey();
   if (key === undefined || (await store.settings.get(backedUpKey)) === key.id) return [];
@@ -328,7 +328,7 @@ export async function readBackup({ store, instance }: AdminContext): Promise<Not
   });
 }
 
-/** The name of the setting: which key an owner has a copy of. */
+/** The setting with the ID of the key that an owner has backed up. */
 export const backedUpKey = 'secret_key_backed_up';
 
 async function readSecretKey({ instance }: AdminContext): Promise<Found> {

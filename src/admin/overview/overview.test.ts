@@ -1,4 +1,4 @@
-/** The overview over rows that were imported, beside what the store itself adds up. */
+/** The overview over imported rows, compared with the store's own sums. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -12,9 +12,9 @@ type OverviewQuery = z.output<typeof overviewQuery>;
 type Overview = z.input<typeof overview>;
 type Ledger = Pick<LedgerStore, 'usage' | 'page'>;
 
-/** Of as many are percentiles. */
+/** Number of rows that percentiles are computed from. */
 const newestRows = 1_000;
-/** What two pages hold: where an hour has more, it is shown by the hour. */
+/** Two pages: with more rows, the hour is shown as a whole. */
 const mostRowsByMinute = 2_000;
 const topLines = 10;
 
@@ -69,7 +69,7 @@ async function collectSums(
   return { fromMs, bucket, lines, byId: new Map(byGroup.map((line) => [line.by[by] ?? '', line.sums])) };
 }
 
-/** The last sixty minutes. Undefined where they have more rows than one wants to read. */
+/** The last sixty minutes. Undefined where they have too many rows. */
 async function collectRows(
   ledger: Ledger,
   filter: LedgerFilter,
@@ -170,14 +170,14 @@ function toFigures(sums: UsageSums): z.input<typeof overviewSums> {
   return { requests, errors, inputTokens, outputTokens, cost: toDollars(costNanos), unpriced, meanMs };
 }
 
-/** What a chart and a list are made of, wherever it comes from. */
+/** Input of a chart and a list, from any source. */
 interface Line {
   readonly atMs: number;
   readonly outcome: RowOutcome;
   readonly sums: UsageSums;
 }
 
-/** As the import adds a row to the sums. */
+/** As the import sums a row. */
 function toSumsOfRow(row: LedgerRow): UsageSums {
   const isUnpriced = row.costNanos === null && (row.billedInputTokens !== null || row.outcome === 'lost');
   return {
@@ -208,7 +208,7 @@ interface Stretch {
   readonly fromMs: number;
   readonly toMs: number;
   readonly bucket: 'minute' | 'hour' | 'day';
-  /** The whole hours in it, and the same hours one stretch earlier; the hour that is running is in neither. */
+  /** The span's whole hours, and the same number of hours before; without the current hour. */
   readonly whole: { readonly fromMs: number; readonly toMs: number; readonly earlierByMs: number };
 }
 
@@ -227,7 +227,7 @@ export function toStretch(range: Range, nowMs: number): Stretch {
   return { fromMs, toMs: nowMs, bucket: range === '30d' ? 'day' : 'hour', whole };
 }
 
-/** The beginnings of all buckets, so that those without a request are there too. */
+/** The beginnings of all buckets, including those without a request. */
 function bucketsOf({ fromMs, toMs, bucket }: Pick<Stretch, 'fromMs' | 'toMs' | 'bucket'>): number[] {
   const stepMs = { minute: minuteMs, hour: hourMs, day: dayMs }[bucket];
   const first = Math.floor(fromMs / stepMs) * stepMs;

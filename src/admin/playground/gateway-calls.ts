@@ -15,15 +15,15 @@ import { type GatewayRoute, toGatewayPath } from './contract/playground.ts';
 
 export interface GatewayCall {
   readonly route: GatewayRoute;
-  /** Where the path names it; elsewhere it stands in the body. */
+  /** For routes with the model in the path. */
   readonly model?: string | undefined;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body: Uint8Array;
-  /** JSON where it does not say. */
+  /** Default JSON. */
   readonly contentType?: string | undefined;
-  /** The caller's own key; without one it is the console's. */
+  /** The caller's own key; by default the console's. */
   readonly key?: string | undefined;
-  /** By which the call is found in the ledger. */
+  /** Identifies the call in the ledger. */
   readonly requestId: string;
   readonly signal: AbortSignal;
 }
@@ -32,15 +32,15 @@ export type GatewayCalls = Pick<ReturnType<typeof createGatewayCalls>, 'send'>;
 
 interface GatewayCallsDeps {
   readonly consoleKey: ReturnType<typeof createConsoleKey>;
-  /** Where clients are served, such as `http://0.0.0.0:4000/ai`, or `unix:/run/postern.sock:/ai`. */
+  /** The clients' URL, such as `http://0.0.0.0:4000/ai`, or `unix:/run/postern.sock:/ai`. */
   clientUrl(): string;
-  /** The listener's own certificate, where it speaks TLS. PEM text. */
+  /** The listener's own certificate, where it uses TLS. PEM text. */
   certificate(): string | undefined;
 }
 
 const passedOn =
   /^(?:content-encoding|server-timing|retry-after|x-request-id|x-upstream-request-id|x-should-retry|x-postern-.+|x-ratelimit-.+)$/;
-/** Anything else would be for a browser to interpret, and an upstream wrote it; sound runs nothing. */
+/** Other types would be interpreted by the browser, although an upstream wrote them; audio is harmless. */
 const plainTypes = /^(?:application\/(?:[\w.-]+\+)?json|text\/event-stream|text\/plain|audio\/[\w.+-]+)(?![\w.+-])/i;
 const withoutBody: readonly number[] = [204, 205, 304];
 const lostKeyCodes: readonly string[] = ['invalid_api_key', 'revoked_api_key'];
@@ -74,7 +74,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
         // What is taken for safe is the very certificate that this gateway was given, whoever signed it and for whichever name.
         ...(ca !== undefined && { ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
       });
-      // The gateway has time limits of its own, and says which one it was.
+      // The gateway has its own time limits, and reports them.
       request.once('socket', (socket) => {
         socket.setTimeout(connectMs, () => request.destroy(new Error('no connection')));
         socket.once(isSecure ? 'secureConnect' : 'connect', () => socket.setTimeout(0));
@@ -99,19 +99,19 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
     const answer = await ask(call, secret);
     if (answer.statusCode !== 401) return toResponse(answer);
     const text = await readText(answer);
-    // Somebody revoked the key, or another process took it over: once more, with another one.
+    // The key was revoked, or rotated by another process: one retry with another key.
     if (!lostKeyCodes.some((code) => text.includes(`"${code}"`))) return toResponse(answer, text);
     consoleKey.forget(secret);
     return toResponse(await ask(call, await consoleKey.secret()));
   }
 
   return {
-    /** Whatever the gateway answers, errors too; a Problem only where it cannot be reached. */
+    /** Returns any answer of the gateway, errors too; throws a Problem only where it is unreachable. */
     async send(call: GatewayCall): Promise<Response> {
       try {
         return call.key === undefined ? await sendAsConsole(call) : toResponse(await ask(call, call.key));
       } catch (error) {
-        // Nobody is there to read it.
+        // The reader has disconnected.
         if (call.signal.aborted) return new Response(null, { status: clientClosedStatus });
         throw error;
       }
@@ -129,7 +129,7 @@ function toAddress(url: string): { readonly url: URL; readonly socketPath?: stri
   return { url: new URL(`http://${socketHost}${path}`), socketPath: socket };
 }
 
-/** An address that means every interface is listened on, but not called. */
+/** An address of all interfaces cannot be called. */
 export function toReachable(url: string): string {
   if (isSocketUrl(url)) return url;
   const reachable = new URL(url);
@@ -140,7 +140,7 @@ export function toReachable(url: string): string {
 
 function toResponse(answer: IncomingMessage, text?: string): Response {
   const { statusCode: status = 502, headersDistinct } = answer;
-  // By it our page tells the gateway's own words from the console's.
+  // It distinguishes the gateway's errors from the console's.
   const headers = new Headers({
     'x-postern-answer': 'gateway',
     'content-type': toPlainType(headersDistinct['content-type']?.[0]),
@@ -153,7 +153,7 @@ function toResponse(answer: IncomingMessage, text?: string): Response {
     answer.resume();
     return new Response(null, { status, headers });
   }
-  // Each piece goes on as it comes; whoever stops reading ends the call.
+  // Streamed; cancelling the stream ends the call.
   const strategy = new ByteLengthQueuingStrategy({ highWaterMark: answer.readableHighWaterMark });
   const body: NodeReadableStream<Uint8Array> = Readable.toWeb(answer, { strategy });
   return new Response(body as ReadableStream<Uint8Array>, { status, headers });
@@ -168,12 +168,12 @@ const purpose = 'playground';
 const hostName = 'postern.host';
 const actor = 'console: playground';
 
-/** One of the console's own, of whichever host. */
+/** A console key of any host. */
 export const isConsoleKey = ({ metadata }: Pick<StoredKey, 'metadata'>): boolean => metadata[purposeName] === purpose;
 
 interface ConsoleKeyDeps {
   readonly store: Pick<Store, 'keys'>;
-  /** Where this process runs: two hosts with one store take nothing from each other. */
+  /** The host's name: two hosts with one store use different keys. */
   readonly host: string;
   nowMs(): number;
 }
@@ -186,7 +186,7 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
     const secret = createSecret();
     const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
     const mine = (await keys.list()).find(isMine);
-    // Nobody holds the former secret: whoever did has ended.
+    // The former secret's holder has ended.
     const rotated = mine === undefined ? undefined : await keys.rotate(mine.id, fresh, nowMs(), actor);
     if (rotated !== undefined) return secret;
     const metadata = { [purposeName]: purpose, [hostName]: host };
@@ -194,7 +194,7 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
     return secret;
   }
 
-  /** By its metadata: people may give it another name. */
+  /** By its metadata: people may rename it. */
   const isMine = ({ metadata, revokedAtMs }: StoredKey): boolean =>
     revokedAtMs === undefined && metadata[purposeName] === purpose && metadata[hostName] === host;
 
@@ -203,7 +203,7 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
       heldSecret = await obtain();
       return heldSecret;
     } catch (error) {
-      // Tried again by whoever asks next.
+      // The next request retries.
       held = undefined;
       throw error;
     }
@@ -214,7 +214,7 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
       held ??= hold();
       return held;
     },
-    /** The gateway knows this secret no more: the next one is another. */
+    /** The gateway no longer accepts this secret: the next one differs. */
     forget(secret: string) {
       if (heldSecret !== secret) return;
       held = undefined;

@@ -20,9 +20,9 @@ type Evidence = ShownTarget['evidence'];
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const weekMs = 7 * 24 * hourMs;
-/** So far back it is looked since when something is so. */
+/** How far back the beginning of a state is searched. */
 const lookBackMs = 6 * hourMs;
-/** What a week was does not change soon. */
+/** A week's figures change slowly. */
 const weekKeptMs = 10 * minuteMs;
 const keptMs = 5_000;
 const mostLines = 100_000;
@@ -50,7 +50,7 @@ type Stated = Pick<AdminContext, 'series' | 'store' | 'configuration' | 'clock'>
 const recently = createRecently(keptMs);
 const recentWeek = createRecently(weekKeptMs);
 
-/** Those of a few seconds ago, where somebody asked then. */
+/** Cached for a few seconds. */
 export const readStates = (context: Stated): Promise<States> => recently(context, 'states', () => findStates(context));
 
 const query: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
@@ -80,7 +80,7 @@ async function findStates(context: Stated): Promise<States> {
     stating(snapshot, { lines, before, reports, seconds: (atMs - recent.fromMs) / 1_000 }),
   );
   const upstreams = await timeSliced(stateUpstreams(snapshot, targets));
-  // Why, and since when: of the first of them alone, as each is a question of its own.
+  // Cause and beginning only for the first of them, as each takes a query.
   const explained = targets.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
   await Promise.all(explained.map((target) => explain(context, target, atMs)));
   const worst = upstreams.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
@@ -90,7 +90,7 @@ async function findStates(context: Stated): Promise<States> {
 
 const untested = { state: 'untested', cause: null } as const;
 
-/** The worst comes first, and stands for a model that calls an upstream by several names. */
+/** The worst comes first, and represents a model with several names at an upstream. */
 function toIndex(targets: readonly ShownTarget[], upstreams: readonly ShownUpstream[]): ShownIndex {
   const byTarget = new Map(
     targets.toReversed().map(({ model, upstream, state }) => [nameOf(model, upstream), state] as const),
@@ -109,7 +109,7 @@ function readWeek(context: Stated, toMs: number): Promise<SeriesAnswer> {
 
 const nameOf = (model: string, upstream: string): string => `${model}\0${upstream}`;
 
-/** Of all the names that a pattern stood for, the one with the most requests says how long they take. */
+/** Of all names of a pattern, the one with the most requests supplies the latency. */
 function* byTarget(
   { models }: Snapshot,
   lines: readonly SeriesLine[],
@@ -234,7 +234,7 @@ function* stateUpstreams(
   for (const id of upstreams.keys()) {
     yield;
     const own = byUpstream.get(id) ?? [];
-    // What nobody calls says nothing of one that others call.
+    // Unused targets say nothing about used ones.
     const called = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);
     const [worst = own[0]] = called;
     const state = worst?.state ?? 'untested';
@@ -249,7 +249,7 @@ function* stateUpstreams(
   return shown.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
 }
 
-/** Percentiles do not add up: those of the busiest target stand for all, until the upstream itself is asked for. */
+/** Percentiles cannot be summed: the busiest target's are used, until the upstream itself is queried. */
 function sumOf(targets: readonly ShownTarget[]): Evidence {
   const [busiest] = targets.toSorted((a, b) => b.evidence.attempts - a.evidence.attempts);
   const sum = (name: 'attempts' | 'failedAttempts' | 'requestsPerSecond'): number =>
@@ -264,7 +264,7 @@ function sumOf(targets: readonly ShownTarget[]): Evidence {
   };
 }
 
-/** Adds since when it is so, and what most calls fail with. */
+/** Adds the beginning, and the most frequent failure. */
 async function explain({ series }: Stated, shown: ShownTarget | ShownUpstream, atMs: number): Promise<void> {
   const isTarget = 'upstreamModel' in shown;
   const filter = isTarget ? { model: shown.model, upstream: shown.upstream } : { upstream: shown.id };
@@ -282,10 +282,10 @@ async function explain({ series }: Stated, shown: ShownTarget | ShownUpstream, a
   if (evidence.topCode !== null || !isTarget) shown.cause = causeOf(shown.state, evidence, undefined) ?? shown.cause;
 }
 
-/** How many minutes in a row without trouble end it. */
+/** Minutes in a row without trouble that end it. */
 const calmMinutes = 5;
 
-/** The first minute with trouble, of those that lead up to now. Undefined where there is none. */
+/** The first of the troubled minutes up to now. Undefined without trouble. */
 function beganMs({ timesMs, total }: SeriesAnswer, { weekP95Ms }: Evidence): number | undefined {
   const { attempts = [], failedAttempts = [] } = total.points.counts;
   let found: number | undefined;

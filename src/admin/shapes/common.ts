@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { managers } from '../../core/resource-editor.ts';
 
-/** Milliseconds since the epoch are given as text that every language reads: 2026-11-21T12:00:00.000Z. */
+/** Milliseconds since the epoch, as the text 2026-11-21T12:00:00.000Z. */
 export const instant = z.iso.datetime().describe('A time in UTC.');
 
 export const toInstant = (ms: number): string => new Date(ms).toISOString();
@@ -20,7 +20,7 @@ type Shown<T> = {
     : OrNull<T[N]>;
 };
 
-/** What is stored, as answers show it: the time `createdAtMs` as `createdAt`, undefined as null. The shape of an answer drops what it does not name. */
+/** A stored object in an answer: `createdAtMs` becomes `createdAt`, undefined becomes null. The answer's schema drops other fields. */
 export function toShown<T extends object>(stored: T): Shown<T> {
   const shown = Object.entries(stored).map(([name, value]) => {
     const time = /^(.+(?:At|Until))Ms$/.exec(name)?.[1];
@@ -51,7 +51,7 @@ export const place = z.object({
   line: z.number().int(),
 });
 
-/** Beside whatever else is known of an upstream, a model or a project. */
+/** Management fields of upstreams, models and projects. */
 export const managed = {
   managedBy: z
     .enum(managers)
@@ -64,7 +64,7 @@ export const managed = {
   inForce: z.boolean().describe('False for a moment after a change, until this gateway goes by it.'),
 };
 
-/** An element of the configuration file's list, in its own words. */
+/** An element of the configuration file's list, as written there. */
 export const elementDocument = z
   .record(z.string(), z.unknown())
   .describe('As an element of the list in the configuration file. Secrets say `(sealed)`; sent back, they stay.');

@@ -8,11 +8,11 @@ import { faultsProblem } from '../resource-write.ts';
 
 interface JudgedUpstream {
   readonly warnings: readonly string[];
-  /** As it would be; undefined where other faults keep the configuration from being in force. */
+  /** The resulting upstream; undefined where other faults keep the configuration from being in force. */
   readonly upstream: Upstream | undefined;
 }
 
-/** Throws a Problem that names the fields at fault. */
+/** Throws a Problem that names the faulty fields. */
 export async function judgeUpstream(
   resources: ResourceEditor,
   id: string,
@@ -29,13 +29,13 @@ export async function judgeUpstream(
   return { warnings: preview.warnings, upstream };
 }
 
-/** As `hideSecrets` of the configuration shows what is sealed. */
+/** As hidden by `hideSecrets`. */
 const isShownSecret = (text: string): boolean => /^\(sealed(?: [^()]+)?\)$/.test(text);
 
-/** Where files are named. They hold what the console must not be able to send somewhere. */
+/** Fields that name files, whose content the console must not be able to send anywhere. */
 const fileFields = /^(?:api_key_file|credentials\[\d+\]\.api_key_file|tls\.(?:ca|cert|key))$/;
 
-/** Whoever may use the console need not be someone who may read this machine's files. */
+/** Console members may lack permission to read this machine's files. */
 function fileFaults(document: ElementDocument, before: ElementDocument | undefined): FieldFault[] {
   const known = new Set(
     before === undefined ? [] : textsIn(before).flatMap(([path, text]) => (fileFields.test(path) ? [text] : [])),
@@ -53,7 +53,7 @@ function fileFaults(document: ElementDocument, before: ElementDocument | undefin
   );
 }
 
-/** A stored credential was written for one address: it must not be sent to another because somebody changed that alone. */
+/** A stored credential belongs to one address: changing the address alone must not send it elsewhere. */
 async function originFaults(
   resources: ResourceEditor,
   before: ConfiguredElement,
@@ -75,12 +75,12 @@ async function originFaults(
   });
 }
 
-/** What decides where calls go. */
+/** Compares the fields that decide where calls go. */
 function isSameOrigin(before: ElementDocument, after: ElementDocument): boolean {
   return ['family', 'base_url', 'options'].every((name) => isDeepStrictEqual(before[name], after[name]));
 }
 
-/** Every text in it, with its place. */
+/** Every text in it, with its path. */
 function textsIn(value: unknown, path = ''): (readonly [path: string, text: string])[] {
   if (typeof value === 'string') return [[path, value]];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));

@@ -22,7 +22,7 @@ const worstFirst = [...targetStates, 'unknown'] as const;
 const shownKeys = 5;
 type State = TargetState['state'] | 'unknown';
 
-/** What an upstream is found by. Where it is not in force yet, what was written counts before what holds. */
+/** Searchable facts of an upstream. Before it is in force, the written ones are used. */
 export function toUpstreamSketch(element: ConfiguredElement, { snapshot, families }: Surroundings) {
   const { id, inForce } = element;
   const holds = inForce ? snapshot.upstreams.get(id) : undefined;
@@ -74,7 +74,7 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
   };
 }
 
-/** Without a user or a query, which a base URL may not have. */
+/** Without user and query, which a base URL may not have. */
 export function addressOf(upstream: Upstream | undefined): string | null {
   return upstream?.origin === undefined ? null : upstream.origin + upstream.pathPrefix;
 }
@@ -94,7 +94,7 @@ function summaryOf(heard: readonly Heard[], worst: Heard | undefined) {
     why: worst?.why ?? null,
     restsForMs: worst?.restsForMs ?? 0,
     inFlight: sum(heard.map((one) => one.inFlight)),
-    // They wait at the upstream, which each of its targets says.
+    // Each target reports the waiting calls of the whole upstream.
     waiting: sum([...byNode(heard).values()].map((states) => Math.max(...states.map((one) => one.waiting)))),
     latencyMs: meanOfKnown(heard),
     ...callsOf(heard),
@@ -105,7 +105,7 @@ function nodesOf(heard: readonly Heard[]) {
   return [...byNode(heard)].map(([node, states]) => ({ node, ...summaryOf(states, worstOf(states)) }));
 }
 
-/** Each target of an upstream says the same of it: on each node the first one counts. */
+/** All targets of an upstream report the same: the first one of each node counts. */
 function firstOfNodes(heard: readonly Heard[]): Heard[] {
   return [...byNode(heard).values()].flatMap(([first]) => first ?? []);
 }
@@ -120,7 +120,7 @@ function lanesOf(heard: readonly Heard[]) {
   return { interactive: of('interactive'), bulk: of('bulk') };
 }
 
-/** Each process learns its part. */
+/** Each process learns its share. */
 function learnedOf(heard: readonly Heard[]): number | null {
   const said = firstOfNodes(heard).flatMap((one) => one.learnedLimit ?? []);
   return said.length === 0 ? null : sum(said);
@@ -133,7 +133,7 @@ function longestOf(said: readonly { readonly key: string; readonly waiting: numb
     .slice(0, shownKeys);
 }
 
-/** Over all nodes; one is up where any node finds it so. */
+/** Over all nodes; an endpoint is up if any node finds it up. */
 function endpointsOf(heard: readonly Heard[]) {
   const said = Map.groupBy(
     firstOfNodes(heard).flatMap((one) => one.endpoints ?? []),
@@ -171,7 +171,7 @@ function meanOfKnown(heard: readonly Heard[]): number {
   return known.length === 0 ? 0 : sum(known) / known.length;
 }
 
-/** As the compiled configuration names them. */
+/** Named as in the compiled configuration. */
 function credentialsIn(document: ElementDocument, isStored: boolean) {
   const { credentials } = document;
   const list: readonly unknown[] = Array.isArray(credentials) ? credentials : [document];

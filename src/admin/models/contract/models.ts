@@ -31,7 +31,7 @@ export const modelQuery = pageQuery.extend({
   managedBy: z.enum(managers).optional(),
 });
 
-/** What is not set is not billed by. */
+/** Unset ones are not billed. */
 const amounts = z.object({
   input: dollars.optional().describe('For a million input tokens.'),
   cachedInput: dollars.optional(),
@@ -56,10 +56,10 @@ export const price = z.object({
     .describe(
       'Who says so: the target itself, its model, the table that comes with Postern, an imported list, nobody as it answers inside the gateway (and is free), or nobody at all.',
     ),
-  /** Null: it is not known. */
+  /** Null: unknown. */
   amounts: amounts.nullable(),
   isFree: z.boolean(),
-  /** Of the table and of imported lists. */
+  /** For list prices, built-in or imported. */
   listed: z.object({ source: z.string(), asOf: z.string(), verified: z.boolean() }).nullable(),
 });
 
@@ -83,9 +83,9 @@ const target = z.object({
   priority: z.number().int(),
   weight: z.number().int(),
   bridge: z.string().nullable(),
-  /** Null until a gateway goes by it. */
+  /** Null until it is in force. */
   price: price.nullable(),
-  /** The worst of what the nodes say; unknown where none has said anything yet. */
+  /** The worst state of any node; unknown without reports. */
   health: z.enum([...targetStates, 'unknown']),
   shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/states` has it.'),
   isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
@@ -102,7 +102,7 @@ export const model = z.object({
       'Whether lists show it. Hidden, it answers on rerank and both embeddings routes as an unknown model does; on the others its exact ID still answers.',
     ),
   space: z.string().nullable(),
-  /** The scale of its scores; null where it has none, or nobody knows. */
+  /** The scale of its scores; null where it has none, or it is unknown. */
   scores: z.enum(scoreScales).nullable(),
   targets: z.array(target),
   ...managed,
@@ -114,7 +114,7 @@ export const modelPage = pageOf(model).extend({
 
 const agreement = z.number().nullable().describe('Up to 1; null where nothing tells.');
 
-/** What is set of lists, as it is in force, in the words of the file; and whether the model is what it was. */
+/** Settings of lists in force, as in the file; and whether the model is unchanged. */
 const lists = z.object({
   cache: z.object({ ttl: z.string(), scope: z.string(), max: z.string() }).nullable(),
   dedupe: z.boolean(),
@@ -150,7 +150,7 @@ const lists = z.object({
 export const modelDetail = model.extend({
   document: elementDocument,
   lists,
-  /** Who would be left without it. */
+  /** What depends on it. */
   needs: z.object({
     /** Keys that name it in their list. */
     keys: z.array(z.string()),
@@ -165,7 +165,7 @@ export const modelTestAnswer = z.object({
   ok: z.boolean(),
   status: z.number().int(),
   durationMs: z.number(),
-  /** The beginning of what came back. */
+  /** The beginning of the answer. */
   excerpt: z.string(),
   upstream: z.string().nullable(),
   attempts: z.number().int().nullable(),

@@ -25,7 +25,7 @@ import type { modelQuery, visibility } from '../contract/models.ts';
 import * as contract from '../contract/models.ts';
 import { type ModelSketch, toListView, toModelSketch, toModelView } from '../model-view.ts';
 
-/** Of those who change another thing of the same model, some are quicker now and then. */
+/** Concurrent changes of other fields may be first several times. */
 const mostAttempts = 5;
 const longestExcerpt = 600;
 const longestTryMs = 60_000;
@@ -107,7 +107,7 @@ export const patchModel = implement(contract.patchModel, async (call) => {
   }
 });
 
-/** A model that comes with its upstream gets an entry in the store, which takes its place. */
+/** A built-in model gets an entry in the store, which replaces it. */
 async function setVisible(call: Call<typeof idParam, undefined, typeof visibility>, expected: number | undefined) {
   const { id } = call.params;
   const element = await call.context.resources.get('model', id);
@@ -165,7 +165,7 @@ async function modelIn(id: string, snapshot: Snapshot): Promise<Model> {
   return model;
 }
 
-/** No more than is shown: an answer may be long, and whoever looks wants its beginning. */
+/** Only the displayed part: an answer may be long. */
 async function readBeginning(response: Response): Promise<string> {
   if (response.body === null) return '';
   const decoder = new TextDecoder();

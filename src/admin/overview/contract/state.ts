@@ -171,7 +171,7 @@ const percentiles = z
   .object({ p50: z.number(), p95: z.number(), p99: z.number() })
   .describe('Milliseconds, estimated from counts in buckets.');
 
-/** What happened between the reading before and this one; `inFlight` and what follows the loop delay are as they were at its end. */
+/** Differences between the two latest readings; `inFlight` and the fields after the loop delay are values at their end. */
 export const liveSample = z.object({
   at: instant,
   spanMs: z.number().describe('How long ago the reading before was: counts by this are rates.'),
@@ -218,7 +218,7 @@ export const liveUpstream = z.object({
   targets: targetCounts.describe('With workers: how many of them see it so.'),
 });
 
-/** The first event of the stream has what was seen so far; each later one has one sample. */
+/** The first event has the samples so far; each later one has one sample. */
 export const liveEvent = z.object({
   isHistory: z.boolean(),
   samples: z.array(liveSample).describe('The oldest first.'),

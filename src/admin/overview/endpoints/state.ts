@@ -53,7 +53,7 @@ async function readHealth(context: AdminContext) {
       lastSpokeAt: toInstant(reportedAtMs),
       isSilent: isSilent(reportedAtMs, nowMs),
     })),
-    // It has just answered; the import may know better.
+    // It has just answered; the import may know more.
     store: { isUp: state.isStoreUp ?? true },
     journal: {
       bytes: state.journalBytes ?? null,
@@ -132,7 +132,7 @@ export const getOverview = implement(contract.getOverview, ({ query, context }) 
   ),
 );
 
-/** For a reader that is behind: older ones are of no use any more. */
+/** For a slow reader: older events are useless. */
 const mostWaiting = 30;
 
 export const getLive = implement(contract.getLive, ({ context, caller, headers, signal }) =>
@@ -178,7 +178,7 @@ async function* follow(live: AdminContext['live'], signal: AbortSignal): AsyncGe
 
 const spanMs = 30 * 86_400_000;
 
-/** How far a new gateway has come: a key, a first request, a first try in the Playground. */
+/** First steps of a new gateway: a key, a first request, a first try in the Playground. */
 async function readFirstSteps(context: AdminContext): Promise<z.input<typeof firstSteps>> {
   const { store, clock, configuration } = context;
   const snapshot = configuration.snapshot();

@@ -53,7 +53,7 @@ export interface DigestDeps {
   boundsOf(name: LiveHistogram): readonly number[];
 }
 
-/** Outcomes that an attempt can have without a call. */
+/** Outcomes of attempts without a call. */
 const uncalled: ReadonlySet<string> = new Set(['queue', 'capped']);
 /** Requests that are no client's call of a model. */
 const noOperation = 'none';
@@ -84,7 +84,7 @@ export function digest(now: Reading, before: Reading, deps: DigestDeps): Digest 
   };
 }
 
-/** Those that are not nought: of gauges most are. */
+/** Series that are not zero: most gauges are. */
 function* seen(reading: Reading, name: LiveMetric): Generator<[string, number]> {
   const series = reading[name] ?? {};
   for (const text in series) {
@@ -93,7 +93,7 @@ function* seen(reading: Reading, name: LiveMetric): Generator<[string, number]> 
   }
 }
 
-/** Counts that went up since, and by how much. */
+/** Increased counters, and their increase. */
 function* grown(now: Reading, before: Reading, name: LiveMetric): Generator<[string, number]> {
   const series = now[name] ?? {};
   const earlier = before[name] ?? {};
@@ -108,7 +108,7 @@ function digestRequests(now: Reading, before: Reading, { labelsOf }: DigestDeps)
   const byStatus: Record<string, number> = {};
   const byOperation: Record<string, number> = {};
   let requests = 0;
-  /** Those for which something was sent to an upstream, one call at least. */
+  /** Requests with at least one upstream call. */
   let called = 0;
   for (const [text, more] of grown(now, before, 'postern_requests_total')) {
     const { outcome = '', status = '', operation = '' } = labelsOf(text);
@@ -135,7 +135,7 @@ function digestUpstreams(now: Reading, before: Reading, { labelsOf, boundsOf }: 
     return found;
   };
 
-  // Only those of the configuration in force have targets, and are shown.
+  // Only upstreams of the configuration in force have targets, and are shown.
   for (const [text, value] of seen(now, 'postern_target_state')) {
     const { state = '' } = labelsOf(text);
     if (isState(state)) upstreamOf(text).targets[state] += value;
@@ -159,7 +159,7 @@ function digestUpstreams(now: Reading, before: Reading, { labelsOf, boundsOf }: 
   return { attempts, upstreams };
 }
 
-/** Behind the buckets stands the sum of what was observed. */
+/** The last number is the sum of the observations. */
 function meanParts(
   now: number | readonly number[],
   before: number | readonly number[] | undefined,
@@ -211,7 +211,7 @@ function growthBy(
   return sums;
 }
 
-/** A worker that was replaced takes its time along. */
+/** The time of a replaced worker is lost. */
 function cpuGrowth(now: Reading, before: Reading): number | undefined {
   const [current, earlier] = [plainOf(now, 'process_cpu_seconds_total'), plainOf(before, 'process_cpu_seconds_total')];
   return current === undefined || earlier === undefined || current < earlier ? undefined : current - earlier;

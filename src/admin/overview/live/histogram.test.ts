@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { addBuckets, growth, growthOfBuckets, toPercentiles } from './reading.ts';
 
 const bounds = [0.1, 0.2, 0.5];
-/** Three buckets, the one above them, and the sum of what was observed. */
+/** Three buckets, the one above them, and the sum of the observations. */
 const counts = (...all: number[]): number[] => [...all, all.reduce((sum, count, at) => sum + count * (at + 1), 0)];
 
 describe('what was added between two readings', () => {

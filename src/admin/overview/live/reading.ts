@@ -1,9 +1,9 @@
 /** A snapshot of metrics from one or several processes, by name and labels. */
 
-/** By labels as they are written, such as `{model="m"}`. A histogram is its counts, one a bucket, and the sum behind them. */
+/** By labels as written, such as `{model="m"}`. A histogram is its counts, one a bucket, and then the sum. */
 export type Series = Readonly<Record<string, number | readonly number[]>>;
 
-/** What the state of the process is read from: none of it by model or by target, so that it costs nothing. */
+/** Metrics of the process's state: none by model or target, so that reading them is cheap. */
 const stateNames = [
   'postern_journal_bytes',
   'postern_journal_waiting_rows',
@@ -19,7 +19,7 @@ const stateNames = [
   'nodejs_eventloop_delay_seconds',
 ] as const;
 
-/** All that is looked at: nothing else needs to be read for it. */
+/** All metrics of the live view: no others are read for it. */
 const names = [
   'postern_requests_total',
   'postern_requests_in_flight',
@@ -56,7 +56,7 @@ export function seriesOf(reading: Reading, name: LiveMetric): readonly [string, 
   return Object.entries(reading[name] ?? {});
 }
 
-/** Of a metric without labels; undefined where nobody tells. */
+/** For a metric without labels; undefined where it is absent. */
 export function plainOf(reading: Reading, name: LiveMetric): number | undefined {
   const value = reading[name]?.[''];
   return typeof value === 'number' ? value : undefined;
@@ -66,7 +66,7 @@ export type LabelReader = (text: string) => Readonly<Record<string, string>>;
 
 const mostKept = 50_000;
 
-/** The same texts come back every second: each is taken apart once. */
+/** Label texts repeat every second: each is parsed once. */
 export function createLabelReader(): LabelReader {
   const known = new Map<string, Readonly<Record<string, string>>>();
   return (text) => {
@@ -91,10 +91,10 @@ function parseLabels(text: string): Readonly<Record<string, string>> {
   return labels;
 }
 
-/** How often each bucket was hit between two readings; the last one has no upper bound. */
+/** Observations per bucket between two readings; the last one has no upper bound. */
 export type Buckets = readonly number[];
 
-/** What was added to a count. A sum falls where models are forgotten that are long gone: nothing of it is new. */
+/** A counter's increase. A sum falls when counts of removed models are dropped: that is no increase. */
 export function growth(now: number, before: number | undefined): number {
   return before === undefined ? now : Math.max(0, now - before);
 }
@@ -106,7 +106,7 @@ export function growthOfBuckets(now: Series, before: Series, bucketCount: number
     const counts = now[labels];
     if (counts === undefined || typeof counts === 'number') continue;
     const earlier = before[labels];
-    // The sum of what was observed stands last: nothing came where it is the same, as with most of them in any second.
+    // The sum comes last: an unchanged one means no observation, as for most series in a second.
     if (earlier !== undefined && typeof earlier !== 'number' && earlier.at(-1) === counts.at(-1)) continue;
     const since = earlier === undefined || typeof earlier === 'number' ? [] : earlier;
     if (hasFallen(counts, since)) continue;
@@ -132,7 +132,7 @@ interface Percentiles {
   readonly p99: number;
 }
 
-/** In milliseconds, to a tenth, from bounds in seconds. Undefined where nothing was counted. */
+/** In milliseconds, to a tenth, from bounds in seconds. Undefined without observations. */
 export function toPercentiles(buckets: Buckets, boundsS: readonly number[]): Percentiles | undefined {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   if (total <= 0) return undefined;
@@ -140,7 +140,7 @@ export function toPercentiles(buckets: Buckets, boundsS: readonly number[]): Per
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** As if what is in a bucket were spread evenly over it. What is over the last bound is given as that bound: it is at least so much. */
+/** Interpolates linearly within a bucket. Above the last bound the bound itself is returned: a minimum. */
 function quantileOf(buckets: Buckets, boundsS: readonly number[], rank: number): number {
   let below = 0;
   for (const [at, count] of buckets.entries()) {

@@ -1,4 +1,4 @@
-/** The sampler over readings that a test writes, and a clock that a test moves. */
+/** The sampler over given readings and a controlled clock. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';

@@ -21,7 +21,7 @@ export type LiveSample = z.output<typeof liveSample>;
 export type LiveUpstream = z.output<typeof liveUpstream>;
 
 export interface LiveFrame {
-  /** Undefined where no reading could be had. */
+  /** Undefined where the reading failed. */
   readonly sample: LiveSample | undefined;
   readonly upstreams: readonly LiveUpstream[];
 }
@@ -29,19 +29,19 @@ export interface LiveFrame {
 export type LiveSource = ReturnType<typeof createSampler>;
 
 interface SamplerDeps {
-  /** Asks the process for some of its metrics, or all processes. */
+  /** Reads some metrics of the process, or of all processes. */
   read(metrics: ReadonlySet<LiveMetric>): Promise<Reading>;
   boundsOf: DigestDeps['boundsOf'];
   readonly clock: Clock;
-  /** Calls once, after so long; gives back how to take that back. */
+  /** Calls once, after the time; returns how to cancel it. */
   readonly later?: (work: () => void, ms: number) => () => void;
 }
 
 const everyMs = 1_000;
 export const keptMs = 5 * 60_000;
-/** So that whoever loads the page again finds no gap. */
+/** So that reloading the page leaves no gap. */
 export const lingerMs = 60_000;
-/** What percentiles and means are of. */
+/** The window of percentiles and means. */
 const windowMs = 10_000;
 
 interface Recent {
@@ -86,7 +86,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
     cancelNext = later(() => void tick(), Math.max(0, everyMs - tookMs));
   }
 
-  /** Undefined for the first reading: there is nothing yet to compare it with. */
+  /** Undefined for the first reading, which has none before it. */
   function take(reading: Reading): LiveFrame | undefined {
     const atMs = clock.monotonicMs();
     const state = toProcessState(reading);
@@ -117,7 +117,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
         },
       };
     },
-    /** As of this second where somebody watches, else read for it. */
+    /** As of this second while watched, else read on demand. */
     async state() {
       if (latest !== undefined && clock.monotonicMs() - latest.atMs < 2 * everyMs) return latest.state;
       const state = toProcessState(await read(stateMetrics));
@@ -198,14 +198,14 @@ function laterByTimer(work: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Undefined where nobody tells: no Redis is configured, no journal is written. */
+/** Undefined where it does not apply: no Redis is configured, no journal is written. */
 interface ProcessState {
   readonly workers: number;
   readonly workerRestarts: number;
   readonly loopDelayMs: number | undefined;
   readonly memoryBytes: number | undefined;
   readonly journalBytes: number | undefined;
-  /** That are not in the store yet. */
+  /** Not yet in the store. */
   readonly journalRows: number | undefined;
   readonly journalOldestMs: number | undefined;
   readonly isJournalFailing: boolean;
@@ -213,7 +213,7 @@ interface ProcessState {
   readonly isRedisUp: boolean | undefined;
   /** Processes that count limits on their own. */
   readonly redisFallback: number;
-  /** The last change of the store that is in force. */
+  /** The store's last change that is in force. */
   readonly revision: number | undefined;
 }
 

@@ -10,13 +10,13 @@ const playgroundEndpoint = endpointsOf('Playground');
 const gatewayRoutes = [...operations, 'engines-embeddings'] as const;
 export type GatewayRoute = (typeof gatewayRoutes)[number];
 
-/** Whether the model stands in the path and not in the body. */
+/** Whether the model is in the path and not in the body. */
 export const namesModelInPath = (route: GatewayRoute): boolean =>
   route === 'engines-embeddings' || hasModelInPath(operationRows[route]);
 
-/** Under the address of the clients' listener. The model counts where it stands in the path. */
+/** Under the client listener's URL. The model is used where the path has it. */
 export const toGatewayPath = (route: GatewayRoute, model = ''): string =>
-  // One encoded segment: a model's name cannot lead elsewhere.
+  // One encoded segment: a model's name cannot change the path.
   route === 'engines-embeddings' ? `/v1/engines/${encodeURIComponent(model)}/embeddings` : pathOf(route, model);
 
 export const playgroundModel = z.object({

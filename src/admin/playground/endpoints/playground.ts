@@ -50,27 +50,27 @@ export const callPlayground = implement(
     }
     const { bodyLimitBytes, uploadLimitBytes } = context.configuration.snapshot().server;
     const contentType = readForm(headers);
-    // A form is held in memory here, where the gateway itself lets it through.
+    // A form is held in memory here, unlike in the gateway.
     const body = await raw(contentType === undefined ? bodyLimitBytes : Math.min(uploadLimitBytes, mostFormBytes));
     const requestId = `playground.${toSlug(caller)}.${randomBytes(6).toString('hex')}`;
     return context.gatewayCalls.send({ route, model, body, contentType, key: readKey(headers), requestId, signal });
   },
 );
 
-/** The type of a form, with its boundary; undefined where it is none: everything else goes as JSON. */
+/** The content type of a form, with its boundary; undefined for JSON. */
 function readForm(headers: Headers): string | undefined {
   const type = headers.get('content-type') ?? '';
   return formType.test(type) ? type : undefined;
 }
 
-/** So that the ledger tells who tried. */
+/** Identifies the caller in the ledger. */
 function toSlug(caller: Caller): string {
   const name = actorOf(caller).replace(/^[a-z]+: /, '');
   const slug = name.replace(/[^A-Za-z0-9.-]+/g, '-').slice(0, longestName);
   return slug === '' ? 'member' : slug;
 }
 
-/** Used for this one call; it is neither kept nor written anywhere. */
+/** Used for this one call only; never stored or logged. */
 function readKey(headers: Headers): string | undefined {
   const key = headers.get(keyHeader) ?? undefined;
   if (key === undefined || keyForm.test(key)) return key;

@@ -16,7 +16,7 @@ const seriesEndpoint = endpointsOf('Series');
 
 const name = z.string().max(256).optional();
 
-/** Lengths of a step that can be asked for. */
+/** Step lengths that can be requested. */
 const seriesSteps = ['1m', '5m', '15m', '1h', '6h', '1d'] as const;
 
 const comparisons = ['before', 'day', 'week'] as const;
@@ -189,17 +189,17 @@ export const getSeries = seriesEndpoint('GET /api/series', 'viewer', {
   answer: series,
 });
 
-/** How a target or an upstream does. */
+/** The displayed states of a target or an upstream. */
 export const shownStates = ['failing', 'cooldown', 'degraded', 'healthy', 'untested'] as const;
 
 /** When a target is degraded or failing. */
 export const stateRule = {
   windowMs: 600_000,
   leastAttempts: 10,
-  /** Below it, it is degraded; at the other or below, it fails. */
+  /** Below the first it is degraded; at or below the other it fails. */
   successShare: 0.95,
   failingShare: 0.5,
-  /** So many times the p95 of its week. */
+  /** Compared with the p95 of its week. */
   slower: 2,
   leastMeasured: 20,
   leastOfWeek: 100,

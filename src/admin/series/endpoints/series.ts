@@ -60,10 +60,10 @@ async function read(reader: Reader, query: SeriesQuery): Promise<SeriesAnswer> {
   }
 }
 
-/** The same steps and lines, as much earlier as is asked for. */
+/** The same steps and lines of an earlier span. */
 function compare(reader: Reader, query: SeriesQuery, found: SeriesAnswer, what: 'before' | 'day' | 'week') {
   const lengthMs = found.toMs - found.fromMs;
-  // A stretch before that begins with a step as well has the same steps.
+  // An earlier span that also begins with a step has the same steps.
   const byMs = { before: Math.ceil(lengthMs / found.stepMs) * found.stepMs, day: dayMs, week: 7 * dayMs }[what];
   return read(reader, {
     ...query,

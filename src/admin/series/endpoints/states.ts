@@ -77,7 +77,7 @@ async function readNow(context: AdminContext) {
   };
 }
 
-/** Of projects where any has one for a day, as keys share in those. */
+/** Of projects if any has a daily budget, as their keys share it. */
 function toBudgetOfToday(budgets: readonly SpentBudget[]): string | null {
   const daily = budgets.filter(({ budget }) => budget.period === 'day');
   const ofProjects = daily.filter(({ holder }) => holder.kind === 'project');

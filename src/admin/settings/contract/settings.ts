@@ -11,18 +11,18 @@ export const settingIds = ['alerts', 'ledger'] as const;
 
 const settingParam = z.object({ id: z.enum(settingIds) });
 
-/** In the words of the configuration file; what is judged, and how, is the file's own schema. */
+/** As in the configuration file, whose schema validates it. */
 const settingDocument = z.record(z.string(), z.unknown());
 
 export const setting = z.object({
   id: z.enum(settingIds),
   managedBy: z.enum(managers),
   place: z.object({ file: z.string(), line: z.int() }).nullable(),
-  /** 0 until somebody changed it here. */
+  /** 0 until the first change here. */
   version: z.int(),
   updatedAt: instant.nullable(),
   document: settingDocument,
-  /** What holds, wherever it comes from. */
+  /** The effective values, from any source. */
   effective: z.object({
     webhooks: z.int().nullable().describe('How many webhooks are told of budgets.'),
     retentionDays: z.number().nullable(),

@@ -44,7 +44,7 @@ test('webhook secrets are sealed, never shown, and kept when the masked value is
     { 'if-match': '"1"' },
   );
   assert.equal(again.status, 200, JSON.stringify(again.json));
-  // Chat services hand out addresses whose path is the secret.
+  // Webhook addresses of chat services are secrets.
   const everything = [
     (await ask('GET', '/api/settings')).json,
     await store.resources.list(),

@@ -48,14 +48,14 @@ const target = z.object({
 });
 
 const credential = z.object({
-  /** As logs call it. */
+  /** Its name in logs. */
   id: z.string(),
   from: z
     .enum(['store', 'file', 'environment', 'path'])
     .describe('Sealed in the store, in the configuration file, in the environment, or in a file of its own.'),
   hint: z.string().nullable().describe('The name of the variable or of the file; nothing of the secret.'),
   weight: z.number().int(),
-  /** It was refused, or had called too often. */
+  /** In cooldown: refused, or rate-limited. */
   resting: z.boolean(),
 });
 
@@ -220,12 +220,12 @@ export const family = z.object({
       'Part of the gateway; a server of one’s own; a service at one address; or one with an address for each account or region.',
     ),
   baseUrl: z.string().nullable().describe('Its usual address; an option’s name in braces stands for its value.'),
-  /** Whether an address has to be written. */
+  /** Whether an address must be configured. */
   needsAddress: z.boolean(),
   credential: z
     .enum(['none', 'key', 'document', 'signed'])
     .describe('None; an API key; a document such as a service account’s; or a key that signs each call.'),
-  /** Of the credential, with standard options. */
+  /** The credential's header, with default options. */
   header: z.string().nullable(),
   options: z.array(option),
   offers: z.array(offer),

@@ -100,7 +100,7 @@ test('a credential does not follow to another origin: it has to be entered again
     );
     assert.match(json.fields[0].message, /was written for http:\/\/127\.0\.0\.1:9; write it again/);
   }
-  // Elsewhere at the same origin it may go.
+  // Another path at the same origin is permitted.
   const sameOrigin = { ...kept, base_url: 'http://127.0.0.1:9/v2' };
   assert.equal((await ask('PUT', '/api/upstreams/mine', sameOrigin, { 'if-match': '"1"' })).status, 200);
   const anew = { ...moved, api_key: 'sk-other-0123456789', headers: { 'x-team': 'blue' } };
@@ -176,7 +176,7 @@ test('with several credentials each keeps its secret, even when an earlier one i
   const upstream = context.configuration.snapshot().upstreams.get('x');
   assert.deepEqual(upstream?.credentials[0].headers, ['authorization', 'Bearer sk-second-0123456789']);
   assert.equal(upstream?.credentials[0].weight, 5);
-  // One that says not which is refused.
+  // An ambiguous one is refused.
   const vague = { ...base, credentials: [{ api_key: '(sealed)' }] };
   assert.equal((await ask('PUT', '/api/upstreams/x', vague, { 'if-match': '"2"' })).status, 422);
 });
@@ -325,7 +325,7 @@ test('refuses a write for a version that does not exist yet', async (t) => {
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: key };
   assert.equal((await ask('PUT', '/api/upstreams/mine', document, create)).status, 201);
 
-  // Between the look at what is there and the write, somebody makes the version that this one claims to have seen.
+  // Between the check and the write, another writer creates the expected version.
   const { resources } = context;
   let isMade = false;
   const racing = {

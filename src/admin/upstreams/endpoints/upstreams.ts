@@ -75,7 +75,7 @@ export const getUpstream = implement(contract.getUpstream, async ({ params: { id
 
 export const putUpstream = implement(contract.putUpstream, async (call) => {
   const { params, body, context, headers } = call;
-  // Without the version that was seen, another credential might be there than the one that is judged here.
+  // Without the version that was seen, the stored credential might be another than the checked one.
   const expected = neededVersion(headers);
   const element = await context.resources.get('upstream', params.id);
   if (element !== undefined && element.managedBy !== 'store') throw managedProblem(element);
@@ -99,7 +99,7 @@ export const testUpstream = implement(contract.testUpstream, async ({ params: { 
   return test(await compiled(id, context), context, signal);
 });
 
-/** Bounded: a list is read by people, and some services have tens of thousands. */
+/** Limit for people; some services have tens of thousands. */
 const mostModels = 5_000;
 
 export const listUpstreamModels = implement(
@@ -137,7 +137,7 @@ async function readImportedPrices({ resources }: AdminContext): Promise<Imported
   return timeSliced(toImportedPrices({ asOf, source }, csv, () => undefined));
 }
 
-/** The one in force, or where it was only just written, as it will be. */
+/** The upstream in force, or as it will be after a recent write. */
 async function compiled(id: string, { resources, configuration }: AdminContext): Promise<Upstream> {
   const element = await resources.get('upstream', id);
   if (element === undefined) throw absentProblem('upstream', id);
@@ -172,7 +172,7 @@ export const listFamilies = implement(contract.listFamilies, ({ context }) => ({
   items: context.families.map(toFamilyView),
 }));
 
-/** A family as people see it: everything from its own facts, nothing from its name. */
+/** A family for people: from its own facts, nothing from its name. */
 function toFamilyView(family: Family) {
   const { id, title, baseUrl, options = {}, chat, modelList, starter, builtIn = [] } = family;
   const standard = standardOptions(family);
