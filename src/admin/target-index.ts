@@ -11,7 +11,6 @@ const shownForMs = 10 * 60_000;
 
 export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > reportMaxAgeMs;
 
-/** What a node reported of a target. */
 export type Heard = TargetState & { readonly node: string };
 
 export interface TargetReports {

@@ -120,10 +120,7 @@ const oneDaySeconds = 24 * 60 * 60;
 /** The maximum length of a session; the server may end it earlier. */
 const maxAgeSeconds = 7 * oneDaySeconds;
 
-/**
- * Over https no other host, path or unencrypted page can set a cookie of that name. On plain http, as on this machine, the prefix
- * is not to be had.
- */
+/** Over https no other host, path or unencrypted page can set a cookie with this prefix. Plain http does not allow it. */
 const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-postern' : 'postern_session');
 
 /** Strict suffices: pages are static files without a cookie, and request all else from the same site. */

@@ -24,7 +24,6 @@ export interface AlertWays {
 export interface AlertWatchDeps {
   readonly context: Watched;
   readonly ways: AlertWays;
-  /** Of this process. */
   readonly node: string;
   readonly everyMs?: number | undefined;
 }

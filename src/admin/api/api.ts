@@ -15,7 +15,6 @@ import { Problem } from '../problem.ts';
 import { checkAccess } from './gate.ts';
 import { createOnce } from './once.ts';
 
-/** What the listener hands over beside the request. */
 interface Surroundings {
   /** The peer's address on the socket. */
   readonly address: string;
@@ -223,7 +222,6 @@ function toResponse(problem: Problem): Response {
 /** The store's error class cannot be imported here. */
 const isStoreAway = (error: Error): boolean => error.name === 'StoreError';
 
-/** Reads a body up to a limit. */
 export async function readBody(request: Request, limitBytes: number): Promise<Buffer> {
   const tooLarge = (): Problem =>
     new Problem('body_too_large', { detail: `The body may have ${limitBytes} bytes at most; send less.` });

@@ -107,7 +107,6 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
     get size() {
       return streams.size;
     },
-    /** Ends all of them. */
     close() {
       for (const stream of streams) stream.end();
     },

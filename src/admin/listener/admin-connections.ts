@@ -60,7 +60,6 @@ export function createAdminConnections(limits: ConnectionLimits, isProxy: (addre
       if (open.idle() > limits.mostIdle) open.evict();
     },
 
-    /** Whether connections are many. */
     isUnderPressure: () => open.size() > limits.most * pressureShare,
   };
 }

@@ -37,7 +37,6 @@ export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIn
 
 export type ModelSketch = ReturnType<typeof toModelSketch>;
 
-/** A model as it is shown. */
 export function toModelView(
   element: ConfiguredElement,
   index: SnapshotIndex,

@@ -13,10 +13,7 @@ type HealthTarget = z.input<typeof healthTarget>;
 /** From bad to good. */
 const states = [...targetStates, 'unknown'] as const;
 
-/**
- * Those of the configuration in force first, in its order, each once; nobody need have reported them. Every `yield` is a place to
- * stop at.
- */
+/** Targets of the configuration in force first, in its order, each once, reported or not. It may pause at every `yield`. */
 export function* toTargets(
   snapshot: Snapshot,
   reports: TargetReports,

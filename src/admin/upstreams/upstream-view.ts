@@ -39,7 +39,6 @@ export type UpstreamSketch = ReturnType<typeof toUpstreamSketch>;
 
 const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** An upstream as it is shown. */
 export function toUpstreamView(element: ConfiguredElement, surroundings: Surroundings) {
   const { id, document, inForce } = element;
   const { snapshot, index, reports, shown } = surroundings;

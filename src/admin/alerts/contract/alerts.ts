@@ -9,7 +9,6 @@ const alertEndpoint = endpointsOf('Alerts');
 
 const channelKinds = ['webhook', 'slack', 'smtp'] as const;
 
-/** An alert that is open, or was. */
 export const alert = z.object({
   id: z.string().describe('The same each time it is told, by which repetitions are known.'),
   rule: z.enum(alertRules),
