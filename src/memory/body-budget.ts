@@ -1,7 +1,6 @@
 /** Limits the memory of bodies in flight, in total and per key. A waiter never holds memory, so that no deadlock is possible. */
 
 import type { MemoryLease } from '../core/memory-lease.ts';
-import { LeaseQueue, type Obstacle } from './lease-queue.ts';
 
 export interface BudgetLimits {
   readonly totalBytes: number;
@@ -34,8 +33,8 @@ export class BodyBudget {
   #shares = new Map<string, Share>();
   /** Above this number, entries of idle keys are dropped. */
   #forgetsAt = fewestShares;
-  readonly #small = new LeaseQueue<LeaseWaiter>();
-  readonly #large = new LeaseQueue<LeaseWaiter>();
+  readonly #small = new LeaseQueue();
+  readonly #large = new LeaseQueue();
 
   /** Called with the size of a released lease. */
   readonly #onReleased: ((bytes: number) => void) | undefined;
@@ -118,7 +117,7 @@ export class BodyBudget {
     return this.#obstacleTo(share, lease, wanted) === 'none';
   }
 
-  #queueFor(bytes: number): LeaseQueue<LeaseWaiter> {
+  #queueFor(bytes: number): LeaseQueue {
     return bytes <= smallBytes ? this.#small : this.#large;
   }
 
@@ -180,7 +179,7 @@ export class BodyBudget {
     if (this.#large.size > 0 && (this.#large.isBlocked || this.#large.has(key))) this.#letIn(this.#large);
   }
 
-  #letIn(queue: LeaseQueue<LeaseWaiter>): void {
+  #letIn(queue: LeaseQueue): void {
     for (;;) {
       const waiter = queue.next(this.#obstacleToWaiter);
       if (waiter === undefined) return;
@@ -191,6 +190,61 @@ export class BodyBudget {
 
   readonly #obstacleToWaiter = ({ key, bytes }: LeaseWaiter): Obstacle =>
     this.#obstacleTo(this.#shares.get(key), undefined, Math.min(bytes, this.#limits.largestBytes));
+}
+
+/** What blocks a waiter: nothing, its key's share, or the total. */
+type Obstacle = 'none' | 'share' | 'total';
+
+/** Waiters for memory: first in, first out within a key, and keys in rotation. */
+class LeaseQueue {
+  /** In the order of their turns. */
+  readonly #keys = new Map<string, Set<LeaseWaiter>>();
+  size = 0;
+  /** A waiter within its key's share does not fit the total: no other may pass it. */
+  isBlocked = false;
+
+  has(key: string): boolean {
+    return this.#keys.has(key);
+  }
+
+  /** How many requests of this key wait. */
+  waitingOf(key: string): number {
+    return this.#keys.get(key)?.size ?? 0;
+  }
+
+  add(waiter: LeaseWaiter): void {
+    const own = this.#keys.get(waiter.key);
+    if (own === undefined) this.#keys.set(waiter.key, new Set([waiter]));
+    else own.add(waiter);
+    this.size += 1;
+  }
+
+  /** No effect for one that does not wait. */
+  remove(waiter: LeaseWaiter): void {
+    const own = this.#keys.get(waiter.key);
+    if (own?.delete(waiter) !== true) return;
+    this.size -= 1;
+    if (own.size === 0) this.#keys.delete(waiter.key);
+  }
+
+  /** Removes the next unblocked waiter; its key then goes to the end. */
+  next(obstacleOf: (waiter: LeaseWaiter) => Obstacle): LeaseWaiter | undefined {
+    this.isBlocked = false;
+    for (const [key, own] of this.#keys) {
+      const [first] = own;
+      if (first === undefined) continue;
+      const obstacle = obstacleOf(first);
+      if (obstacle === 'share') continue;
+      if (obstacle === 'total') {
+        this.isBlocked = true;
+        return undefined;
+      }
+      this.remove(first);
+      if (this.#keys.delete(key)) this.#keys.set(key, own);
+      return first;
+    }
+    return undefined;
+  }
 }
 
 /** What one key holds. */
