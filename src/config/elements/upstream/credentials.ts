@@ -75,7 +75,10 @@ function readKey(
   return undefined;
 }
 
-/** One for each key; one without a key where there is none. */
+/**
+ * One for each key; one without a key where there is none. With a signer the key itself is not sent: each call is signed with it,
+ * unless the operator sets the header.
+ */
 export function toCredentials(
   upstreamId: string,
   keys: readonly Key[],
@@ -83,45 +86,20 @@ export function toCredentials(
   staticHeaders: ReadonlyMap<string, string>,
   toSigner: ((key: Key) => Signer | undefined) | undefined,
 ): [Credential, ...Credential[]] {
-  if (toSigner !== undefined && !staticHeaders.has('authorization'))
-    return toSigningCredentials(upstreamId, keys, staticHeaders, toSigner);
-  const standIn = auth && staticHeaders.get(auth.header);
-  const [first, ...others] = auth === undefined || standIn !== undefined ? [] : keys;
-  if (auth === undefined || first === undefined) {
-    return [toCredential('key', 1, [...staticHeaders].flat(), upstreamId, standIn ?? '')];
+  const fixed = [...staticHeaders].flat();
+  const signerFor = staticHeaders.has('authorization') ? undefined : toSigner;
+  const standIn = signerFor === undefined && auth !== undefined ? staticHeaders.get(auth.header) : undefined;
+
+  function credentialOf(id: string, secret: string, weight: number, headers: readonly string[], signer?: Signer) {
+    const fingerprint = createHash('sha256').update(`${upstreamId}\0${secret}`).digest('hex').slice(0, 16);
+    return Object.freeze({ id, weight, headers: Object.freeze(headers), fingerprint, ...(signer && { signer }) });
   }
-  const credentialOf = ({ secret, weight }: Key, id: string): Credential =>
-    toCredential(id, weight, [...staticHeaders, [auth.header, auth.prefix + secret]].flat(), upstreamId, secret);
-  return [
-    credentialOf(first, others.length === 0 ? 'key' : 'key 1'),
-    ...others.map((key, index) => credentialOf(key, `key ${index + 2}`)),
-  ];
-}
 
-/** The key itself is not sent: each call is signed with it. */
-function toSigningCredentials(
-  upstreamId: string,
-  keys: readonly Key[],
-  staticHeaders: ReadonlyMap<string, string>,
-  toSigner: (key: Key) => Signer | undefined,
-): [Credential, ...Credential[]] {
-  const headers = [...staticHeaders].flat();
-  const [first, ...others] = keys.map((key, index): Credential => {
+  const [first, ...others] = keys.flatMap((key, index): Credential[] => {
     const id = keys.length === 1 ? 'key' : `key ${index + 1}`;
-    const signer = toSigner(key);
-    const credential = toCredential(id, key.weight, headers, upstreamId, key.secret);
-    return signer === undefined ? credential : Object.freeze({ ...credential, signer });
+    if (signerFor !== undefined) return [credentialOf(id, key.secret, key.weight, fixed, signerFor(key))];
+    if (auth === undefined || standIn !== undefined) return [];
+    return [credentialOf(id, key.secret, key.weight, [...fixed, auth.header, auth.prefix + key.secret])];
   });
-  return first === undefined ? [toCredential('key', 1, headers, upstreamId, '')] : [first, ...others];
-}
-
-function toCredential(
-  id: string,
-  weight: number,
-  headers: readonly string[],
-  upstreamId: string,
-  secret: string,
-): Credential {
-  const fingerprint = createHash('sha256').update(`${upstreamId}\0${secret}`).digest('hex').slice(0, 16);
-  return Object.freeze({ id, weight, headers: Object.freeze([...headers]), fingerprint });
+  return first === undefined ? [credentialOf('key', standIn ?? '', 1, fixed)] : [first, ...others];
 }
