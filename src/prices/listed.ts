@@ -4,7 +4,7 @@ import type { Price, priceSources } from '../core/accounting/price.ts';
 import type { Family } from '../core/family.ts';
 import type { Model } from '../core/snapshot.ts';
 import { parseDollars } from '../lib/money.ts';
-import type { ImportedPrices } from './imported.ts';
+import { type ImportedPrices, priceOf } from './imported.ts';
 import { type PriceList, priceTable, type WrittenPrice } from './table.ts';
 
 interface CompiledList {
@@ -83,17 +83,9 @@ export function priceDates(models: Iterable<Pick<Model, 'targets'>>): PriceDate[
   return [...found.values()].sort((one, other) => (one.asOf < other.asOf ? -1 : 1));
 }
 
-function toPrice(written: WrittenPrice): Price {
-  return Object.freeze({
-    input: toNanos(written.input),
-    cachedInput: toNanos(written.cachedInput),
-    cacheWrite: undefined,
-    output: toNanos(written.output),
-    searchUnit: toNanos(written.searchUnit),
-    request: undefined,
-    item: undefined,
-    image: undefined,
-  });
+function toPrice({ input, cachedInput, output, searchUnit }: WrittenPrice): Price {
+  const [cached_input, search_unit] = [toNanos(cachedInput), toNanos(searchUnit)];
+  return priceOf({ input: toNanos(input), cached_input, output: toNanos(output), search_unit });
 }
 
 function toNanos(dollars: string | undefined): number | undefined {

@@ -4,27 +4,23 @@ import type * as z from 'zod';
 import { type AlertSettings, alertFormats } from '../../core/snapshot.ts';
 import { alertRules } from '../../core/store/alerts.ts';
 import type { AddressRule } from '../../lib/addresses/address-rule.ts';
-import { duration, list, mapping, oneOf, secretFile, share, text } from './fields.ts';
+import { duration, list, mapping, oneOf, secretFile, secretText, share, text, url } from './fields.ts';
 
 const webhookFields = {
-  url: text('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
-    .refine((url) => URL.canParse(url), { error: 'a valid URL' })
-    .refine((url) => !hasUser(url), {
+  url: url('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
+    .refine((written) => !hasUser(written), {
       error: 'an address without a user name and a password, which are not sent; set a secret instead',
     })
     .describe('The URL.')
     .meta({ kind: 'URL', secret: true }),
-  secret: text('at least 16 visible ASCII characters, without spaces', /^[\x21-\x7e]{16,512}$/)
-    .optional()
-    .describe('Secret that signs the body.')
-    .meta({ secret: true }),
+  secret: secretText(16).optional().describe('Secret that signs the body.').meta({ secret: true }),
   format: oneOf(alertFormats)
     .default('postern')
     .describe('Body: `postern` is JSON with fields, `slack` a text that Slack and its like show.'),
 };
 
-function hasUser(url: string): boolean {
-  const { username = '', password = '' } = URL.parse(url) ?? {};
+function hasUser(written: string): boolean {
+  const { username = '', password = '' } = URL.parse(written) ?? {};
   return username !== '' || password !== '';
 }
 
@@ -37,10 +33,7 @@ const address = text('an address such as ops@example.com', /^[^\s<>@,;:"()[\]\\]
 
 /** In the file only. */
 const smtpFields = mapping({
-  url: text('an smtp:// or smtps:// URL', /^smtps?:\/\/[^/\\\s]+\/?$/i)
-    .refine((url) => URL.canParse(url), {
-      error: 'a valid URL',
-    })
+  url: url('an smtp:// or smtps:// URL', /^smtps?:\/\/[^/\\\s]+\/?$/i)
     .describe('The server, such as `smtp://user:password@mail.example.com:587`; TLS is asked for.')
     .meta({ kind: 'URL', secret: true }),
   url_file: secretFile('url'),

@@ -5,7 +5,7 @@ import { roles } from '../../core/role.ts';
 import type { ConsoleSettings, OidcSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
 import type { Location } from './context.ts';
-import { atStart, flag, list, mapping, oneOf, secretFile, text, wholeNumber } from './fields.ts';
+import { atStart, flag, list, mapping, oneOf, secretFile, secretText, text, wholeNumber } from './fields.ts';
 import { checkHost } from './server/compile.ts';
 
 /** `console.oidc`: signing in through an identity provider, key by key. */
@@ -67,7 +67,7 @@ export const consoleSchema = mapping({
       defaultText: `\`${standardConsolePort}\``,
       restart: atStart(({ console }) => console.port),
     }),
-  token: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/)
+  token: secretText(24)
     .optional()
     .describe('Bearer token for `/metrics` and `/healthz`.')
     .meta({ secret: true, restart: atStart(({ console }) => console.token) }),

@@ -72,36 +72,36 @@ export const fromEnvironment = `Use the environment: \`\${NAME}\`.`;
 /** Timers fire at once when asked for more than 2^31 - 1 ms. */
 const longestMs = 24 * 86_400_000;
 
-export function duration(fromMs = 1, toMs = longestMs) {
-  const wants = 'a time with its unit, such as 500ms, 30s, 5m or 1h';
-  const between = `a time from ${fromMilliseconds(fromMs)} to ${fromMilliseconds(toMs)}`;
+/** Text that becomes a number within bounds. */
+function quantity(
+  wants: string,
+  pattern: RegExp,
+  parse: (text: string) => number | undefined,
+  { from, to, error }: { readonly from: number; readonly to: number; readonly error: string },
+) {
   return z
     .string({ error: wants })
-    .regex(durationPattern, { error: wants })
-    .transform((text) => toMilliseconds(text) ?? Number.NaN)
-    .pipe(z.number({ error: between }).min(fromMs, { error: between }).max(toMs, { error: between }))
-    .meta({ kind: 'time' });
+    .regex(pattern, { error: wants })
+    .transform((text) => parse(text) ?? Number.NaN)
+    .pipe(z.number({ error }).min(from, { error }).max(to, { error }));
 }
 
-export function size(fromByteCount: number, toByteCount: number) {
+export function duration(from = 1, to = longestMs) {
+  const error = `a time from ${fromMilliseconds(from)} to ${fromMilliseconds(to)}`;
+  const wants = 'a time with its unit, such as 500ms, 30s, 5m or 1h';
+  return quantity(wants, durationPattern, toMilliseconds, { from, to, error }).meta({ kind: 'time' });
+}
+
+export function size(from: number, to: number) {
+  const error = `a size from ${fromBytes(from)} to ${fromBytes(to)}`;
   const wants = 'a size with its unit, such as 512B, 32KiB or 32MiB';
-  const between = `a size from ${fromBytes(fromByteCount)} to ${fromBytes(toByteCount)}`;
-  return z
-    .string({ error: wants })
-    .regex(sizePattern, { error: wants })
-    .transform((text) => toBytes(text) ?? Number.NaN)
-    .pipe(z.number({ error: between }).min(fromByteCount, { error: between }).max(toByteCount, { error: between }))
-    .meta({ kind: 'size' });
+  return quantity(wants, sizePattern, toBytes, { from, to, error }).meta({ kind: 'size' });
 }
 
 /** A share of something whose size is known only at run time. */
-export function share(fromPercent: number, toPercent = 100) {
-  const error = `a percentage from ${fromPercent}% to ${toPercent}%`;
-  return z
-    .string({ error })
-    .regex(/^\d{1,3}%$/, { error })
-    .transform((written) => Number.parseInt(written, 10))
-    .pipe(z.number({ error }).min(fromPercent, { error }).max(toPercent, { error }))
+export function share(from: number, to = 100) {
+  const error = `a percentage from ${from}% to ${to}%`;
+  return quantity(error, /^\d{1,3}%$/, Number.parseInt, { from, to, error })
     .transform((percent) => ({ percent }))
     .meta({ kind: 'percentage' });
 }
@@ -219,6 +219,27 @@ function toEpochMs(written: string): number {
 
 export function list<T extends z.ZodType>(element: T, wants = 'a list') {
   return z.array(element, { error: wants });
+}
+
+/** Visible ASCII, so that it fits in a header. */
+export function secretText(fewest: number) {
+  return text(
+    `at least ${fewest} visible ASCII characters, without spaces`,
+    new RegExp(`^[\\x21-\\x7e]{${fewest},512}$`),
+  );
+}
+
+export function url(wants: string, pattern: RegExp) {
+  return text(wants, pattern).refine((written) => URL.canParse(written), { error: 'a valid URL' });
+}
+
+/** Each value may hold a secret. */
+export function headers() {
+  return z
+    .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {
+      error: 'a mapping of header names to values',
+    })
+    .default({});
 }
 
 export function addressList() {

@@ -9,7 +9,7 @@ import {
   type MetricSettings,
   type OtelSettings,
 } from '../../core/snapshot.ts';
-import { atStart, duration, filePath, fraction, list, mapping, oneOf, ownId, text } from './fields.ts';
+import { atStart, duration, filePath, fraction, headers, list, mapping, oneOf, ownId, url } from './fields.ts';
 
 const sampled = mapping({
   sample: fraction().default(0).describe('a random share of the others.'),
@@ -67,8 +67,7 @@ export function toMetricSettings({ keys, projects }: z.output<typeof metricsSche
 }
 
 export const otelSchema = mapping({
-  endpoint: text('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
-    .refine((url) => URL.canParse(url), { error: 'a valid URL' })
+  endpoint: url('an http:// or https:// URL', /^https?:\/\/[^/\\\s][^\\\s]*$/i)
     .optional()
     .describe('OTLP endpoint over HTTP; `/v1/traces` and `/v1/metrics` are appended.')
     .meta({
@@ -77,11 +76,7 @@ export const otelSchema = mapping({
       defaultText: '`OTEL_EXPORTER_OTLP_ENDPOINT`, else `http://localhost:4318`',
       restart: atStart(({ otel }) => otel?.endpoint),
     }),
-  headers: z
-    .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {
-      error: 'a mapping of header names to values',
-    })
-    .default({})
+  headers: headers()
     .describe("Headers of each export, such as a service's key.")
     .meta({ kind: 'names to values', restart: atStart(({ otel }) => JSON.stringify(otel?.headers)) }),
   sample: fraction()

@@ -37,28 +37,21 @@ function endOrThrow(pattern: RegExp, text: string, at: number): number {
   return end;
 }
 
+/** Unquoted words with another value than their text, in YAML's spellings. */
+const words = new Map<string, Scalar>(
+  ([null, true, false] as const).flatMap((value) => {
+    const word = String(value);
+    return [word, word.charAt(0).toUpperCase() + word.slice(1), word.toUpperCase()].map((one) => [one, value]);
+  }),
+).set('~', null);
+
 /** Converts unquoted text. */
 function toScalar(text: string): Scalar {
   if (!mayBeMore.test(text)) return text;
   if (number.test(text)) return Number(text);
   if (unusualNumber.test(text)) throw new Unusual();
-  switch (text) {
-    case '~':
-    case 'null':
-    case 'Null':
-    case 'NULL':
-      return null;
-    case 'true':
-    case 'True':
-    case 'TRUE':
-      return true;
-    case 'false':
-    case 'False':
-    case 'FALSE':
-      return false;
-    default:
-      return text;
-  }
+  const word = words.get(text);
+  return word === undefined ? text : word;
 }
 
 const isQuote = (character: string | undefined): boolean => character === '"' || character === "'";

@@ -4,9 +4,8 @@ import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type FilePosition, filePositionIn, type Source } from '../read/source.ts';
-import { resourceLists } from './resource-schemas.ts';
+import { resourceLists, settingIds, settingSections } from './resource-schemas.ts';
 import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
-import { settingIds, settingSections } from './setting-schema.ts';
 
 export interface DeclaredElement {
   readonly kind: ResourceKind;

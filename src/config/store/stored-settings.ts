@@ -7,8 +7,8 @@ import { judge } from '../elements/judge.ts';
 import type { Settings } from '../elements/schema.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
 import type { Substitution } from '../read/substitute.ts';
+import { type SettingEntry, settingSchema, settingSections } from './resource-schemas.ts';
 import type { Element } from './resources.ts';
-import { type SettingEntry, settingSchema, settingSections } from './setting-schema.ts';
 
 interface StoredSettingsContext {
   readonly faults: FaultList;

@@ -19,6 +19,7 @@ import {
   operationList,
   ownId,
   secretFile,
+  secretText,
   shapeField,
   text,
 } from '../fields.ts';
@@ -144,10 +145,7 @@ function unique<T>(items: readonly T[]): readonly T[] {
 /** An element of `keys`, key by key. */
 export const keySchema = mapping({
   id: ownId().describe('ID of the key.'),
-  secret: text('at least 24 visible ASCII characters, without spaces', /^[\x21-\x7e]{24,512}$/)
-    .optional()
-    .describe(`The secret that clients send. ${fromEnvironment}`)
-    .meta({ secret: true }),
+  secret: secretText(24).optional().describe(`The secret that clients send. ${fromEnvironment}`).meta({ secret: true }),
   secret_file: secretFile('secret'),
   secret_sha256: text('64 hexadecimal digits, as sha256sum prints them', /^[0-9a-fA-F]{64}$/)
     .optional()

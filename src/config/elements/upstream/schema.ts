@@ -8,6 +8,7 @@ import {
   duration,
   filePath,
   fromEnvironment,
+  headers,
   list,
   mapping,
   notes,
@@ -61,11 +62,7 @@ export const upstreamSchema = mapping({
     .min(1, { error: 'at least one' })
     .optional()
     .describe('Several credentials instead of one.'),
-  headers: z
-    .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {
-      error: 'a mapping of header names to values',
-    })
-    .default({})
+  headers: headers()
     .describe('Headers of every call. The name of the credential header replaces it.')
     .meta({ kind: 'names to values' }),
   forward_headers: list(text('the name of a header'), 'a list of header names')
