@@ -1,4 +1,4 @@
-/** Composes the admin listener: API, authentication and console files. */
+/** Composes the admin listener: API, authentication, console files and metrics; if its default port is occupied, the gateway runs without. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
@@ -11,54 +11,54 @@ import type { Watched } from '../admin/alerts/rules.ts';
 import { type AlertWays, createAlertWatch } from '../admin/alerts/watch.ts';
 import { createAdminApi } from '../admin/api/api.ts';
 import { createEventStreams } from '../admin/api/event-stream.ts';
-import type { AdminContext, ConfigurationView, InstanceFacts, RefusedConfiguration } from '../admin/context.ts';
+import type { ConfigurationView, InstanceFacts } from '../admin/context.ts';
 import { endpoints } from '../admin/endpoints.ts';
 import { createLedgerTail } from '../admin/ledger/tail.ts';
 import { createFetchListener } from '../admin/listener/fetch-listener.ts';
+import { createAdminListener, OpenListenerError } from '../admin/listener/listener.ts';
 import { createSite } from '../admin/listener/site.ts';
 import { createSampler } from '../admin/overview/live/sampler.ts';
 import { createConsoleKey, createGatewayCalls } from '../admin/playground/gateway-calls.ts';
 import { createAlertPost, sign } from '../budgets/alerts.ts';
-
 import { createKeyJudge } from '../config/elements/key/judge.ts';
-import type { LoadedConfiguration } from '../config/load.ts';
-import { createResourceEditor, type ResourceEditorDeps } from '../config/store/resource-editor.ts';
+import { createResourceEditor } from '../config/store/resource-editor.ts';
 import { canSeal, findOwnKey, type SecretKeySource } from '../config/store/secret-key.ts';
-import type { Family } from '../core/family.ts';
 import type { Log } from '../core/log.ts';
-import type { Store } from '../core/store/store.ts';
+import { UserFault } from '../core/user-fault.ts';
 import { toClientAddress } from '../http/address.ts';
-import type { Clock } from '../lib/clock.ts';
+import { includesAddress } from '../lib/addresses/address-range.ts';
+import { systemClock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { traceOf } from '../lib/thrown.ts';
+import { codeOf, traceOf } from '../lib/thrown.ts';
 import { parseStoreUrl, storeBytes } from '../store/open-store.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
-import type { Reading } from '../telemetry/metrics/reading.ts';
+import { expositionOf, expositionTypes, formFor, type Reading } from '../telemetry/metrics/reading.ts';
 import { createConnector } from '../upstream/connections/connection.ts';
 import { createOwnProbe } from '../upstream/probes/own-probe.ts';
+import { version } from '../version.ts';
 import { sendMail } from '../wire/smtp.ts';
+import { createReader, type OpenConfiguration } from './configuration.ts';
+import { toListenFault, toUrl } from './listen-address.ts';
+import type { ReloadHistory } from './reload-history.ts';
+import type { Surroundings } from './surroundings.ts';
 import { createSeriesThread, type SeriesThread } from './threads/series-thread-host.ts';
 
-export interface AdminDeps {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly version: string;
-  readonly families: readonly Family[];
-  /** Marks the gateway's own calls. */
-  readonly installation: string;
-  current(): LoadedConfiguration;
-  /** The faults of the present file, where it is refused. */
-  refused(): RefusedConfiguration | undefined;
+export interface AdminListening {
+  /** Undefined where there is none. */
+  readonly url: string | undefined;
+  close(): Promise<void>;
+}
+
+interface AdminDeps {
+  readonly configuration: Pick<OpenConfiguration, 'loaded' | 'store'>;
+  readonly history: Pick<ReloadHistory, 'current' | 'refused'>;
   /** The metrics of all serving processes; all, or those in `only`. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
-  /** Reads the configuration with a change applied, before it is written. */
-  readonly changing: Pick<ResourceEditorDeps, 'load' | 'secrets'>;
   /** The URL of the client listener. */
   clientUrl(): string;
 }
 
-export interface Admin {
+interface Admin {
   /** Answers all requests but those for the listener's own pages. */
   answer(request: IncomingMessage, response: ServerResponse): void;
   close(): Promise<void>;
@@ -70,62 +70,115 @@ const siteDirectory = fileURLToPath(new URL('../../console/dist', import.meta.ur
 const triesPath = '/api/playground/';
 const longestSilenceMs = 15 * 60_000;
 
-export function openAdmin(deps: AdminDeps): Admin {
+export async function openAdmin(deps: AdminDeps, log: Log, surroundings: Surroundings): Promise<AdminListening> {
+  const admin = await composeAdmin(deps, log, surroundings);
+  try {
+    const listening = await listen(deps, admin, log);
+    return {
+      url: listening?.url,
+      async close() {
+        await listening?.close();
+        await admin.close();
+      },
+    };
+  } catch (error) {
+    await admin.close();
+    throw error;
+  }
+}
+
+/** Undefined where nothing listens. */
+async function listen(
+  { configuration, history: { current }, read }: AdminDeps,
+  { answer }: Admin,
+  log: Log,
+): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
+  const settings = configuration.loaded.snapshot.console;
+  const listener = createAdminListener({
+    settings: () => settings,
+    pages: {
+      '/metrics': {
+        type: (accept) => expositionTypes[formFor(accept)],
+        text: async (accept) => expositionOf(await read(), formFor(accept)),
+      },
+      '/healthz': { type: () => 'application/json', text: () => '{"status":"ok"}' },
+    },
+    answer,
+    isProxy: (address) => includesAddress(current().snapshot.server.trustedProxies, address),
+    onFault: (error) => log.error('the admin listener could not answer', { why: traceOf(error) }),
+  });
+  try {
+    return { url: toUrl('http', await listener.listen()), close: () => listener.close() };
+  } catch (error) {
+    if (error instanceof OpenListenerError) throw new UserFault(`${error.message}: set console.token`);
+    if (codeOf(error) !== 'EADDRINUSE' || settings.isPortGiven) {
+      throw toListenFault(error, { name: 'console', ...settings });
+    }
+    log.warn(
+      `port ${settings.port} on ${settings.host} is taken, so there is no admin listener; set console.port to another one`,
+    );
+    return undefined;
+  }
+}
+
+async function composeAdmin(
+  { configuration, history, read, clientUrl }: AdminDeps,
+  log: Log,
+  surroundings: Surroundings,
+): Promise<Admin> {
+  const { store } = configuration;
+  const { current } = history;
+  const clock = systemClock;
+  const secrets = { env: surroundings.env, cwd: surroundings.cwd };
+  const node = `${hostname()}/${createId(clock.nowMs())}`;
   const streams = createEventStreams();
   const gatewayCalls = createGatewayCalls({
-    consoleKey: createConsoleKey({ store: deps.store, host: hostname(), nowMs: () => deps.clock.nowMs() }),
-    clientUrl: deps.clientUrl,
-    certificate: () => deps.current().snapshot.server.tls?.cert,
+    consoleKey: createConsoleKey({ store, host: hostname(), nowMs: () => clock.nowMs() }),
+    clientUrl,
+    certificate: () => current().snapshot.server.tls?.cert,
   });
-  const live = createSampler({
-    read: deps.read,
-    boundsOf: (name) => definitions[name].buckets,
-    clock: deps.clock,
-  });
-  const probe = createOwnProbe({
-    env: deps.changing.secrets.env,
-    clock: deps.clock,
-    installation: deps.installation,
-  });
-  const series = openSeries(deps);
+  const live = createSampler({ read, boundsOf: (name) => definitions[name].buckets, clock });
+  const installation = await store.settings.installation();
+  const probe = createOwnProbe({ env: surroundings.env, clock, installation });
+  const series = openSeries(configuration, surroundings.cwd);
   const watched: Watched = {
-    store: deps.store,
+    store,
     series,
-    clock: deps.clock,
-    log: deps.log,
-    version: deps.version,
-    families: deps.families,
-    configuration: viewOf(deps),
-    access: createAccess({ store: deps.store, clock: deps.clock, url: () => deps.current().snapshot.console.url }),
-    oidc: createOidcSignIn(() => deps.current().snapshot.console.oidc, deps.clock.nowMs),
-    passkeys: createPasskeys(deps.store, deps.clock),
+    clock,
+    log,
+    version,
+    families: surroundings.families,
+    configuration: viewOf(history),
+    access: createAccess({ store, clock, url: () => current().snapshot.console.url }),
+    oidc: createOidcSignIn(() => current().snapshot.console.oidc, clock.nowMs),
+    passkeys: createPasskeys(store, clock),
     probe,
     streams,
     live,
-    instance: toInstanceFacts(() => deps.current().snapshot.store, deps.changing.secrets),
-    tail: createLedgerTail({ ledger: deps.store.ledger, clock: deps.clock, log: deps.log }),
+    instance: toInstanceFacts(() => current().snapshot.store, secrets),
+    tail: createLedgerTail({ ledger: store.ledger, clock, log }),
     gatewayCalls,
-    keyTerms: createKeyJudge(deps.current),
-    resources: createResourceEditor({ ...deps, ...deps.changing }),
-    clientUrl: deps.clientUrl,
+    keyTerms: createKeyJudge(current),
+    resources: createResourceEditor({
+      store,
+      current,
+      load: createReader(surroundings, configuration.loaded),
+      secrets,
+      log,
+    }),
+    clientUrl,
   };
-  const alerts = createAlertWatch({
-    context: watched,
-    ways: openAlertWays(deps.clock),
-    node: `${hostname()}/${createId(deps.clock.nowMs())}`,
-  });
-  const context: AdminContext = { ...watched, alerts };
+  const alerts = createAlertWatch({ context: watched, ways: openAlertWays(), node });
   const site = createSite({ directory: siteDirectory });
-  const api = createAdminApi(endpoints, context);
+  const api = createAdminApi(endpoints, { ...watched, alerts });
   /** Behind a trusted proxy, the address that it reports: else all password guessers would count as one. */
   const addressOf = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
     const forwardedFor = [headers['x-forwarded-for'] ?? []].flat().join(',') || undefined;
-    const { trustedProxies } = deps.current().snapshot.server;
-    return toClientAddress(socket.remoteAddress, forwardedFor, trustedProxies) ?? '';
+    return toClientAddress(socket.remoteAddress, forwardedFor, current().snapshot.server.trustedProxies) ?? '';
   };
   const listener = createFetchListener(
     async (request, incoming) => (await site.find(request)) ?? api.fetch(request, { address: addressOf(incoming) }),
-    (error) => deps.log.error('an answer of the console broke off', { why: traceOf(error) }),
+    (error) => log.error('an answer of the console broke off', { why: traceOf(error) }),
   );
   return {
     answer(request, response) {
@@ -133,7 +186,7 @@ export function openAdmin(deps: AdminDeps): Admin {
       if (request.url?.startsWith(triesPath) === true) response.setTimeout(longestSilenceMs);
       listener(request, response);
     },
-    close: async () => {
+    async close() {
       streams.close();
       live.close();
       await alerts.close();
@@ -145,7 +198,7 @@ export function openAdmin(deps: AdminDeps): Admin {
 }
 
 /** Webhooks in the store obey the address policy of the store's upstreams; a mail server is the file's. */
-function openAlertWays(clock: Clock): AlertWays {
+function openAlertWays(): AlertWays {
   const { post, close } = createAlertPost((addresses, connectMs) =>
     createConnector({ secure: true, connectMs, tls: undefined, proxy: undefined, lookup: undefined, addresses }),
   );
@@ -153,19 +206,18 @@ function openAlertWays(clock: Clock): AlertWays {
     post,
     close,
     sign,
-    mail: ({ url, ...mail }, message) => sendMail({ url }, { ...mail, ...message, atMs: clock.nowMs() }),
+    mail: ({ url, ...mail }, message) => sendMail({ url }, { ...mail, ...message, atMs: systemClock.nowMs() }),
   };
 }
 
 /** A thread could not open a memory store. */
-function openSeries({ store, current, changing }: AdminDeps): SeriesThread {
-  const { store: url } = current().snapshot;
-  const { cwd } = changing.secrets;
+function openSeries({ store, loaded }: AdminDeps['configuration'], cwd: string): SeriesThread {
+  const { store: url } = loaded.snapshot;
   if (parseStoreUrl(url, cwd).kind !== 'memory') return createSeriesThread({ url, cwd });
   return { read: store.series.read, close: async () => undefined };
 }
 
-function viewOf({ current, refused }: AdminDeps): ConfigurationView {
+function viewOf({ current, refused }: AdminDeps['history']): ConfigurationView {
   return {
     snapshot: () => current().snapshot,
     file: () => current().file,

@@ -141,29 +141,10 @@ export interface App {
 
 const shedRetryAfter = ['Retry-After', '1'];
 
-export function createApp({
-  snapshot,
-  store,
-  log,
-  clock,
-  installation,
-  installedAtMs,
-  random = Math.random,
-  proxyFor,
-  spending,
-  ledger,
-  imported,
-  bill,
-  worker,
-  meter,
-  tracer,
-  slotArbiter,
-  backgroundEveryMs,
-  endpointLookUp,
-  cwd = '.',
-  isDirect = true,
-  secretKeys = async () => undefined,
-}: AppDeps): App {
+export function createApp(deps: AppDeps): App {
+  const { snapshot, store, log, clock, installation, installedAtMs, proxyFor, spending, ledger, imported, bill } = deps;
+  const { worker, meter, tracer, slotArbiter, backgroundEveryMs, endpointLookUp } = deps;
+  const { random = Math.random, cwd = '.', isDirect = true, secretKeys = async () => undefined } = deps;
   let current = snapshot;
   const installedAtS = Math.floor(installedAtMs / 1_000);
   let ready = false;

@@ -135,11 +135,6 @@ export function createReader(
   };
 }
 
-/** For the admin API and `postern resources` to validate changes of the store's elements. */
-export function toChanging(surroundings: Sources, loaded: Pick<LoadedConfiguration, 'file'>) {
-  return { load: createReader(surroundings, loaded), secrets: { env: surroundings.env, cwd: surroundings.cwd } };
-}
-
 async function joinStore(
   surroundings: Sources,
   alone: LoadedConfiguration | FaultyConfiguration,

@@ -23,9 +23,9 @@ import { version } from '../version.ts';
 import { type Accounting, openAccounting } from './accounting.ts';
 import { type App, createApp } from './app.ts';
 import type { OpenConfiguration } from './configuration.ts';
-import { toListenFault } from './listen-fault.ts';
+import { toListenFault } from './listen-address.ts';
 import type { Surroundings } from './surroundings.ts';
-import { openParentChannel } from './workers/parent-channel.ts';
+import { openParentChannel } from './workers/worker-messages.ts';
 
 export interface Gateway {
   readonly app: App;

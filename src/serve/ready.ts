@@ -13,9 +13,9 @@ import { ensureFirstKey, UnfitKeyError } from '../keys/first-key.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { parseStoreUrl } from '../store/open-store.ts';
-import type { AdminListening } from './admin-listener.ts';
+import type { AdminListening } from './admin.ts';
+import { toClientUrl, toReachable } from './listen-address.ts';
 import type { Surroundings } from './surroundings.ts';
-import { toClientUrl, toReachable } from './to-url.ts';
 import { firstKeyLines, setUpFileLines, setUpLines } from './welcome.ts';
 
 interface Start {

@@ -11,6 +11,7 @@ import { reasonOf } from '../lib/thrown.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 
 export interface ReloadHistory {
+  current(): LoadedConfiguration;
   /** Undefined where the present file is in force. */
   refused(): RefusedConfiguration | undefined;
   /** With the faults of a refused file. */
@@ -62,6 +63,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
   }
 
   return {
+    current: () => inForce,
     refused: () => refused,
     reloaded(faults) {
       const said = faults?.map(({ place, line, path, message }) => ({

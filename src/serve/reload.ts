@@ -1,22 +1,21 @@
 /** Applies a changed configuration while running, completely or not at all. */
 
 import { type ConfigurationFeed, createConfigurationFeed, needsRestart } from '../config/live/live.ts';
-import type { LoadedConfiguration } from '../config/load.ts';
 import { clearedCaches, readClearedCaches } from '../core/lists.ts';
-import type { Log } from '../core/log.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
+import type { ProcessLog } from '../telemetry/log.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';
 import type { Gateway } from './gateway.ts';
 import type { ReloadHistory } from './reload-history.ts';
 import type { Surroundings } from './surroundings.ts';
 
+/** For a process that serves clients. */
 export function startReloading(
   configuration: OpenConfiguration,
   { app, accounting, metrics }: Gateway,
-  log: Log,
+  log: ProcessLog,
   surroundings: Surroundings,
-  onSwap: (next: LoadedConfiguration) => void,
   history?: ReloadHistory,
 ): ConfigurationFeed {
   /** Drops list items cached before their cache was cleared. */
@@ -31,16 +30,13 @@ export function startReloading(
   }
 
   const feed = createConfigurationFeed({
-    store: configuration.store,
-    clock: systemClock,
+    ...sourceOf(configuration, surroundings),
     log,
-    running: configuration,
-    load: createReader(surroundings, configuration.loaded),
     swap(next) {
       const reasons = app.swap(next.snapshot);
       if (reasons.length > 0) return reasons;
       accounting.follow(next.snapshot);
-      onSwap(next);
+      log.follow(next.snapshot.log);
       history?.swapped(next);
       return [];
     },
@@ -62,23 +58,18 @@ const silent = { info: () => undefined, warn: () => undefined, error: () => unde
 /** For a process that serves no clients, but must know their configuration. */
 export function startFollowing(
   configuration: OpenConfiguration,
+  log: ProcessLog,
   surroundings: Surroundings,
   history: ReloadHistory,
-  onSwap: (next: LoadedConfiguration) => void,
 ): ConfigurationFeed {
-  let { snapshot } = configuration.loaded;
   return createConfigurationFeed({
-    store: configuration.store,
-    clock: systemClock,
+    ...sourceOf(configuration, surroundings),
     // The workers log the result.
     log: silent,
-    running: configuration,
-    load: createReader(surroundings, configuration.loaded),
     swap(next) {
-      const reasons = needsRestart(snapshot, next.snapshot);
+      const reasons = needsRestart(history.current().snapshot, next.snapshot);
       if (reasons.length > 0) return reasons;
-      snapshot = next.snapshot;
-      onSwap(next);
+      log.follow(next.snapshot.log);
       history.swapped(next);
       return [];
     },
@@ -86,3 +77,10 @@ export function startFollowing(
     keys: { changed: () => undefined, confirmed: () => undefined },
   });
 }
+
+const sourceOf = (configuration: OpenConfiguration, surroundings: Surroundings) => ({
+  store: configuration.store,
+  clock: systemClock,
+  running: configuration,
+  load: createReader(surroundings, configuration.loaded),
+});

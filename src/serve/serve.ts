@@ -1,18 +1,18 @@
 /** Serves until stopped: alone, as one of several workers, or as their parent. */
 
-import type { LoadedConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 import { openLog } from '../telemetry/log.ts';
-import { openAdminListener } from './admin-listener.ts';
+import type { MetricName } from '../telemetry/metrics/definitions.ts';
+import { openAdmin } from './admin.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { openGateway } from './gateway.ts';
+import { toClientUrl } from './listen-address.ts';
 import { reportReady } from './ready.ts';
 import { startReloading } from './reload.ts';
 import { createReloadHistory } from './reload-history.ts';
 import { endAtNextSignal, nextSignal, ReloadSignals } from './stop.ts';
 import type { Surroundings } from './surroundings.ts';
-import { toClientUrl } from './to-url.ts';
 
 export async function serveWith(open: () => Promise<OpenConfiguration>, surroundings: Surroundings): Promise<ExitCode> {
   const reloads = new ReloadSignals();
@@ -40,38 +40,19 @@ async function serveAlone(
   const gateway = await openGateway(configuration, log, surroundings);
   const { app, metrics, listening } = gateway;
   const closers: { close(): Promise<void> }[] = [gateway];
-  let current = loaded;
   const history = createReloadHistory({ store, loaded, log, nowMs: Date.now });
   try {
-    const admin = await openAdminListener(
-      {
-        configuration,
-        current: () => current,
-        refused: history.refused,
-        read: (only) => timeSliced(metrics.reading(only)),
-        clientUrl: () => toClientUrl(loaded.snapshot, listening),
-      },
-      log,
-      surroundings,
-    );
+    const read = (only?: ReadonlySet<MetricName>) => timeSliced(metrics.reading(only));
+    const clientUrl = (): string => toClientUrl(loaded.snapshot, listening);
+    const admin = await openAdmin({ configuration, history, read, clientUrl }, log, surroundings);
     closers.unshift(admin);
     await reportReady({ loaded, store, listening, admin }, log, surroundings);
   } catch (error) {
     for (const one of closers) await one.close();
     throw error;
   }
-  const onSwap = (next: LoadedConfiguration): void => {
-    current = next;
-    log.follow(next.snapshot.log);
-  };
-  const reloading = startReloading(configuration, gateway, log, surroundings, onSwap, history);
-  reloads.follow({
-    reload() {
-      log.reopen();
-      reloading.check();
-    },
-    reopen: () => log.reopen(),
-  });
+  const reloading = startReloading(configuration, gateway, log, surroundings, history);
+  reloads.follow(log, { reload: () => reloading.check() });
 
   const signal = await stopping;
   log.info('draining', { signal });

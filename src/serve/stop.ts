@@ -26,10 +26,15 @@ export function endAtNextSignal(log: ProcessLog, last: () => void = () => undefi
 
 type ReloadAction = 'reload' | 'reopen';
 
+interface ReloadActions {
+  readonly reload: () => void;
+  readonly reopen?: () => void;
+}
+
 /** Listens from the start, as both signals end a process by default. Signals before `follow` are handled then. */
 export class ReloadSignals {
   readonly #missed = new Set<ReloadAction>();
-  #actions: Readonly<Record<ReloadAction, () => void>> | undefined = undefined;
+  #act: ((action: ReloadAction) => void) | undefined = undefined;
 
   constructor() {
     process.on('SIGHUP', () => this.do('reload'));
@@ -37,13 +42,17 @@ export class ReloadSignals {
   }
 
   do(action: ReloadAction): void {
-    if (this.#actions === undefined) this.#missed.add(action);
-    else this.#actions[action]();
+    if (this.#act === undefined) this.#missed.add(action);
+    else this.#act(action);
   }
 
-  follow(actions: Readonly<Record<ReloadAction, () => void>>): void {
-    this.#actions = actions;
-    for (const action of this.#missed) actions[action]();
+  /** Either opens the file of the log anew. */
+  follow(log: Pick<ProcessLog, 'reopen'>, actions: ReloadActions): void {
+    this.#act = (action) => {
+      log.reopen();
+      actions[action]?.();
+    };
+    for (const action of this.#missed) this.#act(action);
     this.#missed.clear();
   }
 }

@@ -15,7 +15,7 @@ import { UserFault } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { createSecretWith, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { type OpenConfiguration, openLeniently } from '../../serve/configuration.ts';
-import { toReachable } from '../../serve/to-url.ts';
+import { toReachable } from '../../serve/listen-address.ts';
 import { actionsOf, actor } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
 import { printJson, printSecret, printTable, toPrintable } from '../output.ts';

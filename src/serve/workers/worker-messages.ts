@@ -1,7 +1,8 @@
-/** Messages between a worker and its parent process. */
+/** Messages between a worker and its parent process, which counts limits and slots for all workers. */
 
 import type { Listening } from '../../http/listener.ts';
 import type { ParentAnswer, WorkerQuestion } from '../../limits/limit-server.ts';
+import type { ParentChannel } from '../../limits/parent-limiter.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { Reading } from '../../telemetry/metrics/reading.ts';
 
@@ -25,4 +26,23 @@ export type FromWorker =
 /** Both sides have one version, and only they use the channel. */
 export function toMessage<T extends ToWorker | FromWorker>(received: unknown): T | undefined {
   return typeof received === 'object' && received !== null && 'kind' in received ? (received as T) : undefined;
+}
+
+/** Undefined where this process has no parent. */
+export function openParentChannel(): ParentChannel | undefined {
+  if (process.send === undefined) return undefined;
+  let hear: (answers: readonly ParentAnswer[]) => void = () => undefined;
+  process.on('message', (received) => {
+    const message = toMessage<ToWorker>(received);
+    if (message?.kind === 'counted') hear(message.answers);
+  });
+  return {
+    ask(questions) {
+      // A worker without a connection is about to end.
+      if (process.connected) process.send?.({ kind: 'count', questions } satisfies FromWorker);
+    },
+    onAnswers(listener) {
+      hear = listener;
+    },
+  };
 }

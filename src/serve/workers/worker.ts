@@ -65,14 +65,8 @@ async function work(
   const log = await openLog(configuration.loaded.snapshot.log, { worker: number });
   gateway = await openGateway(configuration, log, surroundings);
   const { app, metrics, listening } = gateway;
-  const reloading = startReloading(configuration, gateway, log, surroundings, (next) => log.follow(next.snapshot.log));
-  reloads.follow({
-    reload() {
-      log.reopen();
-      reloading.check();
-    },
-    reopen: () => log.reopen(),
-  });
+  const reloading = startReloading(configuration, gateway, log, surroundings);
+  reloads.follow(log, { reload: () => reloading.check() });
   await send({ kind: 'ready', listening });
 
   await stopping;

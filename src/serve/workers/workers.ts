@@ -8,15 +8,14 @@ import { openLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { createProcessReadings, type ProcessReadings } from '../../telemetry/metrics/process-readings.ts';
 import { addingReadings, type Reading } from '../../telemetry/metrics/reading.ts';
-import { openAdminListener } from '../admin-listener.ts';
+import { openAdmin } from '../admin.ts';
 import type { OpenConfiguration } from '../configuration.ts';
-import { clearSocket } from '../listen-fault.ts';
+import { clearSocket, toClientUrl } from '../listen-address.ts';
 import { reportReady } from '../ready.ts';
 import { startFollowing } from '../reload.ts';
 import { createReloadHistory } from '../reload-history.ts';
 import { endAtNextSignal, nextSignal, type ReloadSignals } from '../stop.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { toClientUrl } from '../to-url.ts';
 import { createTeam, type Team } from './team.ts';
 
 /** Time beyond draining for the import, before a worker is killed. */
@@ -35,15 +34,9 @@ export async function serveWithWorkers(
   const { workers } = snapshot.server;
   const limitServer = createLimitServer({ clock: systemClock, workers });
   const team = createTeam({ count: workers, log, limitServer });
-  reloads.follow({
-    reload() {
-      log.reopen();
-      team.send({ kind: 'reload' });
-    },
-    reopen() {
-      log.reopen();
-      team.send({ kind: 'reopen' });
-    },
+  reloads.follow(log, {
+    reload: () => team.send({ kind: 'reload' }),
+    reopen: () => team.send({ kind: 'reopen' }),
   });
   const closers: { close(): unknown }[] = [own];
   try {
@@ -77,22 +70,11 @@ async function startAll(
   const { loaded, store } = configuration;
   // Opened by this process first, so that the store and the first key are created once.
   closers.unshift(store);
-  let current = loaded;
   const history = createReloadHistory({ store, loaded, log, nowMs: Date.now });
-  const following = startFollowing(configuration, surroundings, history, (next) => {
-    current = next;
-    log.follow(next.snapshot.log);
-  });
-  closers.unshift(following);
+  closers.unshift(startFollowing(configuration, log, surroundings, history));
   let clientUrl = '';
-  const followed = {
-    configuration,
-    current: () => current,
-    refused: history.refused,
-    read,
-    clientUrl: () => clientUrl,
-  };
-  const admin = await openAdminListener(followed, log, surroundings);
+  const followed = { configuration, history, read, clientUrl: () => clientUrl };
+  const admin = await openAdmin(followed, log, surroundings);
   closers.unshift(admin);
   const { socket } = loaded.snapshot.server;
   // Only here: workers share the socket that is created for the first of them.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loaded } from '../../test/support/gateways/configuration.ts';
-import { toClientUrl, toReachable } from './to-url.ts';
+import { toClientUrl, toReachable } from './listen-address.ts';
 import { firstKeyLines } from './welcome.ts';
 
 test('with only a Unix socket, the example commands use it', async (t) => {
