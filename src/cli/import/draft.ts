@@ -101,10 +101,7 @@ export class Draft {
   /** `${NAME}`: the variable referred to there (`os.environ/NAME`, `env.NAME`, `$NAME`), or a name of our own for a literal secret. */
   credential(written: string | undefined, ownName: string): string {
     const variable = written === undefined ? undefined : nameIn(written);
-    if (variable !== undefined) {
-      this.#names.set(`$${variable}`, variable);
-      return `\${${variable}}`;
-    }
+    if (variable !== undefined) return this.variable(variable);
     const known = written === undefined ? undefined : this.#names.get(written);
     const name = known ?? this.#freeName(toName(ownName));
     this.#names.set(written ?? `$${name}`, name);
@@ -116,8 +113,8 @@ export class Draft {
     this.#kept.add(name);
   }
 
-  /** The usual variable of a provider's key, for entries without one. No literal secret gets its name. */
-  providersOwn(variable: string): string {
+  /** One that is known everywhere, as that of a provider's key. No literal secret gets its name. */
+  variable(variable: string): string {
     this.#names.set(`$${variable}`, variable);
     return `\${${variable}}`;
   }
@@ -125,9 +122,7 @@ export class Draft {
   /** A value that is not secret, and may refer to a variable. */
   value(written: string | undefined): string | undefined {
     const variable = written === undefined ? undefined : nameIn(written);
-    if (variable === undefined) return written;
-    this.#names.set(`$${variable}`, variable);
-    return `\${${variable}}`;
+    return variable === undefined ? written : this.variable(variable);
   }
 
   /** Returns its ID. */

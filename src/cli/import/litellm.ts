@@ -177,7 +177,7 @@ function addUpstream(given: Part, provider: Provider, draft: Draft): string {
     : base !== undefined && (key === undefined || noKey.test(key))
       ? undefined
       : key === undefined
-        ? draft.providersOwn(provider.variable)
+        ? draft.variable(provider.variable)
         : draft.credential(key, provider.variable);
   const version = provider.family === 'azure' ? draft.value(given.text('api_version')) : undefined;
   return draft.upstream({

@@ -10,84 +10,49 @@ export interface Provider {
   readonly variable: string;
 }
 
-const provider = (family: string, variable: string, name = family): Provider => ({ name, family, variable });
-const alike = (name: string, baseUrl: string, variable: string): Provider => ({
-  name,
-  family: 'openai',
-  baseUrl,
-  variable,
-});
+/** The family is that of the name, or OpenAI's where there is an address. */
+const rows: readonly (readonly [name: string, calledThere: string, variable: string, baseUrl?: string])[] = [
+  ['openai', 'openai text-completion-openai', 'OPENAI_API_KEY'],
+  ['azure', 'azure azure_text azure-openai', 'AZURE_API_KEY'],
+  ['anthropic', 'anthropic', 'ANTHROPIC_API_KEY'],
+  ['cohere', 'cohere cohere_chat', 'COHERE_API_KEY'],
+  ['voyage', 'voyage', 'VOYAGE_API_KEY'],
+  ['mistral', 'mistral mistral-ai codestral', 'MISTRAL_API_KEY'],
+  ['together', 'together_ai together-ai', 'TOGETHER_API_KEY'],
+  ['fireworks', 'fireworks fireworks_ai fireworks-ai', 'FIREWORKS_API_KEY'],
+  ['deepseek', 'deepseek', 'DEEPSEEK_API_KEY'],
+  ['gemini', 'gemini google', 'GEMINI_API_KEY'],
+  ['vertex', 'vertex vertex_ai vertex-ai', 'VERTEX_CREDENTIALS'],
+  ['bedrock', 'bedrock', 'AWS_CREDENTIALS'],
+  ['huggingface', 'huggingface', 'HUGGINGFACE_API_KEY'],
+  ['jina', 'jina jina_ai', 'JINA_API_KEY'],
+  ['nvidia', 'nvidia nvidia_nim', 'NVIDIA_API_KEY'],
+  ['ollama', 'ollama ollama_chat', 'OLLAMA_API_KEY'],
+  ['vllm', 'vllm hosted_vllm', 'VLLM_API_KEY'],
+  ['dashscope', 'dashscope', 'DASHSCOPE_API_KEY'],
+  ['siliconflow', 'siliconflow', 'SILICONFLOW_API_KEY'],
+  ['infinity', 'infinity', 'INFINITY_API_KEY'],
+  ['groq', 'groq', 'GROQ_API_KEY', 'https://api.groq.com/openai/v1'],
+  ['openrouter', 'openrouter', 'OPENROUTER_API_KEY', 'https://openrouter.ai/api/v1'],
+  ['perplexity', 'perplexity perplexity-ai', 'PERPLEXITY_API_KEY', 'https://api.perplexity.ai'],
+  ['xai', 'xai x-ai', 'XAI_API_KEY', 'https://api.x.ai/v1'],
+  ['deepinfra', 'deepinfra', 'DEEPINFRA_API_KEY', 'https://api.deepinfra.com/v1/openai'],
+  ['cerebras', 'cerebras', 'CEREBRAS_API_KEY', 'https://api.cerebras.ai/v1'],
+  ['moonshot', 'moonshot', 'MOONSHOT_API_KEY', 'https://api.moonshot.cn/v1'],
+  ['nebius', 'nebius', 'NEBIUS_API_KEY', 'https://api.studio.nebius.ai/v1'],
+  ['novita', 'novita', 'NOVITA_API_KEY', 'https://api.novita.ai/v3/openai'],
+  ['parasail', 'parasail', 'PARASAIL_API_KEY', 'https://api.parasail.io/v1'],
+];
 
-const gemini = provider('gemini', 'GEMINI_API_KEY');
-const vertex = provider('vertex', 'VERTEX_CREDENTIALS');
-const azure = provider('azure', 'AZURE_API_KEY');
-const bedrock = provider('bedrock', 'AWS_CREDENTIALS');
-const mistral = provider('mistral', 'MISTRAL_API_KEY');
-const together = provider('together', 'TOGETHER_API_KEY');
-const fireworks = provider('fireworks', 'FIREWORKS_API_KEY');
-const jina = provider('jina', 'JINA_API_KEY');
-const nvidia = provider('nvidia', 'NVIDIA_API_KEY');
-const ollama = provider('ollama', 'OLLAMA_API_KEY');
-const perplexity = alike('perplexity', 'https://api.perplexity.ai', 'PERPLEXITY_API_KEY');
-const cohere = provider('cohere', 'COHERE_API_KEY');
-const vllm = provider('vllm', 'VLLM_API_KEY');
+const providers = new Map(
+  rows.flatMap(([name, calledThere, variable, baseUrl]) => {
+    const provider: Provider =
+      baseUrl === undefined ? { name, family: name, variable } : { name, family: 'openai', baseUrl, variable };
+    return calledThere.split(' ').map((one) => [one, provider]);
+  }),
+);
 
-/** Their own names, and those of the table below. */
-const providers: Readonly<Record<string, Provider>> = {
-  openai: provider('openai', 'OPENAI_API_KEY'),
-  'text-completion-openai': provider('openai', 'OPENAI_API_KEY'),
-  azure,
-  azure_text: azure,
-  'azure-openai': azure,
-  anthropic: provider('anthropic', 'ANTHROPIC_API_KEY'),
-  cohere,
-  cohere_chat: cohere,
-  voyage: provider('voyage', 'VOYAGE_API_KEY'),
-  mistral,
-  'mistral-ai': mistral,
-  codestral: mistral,
-  together_ai: together,
-  'together-ai': together,
-  fireworks_ai: fireworks,
-  'fireworks-ai': fireworks,
-  fireworks,
-  deepseek: provider('deepseek', 'DEEPSEEK_API_KEY'),
-  gemini,
-  google: gemini,
-  vertex,
-  vertex_ai: vertex,
-  'vertex-ai': vertex,
-  bedrock,
-  huggingface: provider('huggingface', 'HUGGINGFACE_API_KEY'),
-  jina,
-  jina_ai: jina,
-  nvidia,
-  nvidia_nim: nvidia,
-  ollama,
-  ollama_chat: ollama,
-  vllm,
-  hosted_vllm: vllm,
-  dashscope: provider('dashscope', 'DASHSCOPE_API_KEY'),
-  siliconflow: provider('siliconflow', 'SILICONFLOW_API_KEY'),
-  infinity: provider('infinity', 'INFINITY_API_KEY'),
-  groq: alike('groq', 'https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-  openrouter: alike('openrouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-  perplexity,
-  'perplexity-ai': perplexity,
-  xai: alike('xai', 'https://api.x.ai/v1', 'XAI_API_KEY'),
-  'x-ai': alike('xai', 'https://api.x.ai/v1', 'XAI_API_KEY'),
-  deepinfra: alike('deepinfra', 'https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
-  cerebras: alike('cerebras', 'https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
-  moonshot: alike('moonshot', 'https://api.moonshot.cn/v1', 'MOONSHOT_API_KEY'),
-  nebius: alike('nebius', 'https://api.studio.nebius.ai/v1', 'NEBIUS_API_KEY'),
-  novita: alike('novita', 'https://api.novita.ai/v3/openai', 'NOVITA_API_KEY'),
-  parasail: alike('parasail', 'https://api.parasail.io/v1', 'PARASAIL_API_KEY'),
-};
-
-export function providerNamed(name: string): Provider | undefined {
-  const low = name.toLowerCase();
-  return Object.hasOwn(providers, low) ? providers[low] : undefined;
-}
+export const providerNamed = (name: string): Provider | undefined => providers.get(name.toLowerCase());
 
 /** Providers recognised by model names; with `api_base` other names belong to an OpenAI-compatible server. */
 const byModel: readonly (readonly [names: RegExp, provider: string])[] = [
