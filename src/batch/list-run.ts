@@ -11,7 +11,7 @@ import { Unfit } from '../core/translation.ts';
 import { numberOf } from '../lib/json/json-text.ts';
 import { isSliceOver, nextSlice, timeSliced } from '../lib/time-slices.ts';
 import type { Coalescer } from './coalesce/coalescer.ts';
-import { type ListEntry, Member } from './coalesce/member.ts';
+import { type ListEntry, Member } from './coalesce/joint-call.ts';
 import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf, type Top } from './codecs/codec.ts';
 import { tops } from './codecs/ranks.ts';
 import { cut } from './cut.ts';
@@ -19,7 +19,6 @@ import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
 import { groupOf } from './item-keys.ts';
 import { declaredWidthOf, KnownItems, type LookUpDeps, ofDeclaredWidth, type ReadList } from './known-items.ts';
-
 import { merge, type Placed } from './merge.ts';
 import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
 import { isTooLong, weightOf } from './parts.ts';

@@ -3,8 +3,11 @@
 import { bearer, defineFamily, type Offer } from '../core/family.ts';
 import { type Asked, vectorKinds } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
-import { cohereInputTypes } from './wire-formats/embeddings/cohere-input-types.ts';
-import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
+import {
+  cohereInputTypes,
+  type EmbeddingWireFormat,
+  translateEmbeddings,
+} from './wire-formats/embeddings/embeddings.ts';
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { at, countIn, listIn, objectIn } from './wire-formats/reading.ts';
 import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';

@@ -1,7 +1,7 @@
 /** Alibaba's DashScope: OpenAI's format in its compatible mode, rerank in its own. */
 
 import type { Json } from '../lib/json/json-text.ts';
-import { byModel } from './wire-formats/by-model.ts';
+import { byModel } from './wire-formats/conversation.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 import { itemsInACall } from './wire-formats/options.ts';
 import { at, countIn, listIn, objectIn, textIn } from './wire-formats/reading.ts';

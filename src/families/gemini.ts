@@ -4,6 +4,7 @@ import { bearer, defineFamily } from '../core/family.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
 import {
   adaptFor,
+  googleErrors,
   ofTheTask,
   purposesInGoogle,
   readEmbedContent,
@@ -11,8 +12,7 @@ import {
   titleOf,
   toContent,
   vectorIn,
-} from './wire-formats/embeddings/google-embeddings.ts';
-import { googleErrors } from './wire-formats/google-errors.ts';
+} from './wire-formats/google.ts';
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { listIn, objectIn } from './wire-formats/reading.ts';
 

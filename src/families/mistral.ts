@@ -2,9 +2,9 @@
 
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Operation } from '../core/operations/index.ts';
-import { type Asked, vectorKinds } from '../core/translation.ts';
+import { type Asked, Unfit, vectorKinds } from '../core/translation.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-import type { Json, JsonObject } from '../lib/json/json-text.ts';
+import { isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
 import { bridgesOver } from './bridges/index.ts';
 import { ChatStream, readChatCompletion } from './wire-formats/completions/chat-completions.ts';
@@ -17,8 +17,10 @@ import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/em
 import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
 import { hints } from './wire-formats/hints.ts';
 import { listAt } from './wire-formats/model-lists.ts';
-import { flaggedBy, mistralModerations } from './wire-formats/moderations/mistral-moderations.ts';
+import { categoriesOf, mistralCategories } from './wire-formats/moderations/moderation-categories.ts';
+import { type Finding, type Judgement, scoreIn, translateModerations } from './wire-formats/moderations/moderations.ts';
 import { itemsInACall } from './wire-formats/options.ts';
+import { listIn, objectIn, textIn } from './wire-formats/reading.ts';
 
 const chat = '/v1/chat/completions';
 
@@ -95,6 +97,44 @@ function operationsOf(capabilities: unknown): readonly Operation[] | undefined {
   return said.length > 0 ? said : undefined;
 }
 
+export const mistralModerations = translateModerations({
+  own: ['metadata'],
+  isStrict: true,
+  write: ({ texts, isSingle, model, more }) => ({
+    body: { ...more, model, input: isSingle ? (texts[0] ?? '') : texts },
+  }),
+  read({ body }, { asked }) {
+    const { results, model, usage } = objectIn(body, 'the answer');
+    const countsAll = asked.options.flagged_by !== 'mapped';
+    return {
+      judgements: listIn(results, 'results').map((result) => toJudgement(result, countsAll)),
+      model: textIn(model),
+      usage: isJsonObject(usage) ? usage : undefined,
+    };
+  },
+});
+
+function toJudgement(result: Json, countsAll: boolean): Judgement {
+  const { categories, category_scores: scores } = objectIn(result, 'a result');
+  const said = Object.entries(objectIn(categories, 'categories'));
+  if (said.length === 0) throw new Unfit('a result has no categories');
+  const scored = scores === undefined ? undefined : objectIn(scores, 'category_scores');
+  const findings = said.map(([name, verdict]): Finding => {
+    if (typeof verdict !== 'boolean') throw new Unfit('a category is neither true nor false');
+    const mapped = categoriesOf(mistralCategories, name) ?? [];
+    const score = scored?.[name];
+    return {
+      categories: mapped,
+      isFlagged: verdict && (countsAll || mapped.length > 0),
+      score: score === undefined ? undefined : scoreIn(score),
+    };
+  });
+  if (!countsAll && findings.every(({ categories: mapped }) => mapped.length === 0)) {
+    throw new Unfit("a result has no category that is mapped to one of OpenAI's");
+  }
+  return { findings, original: result };
+}
+
 export default defineFamily({
   id: 'mistral',
   title: 'Mistral',
@@ -103,7 +143,12 @@ export default defineFamily({
   auth: bearer(),
   options: {
     max_items: itemsInACall('Inputs for embeddings in a call, at most.', 32),
-    flagged_by: flaggedBy,
+    flagged_by: {
+      description:
+        'What flags a text: `any` category, or only those that OpenAI has too (`mapped`), so not `pii`, `health`, `law` and the like.',
+      values: ['any', 'mapped'],
+      default: 'any',
+    },
   },
   starter: {
     apiKeyEnv: 'MISTRAL_API_KEY',

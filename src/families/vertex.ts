@@ -2,10 +2,11 @@
 
 import { defineFamily, type Options } from '../core/family.ts';
 import { googleSigner } from './signing/google.ts';
-import { byModel } from './wire-formats/by-model.ts';
+import { byModel } from './wire-formats/conversation.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
 import {
   adaptFor,
+  googleErrors,
   ofTheTask,
   purposesInGoogle,
   readEmbedContent,
@@ -13,8 +14,7 @@ import {
   titleOf,
   toContent,
   vectorIn,
-} from './wire-formats/embeddings/google-embeddings.ts';
-import { googleErrors } from './wire-formats/google-errors.ts';
+} from './wire-formats/google.ts';
 import { at, countIn, listIn, objectIn, sumOf } from './wire-formats/reading.ts';
 
 /** Models from the second generation on have a method of their own. */

@@ -2,8 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { CoalesceSettings } from '../../core/snapshot.ts';
-import { callJointly } from './joint-call.ts';
-import type { Member } from './member.ts';
+import { callJointly, type Member } from './joint-call.ts';
 
 /** Requests that can be joined: the same request for different items, of any client. */
 interface Group {

@@ -1,13 +1,12 @@
-/** One call for the items of several requests: each gets its own results and its share of the usage. */
+/** Requests that wait to be joined, and one call for the items of several: each gets its results and its share of the usage. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { ReadAnswer } from '../codecs/codec.ts';
-import { foundIn } from '../found.ts';
+import { type Found, foundIn } from '../found.ts';
 import { type Inquiry, PartAsker, type Wanted } from '../part-asker.ts';
 import { weightOf } from '../parts.ts';
-import type { ListEntry, Member } from './member.ts';
 
 interface Owned extends Wanted {
   readonly member: Member;
@@ -89,4 +88,55 @@ function* sharesIn(
     const share = shares[index];
     if (member !== undefined && share !== undefined) yield [member, { places, share }];
   }
+}
+
+interface Takers {
+  take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void;
+  /** Its share of a call whose answer was not awaited. */
+  owe(part: Exchange): void;
+}
+
+export class Member {
+  /** The ID of its key. */
+  readonly key: string;
+  readonly inquiry: Inquiry;
+  readonly entries: readonly ListEntry[];
+  /** Receives its results and its share of the cost, even after it has left: its items were requested. */
+  readonly takers: Takers;
+  /** Resolves when no further results follow. */
+  readonly over: Promise<void>;
+  hasLeft = false;
+  /** Called, once the call has begun, when a member leaves. */
+  onLeft: (() => void) | undefined = undefined;
+  readonly #end: () => void;
+
+  constructor(key: string, inquiry: Inquiry, entries: readonly ListEntry[], takers: Takers) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.key = key;
+    this.inquiry = inquiry;
+    this.entries = entries;
+    this.over = promise;
+    this.#end = resolve;
+    this.takers = takers;
+  }
+
+  end(): void {
+    this.#end();
+  }
+
+  /** Its client has left, or no longer waits. */
+  leave(): void {
+    if (this.hasLeft) return;
+    this.hasLeft = true;
+    if (this.onLeft === undefined) this.#end();
+    else this.onLeft();
+  }
+}
+
+/** One distinct item of the list. */
+export interface ListEntry extends Wanted {
+  readonly key: string;
+  found: Found | undefined;
+  /** Requested by this request: repeated items, and those that other requests fetched, cost nothing. */
+  isAskedFor: boolean;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ask, digest, toBody } from './ask.ts';
+import { ask, digest, toBody } from '../../../test/support/local-models.ts';
 import { rerankByBm25 } from './bm25.ts';
 
 interface Reranked {

@@ -3,10 +3,8 @@
 import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
 import { readFlag, readInteger, readList, readRequired, readText, readTexts } from './fields.ts';
-import { eachGram, hashWord } from './hash.ts';
-import { createMaker, listAnswer } from './maker.ts';
-import type { Pace } from './pace.ts';
-import { createTally, type Tally } from './tally.ts';
+import { createTally, eachGram, hashWord, type Tally } from './hash.ts';
+import { createMaker, listAnswer, type Pace } from './maker.ts';
 
 const maxDocuments = 10_000;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, digest, readParts, toBody } from './ask.ts';
+import { ask, digest, readParts, toBody } from '../../../test/support/local-models.ts';
 import { chatByEcho, completeByEcho, editByInstruction } from './echo.ts';
 
 interface Usage {

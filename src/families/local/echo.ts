@@ -5,6 +5,7 @@ import { isJsonList, isJsonObject, type Json } from '../../lib/json/json-text.ts
 import { readInstruction } from './edit-instructions.ts';
 import {
   type Fields,
+  Refusal,
   readFlag,
   readInteger,
   readList,
@@ -13,9 +14,7 @@ import {
   readTexts,
   refuseTokens,
 } from './fields.ts';
-import { type Asked, createdS, createMaker, listAnswer, streamAnswer } from './maker.ts';
-import type { Pace } from './pace.ts';
-import { Refusal } from './refusal.ts';
+import { type Asked, createdS, createMaker, listAnswer, type Pace, streamAnswer } from './maker.ts';
 
 const maxPrompts = 2048;
 const maxMessages = 2048;

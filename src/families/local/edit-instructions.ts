@@ -1,6 +1,6 @@
 /** The instructions of `local/echo` on `/v1/edits`: accepted wordings, and their effect. */
 
-import { Refusal } from './refusal.ts';
+import { Refusal } from './fields.ts';
 
 export type Edit = (text: string) => string;
 

@@ -1,4 +1,4 @@
-/** Reads the fields of a request body. `null` counts as absent; a value of the wrong kind is refused by name. */
+/** Reads the fields of a request body, and refuses them by name in OpenAI's format. `null` counts as absent. */
 
 import {
   isJsonList,
@@ -9,7 +9,6 @@ import {
   type JsonObject,
   numberOf,
 } from '../../lib/json/json-text.ts';
-import { Refusal } from './refusal.ts';
 
 export type Fields = JsonObject;
 
@@ -101,5 +100,26 @@ function kindOf(value: Json | undefined): string {
       return 'an object';
     default:
       return `a ${typeof value}`;
+  }
+}
+
+export type RefusalCode =
+  | 'invalid_json'
+  | 'body_too_large'
+  | 'missing_required_parameter'
+  | 'invalid_type'
+  | 'invalid_value'
+  | 'array_above_max_length'
+  | 'string_above_max_length';
+
+export class Refusal extends Error {
+  readonly code: RefusalCode;
+  readonly param: string | null;
+
+  constructor(code: RefusalCode, param: string | null, message: string) {
+    super(message);
+    this.name = 'Refusal';
+    this.code = code;
+    this.param = param;
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ask, digest, readParts, toBody } from '../../../test/support/local-models.ts';
 import { slowClock } from '../../../test/support/time/slow-clock.ts';
-import { ask, digest, readParts, toBody } from './ask.ts';
 import { embedByHash } from './hash-embed.ts';
 
 interface Embeddings {

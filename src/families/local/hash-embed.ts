@@ -5,12 +5,9 @@ import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts'
 import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
 import { formatSaid, type VectorFormat } from '../wire-formats/embeddings/vectors.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
-import { type Fields, readInteger, readList, readTexts } from './fields.ts';
-import { eachGram, hashPair, hashWord } from './hash.ts';
-import { createMaker, listAnswer } from './maker.ts';
-import type { Pace } from './pace.ts';
-import { Refusal } from './refusal.ts';
-import { createTally } from './tally.ts';
+import { type Fields, Refusal, readInteger, readList, readTexts } from './fields.ts';
+import { createTally, eachGram, hashPair, hashWord } from './hash.ts';
+import { createMaker, listAnswer, type Pace } from './maker.ts';
 
 const maxInputs = 2048;
 const maxDimensions = 4096;

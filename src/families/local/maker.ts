@@ -1,11 +1,10 @@
-/** Shared wrapper of local models: parses the body, converts refusals to error responses, writes JSON. */
+/** Shared wrapper of local models: parses the body, converts refusals to error responses, writes JSON, and yields to the event loop. */
 
 import { createHash } from 'node:crypto';
 import type { MadeAnswer, Maker } from '../../core/family.ts';
 import { isJsonObject, type Json, JsonTextError, JsonTooMuch, parseJsonSliced } from '../../lib/json/json-text.ts';
-import type { Fields } from './fields.ts';
-import { createPace, type Pace } from './pace.ts';
-import { Refusal } from './refusal.ts';
+import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
+import { type Fields, Refusal } from './fields.ts';
 
 /** For every time in an answer: 2026-01-01T00:00:00Z, so that equal requests get equal bytes. */
 export const createdS = 1_767_225_600;
@@ -124,4 +123,28 @@ export function streamAnswer(pace: Pace, events: Iterable<object>): MadeAnswer {
     ['cache-control', 'no-cache'],
   ] as const;
   return { status: 200, headers, body: body() };
+}
+
+export type Pace = ReturnType<typeof createPace>;
+
+/** Less than a millisecond of most work here on a common machine: the clock is read only after so much. */
+const pieceCharacters = 4_096;
+
+export function createPace(signal: AbortSignal) {
+  let spent = 0;
+  const turn = async () => {
+    await nextSlice();
+    signal.throwIfAborted();
+  };
+  return {
+    /** Yields to the event loop now. */
+    turn,
+    /** Accounts for work, in characters read or written; yields where the time slice is used up. */
+    async spend(characters: number): Promise<void> {
+      spent += characters;
+      if (spent < pieceCharacters) return;
+      spent = 0;
+      if (isSliceOver()) await turn();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ask, digest, toBody } from './ask.ts';
+import { ask, digest, toBody } from '../../../test/support/local-models.ts';
 import { moderateByWordlist } from './wordlist.ts';
 
 interface Result {

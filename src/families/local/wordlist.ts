@@ -3,10 +3,8 @@
 import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from '../wire-formats/moderations/moderation-categories.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
-import { type Fields, readList, readText, readTexts } from './fields.ts';
-import { createMaker, listAnswer } from './maker.ts';
-import type { Pace } from './pace.ts';
-import { Refusal } from './refusal.ts';
+import { type Fields, Refusal, readList, readText, readTexts } from './fields.ts';
+import { createMaker, listAnswer, type Pace } from './maker.ts';
 import { createPatternSearch, longestPattern } from './word-pattern.ts';
 import { type Rule, rules, vocabulary } from './wordlist-rules.ts';
 

@@ -1,6 +1,7 @@
 /** One translated call: the request to an upstream, and the reader of its response. */
 
-import type { Conversation, Reply, WireAnswer, WireRequest } from '../../core/translation.ts';
+import { limitsFor } from '../../core/list-limits.ts';
+import type { Conversation, Reply, Translation, WireAnswer, WireRequest } from '../../core/translation.ts';
 
 export function toConversation(
   request: WireRequest,
@@ -12,5 +13,12 @@ export function toConversation(
       if (answer === undefined) throw new TypeError('a call without an answer');
       return read(answer);
     },
+  };
+}
+
+export function byModel(translationOf: (model: string) => Translation): Translation {
+  return {
+    limits: (model, options) => limitsFor(translationOf(model).limits, model, options),
+    ask: (asked) => translationOf(asked.model).ask(asked),
   };
 }

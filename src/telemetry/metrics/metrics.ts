@@ -21,8 +21,7 @@ import { type MetricSources, readingSources } from './gauges.ts';
 import { createProcessReadings } from './process-readings.ts';
 import { type Reading, toLabels } from './reading.ts';
 import { type Counter, type Histogram, Registry } from './registry.ts';
-import { RequestCounts } from './request-counts.ts';
-import { UsageCounts } from './usage-counts.ts';
+import { RequestCounts, UsageCounts } from './request-counts.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 

@@ -4,9 +4,8 @@ import { performance } from 'node:perf_hooks';
 import type { Exchange } from '../../core/exchange.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { OtelSettings } from '../../core/snapshot.ts';
-import { OwnTrace, sampledTraceOf } from './own-trace.ts';
+import { OwnTrace, readTraceParent, sampledTraceOf } from './own-trace.ts';
 import { type Span, spansOf, type Teller } from './spans.ts';
-import { readTraceParent } from './trace-context.ts';
 
 /** Receives every exchange with a route. */
 export type Tracer = ReturnType<typeof createTracer>;

@@ -14,8 +14,7 @@ import {
   toCompletionReason,
   toolCalled,
 } from './chat-answers.ts';
-import { ChoiceProgress } from './choice-progress.ts';
-import { type CompletionCall, type CompletionResult, completionHead } from './completions.ts';
+import { ChoiceProgress, type CompletionCall, type CompletionResult, completionHead } from './completions.ts';
 
 /** Throws `Unfit`. */
 export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): CompletionResult {

@@ -13,8 +13,7 @@ import {
 import { byIndex, listIn, objectIn } from '../reading.ts';
 import { soundUsage, toUsage } from '../token-usage.ts';
 import { finishReasonIn } from './chat-answers.ts';
-import { ChoiceProgress } from './choice-progress.ts';
-import { type CompletionCall, type CompletionWireFormat, translateCompletions } from './completions.ts';
+import { ChoiceProgress, type CompletionCall, type CompletionWireFormat, translateCompletions } from './completions.ts';
 
 export interface OpenaiCompletionFacts {
   /** `prompt` must be one text, not a list. */

@@ -4,8 +4,7 @@ import type { ListLimits } from '../../../core/list-limits.ts';
 import type { Asked } from '../../../core/translation.ts';
 import { headerValue } from '../../../lib/raw-headers.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
-import { cohereInputTypes } from './cohere-input-types.ts';
-import type { EmbeddingWireFormat } from './embeddings.ts';
+import { cohereInputTypes, type EmbeddingWireFormat } from './embeddings.ts';
 
 /** The first generation has a fixed width. */
 const titanHasDimensions = ({ model }: Asked): boolean => /titan-embed-(?:image|text-v(?!1\b))/.test(model);

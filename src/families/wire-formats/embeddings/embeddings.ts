@@ -286,3 +286,13 @@ function estimateOf(item: Json): number {
   if (item instanceof JsonNumbers) return item.length;
   return typeof item === 'string' ? estimateTokens(item) : 1;
 }
+
+export const cohereInputTypes: NonNullable<EmbeddingWireFormat['purposes']> = {
+  name: 'input_type',
+  words: {
+    document: 'search_document',
+    query: 'search_query',
+    classification: 'classification',
+    clustering: 'clustering',
+  },
+};

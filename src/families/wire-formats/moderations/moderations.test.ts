@@ -10,9 +10,9 @@ import {
   parseJson,
   writeJson,
 } from '../../../lib/json/json-text.ts';
+import mistral, { mistralModerations } from '../../mistral.ts';
 import { objectIn } from '../reading.ts';
 import { createLabelJudge, labelOptions } from './label-moderations.ts';
-import { flaggedBy, mistralModerations } from './mistral-moderations.ts';
 import {
   azureCategories,
   type Categories,
@@ -75,7 +75,7 @@ test('a category unknown to OpenAI flags too, unless flagged_by is mapped', asyn
   assert.equal(await flagged(), true);
   assert.equal(await flagged({ flagged_by: 'any' }), true);
   assert.equal(await flagged({ flagged_by: 'mapped' }), false);
-  assert.deepEqual(flaggedBy.values, ['any', 'mapped']);
+  assert.deepEqual(mistral.options?.flagged_by?.values, ['any', 'mapped']);
 });
 
 test('refuses verdicts and scores of other types', async () => {

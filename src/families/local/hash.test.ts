@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createTally, type Tally } from './tally.ts';
+import { createTally, type Tally } from './hash.ts';
 
 function drained(tally: Tally): [number, number][] {
   const rows: [number, number][] = [];

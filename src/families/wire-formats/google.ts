@@ -1,11 +1,11 @@
-/** Shared by Google's two embedding services: task types, one text per call, and unit vectors. */
+/** Shared by Google's two services: task types, one text per call, unit vectors, and errors with typed details. */
 
-import type { Asked } from '../../../core/translation.ts';
-import type { Json, JsonObject } from '../../../lib/json/json-text.ts';
-import { toUnitLength } from '../../../lib/unit-length.ts';
-import { at, countIn, objectIn } from '../reading.ts';
-import type { EmbeddingCall, EmbeddingResult, EmbeddingWireFormat } from './embeddings.ts';
-import type { Adapt } from './vectors.ts';
+import type { Asked, ErrorWireFormat } from '../../core/translation.ts';
+import { isJsonList, type Json, type JsonObject } from '../../lib/json/json-text.ts';
+import { toUnitLength } from '../../lib/unit-length.ts';
+import type { EmbeddingCall, EmbeddingResult, EmbeddingWireFormat } from './embeddings/embeddings.ts';
+import type { Adapt } from './embeddings/vectors.ts';
+import { at, countIn, objectIn, textIn } from './reading.ts';
 
 /** Google's own names, and the one that Cohere and Voyage have for the same. */
 export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
@@ -83,3 +83,38 @@ export function adaptFor({ dimensions, model }: EmbeddingCall): Adapt | undefine
 }
 
 const ofUnitLength: Adapt = (values) => (values.length >= fullWidth ? undefined : toUnitLength(values));
+
+export const googleErrors: ErrorWireFormat = {
+  // Its other fields are the usual ones.
+  read(body) {
+    const details = detailsOf(errorIn(body));
+    // The Gemini API reports a wrong key as a bad argument, which a client would take for its own.
+    if (details.some((detail) => at(detail, 'reason') === 'API_KEY_INVALID')) {
+      return {
+        message: 'The upstream does not take the key that the gateway has for it; tell the operator.',
+        isOurKey: true,
+      };
+    }
+    const violations = details.map((detail) => at(detail, 'fieldViolations')).find(isJsonList);
+    return { param: textIn(at(violations?.[0], 'field')) };
+  },
+  retryAfterS(body) {
+    for (const detail of detailsOf(errorIn(body))) {
+      const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s$/.exec(textIn(at(detail, 'retryDelay')) ?? '') ?? [];
+      if (seconds !== undefined) return Number(seconds);
+    }
+    return undefined;
+  },
+  // They name the operator's project.
+  withheld: [401, 403],
+};
+
+/** Some answers are a list of one error. */
+function errorIn(body: Json | undefined): Json | undefined {
+  return at(isJsonList(body) ? body[0] : body, 'error');
+}
+
+function detailsOf(error: Json | undefined): readonly Json[] {
+  const details = at(error, 'details');
+  return isJsonList(details) ? details : [];
+}

@@ -1,7 +1,7 @@
 /** Test helper: calls a local model as the pipeline does. */
 
 import { createHash } from 'node:crypto';
-import type { MadeAnswer, Maker } from '../../core/family.ts';
+import type { MadeAnswer, Maker } from '../../src/core/family.ts';
 
 export interface Answered<T> {
   readonly status: number;

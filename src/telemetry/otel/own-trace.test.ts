@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSpanId, createTraceId, readTraceParent, toTraceParent } from './trace-context.ts';
+import { createSpanId, createTraceId, readTraceParent, toTraceParent } from './own-trace.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const spanId = '00f067aa0ba902b7';
