@@ -88,7 +88,7 @@ export function createChildren(cores: number, placement: Placement = 'two cores'
           resolve();
         };
         child.once('close', end);
-        child.once('error', end); // whoever waits for its port says that it never came
+        child.once('error', end); // the caller that waits for its port reports that it never came
       });
       const { pid } = child;
       if (pid === undefined) throw new Error(`${options.command} cannot be started`);

@@ -66,7 +66,7 @@ for (const subject of pick(crowdedSubjects, values.subjects, ({ name }) => name)
       console.error(`${subject.name}: ${count} connections, ${state}`);
       const row = [subject.name, state, ...(await measure(subject, state, fitting(subject, state, count)))];
       rows.push(row);
-      console.error(`  ${row.slice(2).join(', ')}`); // a long run that is broken off has told what it knew
+      console.error(`  ${row.slice(2).join(', ')}`); // an interrupted long run has printed its results
     }
   }
 }

@@ -256,7 +256,7 @@ async function startRedis(): Promise<{ readonly url: string; readonly child: Chi
   return { url: `redis://127.0.0.1:${port}`, child };
 }
 
-/** Each scenario that can be run here; `onEach` is told of it as soon as it is over. */
+/** Each scenario that can be run here; `onEach` is called with each result. */
 export async function measureLanes(seconds: number, onEach: (text: string) => void): Promise<void> {
   for (const scenario of scenarios) {
     if (scenario.nodes > 1 && redisProgram === undefined) onEach(`${scenario.title}: no redis-server on the path`);

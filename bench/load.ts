@@ -50,7 +50,7 @@ export async function runLoad(children: Children, runtime: string, directory: st
   return parseResult(output);
 }
 
-/** What the client of our own is told, in a file. */
+/** The options of our own client, in a file. */
 export interface LoadTask extends Omit<Load, 'requests'> {
   readonly port: number;
   readonly firstCounter: number;

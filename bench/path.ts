@@ -212,7 +212,7 @@ class Script {
     this.#takeSockets();
   }
 
-  /** Whatever listens for clients is told of them by hand, and whatever connects to an upstream gets ours. */
+  /** Servers get client sockets by hand, and connections to an upstream get ours. */
   #takeSockets(): void {
     const { listen } = net.Server.prototype;
     const note = (server: net.Server): void => {

@@ -104,7 +104,7 @@ const bare = createScriptSubject('bare', bareProxy, ({ payload, upstreamPort }) 
 const toOrigin = ({ overTls }: Payload, port: number): string =>
   overTls === true ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
 
-/** A proxy in one file, which is told where its upstream is and what stands before every path there. */
+/** A proxy in one file, with its upstream's port and the prefix of every path there as arguments. */
 function createScriptSubject(name: 'raw' | 'bare', script: string, toUpstream: (setting: Setting) => string): Subject {
   return {
     name,
@@ -156,7 +156,7 @@ const shared: Subject = {
 /** With what was said of items remembered: of `embed-1-known` all but the first. */
 const remembering = createGatewaySubject('remembering', { isRemembering: true });
 
-/** While one in a hundred requests is told to a collector of traces. */
+/** With one in a hundred requests exported to a collector of traces. */
 const sampled = createTracedSubject('sampled', 0.01);
 
 /** While every request is. */

@@ -326,7 +326,7 @@ export interface LogSettings {
   readonly file: string | undefined;
 }
 
-/** What is told of requests to a collector of traces and metrics. */
+/** What is exported of requests to a collector of traces and metrics. */
 export interface OtelSettings {
   /** Undefined: what the environment says, else the collector on this machine. */
   readonly endpoint: string | undefined;
@@ -371,7 +371,7 @@ export interface OidcSettings {
   readonly trustsEmail: boolean;
 }
 
-/** Which alerts there are, and who is told of them. */
+/** Alert rules, and who is notified. */
 export interface AlertSettings {
   readonly webhooks: readonly AlertWebhook[];
   readonly smtp: AlertMail | undefined;
@@ -407,10 +407,10 @@ export interface SocketSettings {
   readonly path: string;
   /** Who may read and write it, as the file system counts. */
   readonly mode: number;
-  /** A name or a number; whoever makes it where undefined. */
+  /** A name or a number; undefined: the creating user. */
   readonly owner: string | number | undefined;
   readonly group: string | number | undefined;
-  /** Whoever comes by it is a proxy that is believed. */
+  /** Requests on it come from a trusted proxy. */
   readonly isTrusted: boolean;
 }
 
@@ -433,7 +433,7 @@ export interface ServerSettings {
   /** How long a request may wait for room in it. */
   readonly bodyWaitMs: number;
   readonly diagnostics: boolean;
-  /** A key is told of models that exist and that it may not use. */
+  /** Errors show models that exist and that the key may not use. */
   readonly revealModels: boolean;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;

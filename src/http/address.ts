@@ -4,8 +4,8 @@ import { type BlockList, isIP } from 'node:net';
 import { includesAddress } from '../lib/addresses/address-range.ts';
 
 /**
- * Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. Whoever comes by a socket of this
- * machine has no address that could say so.
+ * Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. A request on a Unix socket has no peer address, so the
+ * operator decides whether it is trusted.
  */
 export function toClientAddress(
   peer: string | undefined,

@@ -47,7 +47,7 @@ function gatheringFor({ announcedBytes, coding }: BodyPlan, lease: MemoryLease):
 
 const nothing = (): number => 0;
 
-/** Whoever waits for a body. */
+/** Notified of the end of a body. */
 export interface BodyReader {
   /** No more of it is read, be it whole or not; so many bytes came over the wire. */
   onBodyRead(receivedBytes: number): void;
@@ -138,7 +138,7 @@ export class BodyReading implements RequestSink, DecodingSink {
   onDecodedEnd(): void {
     this.#isDecoded = true;
     if (this.#waiter !== undefined && this.#isReceived) this.#finish();
-    // Whoever was paused for the decoder comes to its end without it.
+    // A request paused for the decoder continues to its end without it.
     else this.#request.resume();
   }
 
@@ -166,7 +166,7 @@ function tooLarge(limitBytes: number, what: string): GatewayError {
   });
 }
 
-/** Whoever announces a length has its memory before it sends. */
+/** An announced body has its memory before it is sent. */
 function outgrown(): GatewayError {
   return new GatewayError('overloaded', {
     message:

@@ -108,7 +108,7 @@ export class Decoding {
     if (!this.#isOver) (this.#decoder ?? this.#begin(this.#sign)).end();
   }
 
-  /** Nothing more is told. */
+  /** No further notifications. */
   drop(): void {
     this.#decoder?.destroy();
   }

@@ -35,7 +35,7 @@ import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-readi
 export interface EdgeDeps {
   readonly clock: Clock;
   readonly routes: Routes;
-  /** By which requests of our own are told that come back. */
+  /** Marks the gateway's own calls, to detect loops. */
   readonly installation: string;
   /** The configuration in force. */
   current(): Snapshot;
@@ -46,7 +46,7 @@ export interface EdgeDeps {
   readonly bodyPool: MemoryPool;
   /** Where long forms wait, and how much they may take of the disk: undefined where a key has its share, or all have theirs. */
   readonly uploads: { readonly spool: Spool; enter(key: string): MemoryLease | undefined };
-  /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is told either, once. */
+  /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is notified of either, once. */
   serve(
     exchange: Exchange,
     route: Route,
@@ -77,7 +77,7 @@ export interface EdgeDeps {
   settle(exchange: Exchange, method: string): void;
 }
 
-/** Is told how it ended. */
+/** Notified of the end of an exchange. */
 interface Ended {
   resolve(): void;
   reject(error: unknown): void;
@@ -143,7 +143,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     else response.limitReader(snapshot.server.requestTimeoutMs);
   }
 
-  /** Undefined where it is answered already; `later` where `ended` is told. */
+  /** Undefined where it is answered already; `later` where `ended` will be notified. */
   function answer(
     exchange: Exchange,
     request: ServerRequest,
@@ -415,7 +415,7 @@ function linkOf({ ends }: ServerAnswer): ClientLink {
   return ends;
 }
 
-/** From the connection to what is done for its client: told when the answer has left, or the client has. */
+/** Links a connection to the client's work: notified when the answer was sent, or the client left. */
 class ClientLink implements AnswerEnd, BodyReader {
   /** Of the body, while it comes. */
   #reading: Reading | undefined = undefined;

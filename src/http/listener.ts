@@ -33,7 +33,7 @@ const idleGraceMs = 1_000;
 const drainLookMs = 100;
 
 interface ListenerOptions {
-  /** Other processes serve at the same socket, and whoever watches over them has seen to what was there before. */
+  /** Workers share the socket, and their parent has removed a stale file before. */
   readonly sharesSocket?: boolean;
 }
 

@@ -48,7 +48,7 @@ export interface DirectDeps extends PipelineDeps {
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
 }
 
-/** False where the pipeline has to serve it; else `ended` is told what came of it. */
+/** False where the pipeline must serve it; else `ended` is notified of the result. */
 export type Direct = (
   exchange: Exchange,
   route: Route,

@@ -368,7 +368,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return resolved;
   }
 
-  /** Whatever it serves. One that the key may not use is not there, before anything is told of it. */
+  /** For any operation. A model that the key may not use is treated as unknown, before anything is revealed. */
   function lookUp(
     exchange: Exchange,
     key: KeyRecord,

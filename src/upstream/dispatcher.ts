@@ -16,7 +16,7 @@ import { bindingUntilMs, stateWithNames } from './health/target-state.ts';
 import type { SharedSlots } from './slots/shared-slots.ts';
 import { type CooldownChange, HeldTarget, type LeaseDeps } from './target-lease.ts';
 
-/** No more of a tier than this rests because of what it answered: the others would have to bear it all. */
+/** At most this share of a tier is in cooldown because of error answers: the others would have to bear all calls. */
 const restingShare = 0.5;
 /** Beyond that share, one that should rest is called with this much of its weight. */
 const pressedWeight = 0.1;
@@ -141,8 +141,8 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 
   /**
-   * Nothing rests where there is no alternative, save where it asked for it: the one that wakes soonest. Where the first call
-   * went to one that works, there was one: what that said goes to the client.
+   * Without an alternative cooldowns are ignored, unless a pause was requested: the one that ends soonest is chosen. If the first call went to a
+   * healthy target there was an alternative: its answer goes to the client.
    */
   function lastResort(routePlan: RoutePlan, tried: Tried, matched: string, nowMs: number): TargetLease | undefined {
     if (tried.sent > 0 && !tried.resorted) return undefined;

@@ -194,7 +194,7 @@ function endOfTrailers(bytes: Buffer): number {
   return at === -1 ? -1 : at + emptyLine.length;
 }
 
-/** Whoever ends lines otherwise would wait for an answer until the time is up. */
+/** A client with other line ends would wait for an answer until the timeout. */
 function mustBeNoTrailer(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(lf); at !== -1; at = bytes.indexOf(lf, at + 1)) {
     if (bytes[at - 1] !== cr) return true;

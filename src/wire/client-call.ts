@@ -19,7 +19,7 @@ export interface ClientRequest {
   readonly path: string;
   /** Names and values in turn; neither `host` nor what frames the body. */
   readonly headers: readonly string[];
-  /** In their place, what they are in the head: a line each, judged by whoever wrote them. */
+  /** In their place, as lines of the head, validated by the writer. */
   readonly lines?: string | undefined;
   /** Pieces are sent one after the other, without a copy; what is stored is read when its turn comes. */
   readonly body?: Buffer | readonly Piece[] | undefined;
@@ -27,7 +27,7 @@ export interface ClientRequest {
   readonly isOnce?: boolean | undefined;
 }
 
-/** Is told of what becomes of a call, in this order, and of nothing more after an end, an error, or its own `abort`; times are on the monotonic clock. */
+/** Notified of a call's events, in this order; nothing follows an end, an error, or `abort`; times are on the monotonic clock. */
 export interface AnswerHandler {
   /** There is a connection, and the first byte may have left. */
   onStart(): void;

@@ -97,7 +97,7 @@ class Reads implements OnReadOpts {
   };
 }
 
-/** TLS with whoever is trusted by these options. One session is kept, and resumed where the next connection leads there too. */
+/** TLS with servers trusted by these options. One session is kept, and resumed where the next connection leads there too. */
 export class TlsClient {
   readonly #options: TlsOptions;
   #sessionOf = '';
@@ -126,7 +126,7 @@ export class TlsClient {
       ...this.#options,
       ...(this.#session !== undefined && this.#sessionOf === name && { session: this.#session }),
       ALPNProtocols: ['http/1.1'],
-      // The platform would look at NODE_TLS_REJECT_UNAUTHORIZED, and send credentials to whoever answers.
+      // The platform would read NODE_TLS_REJECT_UNAUTHORIZED, and send credentials to any server.
       rejectUnauthorized: true,
     });
     socket.on('session', (session) => {

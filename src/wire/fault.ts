@@ -5,7 +5,7 @@ export interface WireFault {
   readonly kind: 'malformed' | 'ambiguous' | 'too-large' | 'too-slow';
   /** One sentence; of a limit it says how much may be sent. Empty where there is nothing to add to the kind. */
   readonly message: string;
-  /** A word of the message that the other side wrote: it may be told so, and belongs in no log. */
+  /** A word of the message written by the other side: it may be sent to it, but not logged. */
   readonly theirs?: string | undefined;
   /** Of a request whose head could be read, though not be served. */
   readonly request?: {

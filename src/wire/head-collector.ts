@@ -71,7 +71,7 @@ export class HeadCollector {
     }
   }
 
-  /** Whoever speaks another protocol would wait for an answer until the time is up. */
+  /** A client of another protocol would wait for an answer until the timeout. */
   #faultIn(from: number): WireFault | undefined {
     if (inToken[this.bytes[0] ?? 0] !== 1) return malformed('This is no HTTP; send "POST /v1/... HTTP/1.1".');
     for (let at = from; at < this.bytes.length; at += 1) {

@@ -10,7 +10,7 @@ interface OriginPoolsOptions {
   readonly connections: number;
 }
 
-/** More than anybody configures; whoever comes later takes the place of the first. */
+/** More than anyone configures; further ones replace the first. */
 const mostPools = 256;
 
 export class OriginPools {

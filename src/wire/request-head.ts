@@ -91,7 +91,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
         expectsContinue = minor === 1;
         break;
       case 7:
-        // Whoever offered it may go on in another protocol.
+        // The client may continue in another protocol.
         if (fields.isNamed(i, 'upgrade')) ends = true;
         break;
       case 10: {

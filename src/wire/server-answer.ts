@@ -8,12 +8,12 @@ import { DateLine, toFieldLines, toReason } from './head-writer.ts';
 /** How the client can tell where the body ends; with none, the connection does, or there is no body. */
 export type Framing = 'length' | 'chunked' | 'none';
 
-/** Is told when what was written has left, and more may follow. An object and no callback: V8 keeps closures that nobody calls. */
+/** Notified when everything written was sent, and more may follow. An object and no callback: V8 keeps closures that are never called. */
 export interface AnswerWatcher {
   onDrain(): void;
 }
 
-/** Is told when nothing more can be done for an answer: it has left whole, or the connection is no more. */
+/** Notified when an answer is over: it was sent whole, or the connection has ended. */
 export interface AnswerEnd {
   onAnswerClosed(isWhole: boolean): void;
 }

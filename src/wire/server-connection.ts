@@ -21,7 +21,7 @@ const unreadBytes = 64 * 1024;
 const lastWordsMs = 10_000;
 const never = Number.POSITIVE_INFINITY;
 
-/** Between requests; within one; told of its last answer, and to be closed; no more. */
+/** Between requests; within one; closing after its last answer; closed. */
 type State = 'open' | 'serving' | 'ending' | 'closed';
 
 const nothing = Buffer.alloc(0);
@@ -43,7 +43,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #body: IncomingBody | undefined = undefined;
   /** What came and was not read: of a body that nobody asked for yet, or of the next request. */
   readonly #held = new ByteHold();
-  /** Whoever reads the body wants a pause; nothing is read from the socket at the moment, for that reason or another. */
+  /** The reader of the body wants a pause; nothing is read from the socket at the moment, for that reason or another. */
   #isPaused = false;
   #isStopped = false;
   #asked = false;
@@ -100,7 +100,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     }
   }
 
-  /** It waits for whoever reads it, or for the answer before it; where it is too much, so does its sender. */
+  /** It waits for its reader, or for the previous answer; where it is too much, the sender is paused too. */
   #hold(chunk: Buffer): void {
     this.#held.push(chunk);
     const isAhead = this.#request?.isComplete === true;
@@ -134,7 +134,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#memo.close();
     this.#context.wheel.remove(this);
     this.#context.closed(this);
-    // Whoever reads its body hears that it has left, and not that what came is malformed.
+    // The reader of its body learns that the client left, rather than that the body is malformed.
     this.#answer?.closed(false);
     if (this.#request?.isComplete === false)
       this.#failBody(malformed('The connection broke in the middle of the body.'));
@@ -144,7 +144,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     if (this.#readerMs > 0) {
       this.#lookAtReader(nowMs);
     } else if (this.#state === 'open') {
-      // Whoever has sent nothing since its last answer has nothing to be told.
+      // A client that has sent nothing since its last answer gets no error.
       if (this.#collector.isEmpty && this.#headStartedMs !== 0) this.socket.destroy();
       else this.#context.spread(this);
     } else if (this.#state === 'serving' && this.#request?.isComplete === false) {

@@ -9,7 +9,7 @@ import type { IdleConnection, Served, ServerContext, ServerHandler, ServerSettin
 import { Wheel } from './wheel.ts';
 
 export interface WireServer {
-  /** The platform's, for whoever listens on it, limits it or changes its certificates. */
+  /** The platform's server, for listening, limits and certificates. */
   readonly server: Server;
   /** Connections that are open. */
   readonly size: number;

@@ -20,7 +20,7 @@ interface Script {
   readonly answers?: Readonly<Record<string, string>>;
 }
 
-/** A mail server that does as the script says, and notes what it was told. */
+/** A mail server with a script, which records the commands. */
 async function startServer(t: TestContext, { offers = [], answers = {} }: Script) {
   const said: string[] = [];
   function talk(socket: Socket | TLSSocket, isSecure: boolean): void {

@@ -97,7 +97,7 @@ testOnEachStore('a key is made, works as the page shows it, is watched, renewed 
   await made.getByRole('button', { name: 'Copy the secret' }).click();
   await made.getByRole('button', { name: 'Done' }).click();
   await made.waitFor({ state: 'hidden' });
-  // Two dialogs came after it, and whoever works by keyboard is where they began.
+  // Two dialogs followed, and a keyboard user is back at the beginning.
   await page.locator('button:focus', { hasText: 'Create a key' }).waitFor();
 
   // What it spent shows against its budget.

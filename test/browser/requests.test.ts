@@ -117,7 +117,7 @@ testOnEachStore('a request shows within seconds while live, and its retry on a t
   const address = page.url();
   await page.keyboard.press('Escape');
   await details(page).waitFor({ state: 'detached' });
-  // A link to one request shows it to whoever may see it.
+  // A link to one request opens it for any member with access.
   await visitor.open(address);
   await details(page).getByText('Answered with 200').waitFor();
 });

@@ -9,7 +9,7 @@ import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-
 const secret = 'sk-typed-0123456789';
 const script = "\"><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
 
-/** Lists two models to whoever has the key. */
+/** Lists two models for the right key. */
 async function startUpstream(t: TestContext): Promise<FakeUpstream> {
   const upstream = await startFakeUpstream((request, reply) =>
     request.header('authorization') === `Bearer ${secret}`

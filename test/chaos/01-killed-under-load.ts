@@ -190,7 +190,7 @@ class Stage {
     while (this.spenders.answers.length < before + clients && performance.now() < deadlineMs) await wait(lookEveryMs);
   }
 
-  /** The first process stays; whoever is killed is replaced. */
+  /** The first process stays; a killed worker is replaced. */
   async killWorker(): Promise<void> {
     this.#gateway ??= await this.#start();
     const gateway = this.#gateway;

@@ -74,7 +74,7 @@ class Attempts {
   readonly #plan: Plan;
   readonly #deps: AttemptDeps;
   readonly #exchange: Exchange;
-  /** Whoever leaves ends it. */
+  /** Ends its call when it leaves. */
   readonly #client: Listening;
   readonly #tried: Tried;
   readonly #fallback = new FallbackResponse();
@@ -82,7 +82,7 @@ class Attempts {
   #isFinal = false;
   /** An idle connection was closed under a call once; a second time is no coincidence. */
   #staleOnce = false;
-  /** More than one call is or was under way at a time: each is told, the one that was answered well included. */
+  /** More than one call is or was running at a time: each is recorded, the successful one included. */
   #isHedged = false;
   /** Those who answered the whole request with an error that it may be to blame for. */
   #faults: FaultAttribution | undefined = undefined;
@@ -120,7 +120,7 @@ class Attempts {
         if (answer !== undefined) return await pass(this.#plan, answer, lease, 'serves');
       }
       for (;;) {
-        // Most work of a client is told when it leaves; it may have left while there was none.
+        // A client's departure is reported to its work, and there may have been none at the time.
         if (this.#client.gone) throw new GatewayError('client_closed');
         const lease =
           this.#sameTarget === undefined ? this.#chooseUnlessOver() : await this.#chooseNext(this.#sameTarget);
@@ -593,7 +593,7 @@ class Attempts {
     return model.hedge.afterMs === 'p95' ? lease.percentile95Ms() : model.hedge.afterMs;
   }
 
-  /** The first call, and a second one where that takes long: whoever answers first. */
+  /** Starts a second call where the first one takes long; the first answer wins. */
   async #race(lease: TargetLease, afterMs: number): Promise<Won | undefined> {
     const race = new Race(this.#client, (one, client) => this.#ask(one, client));
     race.start(lease);

@@ -61,7 +61,7 @@ export async function inOurWords(
   return toOurs(answer, said, isOurs, wireFormat, offer.translatedBy ?? family.id, reader);
 }
 
-/** As it came, where its client is told so; what is the operator's alone is said anew, in the words of the client's API. */
+/** Unchanged where the client may see it; what is about the operator is replaced, in the format of the client's API. */
 async function inItsOwnWords(
   answer: Answer,
   meantStatus: number,

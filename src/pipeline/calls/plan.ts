@@ -396,7 +396,7 @@ export function notSupported(modelId: string, route: Route): GatewayError {
   });
 }
 
-/** What a key may not use answers as what does not exist, unless the operator has it told apart. */
+/** Models that a key may not use answer like unknown ones, unless the operator reveals them. */
 export function modelNotAllowed(name: string, { server }: Snapshot): GatewayError {
   return server.revealModels
     ? new GatewayError('model_not_allowed', { param: 'model' })

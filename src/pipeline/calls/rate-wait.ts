@@ -75,7 +75,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     this.denied(upstream, { limit: upstream.id, retryAfterMs: Math.min(retryAfterMs, longestMs) });
   }
 
-  /** It was told to try, and may have chosen another upstream. */
+  /** It was asked to retry, and may have chosen another upstream. */
   tries(upstream: Upstream): void {
     if (this.#upstream !== undefined && this.#upstream !== upstream) this.passed();
   }

@@ -250,7 +250,7 @@ export class TranslatedCalls implements ClientWork {
     return errors?.hiddenIn?.(read) ?? (failed === 'unclear' ? undefined : failed);
   }
 
-  /** Some say in the body when they may be asked again: whoever decides that reads headers alone. */
+  /** Some bodies say when to retry: it is put into a header, as only headers are read for that. */
   async #withHint(index: number, answer: Answer, subCall: SubCall): Promise<Outcome> {
     const { errors } = this.#call.upstream.family;
     const isBusy = answer.status === 429 || answer.status === 503;

@@ -5,7 +5,7 @@ import { Unfit } from '../../core/translation.ts';
 import { type Json, JsonTextError, parseJsonSliced } from '../../lib/json/json-text.ts';
 import { whatIsNoJson } from '../../lib/json/no-json.ts';
 
-/** What is none is told in words. */
+/** Returns an error with a message where it is no JSON. */
 export async function toDocument(bytes: Buffer): Promise<Json | Unfit> {
   try {
     return await parseJsonSliced(bytes);

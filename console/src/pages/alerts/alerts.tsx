@@ -131,7 +131,7 @@ const silences = [
   { minutes: 7 * 24 * 60, label: 'For a week' },
 ] as const;
 
-/** Nobody is told of the rule and its subject meanwhile; it stays on this page. */
+/** No notifications for the rule and its subject meanwhile; the alert stays on this page. */
 function Silence({ alert: { id, silencedUntil } }: { readonly alert: Alert }) {
   const queries = useQueryClient();
   const { mutate, isPending } = useMutation({

@@ -71,7 +71,7 @@ export function useVisibility() {
     },
     onError: (error, { isUndo = false }, before = []) => {
       for (const [key, pages] of before) queries.setQueryData(key, pages);
-      // Whoever takes something back hears of it there.
+      // An undo reports its own failure.
       if (!isUndo) notifyFailed(error);
     },
     onSuccess: (_written, { id, visible, isUndo = false }) => {

@@ -17,7 +17,7 @@ import {
 } from '../../parts/forms/documents.ts';
 import { type PriceUnit, priceUnits } from '../../parts/words/prices.ts';
 
-/** `standard`: nothing is written, and whoever comes next is asked. */
+/** `standard`: no price is set, and the default applies. */
 export type PriceKind = 'standard' | 'amounts' | 'free' | 'unknown';
 
 export const factorNames = ['service_tier', 'speed', 'inference_geo'] as const;

@@ -60,7 +60,7 @@ function AnswerFault({ answer }: { readonly answer: Answer | undefined }) {
 /** What to do next, by the code of the answer. */
 interface Advice {
   readonly text: string;
-  /** A page of the console where it can be mended. */
+  /** A page of the console that can fix it. */
   readonly link?: { readonly href: string; readonly title: string };
 }
 

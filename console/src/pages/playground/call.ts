@@ -49,7 +49,7 @@ interface CallOptions {
   readonly signal: AbortSignal;
   /** Instead of the console's own; sent once and kept nowhere. */
   readonly key: string | undefined;
-  /** Told of each event of a stream as it comes. */
+  /** Called with each event of a stream. */
   readonly onEvent?: ((event: unknown) => void) | undefined;
 }
 
@@ -101,7 +101,7 @@ function toSoundType({ route }: Call, { ok, headers }: Response): string | undef
   const type = headers.get('content-type') ?? '';
   const said = /^audio\/[\w.+-]+/.exec(type)?.[0];
   if (said !== undefined || route === 'engines-embeddings') return said;
-  // Of any other kind of bytes nothing is told: players find out for themselves.
+  // For audio the type is left out: players detect it.
   const isUntold = ok && operationRows[route].answers.includes('audio') && type.startsWith('text/plain');
   return isUntold ? 'audio/mpeg' : undefined;
 }

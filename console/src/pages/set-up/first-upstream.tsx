@@ -84,7 +84,7 @@ function Fields({ family, taken, onAdded }: FieldsProps) {
     async submit(values) {
       const document = toDocument(values, family);
       const id = values.id.trim();
-      // Whoever saw it fail, and changed nothing since, wants it all the same.
+      // A second attempt without changes saves it despite the failed test.
       const isSeen = tested?.ok === false && !form.isDirty();
       if (!isSeen) {
         setTested(undefined);

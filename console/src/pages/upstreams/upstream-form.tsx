@@ -94,7 +94,7 @@ function aboutAddress({ baseUrl, needsAddress, kind }: FamilyFacts): string {
   return 'As it is, unless you use another address of the same service.';
 }
 
-/** What the fields are told is shown at them; the rest is said by the test itself. */
+/** Faults of fields are shown at them; the rest is shown by the test itself. */
 function showFaults({ form }: ApiForm<UpstreamValues>, error: unknown): void {
   if (!(error instanceof ApiError)) return;
   for (const { path, message } of error.fields) {

@@ -146,7 +146,7 @@ function toKeys(own: Document, credentials: unknown): KeyValues[] {
   });
 }
 
-/** One that is shown by a bare word is told by its place, so that it may move. */
+/** A bare `(sealed)` is given its position, so that it may be moved. */
 function toKey({ api_key, api_key_file }: Document, place: string, weight: number | string): KeyValues {
   const text = toText(api_key);
   const kept = text === '(sealed)' ? `(sealed ${place})` : isShown(text) ? text : '';

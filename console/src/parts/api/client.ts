@@ -35,7 +35,7 @@ function createFlag(): Flag {
   };
 }
 
-/** A yes or no that the whole console looks at: set by whoever finds out, seen by whoever shows it. */
+/** A flag for the whole console. */
 export function useFlag(flag: Flag): boolean {
   return useSyncExternalStore(flag.subscribe, flag.get);
 }
@@ -86,19 +86,19 @@ export function setCsrfToken(token: string | null): void {
   csrfToken = token ?? '';
 }
 
-/** Told when the session has ended, so that the shell can ask for it again above what is being typed. */
+/** Called when the session has ended, so that the shell asks for a sign-in above the open form. */
 let onSignedOut: () => void = () => undefined;
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
-/** Told when the proof that came along does not hold; true: it was fetched anew, and the same may be sent again. */
+/** Called when the CSRF token is invalid; true: a new one was fetched, and the request may be repeated. */
 let onForged: () => Promise<boolean> = async () => false;
 export function whenForged(listener: () => Promise<boolean>): void {
   onForged = listener;
 }
 
-/** Told when what was asked for takes fresh proof; true: it was given, and the same may be sent again. */
+/** Called when a request needs a fresh proof; true: it was given, and the request may be repeated. */
 let onProofNeeded: () => Promise<boolean> = async () => false;
 export function whenProofNeeded(listener: () => Promise<boolean>): void {
   onProofNeeded = listener;

@@ -250,7 +250,7 @@ const phaseWords: Readonly<Record<Span['phase'], string>> = {
 /** What was asked and answered, where the key has it kept: shown to admins when they ask for it, and never beforehand. */
 interface KeptProps {
   readonly row: LedgerDetail;
-  /** Told of the body that was sent, where it is JSON. */
+  /** Called with the sent body, where it is JSON. */
   onSent(body: unknown): void;
 }
 

@@ -156,7 +156,7 @@ export function toQuery(filters: Filters, nowMs: number) {
 /** Whether one call of the API has all rows, so that they can be exported. */
 export const isOneQuery = (filters: Filters): boolean => toRowQueries(filters, 0).length === 1;
 
-/** Rows that come are told apart by less than rows that are there. */
+/** The live tail supports fewer filters than the list. */
 export function canBeFollowed(filters: Filters): boolean {
   const { code, cache, minDurationMs, minCost, tag } = toQuery(filters, 0);
   return isOneQuery(filters) && [code, cache, minDurationMs, minCost, tag].every((each) => each === undefined);

@@ -41,7 +41,7 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
   const isFollowing = canFollow && query.get('live') === '1';
   const page = useQuery({
     ...ledgerPageQuery(filters, before),
-    // Who has none yet is told that the first one appears; what is there stays as it is.
+    // Without rows the page polls for the first one; otherwise the list stays.
     refetchInterval: ({ state }) =>
       !isFollowing && before === undefined && state.data?.items.length === 0 && emptyAgainMs,
   });

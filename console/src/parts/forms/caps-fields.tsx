@@ -14,7 +14,7 @@ interface CapsValues {
 
 interface CapsFieldsProps<Values extends CapsValues> {
   readonly form: UseFormReturnType<Values>;
-  /** Whether the form holds the thresholds at which operators are told. */
+  /** Whether the form has the thresholds of notifications. */
   readonly hasAlerts?: boolean;
   newBudget(every: BudgetPeriod): FormArrayElement<Values, 'budgets'>;
 }

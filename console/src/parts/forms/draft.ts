@@ -31,7 +31,7 @@ export function dropDraft(key: string): void {
   }
 }
 
-/** At a sign-out, so that whoever signs in next in this tab does not find it. */
+/** At a sign-out, so that the next user of this tab does not see it. */
 export function dropAllDrafts(): void {
   try {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key);
@@ -42,9 +42,9 @@ export function dropAllDrafts(): void {
 
 const edited = new Set<string>();
 
-/** Asks; set by whoever can show a dialog. */
+/** Asks for confirmation; set by the part that can show a dialog. */
 let ask: () => Promise<boolean> = async () => true;
-/** Forms that were edited and not saved: whoever leaves one is asked first, wherever the way leads. */
+/** Edited and unsaved forms: leaving one is confirmed first. */
 export function whenLeaving(asker: () => Promise<boolean>): void {
   ask = asker;
 }

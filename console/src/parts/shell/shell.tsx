@@ -105,7 +105,7 @@ export function Shell({ member, version, pages, children }: ShellProps) {
   );
 }
 
-/** Whoever listens or goes by keys is put at the beginning of the page that was chosen. */
+/** Moves the focus of keyboard and screen-reader users to the beginning of the new page. */
 function useFocusOnArrival(location: string) {
   const main = useRef<HTMLElement>(null);
   const before = useRef(location);

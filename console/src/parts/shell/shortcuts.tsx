@@ -54,7 +54,7 @@ const helpEvent = 'postern-shortcuts';
 
 export const showShortcuts = (): void => void window.dispatchEvent(new Event(helpEvent));
 
-/** Whoever types, presses a modifier, or looks at a dialog means something else. */
+/** Not while typing, with a modifier, or with a dialog open. */
 function isTaken(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
   if (document.querySelector('[aria-modal="true"]') !== null) return true;

@@ -17,7 +17,7 @@ export const resultWords: Readonly<Record<Result, string>> = {
   cancelled: 'Cancelled',
 };
 
-/** Of the ledger: what failed is told apart further. */
+/** Outcomes of the ledger, which distinguishes failures further. */
 export const outcomeWords = {
   ok: 'Succeeded',
   error: 'Failed with an error',

@@ -15,7 +15,7 @@ export const refusesHidden = (operation: Operation): boolean => operationRows[op
 /** There is no request at hand that its models answer: it takes a file, or whatever the operator's own route takes. */
 export const cannotBeTried = (operation: Operation): boolean => !canBeShown(operation);
 
-/** What a field is called, and what it may be told. */
+/** A field's label and help. */
 export interface FieldWords {
   readonly label: string;
   readonly description?: string;

@@ -88,7 +88,7 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
           form={form}
           put={(change) => {
             put(change);
-            // Whoever joins knows what was said so far.
+            // The second model gets the conversation so far.
             if (change.other !== undefined && change.other !== '' && !isPair) second.become(first.shown);
           }}
           wantedModel={wantedModel}
