@@ -255,12 +255,12 @@ function toQuestions({ secret, key, asked }: Trial, nodes: readonly GatewayProce
   return nodes.map(({ port }) => ({ port, key: secret, path, body, headers: { [callerHeader]: key } }));
 }
 
-/** All at once, and then one by one at all nodes in turn, until so many in a row are told that the budget is spent. */
+/** All at once, and then one by one at all nodes in turn, until so many in a row are refused because the budget is spent. */
 async function spend(trial: Trial, nodes: readonly GatewayProcess[], caller: Caller, refusals: number): Promise<void> {
   const questions = toQuestions(trial, nodes);
   for (let times = 1; times <= mostCrowds; times += 1) {
     await crowd(trial, nodes, atOncePerNode, caller);
-    // Where a node had so much to do that the store seemed slow, clients are told to come again, and do.
+    // On a busy machine the store may seem slow; clients are then asked to retry, and do.
     if (!trial.answers.some(({ code }) => code === 'store_unavailable')) break;
     await wait(1_000);
   }

@@ -98,7 +98,7 @@ interface Setup {
   readonly store: Store;
   readonly place: { readonly url: string; readonly cwd: string };
   readonly budgeted: Key[];
-  /** Of single requests, whoever asked. */
+  /** Of single requests, for any key. */
   readonly answers: Answer[];
   createKey(...options: string[]): Promise<Key>;
 }

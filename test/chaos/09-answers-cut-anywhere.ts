@@ -22,7 +22,7 @@ interface Case {
   readonly afterBytes: number;
 }
 
-/** A lane is an upstream behind a proxy of its own, which is told how the next answer ends. */
+/** A lane is an upstream behind a proxy of its own, which ends the next answer as instructed. */
 interface Lanes {
   readonly count: number;
   readonly endings: readonly Ending[];

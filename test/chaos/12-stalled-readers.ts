@@ -113,7 +113,7 @@ function startUpstream(answer: Buffer, sent: { bytes: number }): Promise<FakeUps
   });
 }
 
-/** Reads an answer and compares every byte; one that stalls rests after the first bytes until it is told to go on. */
+/** Reads an answer and compares every byte; a stalling reader pauses after the first bytes until it is resumed. */
 class Reader {
   /** `whole`, or what came instead. */
   readonly outcome: Promise<string>;

@@ -17,7 +17,7 @@ const scales = {
 } as const;
 
 const barMs = 2_000;
-/** Whoever is not let go ten times the bar later never is. */
+/** A connection still open after ten times the bar counts as never closed. */
 const patienceMs = 10 * barMs;
 /** Files of this process and of the gateway beside one a client. */
 const spareFiles = 200;

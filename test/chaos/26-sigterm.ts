@@ -111,7 +111,7 @@ async function endOnce(
   const good = report.statuses['200'] ?? 0;
   tally.answered += good;
   tally.answeredAfterSignal += good - answeredBefore;
-  // Whoever comes when nobody listens any more is refused, and has lost nothing.
+  // A client that connects after the end is refused, and has lost nothing.
   if (report.broken > 0 || good !== report.answered) {
     const reasons = report.failures.filter((reason) => !reason.includes('ECONNREFUSED'));
     tally.failed.push(`${report.broken + report.answered - good} busy clients: ${reasons.slice(0, 3).join('; ')}`);
@@ -188,8 +188,8 @@ interface Leisurely {
 }
 
 /**
- * A client with long rests, which does as the common ones do: it keeps its connection, makes a new one where that was closed, and
- * sends again what was closed on unanswered, where the upstream has not seen it. It leaves when nobody listens any more.
+ * A client with long pauses, which behaves like common ones: it keeps its connection, makes a new one where that was closed, and sends again what was
+ * closed on unanswered, where the upstream has not seen it. It leaves when nobody listens any more.
  */
 async function runLeisurely({ gateway, upstream, tally, random, name }: Leisurely): Promise<void> {
   let connection: KeptConnection | undefined;

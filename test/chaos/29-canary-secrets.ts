@@ -292,7 +292,7 @@ async function runCommands({ run, scene, place }: Story): Promise<void> {
   if (place.name === 'SQLite') await run('backup', copy);
 }
 
-/** What those are told who may not ask. */
+/** Answers to callers without permission. */
 async function askAdminListener(gateway: GatewayProcess, secrets: Canaries): Promise<Trace[]> {
   const base = String(gateway.log().find(({ msg }) => msg === 'listening')?.console);
   const wrong = secrets.make('wrong-console-token');

@@ -32,7 +32,7 @@ export interface MoneyStoryOptions {
   readonly seconds: number;
   /** What both nodes write to: a PostgreSQL beside each other's Redis, or one SQLite file on one machine. */
   readonly store: 'postgres' | 'sqlite';
-  /** Told what happens when it does, and the chart at the end. */
+  /** Prints events as they happen, and the chart at the end. */
   log(line: string): void;
 }
 
@@ -107,7 +107,7 @@ async function run({ seed, seconds, store, log }: MoneyStoryOptions, stack: Asyn
     spentNanos: () => spentOf(viewer),
   });
   ofA.start(() => a.port);
-  // Whoever balances the load sends nothing to a node that is away.
+  // A load balancer sends nothing to an unreachable node.
   ofB.start(() => (b.isUp ? b.port : a.port));
 
   await screen.until(schedule.killed * spanMs);

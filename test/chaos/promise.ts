@@ -12,7 +12,7 @@ export interface Figure {
   readonly bar: string;
   readonly measured: string;
   readonly met: boolean;
-  /** Fails the run. Times depend on the machine, and on what else it does: a missed bar of theirs is told and no more. */
+  /** Fails the run. Times depend on the machine and its load: a missed time bar is only reported. */
   readonly broken?: boolean;
 }
 

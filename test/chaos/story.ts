@@ -13,7 +13,7 @@ export interface StoryOptions {
   readonly seed: number;
   /** How long the load lasts; at least 15. */
   readonly seconds: number;
-  /** Told what happens when it does, and the chart at the end, where the output is no terminal; there it is drawn as it goes. */
+  /** Prints events as they happen, and the chart at the end, where the output is no terminal; there it is drawn live. */
   log(line: string): void;
 }
 
@@ -125,7 +125,7 @@ function judge(report: LoadReport, actors: readonly Actor[], nowMs: number, back
       met: true,
     },
     {
-      // A rest is no longer than the time that was spent in rests before it.
+      // A cooldown is no longer than the time spent in cooldowns before it.
       name: 'back in balance, each target within 15 points of a third, after all are well',
       bar: `at most ${barMs / 1_000} s`,
       measured: balancedMs === undefined ? 'never' : `${(balancedMs / 1_000).toFixed(1)} s`,

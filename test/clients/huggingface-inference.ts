@@ -8,7 +8,7 @@ const connect = ({ url, key }: Gateway, path = '') => new InferenceClient(key, {
 // It would warn at every call that `request` is deprecated.
 setLogger({ ...console, warn: () => {} });
 
-/** By itself it asks again and again for as long as it is told 503. */
+/** By default it retries for as long as it gets 503. */
 const once = { retry_on_error: false };
 
 const event = z.object({ choices: z.array(z.object({ text: z.string() })) });

@@ -34,7 +34,7 @@ function vectorOf(bytes: number): Buffer {
 
 const json: [string, string] = ['content-type', 'application/json'];
 
-/** Announces an answer, and keeps it back until it is told. */
+/** Announces an answer, and holds it back until it is released. */
 function gated(bytes: number): { readonly script: Handler; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   const body = vectorOf(bytes);

@@ -1,4 +1,4 @@
-/** The corners of asking one target after another: who is blamed, who pays, what is told, and what is given back. */
+/** Edge cases of trying one target after another: attribution of faults, billing, reports, and released resources. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ const afterMs =
 const credentials = [{ api_key: 'sk-first-credential' }, { api_key: 'sk-second-credential' }];
 const ask = '{"model":"m","input":"x"}';
 
-/** How the targets are, as the log told last. */
+/** The cooldowns of the targets, by the latest log events. */
 function cooldownsIn(setup: Several): readonly string[] {
   return setup.rig.warnings
     .filter(({ message }) => message === 'target rests')

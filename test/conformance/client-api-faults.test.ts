@@ -1,4 +1,4 @@
-/** What goes wrong behind a client API, and what a key may not do there: told in the words of its clients. */
+/** Faults behind a client API, and missing permissions of a key: reported in the format of its clients. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

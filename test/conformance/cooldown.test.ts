@@ -1,4 +1,4 @@
-/** Who fails rests, by itself and not for longer than it must; and nothing rests where there is no alternative. */
+/** Cooldown: a failing target is not called for a while, unless it has no alternative. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

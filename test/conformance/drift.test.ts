@@ -1,4 +1,4 @@
-/** Whether a model is what it was, and agrees with another one: found out behind the answers, and told. */
+/** Drift checks: whether a model changed, and agrees with another one, without an effect on answers. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

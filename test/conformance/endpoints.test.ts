@@ -113,7 +113,7 @@ async function start(
   };
 }
 
-/** Clients that ask one after the other, until they are told to stop; gives what they were answered. */
+/** Clients that send requests in a row until stopped; returns their statuses. */
 function load(rig: { embed(): Promise<number> }, clients: number): () => Promise<number[]> {
   let isOver = false;
   const statuses: number[] = [];

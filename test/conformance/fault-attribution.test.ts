@@ -1,4 +1,4 @@
-/** Whose fault it is: a client's mistake rests nobody, and a server that is not ready yet is known for that. */
+/** Fault attribution: a client's mistake puts no target into cooldown, and a loading server is recognised. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

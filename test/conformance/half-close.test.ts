@@ -14,7 +14,7 @@ const request = toRequestBytes({
   body: '{"model":"m","input":"x"}',
 });
 
-/** The upstream answers once the client has had time to be told off. */
+/** The upstream answers after the client could have been refused. */
 async function open(t: TestContext, halfClose: 'leave' | 'answer'): Promise<{ rig: Rig; upstream: FakeUpstream }> {
   const upstream = await startFakeUpstream(async (_request, reply) => {
     await wait(200);

@@ -105,7 +105,7 @@ test('with p95, calls slower than the 95th percentile are hedged once enough is 
 });
 
 test('an unsent second call does not use the retry budget', async (t) => {
-  // Whoever shakes hands with it waits for ever.
+  // A TLS handshake with it never ends.
   const mute = createServer().listen(0, '127.0.0.1');
   const sockets: Socket[] = [];
   mute.on('connection', (socket) => sockets.push(socket));

@@ -24,7 +24,7 @@ async function open(t: TestContext, more: RigDocument = {}): Promise<{ rig: Rig;
   return { rig, upstream };
 }
 
-/** A few are no oddities of framing and are told what else is wrong with them. */
+/** A few are no oddities of framing, and are refused for other faults. */
 const otherStatuses = new Set([401, 404, 405, 413, 431]);
 
 /** Undefined where the one answer that came says what is wrong, in the shape of every error. */

@@ -132,7 +132,7 @@ test('a stream without usage is billed by its events, or by its text if events a
   const byText = await settled(t, { stream: true, family: 'vllm', texts: ['internationalisation '.repeat(40)] });
   const [tokens = 0] = outputOf(byText);
   assert.ok(tokens > 60 && tokens < 120, `${tokens}`);
-  // So much text in an event is more than a token, whoever says so.
+  // So much text in an event is more than a token, whatever the upstream reports.
   const large = await settled(t, { stream: true, texts: [`${'internationalisation'.repeat(40)} `] });
   assert.ok((large.bill?.outputTokens ?? 0) > 60, `${large.bill?.outputTokens}`);
 });

@@ -164,7 +164,7 @@ function formFor(chance: Chance, family: string): string {
   return `${texts.join('')}${file('file')}${file('image')}--b--\r\n`;
 }
 
-/** Every text of a request as whoever reads JSON has it, and all else as it is. */
+/** Every text of a request after JSON decoding, and everything else unchanged. */
 function textsIn({ path, rawHead, body }: UpstreamRequest): string[] {
   const text = body.toString();
   const strings = [...text.matchAll(/"(?:[^"\\]|\\.)*"/gs)].map(([quoted]) => {

@@ -1,4 +1,4 @@
-/** Every field by which an upstream could be told a model is judged as a model, or refused. */
+/** Every field by which a model could be named to an upstream is authorised as a model, or refused. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -228,7 +228,7 @@ test('a forbidden model gets the response of an unknown one; row and log disting
     (await rig.post('/v1/chat/completions', { model: 'm', messages: [], models: [model] })).body.toString();
   assert.equal(await beside('dear'), await beside('dare'));
   assert.equal(rig.settled[0]?.errorCode, 'model_not_allowed');
-  // What it serves is told of no model that the key may not use.
+  // Operations of a model are not revealed to a key without access.
   assertError(await rig.post('/v1/chat/completions', { model: 'closed-painter', messages: [] }), 'model_not_found', {
     param: 'model',
   });

@@ -10,7 +10,7 @@ import { answering, silent, startSeveral } from '../support/gateways/several.ts'
 import { patiently } from '../support/time/patience.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
-/** Answers in the order in which it is told to. */
+/** Answers in the order of their release. */
 function gate(): { readonly script: Handler; open(): void } {
   const waiting: (() => void)[] = [];
   return {

@@ -1,4 +1,4 @@
-/** The scores of a model are of one scale, whoever reranks: the answer says which, and is brought to the one that the operator wants. */
+/** All scores of a model use one scale, whichever target reranks: the answer states it, and it is the operator's. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -12,7 +12,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-/** A ledger that waits until it is let, and says what it was told. */
+/** A ledger that waits until it is released, and records its calls. */
 class GatedLedger implements Ledger {
   readonly opened: string[] = [];
   readonly settled: Exchange[] = [];

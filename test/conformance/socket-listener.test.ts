@@ -105,7 +105,7 @@ test('a trusted socket is a proxy: its client address counts, or none', async (t
   // The last one is what the proxy wrote; what stands before is the client's own word.
   assertError(await ask(['X-Forwarded-For', '198.51.100.7, 203.0.113.1']), 'ip_not_allowed');
   assertError(await ask(), 'ip_not_allowed');
-  // Whoever comes by the port has an address, and is believed nothing.
+  // A client on the port has an address, and its headers are not trusted.
   const atPort = await rig.post('/v1/embeddings', question, {
     ...limited(['X-Forwarded-For', '203.0.113.1']),
     localAddress: '127.0.0.1',

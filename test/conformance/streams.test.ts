@@ -287,7 +287,7 @@ test('a client that disconnects during its upload ends that too', async (t) => {
     left = resolve;
   });
   const sockets: Socket[] = [];
-  // An upstream that takes its time: it reads the beginning, and the rest once it is told to.
+  // A slow upstream: it reads the beginning, and the rest once released.
   const port = await listen(t, (socket) => {
     sockets.push(socket);
     socket.on('data', (bytes) => {

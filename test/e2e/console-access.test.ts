@@ -66,7 +66,7 @@ describe('access to the console', { concurrency: 2 }, () => {
     const [former = ''] = setUpTokens(first);
     assert.match(former, /^[\w-]{43}$/);
     assert.equal(statSync(join(directory, 'setup-link')).mode & 0o777, 0o600);
-    // Whoever reads collected output finds the path alone.
+    // Collected output contains only the path.
     assert.equal((first.stdout() + first.stderr()).includes(former), false);
     chmodSync(join(directory, 'setup-link'), 0o644);
     await first.stop();

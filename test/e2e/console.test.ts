@@ -16,7 +16,7 @@ import { runPostern } from '../support/gateways/postern-command.ts';
 
 const local = { upstreams: [{ id: 'local', family: 'local' }] };
 
-/** Takes a port, as soon as whoever has it lets go. */
+/** Takes a port as soon as it is free. */
 async function take(t: TestContext, port: number): Promise<number> {
   const server = createServer();
   t.after(() => server.close());

@@ -1,4 +1,4 @@
-/** The first start, and everything that a start can be told: the key that is shown once, lines to paste, faults in plain words. */
+/** The first start, and all its options: the key shown once, lines to paste, faults in plain words. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

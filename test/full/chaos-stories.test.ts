@@ -1,4 +1,4 @@
-/** The stories in their short form: what is broken fails, and the figures are told. */
+/** The stories in their short form: broken promises fail, and the figures are printed. */
 
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

@@ -34,7 +34,7 @@ async function start(t: TestContext, upstream: string, more: object): Promise<Ga
       upstreams: [
         {
           ...{ id: 'up', family: 'openai', base_url: upstream, api_key: 'sk-upstream-key' },
-          // Whoever waits does so for longer than the dead may hold anything.
+          // A waiting call outlasts the slots of dead processes.
           limits: { concurrency: most, queue: 1_000, queue_timeout: '60s' },
         },
       ],

@@ -14,7 +14,7 @@ import { freePort } from '../support/servers/free-port.ts';
 import { patientMs } from '../support/time/patience.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-/** It takes ten minutes to build, so that whoever has one says so: CONTRIBUTING.md. */
+/** It takes ten minutes to build, so its path is set by hand: CONTRIBUTING.md. */
 const vault = process.env.POSTERN_TEST_VAULT ?? 'vault';
 const whyNot = spawnSync(vault, ['version']).error === undefined ? false : 'there is no Vault (POSTERN_TEST_VAULT)';
 

@@ -91,7 +91,7 @@ describe('workers', { concurrency: 2 }, () => {
     const died = gateway.log().find(({ msg }) => msg === 'worker ended; another takes its place');
     assert.deepEqual([died?.worker, died?.signal], [1, 'SIGKILL']);
 
-    // Whoever wrote it, each line of the log is a whole one, and says which worker's it is.
+    // Each line of the log is whole, and names the worker that wrote it.
     const requests = gateway.log().filter(({ msg }) => msg === 'request');
     assert.deepEqual([...new Set(requests.map(({ worker }) => worker))].sort(), [1, 2]);
 

@@ -95,7 +95,7 @@ interface DeadEnd {
 }
 
 export interface Client {
-  /** The package whose version is told. */
+  /** The package whose version is shown. */
   readonly package: string;
   /** Further packages that it takes. */
   readonly beside?: readonly string[];

@@ -29,7 +29,7 @@ const customKind = z.object({
   }),
 });
 
-/** The files in `directory`, as kubeconform is told to look for them. */
+/** The files in `directory`, in kubeconform's layout. */
 export async function writeSchemas(directory: string): Promise<string> {
   const swagger = await readFile(join(await fetchModule('kubernetes'), 'api/openapi-spec/swagger.json'), 'utf8');
   const all = definitions.parse(JSON.parse(swagger)).definitions;

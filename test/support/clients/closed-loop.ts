@@ -8,7 +8,7 @@ export interface ClosedLoop {
   readonly answered: number;
   /** What else happened to a request. */
   readonly failures: readonly string[];
-  /** Resolves when every client was told `Connection: close` and went. */
+  /** Resolves when every client got `Connection: close` and ended. */
   readonly ended: Promise<void>;
   /** Ends them all after the answer they are waiting for. */
   stop(): Promise<void>;

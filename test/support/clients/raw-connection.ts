@@ -257,7 +257,7 @@ function established(stream: Socket, secure: boolean): Promise<void> {
   });
 }
 
-/** Wakes whoever waits for the next change. */
+/** Resolves all waits for the next change. */
 function createSignal(): { fire(): void; next(): Promise<void> } {
   let wake: () => void = () => undefined;
   let next = new Promise<void>((resolve) => {

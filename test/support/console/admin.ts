@@ -179,7 +179,7 @@ export async function openAdmin(
     store,
     context,
     cwd,
-    /** What alerts were told to whom, in place of a webhook and a mail server. */
+    /** Sent alerts, in place of a webhook and a mail server. */
     sent,
     /** What webhooks answer from now on. */
     answerWebhooks(status: number): void {

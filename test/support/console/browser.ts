@@ -82,7 +82,7 @@ export async function openConsole(
   });
   const visits: Visit[] = [];
   t.after(async () => {
-    // A page that is open would be told that its gateway went away.
+    // An open page would notice that its gateway stopped.
     for (const visit of visits) await visit.context.close();
     await gateway.stop();
     for (const { faults } of visits) assert.deepEqual(faults(), [], 'the browser saw faults');

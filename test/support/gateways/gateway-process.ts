@@ -25,7 +25,7 @@ export interface ProcessOptions {
   readonly readyTimeoutMs?: number;
   /** Of a process that worked there before: it is there already, and `stop` leaves it. A new one where it is left out. */
   readonly directory?: string;
-  /** Called with its ID before it is ready, for whoever wants to end it by then. */
+  /** Called with its ID before it is ready, for tests that kill it by then. */
   readonly onSpawned?: (pid: number) => void;
 }
 

@@ -29,7 +29,7 @@ async function watch(): Promise<void> {
   const team = createTeam({ count: 2, log });
   if (behaviour === 'late') {
     void team.start();
-    // Until the first has been followed by the second, which is told before it can hear.
+    // Until the first was followed by the second, which gets the message before it listens.
     while (Object.keys(cluster.workers ?? {}).length < 2) await new Promise((resolve) => setImmediate(resolve));
     log.info('ended', { complete: await team.drain() });
     return log.flush();

@@ -76,7 +76,7 @@ export interface Scope {
   after(end: () => Promise<void>): void;
 }
 
-/** Whoever wants to see how it goes while it runs. */
+/** Shows progress while it runs. */
 export interface LoadListener {
   readonly windowMs: number;
   onWindow(window: LoadWindow): void;
@@ -99,7 +99,7 @@ export function startLoad(scope: Scope, task: LoadTask, listener?: LoadListener)
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the load ended with ${code} and no report`)));
   });
-  // Whoever asks for the report is told; a load that nobody waits for any more ends with its test.
+  // The caller of the report gets the error; a load without one ends with its test.
   ended.catch(() => undefined);
   scope.after(async () => {
     await worker.terminate();

@@ -55,7 +55,7 @@ export class Spenders {
     this.#options = options;
   }
 
-  /** They go on until they are told to end. `portOf` is asked before each request: a gateway that came back has another one. */
+  /** They continue until stopped. `portOf` is called before each request: a restarted gateway has another port. */
   start(portOf: () => number): void {
     const agent = new Agent({ keepAlive: true, maxSockets: this.#options.count });
     const run = { agent, ended: Promise.resolve<unknown>(undefined), isOver: false };

@@ -43,7 +43,7 @@ const heldLimitBytes = 256 * 1024;
 /** A throttled direction passes this often. */
 const throttleIntervalMs = 10;
 
-/** Passes everything on until it is told otherwise; ends with the test. */
+/** Passes everything on until it is changed; ends with the test. */
 export async function startChaosProxy(
   t: TestContext,
   targetPort: number,

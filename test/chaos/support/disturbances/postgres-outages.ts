@@ -8,7 +8,7 @@ import type { ChaosProxy } from './chaos-proxy.ts';
 
 export interface Outage {
   readonly name: string;
-  /** Whoever goes past the proxy still reaches it. */
+  /** Connections that bypass the proxy still reach it. */
   readonly isOnlyCutOff?: boolean;
   begin(): Promise<void>;
   end(): Promise<void>;

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Nobody: whoever runs as that owns nothing. */
+/** The user nobody, who owns no files. */
 export const otherUser = 65_534;
 
 /**

@@ -10,7 +10,7 @@ const resolutionMs = 1;
 const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 delay.enable();
 
-/** What this thread itself worked, whoever else uses the machine: since the last reading, and in the longest turn of the loop. */
+/** CPU time of this thread, independent of other processes: since the last reading, and in the longest turn of the loop. */
 const workedMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1e3;

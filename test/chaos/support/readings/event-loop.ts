@@ -11,7 +11,7 @@ import type { GatewayProcess } from '../../../support/gateways/gateway-process.t
 interface EventLoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** What the process's main thread worked, in all and in the longest turn: whoever else uses the machine. */
+  /** CPU time of the process's main thread, in all and in the longest turn, independent of other processes. */
   readonly cpuMs: number;
   readonly maxCpuMs: number;
 }

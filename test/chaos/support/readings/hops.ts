@@ -138,7 +138,7 @@ function compareUpstream(
   }
 }
 
-/** The client must be told of its own requests, in their order, each once and with its own answer. */
+/** The client must see its own requests, in their order, each once and with its own answer. */
 function compareAnswers(
   { marks, answers }: Case,
   exchanges: ReadonlyMap<string, readonly Exchange[]>,
@@ -181,7 +181,7 @@ function compareCount(
   }
 }
 
-/** A client that stays is told what came of every request that went further. */
+/** A connected client gets the result of every request that went further. */
 function findUnanswered({ cases, gateway, upstream }: Seen, report: Report): void {
   const answered = new Set(cases.flatMap(({ answers }) => answers.map((answer) => answer.header('x-request-id'))));
   const sent = new Set(upstream.map((request) => request.header('x-request-id')));

@@ -7,7 +7,7 @@ export async function readMetrics(gateway: GatewayProcess, token?: string): Prom
   const base = gateway.log().find(({ msg }) => msg === 'listening')?.console;
   if (typeof base !== 'string') throw new Error('the gateway has no admin listener');
   const headers = {
-    // Whoever counts what the gateway holds must not find the connection of this question.
+    // The connection of this request must not be counted.
     connection: 'close',
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };

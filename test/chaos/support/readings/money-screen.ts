@@ -10,7 +10,7 @@ export interface MoneyScreenOptions {
   readonly answers: readonly (readonly Answer[])[];
   readonly nodes: readonly { readonly name: string; has(port: number): boolean }[];
   spentNanos(): Promise<number>;
-  /** Told what happens when it does, and the chart at the end, where the output is no terminal. */
+  /** Prints events as they happen, and the chart at the end, where the output is no terminal. */
   log(line: string): void;
 }
 

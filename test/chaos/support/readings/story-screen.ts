@@ -11,7 +11,7 @@ export interface ScreenOptions {
   readonly actors: readonly Actor[];
   readonly spanMs: number;
   readonly ratePerSecond: number;
-  /** Told what happens when it does, and the chart at the end, where the output is no terminal. */
+  /** Prints events as they happen, and the chart at the end, where the output is no terminal. */
   log(line: string): void;
 }
 

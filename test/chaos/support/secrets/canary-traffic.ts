@@ -9,7 +9,7 @@ import type { Handler } from '../../../support/upstreams/fake-upstream.ts';
 import type { Canaries, Trace } from './canaries.ts';
 
 export interface Traffic {
-  /** What clients were told by the gateway itself. */
+  /** Answers of the gateway itself to clients. */
   readonly answers: Trace[];
   /** By status. */
   readonly statuses: Map<number, number>;
@@ -178,7 +178,7 @@ export async function sendTraffic({ gateway, keys, models, texts, secrets }: Tra
   return traffic;
 }
 
-/** Leaves a stream open and a call unanswered, so that whoever kills the gateway kills it in the middle of them. */
+/** Leaves a stream open and a call unanswered, so that the gateway is killed in the middle of them. */
 export async function leaveOpen({ port }: GatewayProcess, key: string, model: string, texts: Canaries): Promise<void> {
   for (const word of ['hang', 'silent']) {
     const body = JSON.stringify({ model, do: word, prompt: texts.make('unfinished'), stream: true });
