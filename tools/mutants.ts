@@ -7,7 +7,7 @@ export interface Candidate extends Mutant {
   readonly line: number;
   /** What stands there, on one line. */
   readonly was: string;
-  /** Whoever comes to it comes here first. */
+  /** The call site that leads to it. */
   readonly from: number;
 }
 

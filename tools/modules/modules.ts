@@ -250,5 +250,5 @@ export const modules: readonly Module[] = layers.flatMap((layer) => layer.module
 export const firstFileOf = ({ path, firstFile }: Module): string =>
   firstFile === path ? path : `${path}/${firstFile}`;
 
-/** The version stands beside `main.ts`, and whoever says it may import it. */
+/** The version is beside `main.ts`, and may be imported by any module. */
 export const withoutModule: readonly string[] = ['src/version.ts'];

@@ -11,7 +11,7 @@ import type { Section } from './search.ts';
 const repositoryUrl = 'https://github.com/postern/postern';
 /** The pages themselves may ask for nothing else than what lies beside them. */
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'";
-/** Left alone by whoever builds into a folder that is no site. */
+/** The marker file of a site: other folders are not overwritten. */
 const marker = 'search.json';
 
 /** Gives back how many pages there are. */
@@ -45,7 +45,7 @@ export function buildSite(root: string, target: string): number {
 interface Surroundings {
   readonly root: string;
   readonly bySource: ReadonlyMap<string, Page>;
-  /** Is told of each. */
+  /** Collects the images. */
   readonly images: Set<string>;
 }
 

@@ -5,7 +5,7 @@ import type { ImportedRow } from '../../../src/core/store/ledger.ts';
 
 let made = 0;
 
-/** Begins with the time, as IDs of the gateway do; unlike those it can be told beforehand. */
+/** Begins with the time, like the gateway's IDs; unlike those it is predictable. */
 export function rowId(startedAtMs: number, number: number): string {
   return startedAtMs.toString(16).padStart(12, '0') + number.toString(16).padStart(20, '0');
 }

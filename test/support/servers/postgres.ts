@@ -236,7 +236,7 @@ function toUrl(base: string, database: string, secret?: string): string {
   return url.href;
 }
 
-/** Backends lead groups of their own, so each is told by itself. */
+/** Backends lead their own process groups, so each is signalled. */
 function signalAll(server: ChildProcess, signal: NodeJS.Signals): void {
   if (server.pid === undefined) return;
   const children = childrenOf(server.pid);

@@ -51,7 +51,7 @@ export function createReply({ socket, clientClosed, closing }: ReplyDeps): Reply
   const raw = (bytes: Bytes): Promise<void> =>
     new Promise((resolve) => {
       if (!socket.writable) return resolve();
-      // An error here is a client that left; 'close' on the socket tells whoever asks.
+      // An error here is a client that left; 'close' on the socket reports it.
       socket.write(toBuffer(bytes), () => resolve());
     });
 

@@ -118,7 +118,7 @@ export function readAnswerAsNodeDoes(method: string, bytes: Buffer): Promise<Ans
 
       createConnection: () => connection,
     });
-    // An answer that came whole before is told of later.
+    // An answer that was complete earlier is reported later.
     const fail = (why: string): void => void setImmediate(() => setImmediate(() => resolve({ why })));
     call.on('error', (error: Error & { code?: string }) => fail(error.code ?? error.message));
     call.on('close', () => fail('nothing came of it'));

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Duplex } from 'node:stream';
 import type { Reading, ReadRequest } from './reading.ts';
 
-/** What comes is told by hand; what is written is forgotten. */
+/** Input is passed by hand; output is dropped. */
 class MemoryConnection extends Duplex {
   readonly remoteAddress = '127.0.0.1';
   readonly read_: ReadRequest[] = [];

@@ -11,7 +11,7 @@ import type { RequestSink, ServerRequest } from '../../../src/wire/server-reques
 import { Wheel } from '../../../src/wire/wheel.ts';
 import type { Reading, ReadRequest } from './reading.ts';
 
-/** Leads nowhere: what is written is gone at once, and what comes is told by hand. A real socket costs ten times as much to make. */
+/** A socket without a connection: output is dropped, and input is passed by hand. A real socket takes ten times as long to create. */
 class NoSocket extends EventEmitter {
   readonly writable = true;
   readonly writableLength = 0;

@@ -5,7 +5,7 @@ import { type AnswerHandler, ClientCall, type ClientRequest } from '../../../src
 import { ClientConnection } from '../../../src/wire/client-connection.ts';
 import { Wheel } from '../../../src/wire/wheel.ts';
 
-/** A socket that leads nowhere: what is written is kept, and what comes is told by hand. */
+/** A socket without a connection: output is kept, and input is passed by hand. */
 class NoSocket extends Socket {
   written = '';
   /** Takes no more than so many pieces before it asks to wait. */
@@ -23,7 +23,7 @@ class NoSocket extends Socket {
   }
 }
 
-/** What it is told, pieces of a body that follow each other as one. */
+/** Records the events of an answer, joining consecutive pieces of a body. */
 export class Recorder implements AnswerHandler {
   events: string[] = [];
   error: Error | undefined = undefined;
