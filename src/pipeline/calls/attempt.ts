@@ -570,10 +570,7 @@ class Attempts {
     return performance.now() >= this.#plan.deadlineMs;
   }
 
-  /**
-   * Those who were reached and could not are left alone for a moment; whoever is somewhere else is asked at once. False
-   * where nobody may be asked any more after it.
-   */
+  /** Pauses before an upstream that failed is called again; other upstreams are called at once. False where no further call is allowed afterwards. */
   async #backOff(lease: TargetLease, reached: readonly string[]): Promise<boolean> {
     if (!reached.includes(lease.candidate.target.upstream.id)) return true;
     const waitMs = fullJitterMs(reached.length - 1, this.#deps.random);
