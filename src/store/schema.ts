@@ -6,46 +6,170 @@ import type { KeyTermColumns } from './key-columns.ts';
 
 export interface Schema {
   readonly keys: KeyTable;
-  readonly node_reports: NodeReportTable;
-  readonly resources: ResourceTable;
-  readonly change_counter: ChangeCounterTable;
-  readonly changes: ChangeTable;
-  readonly audit: AuditTable;
-  readonly settings: SettingTable;
+  readonly node_reports: {
+    readonly node: string;
+    /** Milliseconds since the epoch. */
+    readonly reported_at: number;
+    /** A JSON list of target states. */
+    readonly targets: string;
+    /** Its drift states, as JSON; null in rows of a former version. */
+    readonly drift: string | null;
+    /** The IDs of the keys that it can decrypt stored secrets with, as a JSON list; null where it did not report them. */
+    readonly secret_keys: string | null;
+  };
+  readonly resources: {
+    readonly kind: string;
+    readonly id: string;
+    /** JSON; its secrets are encrypted. */
+    readonly document: string;
+    readonly version: number;
+    readonly created_at: number;
+    readonly updated_at: number;
+  };
+  /** One row, with the ID 1. */
+  readonly change_counter: { readonly id: number; readonly latest: number };
+  readonly changes: {
+    readonly sequence: number;
+    readonly kind: string;
+    readonly subject: string;
+    readonly changed_at: number;
+  };
+  readonly audit: {
+    readonly id: string;
+    readonly at: number;
+    readonly actor: string;
+    readonly action: string;
+    readonly subject: string;
+    /** JSON. */
+    readonly before: string | null;
+    readonly after: string | null;
+  };
+  readonly settings: {
+    readonly name: string;
+    /** JSON. */
+    readonly value: string;
+  };
   readonly ledger: LedgerTable;
   /** SQLite only, as are the next two. */
   readonly ledger_slices: LedgerSliceTable;
   readonly ledger_places: LedgerSharedTable;
-  readonly ledger_rows: CompactRowTable;
+  /** Further columns are in `ledger-compact.ts`. */
+  readonly ledger_rows: {
+    /** The time, and some bits of the ID after it. */
+    readonly seq: number;
+    /** The remaining characters of the ID. */
+    readonly rest: string;
+    readonly place: number;
+  };
   readonly usage_hours: UsageTable;
   readonly usage_days: UsageTable;
   readonly usage_key_days: KeyUsageTable;
   readonly usage_unit_hours: UnitUsageTable;
   readonly usage_unit_days: UnitUsageTable;
-  /** SQLite only; the views below have all daily sums, rolled up or not. */
-  readonly usage_rollup: RollupTable;
+  /** SQLite only; the views below have all daily sums, rolled up or not. One row, with the ID 1. */
+  readonly usage_rollup: {
+    readonly id: number;
+    /** Daily sums hold all hours before, and none later. */
+    readonly before: number;
+  };
   readonly usage_all_days: UsageTable;
   readonly usage_all_key_days: KeyUsageTable;
   readonly usage_all_unit_days: UnitUsageTable;
-  readonly series_blocks: SeriesBlockTable;
-  readonly series_since: SeriesSinceTable;
-  readonly alerts: AlertTable;
-  readonly alert_lease: AlertLeaseTable;
-  readonly captures: CaptureTable;
-  readonly journals: JournalTable;
-  readonly pruning: PruningTable;
-  readonly budget_accounts: BudgetAccountTable;
-  readonly budget_leases: BudgetLeaseTable;
-  readonly budget_nodes: BudgetNodeTable;
-  readonly claims: ClaimTable;
+  readonly series_blocks: {
+    readonly id: Generated<number>;
+    /** Rows of one import, a minute, an hour or a day: see `levels`. */
+    readonly level: number;
+    /** The included names: see `sections`. */
+    readonly section: number;
+    readonly at: number;
+    /** 1 where a longer block includes it. */
+    rolled: number;
+    readonly data: Uint8Array;
+  };
+  /** One row, with the ID 1. */
+  readonly series_since: {
+    readonly id: number;
+    /** All rows that began at this time or later are in blocks. */
+    readonly at: number;
+  };
+  readonly alerts: {
+    readonly id: string;
+    readonly rule: string;
+    readonly kind: string;
+    readonly subject: string;
+    readonly severity: string;
+    readonly cause: string;
+    /** JSON. */
+    readonly explore: string | null;
+    readonly opened_at: number;
+    readonly closed_at: number | null;
+    readonly silenced_until: number | null;
+    /** A JSON list; null where all were notified. */
+    readonly untold: string | null;
+  };
+  /** One row, with the ID 1. */
+  readonly alert_lease: { readonly id: number; readonly holder: string; readonly until: number };
+  readonly captures: {
+    readonly id: string;
+    readonly request: string;
+    readonly response: string;
+    readonly expires_at: number;
+  };
+  readonly journals: {
+    readonly id: string;
+    readonly segment: number;
+    readonly position: number;
+    readonly imported_at: number;
+  };
+  /** One row, with the ID 1, once anything was pruned. */
+  readonly pruning: {
+    readonly id: number;
+    /** Rows that began before are deleted, or being deleted. */
+    readonly before: number;
+  };
+  readonly budget_accounts: {
+    readonly id: string;
+    readonly holder_kind: string;
+    readonly holder_id: string;
+    readonly starts_at: number;
+    /** Null where it never ends. */
+    readonly ends_at: number | null;
+    readonly spent_nanos: number;
+  };
+  readonly budget_leases: {
+    readonly account: string;
+    readonly node: string;
+    readonly drawn_nanos: number;
+    readonly spent_nanos: number;
+  };
+  readonly budget_nodes: { readonly node: string; readonly heard_at: number };
+  readonly claims: { readonly name: string; readonly claimed_at: number };
   readonly members: MemberTable;
   readonly sessions: SessionTable;
   readonly tokens: TokenTable;
   readonly passkeys: PasskeyTable;
   readonly invitations: InvitationTable;
-  readonly attempts: AttemptTable;
-  readonly access_turn: AccessTurnTable;
-  readonly kept_objects: StoredObjectTable;
+  readonly attempts: {
+    readonly subject: string;
+    readonly failures: number;
+    readonly failed_at: number;
+    readonly blocked_until: number;
+  };
+  /** One row, with the ID 1. */
+  readonly access_turn: { readonly id: number; readonly turns: number };
+  readonly kept_objects: {
+    readonly id: string;
+    readonly kind: StoredKind;
+    readonly upstream: string;
+    readonly owner: string;
+    readonly credential: string;
+    readonly model: string;
+    readonly created_at: number;
+    /** JSON, of files and batches only. */
+    readonly document: string | null;
+    /** JSON, of a file that may become a batch. */
+    readonly input: string | null;
+  };
   readonly background_answers: BackgroundAnswerTable;
   readonly batches: BackgroundAnswerTable;
 }
@@ -64,58 +188,6 @@ export interface KeyTable extends KeyTermColumns {
   readonly old_digest_until: number | null;
   /** Incremented by each change. */
   readonly version: number;
-}
-
-interface NodeReportTable {
-  readonly node: string;
-  /** Milliseconds since the epoch. */
-  readonly reported_at: number;
-  /** A JSON list of target states. */
-  readonly targets: string;
-  /** Its drift states, as JSON; null in rows of a former version. */
-  readonly drift: string | null;
-  /** The IDs of the keys that it can decrypt stored secrets with, as a JSON list; null where it did not report them. */
-  readonly secret_keys: string | null;
-}
-
-interface ResourceTable {
-  readonly kind: string;
-  readonly id: string;
-  /** JSON; its secrets are encrypted. */
-  readonly document: string;
-  readonly version: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-}
-
-/** One row, with the ID 1. */
-interface ChangeCounterTable {
-  readonly id: number;
-  readonly latest: number;
-}
-
-interface ChangeTable {
-  readonly sequence: number;
-  readonly kind: string;
-  readonly subject: string;
-  readonly changed_at: number;
-}
-
-interface AuditTable {
-  readonly id: string;
-  readonly at: number;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject: string;
-  /** JSON. */
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-interface SettingTable {
-  readonly name: string;
-  /** JSON. */
-  readonly value: string;
 }
 
 export interface LedgerTable {
@@ -173,15 +245,6 @@ export interface LedgerSharedTable
   readonly id: number;
   /** No row that uses it began more than a day later. */
   readonly used_at: number;
-}
-
-/** Further columns are in `ledger-compact.ts`. */
-interface CompactRowTable {
-  /** The time, and some bits of the ID after it. */
-  readonly seq: number;
-  /** The remaining characters of the ID. */
-  readonly rest: string;
-  readonly place: number;
 }
 
 /** Present where rows of this name began within this time slice. */
@@ -243,103 +306,6 @@ export interface KeyUsageTable extends SumColumns {
   readonly project: string;
   /** Requests with another outcome than `ok`. */
   readonly errors: Count;
-}
-
-/** One row, with the ID 1. */
-interface RollupTable {
-  readonly id: number;
-  /** Daily sums hold all hours before, and none later. */
-  readonly before: number;
-}
-
-interface SeriesBlockTable {
-  readonly id: Generated<number>;
-  /** Rows of one import, a minute, an hour or a day: see `levels`. */
-  readonly level: number;
-  /** The included names: see `sections`. */
-  readonly section: number;
-  readonly at: number;
-  /** 1 where a longer block includes it. */
-  rolled: number;
-  readonly data: Uint8Array;
-}
-
-/** One row, with the ID 1. */
-interface SeriesSinceTable {
-  readonly id: number;
-  /** All rows that began at this time or later are in blocks. */
-  readonly at: number;
-}
-
-interface AlertTable {
-  readonly id: string;
-  readonly rule: string;
-  readonly kind: string;
-  readonly subject: string;
-  readonly severity: string;
-  readonly cause: string;
-  /** JSON. */
-  readonly explore: string | null;
-  readonly opened_at: number;
-  readonly closed_at: number | null;
-  readonly silenced_until: number | null;
-  /** A JSON list; null where all were notified. */
-  readonly untold: string | null;
-}
-
-/** One row, with the ID 1. */
-interface AlertLeaseTable {
-  readonly id: number;
-  readonly holder: string;
-  readonly until: number;
-}
-
-interface CaptureTable {
-  readonly id: string;
-  readonly request: string;
-  readonly response: string;
-  readonly expires_at: number;
-}
-
-interface JournalTable {
-  readonly id: string;
-  readonly segment: number;
-  readonly position: number;
-  readonly imported_at: number;
-}
-
-/** One row, with the ID 1, once anything was pruned. */
-interface PruningTable {
-  readonly id: number;
-  /** Rows that began before are deleted, or being deleted. */
-  readonly before: number;
-}
-
-interface BudgetAccountTable {
-  readonly id: string;
-  readonly holder_kind: string;
-  readonly holder_id: string;
-  readonly starts_at: number;
-  /** Null where it never ends. */
-  readonly ends_at: number | null;
-  readonly spent_nanos: number;
-}
-
-interface BudgetLeaseTable {
-  readonly account: string;
-  readonly node: string;
-  readonly drawn_nanos: number;
-  readonly spent_nanos: number;
-}
-
-interface BudgetNodeTable {
-  readonly node: string;
-  readonly heard_at: number;
-}
-
-interface ClaimTable {
-  readonly name: string;
-  readonly claimed_at: number;
 }
 
 /** Times are milliseconds since the epoch, here and in the tables below. */
@@ -407,33 +373,6 @@ export interface InvitationTable {
   readonly expires_at: number;
   /** A JSON list of text, for a reset; null where it is empty. */
   readonly kept: string | null;
-}
-
-interface AttemptTable {
-  readonly subject: string;
-  readonly failures: number;
-  readonly failed_at: number;
-  readonly blocked_until: number;
-}
-
-/** One row, with the ID 1. */
-interface AccessTurnTable {
-  readonly id: number;
-  readonly turns: number;
-}
-
-interface StoredObjectTable {
-  readonly id: string;
-  readonly kind: StoredKind;
-  readonly upstream: string;
-  readonly owner: string;
-  readonly credential: string;
-  readonly model: string;
-  readonly created_at: number;
-  /** JSON, of files and batches only. */
-  readonly document: string | null;
-  /** JSON, of a file that may become a batch. */
-  readonly input: string | null;
 }
 
 interface BackgroundAnswerTable {
