@@ -28,19 +28,6 @@ export interface KeyTermColumns {
   readonly expires_at: number | null;
 }
 
-export const keyTermTypes = {
-  models: 'text',
-  operations: 'text',
-  addresses: 'text',
-  project: 'text',
-  caps: 'text',
-  metadata: 'text',
-  capture_ms: 'bigint',
-  shape: 'text',
-  lane: 'text',
-  expires_at: 'bigint',
-} as const satisfies Record<keyof KeyTermColumns, 'text' | 'bigint'>;
-
 export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColumns {
   return {
     models: JSON.stringify(terms.models),

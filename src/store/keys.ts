@@ -6,7 +6,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { timeSliced } from '../lib/time-slices.ts';
-import { keyTermTypes, toChangedColumns, toTermColumns, toTerms } from './key-columns.ts';
+import { toChangedColumns, toTermColumns, toTerms } from './key-columns.ts';
 import type { Recorder, Trace } from './recording.ts';
 import type { KeyTable, Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
@@ -25,19 +25,12 @@ const firstKeyId = 'key_first';
 /** The default actor: all other callers name theirs. */
 const someone = 'command line';
 
-const columnTypes = {
-  id: 'text',
-  name: 'text',
-  digest: 'text',
-  hint: 'text',
-  old_digest: 'text',
-  created_at: 'bigint',
-  revoked_at: 'bigint',
-  old_digest_until: 'bigint',
-  version: 'bigint',
-  ...keyTermTypes,
-} as const satisfies Record<keyof KeyRow, 'text' | 'bigint'>;
-const columns = Object.keys(columnTypes) as (keyof KeyRow)[];
+/** Columns of numbers; all others hold text. */
+const numbers: ReadonlySet<string> = new Set<keyof KeyRow>([
+  ...(['created_at', 'revoked_at', 'old_digest_until', 'version', 'capture_ms', 'expires_at'] as const),
+]);
+
+const columnsOf = (row: KeyRow) => Object.keys(row) as (keyof KeyRow)[];
 
 export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): KeyStore {
   return {
@@ -94,11 +87,13 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         // One statement, so that no other process can insert between the check and the insertion.
         const made = await transaction
           .insertInto('keys')
-          .columns(columns)
+          .columns(columnsOf(row))
           .expression(
             transaction
               .selectNoFrom(({ cast, val }) =>
-                columns.map((column) => cast<string | number | null>(val(row[column]), columnTypes[column]).as(column)),
+                columnsOf(row).map((column) =>
+                  cast<string | number | null>(val(row[column]), numbers.has(column) ? 'bigint' : 'text').as(column),
+                ),
               )
               .where(({ not, exists, selectFrom }) => not(exists(selectFrom('keys').select('id')))),
           )
@@ -220,7 +215,7 @@ function toTrace(action: string, before: KeyRow | undefined, after: KeyRow): Tra
 }
 
 function isSame(one: KeyRow, other: KeyRow): boolean {
-  return columns.every((column) => one[column] === other[column]);
+  return columnsOf(one).every((column) => one[column] === other[column]);
 }
 
 type KeyRow = Selectable<KeyTable>;
