@@ -208,14 +208,7 @@ async function rollUp(
         cells.of(cell.kind, cell.names).addCell(cell);
       }
     }
-    const detail = boundCells(cells.values());
-    return Object.values(sections).map(({ number, without }) => ({
-      level: to,
-      section: number,
-      at,
-      rolled: 0,
-      data: writeBlock(without.length === 0 ? detail : boundCells(withoutNames(detail, without))),
-    }));
+    return toBlocks(to, at, cells);
   });
   await db
     .transaction()
@@ -229,6 +222,18 @@ async function rollUp(
       if (!(thrown instanceof RolledElsewhere)) throw thrown;
     });
   return true;
+}
+
+/** One block for each section. */
+export function toBlocks(level: number, at: number, cells: Cells) {
+  const detail = boundCells(cells.values());
+  return Object.values(sections).map(({ number, without }) => ({
+    level,
+    section: number,
+    at,
+    rolled: 0,
+    data: writeBlock(without.length === 0 ? detail : boundCells(withoutNames(detail, without))),
+  }));
 }
 
 class RolledElsewhere extends Error {}
