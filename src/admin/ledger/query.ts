@@ -4,66 +4,17 @@ import type * as z from 'zod';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { LedgerFilter, LedgerPage, LedgerStore } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
-import { parseDollars, toDollars } from '../../lib/money.ts';
+import { toDollars } from '../../lib/money.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { toInstant } from '../shapes/common.ts';
-import { type ledgerDetail, ledgerRow, type tailQuery } from './contract/ledger.ts';
+import { type ledgerDetail, ledgerRow } from './contract/ledger.ts';
 
-type LedgerQuery = z.output<typeof tailQuery> & { readonly id?: string | undefined };
-
-/** A condition on rows beside the store's filter. */
-export type Sift = (row: LedgerRow) => boolean;
-
-export interface SiftedBy {
-  readonly code?: string | undefined;
-  readonly cache?: string | undefined;
-  readonly minDurationMs?: number | undefined;
-  readonly minCost?: string | undefined;
-}
-
-/** Undefined where every row matches. `keys` are those with the requested tag. */
-export function toSift(
-  { code, cache, minDurationMs, minCost }: SiftedBy,
-  keys: ReadonlySet<string> | undefined,
-): Sift | undefined {
-  const minNanos = minCost === undefined ? undefined : parseDollars(minCost);
-  if ([code, cache, minDurationMs, minNanos, keys].every((each) => each === undefined)) return undefined;
-  return (row) =>
-    (code === undefined || row.error === code) &&
-    (cache === undefined || row.cache === cache) &&
-    (minDurationMs === undefined || row.durationMs >= minDurationMs) &&
-    (minNanos === undefined || (row.costNanos ?? -1) >= minNanos) &&
-    (keys === undefined || keys.has(row.key));
-}
-
-const rowsPerLook = 1_000;
-/** Limit of scanned rows for one page of matches. */
-const mostLooks = 20;
-
-export async function readSifted(
-  ledger: Pick<LedgerStore, 'get' | 'page'>,
-  query: LedgerQuery,
-  {
-    before,
-    limit,
-    sift,
-  }: { readonly before?: string | undefined; readonly limit: number; readonly sift: Sift | undefined },
-): Promise<LedgerPage> {
-  if (sift === undefined) return readRows(ledger, query, { before, limit });
-  const found: LedgerRow[] = [];
-  let cursor = before;
-  for (let look = 0; look < mostLooks; look += 1) {
-    const { rows, next } = await readRows(ledger, query, { before: cursor, limit: rowsPerLook });
-    for (const row of rows) {
-      if (!sift(row)) continue;
-      found.push(row);
-      if (found.length === limit) return { rows: found, next: row === rows.at(-1) ? next : row.id };
-    }
-    cursor = next;
-    if (next === undefined) break;
-  }
-  return { rows: found, next: cursor };
-}
+/** A filter with the ends of its time as the API calls them, and how the ID begins. */
+type LedgerQuery = Omit<LedgerFilter, 'fromMs' | 'toMs'> & {
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly id?: string | undefined;
+};
 
 const idLength = 32;
 /** The first digits of an ID are the time in milliseconds. */
@@ -73,7 +24,7 @@ export function toFilter({ from, to, id: _, ...others }: LedgerQuery): LedgerFil
   return { ...others, fromMs: from, toMs: to };
 }
 
-async function readRows(
+export async function readRows(
   ledger: Pick<LedgerStore, 'get' | 'page'>,
   query: LedgerQuery,
   { before, limit }: { readonly before?: string | undefined; readonly limit: number },
@@ -163,14 +114,10 @@ const toCell = (value: unknown): string => {
 export function exportRows(
   ledger: Pick<LedgerStore, 'get' | 'page'>,
   query: LedgerQuery,
-  {
-    format,
-    sift,
-    most = mostExported,
-  }: { readonly format: ExportFormat; readonly sift?: Sift | undefined; readonly most?: number },
+  { format, most = mostExported }: { readonly format: ExportFormat; readonly most?: number },
 ): Response {
   const lines = formats[format];
-  const pieces = toPieces(ledger, query, { ...lines, most, sift });
+  const pieces = toPieces(ledger, query, { ...lines, most });
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -194,13 +141,13 @@ export function exportRows(
 async function* toPieces(
   ledger: Pick<LedgerStore, 'get' | 'page'>,
   query: LedgerQuery,
-  { head, line, cut, most, sift }: Lines & { readonly most: number; readonly sift: Sift | undefined },
+  { head, line, cut, most }: Lines & { readonly most: number },
 ): AsyncGenerator<string, void, void> {
   if (head !== '') yield head;
   let left = most;
   let before: string | undefined;
   while (left > 0) {
-    const { rows, next } = await readSifted(ledger, query, { before, limit: Math.min(rowsPerPage, left), sift });
+    const { rows, next } = await readRows(ledger, query, { before, limit: Math.min(rowsPerPage, left) });
     left -= rows.length;
     if (rows.length > 0) yield rows.map((row) => withMasks(line(toRow(row)))).join('');
     if (next === undefined) return;

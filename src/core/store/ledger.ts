@@ -30,10 +30,17 @@ export interface LedgerFilter {
   readonly status?: number | undefined;
   /** The client's own; sums cannot be filtered by it. */
   readonly clientRequestId?: string | undefined;
+  /** The gateway's error code. Neither sums nor indices know this and the next ones. */
+  readonly error?: string | undefined;
+  readonly cache?: string | undefined;
+  readonly minDurationMs?: number | undefined;
+  readonly minCostNanos?: number | undefined;
+  /** One of these. */
+  readonly keys?: readonly string[] | undefined;
 }
 
 export interface LedgerPage {
-  /** The newest first. */
+  /** The newest first. Where no index leads to them, fewer than there are: as many as were found within a bounded time. */
   readonly rows: readonly LedgerRow[];
   /** `before` of the next page; undefined for the last one. */
   readonly next: string | undefined;

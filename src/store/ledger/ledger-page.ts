@@ -2,21 +2,25 @@
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, LedgerPage } from '../../core/store/ledger.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { LedgerTable, Schema } from '../schema.ts';
 import { compactColumns, firstSeqOf, fromCompact, readCompactExtent, toRest, toSeq } from './ledger-compact.ts';
 import { readFormerMark } from './ledger-former.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
-import { dayMs, firstIdOf, fromTableRow, isId, toConditions, toName, toTimeOf } from './ledger-rows.ts';
+import { dayMs, firstIdOf, fromTableRow, isId, toConditions, toName, toStorable, toTimeOf } from './ledger-rows.ts';
 import { isInSlice, isInSliceOfCompact, type Stretch, toSliceConditions } from './ledger-slices.ts';
 import { rolledUpOr } from './ledger-usage.ts';
+import { isByWindows, windowsOf } from './ledger-windows.ts';
 
 const mostRowsPerPage = 1_000;
+const idLength = 32;
 
 /** Throws a RangeError for an invalid cursor or page size. */
 export async function readPage(
   db: Kysely<Schema>,
   filter: LedgerFilter,
   { before, limit }: { readonly before?: string | undefined; readonly limit: number },
+  clock: Pick<Clock, 'nowMs'>,
 ): Promise<LedgerPage> {
   if (!Number.isInteger(limit) || limit < 1 || limit > mostRowsPerPage) {
     throw new RangeError(`"limit" is ${limit}; ask for 1 to ${mostRowsPerPage} rows.`);
@@ -30,6 +34,9 @@ export async function readPage(
   const { fromMs = 0, toMs = Number.POSITIVE_INFINITY } = filter;
   let stretch: Stretch | undefined = { fromMs, toMs: Math.min(toMs, endOf(before)) };
   const { clientRequestId } = filter;
+  if (clientRequestId === undefined && isByWindows(filter)) {
+    return readByWindows(db, { filter, stretch, before, fits: toFits(filter), most: limit + 1 }, clock.nowMs());
+  }
   if (clientRequestId === undefined && isRarelyTogether(filter))
     stretch = await findStretch(db, filter, stretch, limit + 1);
   if (stretch === undefined) return { rows: [], next: undefined };
@@ -40,6 +47,27 @@ export async function readPage(
   const shown = rows.slice(0, limit);
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
+
+/** Statements for one page. */
+const mostWindows = 40;
+
+async function readByWindows(db: Kysely<Schema>, wanted: Wanted, nowMs: number): Promise<LedgerPage> {
+  const rows: LedgerTable[] = [];
+  let windows = 0;
+  for await (const stretch of windowsOf(db, wanted.filter, wanted.stretch, nowMs)) {
+    if (windows === mostWindows) return { rows: rows.map(fromTableRow), next: endIdOf(stretch) };
+    windows += 1;
+    const found = await readBoth(db, { ...wanted, stretch, most: wanted.most - rows.length });
+    rows.push(...[...found].sort((a, b) => compareTexts(b.id, a.id)).slice(0, wanted.most - rows.length));
+    if (rows.length === wanted.most) break;
+  }
+  const limit = wanted.most - 1;
+  const shown = rows.slice(0, limit);
+  return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
+}
+
+/** The ID that all rows of the stretch stand before. */
+const endIdOf = ({ toMs }: Stretch): string => firstIdOf(toMs).padEnd(idLength, '0');
 
 const nothing = sql``;
 const sliced = sql`ledger_slices cross join`;
@@ -123,7 +151,7 @@ const boundOf = (slices: unknown, column: string) =>
   slices === undefined ? sql.ref(column) : sql`+${sql.ref(column)}`;
 
 function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
-  const { clientRequestId, status, outcome } = filter;
+  const { clientRequestId, status, outcome, error, cache, minDurationMs, minCostNanos, keys } = filter;
   const fits = toConditions(filter).map(({ column, value }) => {
     if (value === '') return isEmpty(column);
     // Few rows have the same client ID; no other index is to be used.
@@ -132,6 +160,11 @@ function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
   });
   if (clientRequestId !== undefined) fits.push(sql`client_request_id = ${toName(clientRequestId)}`);
   if (status !== undefined) fits.push(sql`status = ${status}`);
+  if (error !== undefined) fits.push(sql`error = ${toStorable(error)}`);
+  if (cache !== undefined) fits.push(sql`cache = ${toStorable(cache)}`);
+  if (minDurationMs !== undefined) fits.push(sql`duration_ms >= ${minDurationMs}`);
+  if (minCostNanos !== undefined) fits.push(sql`cost_nanos >= ${minCostNanos}`);
+  if (keys !== undefined) fits.push(keys.length === 0 ? sql`false` : sql`key in (${sql.join(keys)})`);
   // These two partial indices leave out the common value; they are used only with exactly these conditions.
   if (outcome !== undefined && outcome !== 'ok') fits.push(sql`outcome <> 'ok'`);
   if (status !== undefined && status !== 200) fits.push(sql`status <> 200`);

@@ -47,7 +47,7 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
     },
 
     secure,
-    page: (filter, options) => readPage(db, filter, options),
+    page: (filter, options) => readPage(db, filter, options, clock),
     usage: (filter, by) => readUsage(db, filter, by),
     unitUsage: (filter, by) => readUnitUsage(db, filter, by),
     moveFormer: createFormerMove(db),

@@ -13,7 +13,7 @@ export type CellName = (typeof cellNames)[number];
 
 /** Numbers in a block: the cell has no such name; the names are too rare and summed together. */
 export const noName = 0;
-const othersName = 1;
+export const othersName = 1;
 const firstName = 2;
 /** The same in a cell: names of keys and models have no control characters. */
 export const others = '\u0001';

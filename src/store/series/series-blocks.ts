@@ -26,7 +26,7 @@ export async function insertSeries(trx: Transaction<Schema>, rows: readonly Name
 }
 
 /** The time from which blocks cover all rows. */
-async function readSince(db: Kysely<Schema>): Promise<number> {
+export async function readSince(db: Kysely<Schema>): Promise<number> {
   const row = await db.selectFrom('series_since').select('at').executeTakeFirst();
   return Number(row?.at ?? 0);
 }
@@ -145,7 +145,10 @@ export function createSeriesStore(db: Kysely<Schema>, clock: Clock): SeriesStore
 }
 
 /** One statement: a block that is rolled up meanwhile is in one of both. */
-async function readBlocks(db: Kysely<Schema>, { intervals, section }: SeriesPlan): Promise<StoredBlock[]> {
+export async function readBlocks(
+  db: Kysely<Schema>,
+  { intervals, section }: Pick<SeriesPlan, 'intervals' | 'section'>,
+): Promise<StoredBlock[]> {
   if (intervals.length === 0) return [];
   const wanted = sections[section].number;
   const parts = intervals.flatMap((interval) => selectsOf(interval, wanted));

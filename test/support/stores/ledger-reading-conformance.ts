@@ -137,6 +137,79 @@ export function describeLedgerReading(openStore: OpenStore): void {
       }
     });
 
+    test('are all rows with an error code, cache result, duration, cost or key of a list, however their series are rolled up', async (t) => {
+      const clock = createFakeClock(startMs);
+      const { ledger, series } = await openStore(t, clock);
+      const spread = { fromMs: startMs, toMs: startMs + 60 * hourMs, keys: 5, projects: 2, models: 4, upstreams: 3 };
+      const rows = [...spreadRows({ ...spread, rows: 400 })].map((row, n) => ({
+        ...row,
+        id: rowId(row.startedAtMs, n),
+        cache: n % 90 === 7 ? 'hit' : null,
+        ...(n % 130 === 9 && { outcome: 'lost' as const, error: 'crashed', durationMs: 700_000 }),
+      }));
+      const [late, ...inTime] = rows.map((row) => ({ row, accounts: [] }));
+      assert.ok(late);
+      await ledger.import('j', inTime, somewhere);
+      const key = rows[3]?.key ?? '';
+      const filters: LedgerFilter[] = [
+        ...[{ error: 'some_error' }, { error: 'crashed' }, { cache: 'hit' }, { error: 'none' }, { keys: [] }],
+        ...[{ keys: [key, 'unknown'] }, { minDurationMs: 600 }, { minDurationMs: 600_000 }, { minCostNanos: 39_000 }],
+        ...[
+          { minCostNanos: 0, cache: 'hit' },
+          { error: 'some_error', outcome: 'error' as const, model: 'model-1' },
+        ],
+        { keys: [key], minDurationMs: 100, fromMs: startMs + 3_000_000, toMs: startMs + 20 * hourMs + 1 },
+      ];
+      const check = async (when: string): Promise<void> => {
+        for (const filter of filters) {
+          const {
+            fromMs = 0,
+            toMs = Number.POSITIVE_INFINITY,
+            keys,
+            minDurationMs = 0,
+            minCostNanos,
+            ...others
+          } = filter;
+          const expected = rows
+            .filter(
+              ({ startedAtMs, durationMs }) =>
+                startedAtMs >= fromMs && startedAtMs < toMs && durationMs >= minDurationMs,
+            )
+            .filter((row) => keys === undefined || keys.includes(row.key))
+            .filter(({ costNanos }) => minCostNanos === undefined || (costNanos !== null && costNanos >= minCostNanos))
+            .filter((row) => Object.entries(others).every(([name, value]) => row[name as keyof typeof row] === value));
+          const found = await readAll(ledger, filter, 7);
+          assert.deepEqual(found, ids(expected).toReversed(), `${when}: ${JSON.stringify(filter)}`);
+        }
+      };
+      const tend = async (): Promise<void> => {
+        while (await series.tend(400 * dayMs, clock.nowMs()));
+      };
+      clock.advance(56 * hourMs + 10_000);
+      await tend();
+      await ledger.import('j', [late], somewhere);
+      await check('rolled up in part');
+      clock.advance(10 * hourMs);
+      await tend();
+      await check('rolled up into days');
+      clock.advance(100 * dayMs);
+      await tend();
+      await check('without hours');
+    });
+
+    test('a page ends early where many hours may have a row with such a cost, and the next page goes on', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const cheap = Array.from({ length: 120 }, (_, n) =>
+        imported({ startedAtMs: startMs + Math.floor(n / 2) * hourMs + (n % 2), costNanos: 600 }),
+      );
+      const dear = imported({ startedAtMs: startMs - 1, costNanos: 1_000 });
+      await ledger.import('j', [...cheap, dear], somewhere);
+      const first = await ledger.page({ minCostNanos: 1_000 }, { limit: 10 });
+      assert.deepEqual(first.rows, []);
+      assert.notEqual(first.next, undefined);
+      assert.deepEqual(await readAll(ledger, { minCostNanos: 1_000 }, 10), [dear.row.id]);
+    });
+
     test('invalid cursors and pages of length zero are refused', async (t) => {
       const { ledger } = await open(t, openStore);
       for (const before of ['', 'x', rowId(startMs, 1).toUpperCase(), `${rowId(startMs, 1)} `, "' OR ''='", 'a\0']) {

@@ -242,7 +242,7 @@ function ExportMenu({ filters }: { readonly filters: Filters }) {
 interface NoRowsProps {
   readonly filters: Filters;
   readonly isFollowing: boolean;
-  /** Some were looked through, and there are older ones. */
+  /** The newest hours were looked at, and there are older ones. */
   readonly hasMore: boolean;
   onWiden(filters: Filters): void;
 }
@@ -258,7 +258,7 @@ function NoRows({ filters, isFollowing, hasMore, onWiden }: NoRowsProps) {
   if (hasMore) {
     return (
       <Empty icon="filter" title="None among the newest rows">
-        20,000 rows were looked through. Go on with Older, or narrow the time.
+        Many hours may have one, and not all of them were looked at. Go on with Older, or narrow the time.
       </Empty>
     );
   }

@@ -124,8 +124,8 @@ const idFilter = {
     .describe('The ID of a row, or how it begins.'),
 };
 
-/** Filters without an index: pages of rows are scanned, and a page may have fewer rows and a `next`. */
-const siftedBy = {
+/** Filters without an index: a page may have fewer rows and a `next`. */
+const rareFilters = {
   code: name.describe('The error code of the gateway.'),
   cache: z.enum(['hit', 'partial', 'miss']).optional(),
   minDurationMs: z
@@ -151,7 +151,7 @@ export const tailQuery = z.strictObject(rowFilters).superRefine(checkSpan);
 const ledgerQuery = z
   .strictObject({
     ...rowFilters,
-    ...siftedBy,
+    ...rareFilters,
     ...idFilter,
     ...pageOfIds('the ledger'),
   })
@@ -270,7 +270,7 @@ export const listLedger = ledgerEndpoint('GET /api/ledger', 'viewer', {
 export const exportLedger = ledgerEndpoint('GET /api/ledger/export', 'viewer', {
   summary: 'Download requests as CSV or as lines of JSON, 100,000 at most',
   query: z
-    .strictObject({ ...rowFilters, ...siftedBy, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
+    .strictObject({ ...rowFilters, ...rareFilters, ...idFilter, format: z.enum(['csv', 'ndjson']).default('csv') })
     .superRefine(checkSpan),
   streams: 'text/csv',
 });

@@ -82,7 +82,8 @@ test('filters combine', async (t) => {
 });
 
 test('rows are filtered by duration, cost, error code, cache and key tag, page by page', async (t) => {
-  const slow = { ...at(5), durationMs: 900, costNanos: 50_000_000, error: 'timeout', cache: 'hit' };
+  const failed = { outcome: 'error', status: 504, error: 'timeout' } as const;
+  const slow = { ...at(5), ...failed, durationMs: 900, costNanos: 50_000_000, cache: 'hit' };
   const rows = Array.from({ length: 1_500 }, (_, index) => ({ ...at(100 + index), durationMs: 10 }));
   const { ask, context, become } = await open(t, [{ ...at(1), durationMs: 800, costNanos: null }, slow, ...rows]);
   become('admin');

@@ -3,6 +3,7 @@
 import type * as z from 'zod';
 import type { AuditEntry } from '../../../core/store/store.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
+import { parseDollars } from '../../../lib/money.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
@@ -11,32 +12,35 @@ import { Problem } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import type { auditEntry } from '../contract/ledger.ts';
 import * as contract from '../contract/ledger.ts';
-import { exportRows, readSifted, type SiftedBy, toDetail, toFilter, toRow, toSift } from '../query.ts';
+import { exportRows, readRows, toDetail, toFilter, toRow } from '../query.ts';
 import type { TailEvent } from '../tail.ts';
 
 export const listLedger = implement(contract.listLedger, async ({ query: { before, limit, ...asked }, context }) => {
-  const { query, sift } = await siftOf(asked, context);
-  const { rows, next } = await readSifted(context.store.ledger, query, { before, limit, sift });
+  const { rows, next } = await readRows(context.store.ledger, await toLedgerQuery(asked, context), { before, limit });
   return { items: rows.map(toRow), next: next ?? null };
 });
 
 export const exportLedger = implement(contract.exportLedger, async ({ query: { format, ...asked }, context }) => {
-  const { query, sift } = await siftOf(asked, context);
-  return exportRows(context.store.ledger, query, { format, sift });
+  return exportRows(context.store.ledger, await toLedgerQuery(asked, context), { format });
 });
 
-/** Splits the filter: what the store supports, and what rows are scanned for. */
-async function siftOf<Q extends SiftedBy & { readonly tag?: string | undefined }>(asked: Q, context: AdminContext) {
-  const { code, cache, minDurationMs, minCost, tag, ...query } = asked;
-  const keys = tag === undefined ? undefined : await keysWith(tag, context);
-  return { query, sift: toSift({ code, cache, minDurationMs, minCost }, keys) };
+interface Asked {
+  readonly code?: string | undefined;
+  readonly minCost?: string | undefined;
+  readonly tag?: string | undefined;
 }
 
-async function keysWith(tag: string, { configuration, store }: AdminContext): Promise<ReadonlySet<string>> {
+/** As the store filters. */
+async function toLedgerQuery<Q extends Asked>({ code, minCost, tag, ...asked }: Q, context: AdminContext) {
+  const keys = tag === undefined ? undefined : await keysWith(tag, context);
+  return { ...asked, error: code, minCostNanos: minCost === undefined ? undefined : parseDollars(minCost), keys };
+}
+
+async function keysWith(tag: string, { configuration, store }: AdminContext): Promise<readonly string[]> {
   const [name = ''] = tag.split(':', 1);
   const text = tag.slice(name.length + 1);
   const keys = [...configuration.snapshot().keys.values(), ...(await store.keys.list())];
-  return new Set(keys.flatMap(({ id, metadata }) => (metadata[name] === text ? [id] : [])));
+  return keys.flatMap(({ id, metadata }) => (metadata[name] === text ? [id] : []));
 }
 
 export const tailLedger = implement(contract.tailLedger, ({ query, context, caller, headers, signal }) => {
