@@ -42,18 +42,9 @@ export interface LocalDecisions {
   readonly away: number;
 }
 
-export interface RedisLimiter extends Limiter, SlotArbiter {
-  /** False while each node has only its share. */
-  readonly isShared: boolean;
-  /** Nodes that count together, as far as known; this one included. */
-  readonly nodes: number;
-  readonly localDecisions: LocalDecisions;
-  close(): Promise<void>;
-}
-
 /** Resolves after the first connection attempt, successful or not. */
 export async function createRedisLimiter(deps: RedisLimiterDeps): Promise<RedisLimiter> {
-  const limiter = new SharedLimiter(deps);
+  const limiter = new RedisLimiter(deps);
   await limiter.open();
   return limiter;
 }
@@ -65,7 +56,7 @@ interface RemotePlan {
   readonly args: readonly string[];
 }
 
-class SharedLimiter implements RedisLimiter, Decider {
+export class RedisLimiter implements Limiter, SlotArbiter, Decider {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #counters = new Counters();
   #remote = new WeakMap<Plan, RemotePlan>();
@@ -117,10 +108,12 @@ class SharedLimiter implements RedisLimiter, Decider {
     await this.#link.close();
   }
 
+  /** False while each node has only its share. */
   get isShared(): boolean {
     return this.#link.isUp;
   }
 
+  /** Nodes that count together, as far as known; this one included. */
   get nodes(): number {
     return this.#link.nodes;
   }
