@@ -29,7 +29,7 @@ test('an unlinked file can be written, and read repeatedly from any position', a
   await assert.rejects(whole.read(0, 1));
 });
 
-test("removes leftover files and links, but not a link's target", (t) => {
+test("removes abandoned files and links, but not a link's target", (t) => {
   const directory = directoryFor(t);
   const elsewhere = directoryFor(t);
   writeFileSync(join(elsewhere, 'precious'), 'x');

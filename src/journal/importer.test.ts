@@ -192,7 +192,7 @@ test('the delay grows after each failure, up to two seconds', async (t) => {
   }
 });
 
-test('rows imported before the journal was told are not imported twice', async (t) => {
+test('rows imported before the journal is notified are not imported twice', async (t) => {
   const { store, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   await journal.note(settlementLine(id(2)));

@@ -93,7 +93,7 @@ const released: Readonly<Record<string, Migration>> = {
     `create table resources (
       kind text not null, id text not null, document text not null, version bigint not null, created_at bigint not
       null, updated_at bigint not null, constraint resources_pk primary key (kind, id))`,
-    // One row: whoever changes something locks it, so that changes become visible in the order of their numbers.
+    // One row: a change locks it, so that changes become visible in the order of their numbers.
     'create table change_counter (id bigint primary key not null, latest bigint not null)',
     'insert into change_counter (id, latest) values (1, 0)',
     `create table changes (
@@ -133,7 +133,7 @@ const released: Readonly<Record<string, Migration>> = {
     // One row: what began before is gone, or going.
     'create table pruning (id bigint primary key not null, before bigint not null)',
   ]),
-  /** The money of budgets: what each account has spent, what each node has drawn from it, and what was told of it. */
+  /** The money of budgets: what each account has spent, what each node has drawn from it, and which alerts were sent. */
   '0006-budgets': run(() => [
     `create table budget_accounts (
       id text primary key not null, holder_kind text not null, holder_id text not null, starts_at bigint not null,
@@ -142,7 +142,7 @@ const released: Readonly<Record<string, Migration>> = {
     `create table budget_leases (
       account text not null, node text not null, drawn_nanos bigint not null, spent_nanos bigint not null, constraint
       budget_leases_pk primary key (account, node))`,
-    // What is told once over all nodes, such as that a budget runs out.
+    // Notifications sent once over all nodes, such as that a budget runs out.
     'create table claims (name text primary key not null, claimed_at bigint not null)',
     'create index budget_leases_node on budget_leases (node)',
   ]),
@@ -172,11 +172,11 @@ const released: Readonly<Record<string, Migration>> = {
     `create table attempts (
       subject text primary key not null, failures bigint not null, failed_at bigint not null, blocked_until bigint not
       null)`,
-    // One row: whoever changes who may what locks it, so that the last owner is seen to be the last.
+    // One row: a change of roles locks it, so that the last owner is recognised as the last.
     'create table access_turn (id bigint primary key not null, turns bigint not null)',
     'insert into access_turn (id, turns) values (1, 0)',
   ]),
-  /** How often a key was changed, so that of two who change it at the same time, one is told. */
+  /** Version of a key, so that of two changes at the same time one is refused. */
   '0008-key-versions': run(() => ['alter table keys add column version bigint default 1 not null']),
   '0009-key-days': run((_, byKey) => [
     `create table usage_key_days (

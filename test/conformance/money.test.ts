@@ -106,7 +106,7 @@ test("tokens are settled with the upstream's count", async (t) => {
   assertError(await rig.post('/v1/embeddings', question), 'rate_limit_exceeded');
 });
 
-test('a request above the limit itself is told to split', async (t) => {
+test('the refusal of a request above the limit itself advises to split it', async (t) => {
   const { rig } = await startSetup(t, { key: { limits: { items_per_minute: 2 } } });
   const refused = await rig.post('/v1/embeddings', question);
   assertError(refused, 'rate_limit_exceeded');

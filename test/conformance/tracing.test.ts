@@ -121,7 +121,7 @@ test("the client's trace is continued with its tracestate and parent span", asyn
   assert.equal(received(0, 'tracestate'), 'vendor=1');
 });
 
-test('an unsampled client trace is not exported, and the upstream is told so', async (t) => {
+test('an unsampled client trace is not exported, and the upstream receives the flag', async (t) => {
   const { embed, spans, received } = await start(t, [ok]);
   await embed([parent('00')]);
   assert.deepEqual(spans, []);

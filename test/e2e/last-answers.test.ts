@@ -31,7 +31,7 @@ test('data sent after the last request of a connection does not lose its respons
   }
 });
 
-test('a connection closes after its last response, whoever ends it', async (t) => {
+test('a connection closes after its last response, from either side', async (t) => {
   const gateway = await startGatewayProcess({ config: { upstreams: [{ id: 'local', family: 'local' }] } });
   t.after(() => gateway.stop());
   for (const [text, status] of lastRequests) {

@@ -193,7 +193,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.match(await faultOf(openStore(inAscii, { cwd })), /encoding SQL_ASCII/);
   });
 
-  test('a user without privileges is told which are needed', async (t) => {
+  test('a user without privileges gets a list of the needed ones', async (t) => {
     const url = await server().createDatabase();
     const role = `postern_guest_${process.pid}`;
     await run(url, `create role ${role} login password 'wrong-one'`);

@@ -65,7 +65,7 @@ test('every page path serves the page, with a new nonce in the policy and the pa
       assert.ok(policy.split('; ').includes(rule), rule);
     }
   }
-  assert.equal((await get('/')).status, 200, 'whoever looks what is there');
+  assert.equal((await get('/')).status, 200, 'for any client');
   assert.notEqual((await get('/', page)).text, (await get('/', page)).text, 'a nonce is used once');
 });
 

@@ -309,7 +309,7 @@ async function readExpiring({ store, clock, configuration }: AdminContext): Prom
       kind: 'key-expiry',
       severity: 'warning',
       title: `The key ${name || id} ends soon`,
-      detail: 'Whoever uses it is refused from then on; give it more time, or make another one.',
+      detail: 'Its requests are refused from then on; give it more time, or make another one.',
       about: { kind: 'key', id },
       at: toInstant(expiresAtMs),
     }));

@@ -71,7 +71,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
         maxHeaderSize: maxHeaderBytes,
         signal,
         ...(socketPath !== undefined && { socketPath }),
-        // What is taken for safe is the very certificate that this gateway was given, whoever signed it and for whichever name.
+        // Only the certificate of this gateway is trusted, for any name and issuer.
         ...(ca !== undefined && { ca, allowPartialTrustChain: true, checkServerIdentity: () => undefined }),
       });
       // The gateway has its own time limits, and reports them.

@@ -71,10 +71,10 @@ test('every load reports the same faults and warnings as one that has seen nothi
     ],
   ];
   for (const resources of states) {
-    const told = (loaded: Loaded) => (loaded.ok ? loaded.warnings : loaded.faults);
-    const expected = told(await afresh(resources));
-    assert.deepEqual(told(await load(resources)), expected);
-    assert.deepEqual(told(await load(resources)), expected, 'the second load reports something else');
+    const reportsOf = (loaded: Loaded) => (loaded.ok ? loaded.warnings : loaded.faults);
+    const expected = reportsOf(await afresh(resources));
+    assert.deepEqual(reportsOf(await load(resources)), expected);
+    assert.deepEqual(reportsOf(await load(resources)), expected, 'the second load reports something else');
   }
 });
 

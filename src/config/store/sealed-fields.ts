@@ -23,7 +23,7 @@ const hiddenSecret = '(sealed)';
 export const howToSeal =
   'set POSTERN_SECRET_KEY (or POSTERN_SECRET_KEY_FILE) to a key such as "openssl rand -hex 32" makes, the same on every node';
 
-/** A text that the schema marks as secret; an address only if it may hold more. A webhook's path is one: whoever knows it can post. */
+/** A text that the schema marks as secret; an address only if it may hold more. A webhook's path is one, as knowing it suffices to post. */
 function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   const schema = schemaAt(resourceSchemas[kind], path);
   const facts = schema instanceof z.ZodType ? schema.meta() : undefined;

@@ -162,7 +162,7 @@ function listen(port: MessagePort): Orders {
   return orders;
 }
 
-/** Retries an unreachable store: the journal waits. Undefined where the thread was told to end. */
+/** Retries an unreachable store: the journal waits. Undefined where the thread must end. */
 async function openPatiently(
   { url, cwd }: LedgerThreadData,
   { log, report, onLoss }: Reports,

@@ -40,7 +40,7 @@ test('a configuration fault ends the worker without a restart', async () => {
   );
 });
 
-test('a worker still starting at shutdown is told as soon as it can receive messages', async () => {
+test('a worker still starting at shutdown is notified as soon as it can receive messages', async () => {
   const lines = await run('late');
   assert.equal(lines.filter(({ msg }) => msg === 'worker is ready').length, 2);
   assert.equal(lines.find(({ msg }) => msg === 'ended')?.complete, true);

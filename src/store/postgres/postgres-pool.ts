@@ -54,7 +54,7 @@ export function createPostgresPool(url: string, place: string, settings: PoolSet
         idle.delete(this);
       });
       // While it is lent out the pool does not listen, and a connection that breaks between two statements would end the
-      // process. Whoever has it is told at the next statement.
+      // process. Its user gets the error at the next statement.
       this.on('error', () => undefined);
     }
   }

@@ -93,7 +93,7 @@ export function readMissingOfFile(path: string): Promise<string[]> {
   });
 }
 
-/** What fails is told with the name of the file. */
+/** Faults name the file. */
 async function onFile<T>(path: string, work: (place: string) => Promise<T>): Promise<T> {
   const place = `The store "${path}"`;
   try {

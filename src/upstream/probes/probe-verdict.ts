@@ -165,7 +165,7 @@ const byCode: Readonly<Record<string, Words>> = {
     advice: 'See whether HTTPS_PROXY and NO_PROXY in the environment of the gateway are right.',
     field: undefined,
   }),
-  CERT_HAS_EXPIRED: certificate('is over its time', 'Whoever runs the service has to renew it.'),
+  CERT_HAS_EXPIRED: certificate('is over its time', 'The operator of the service has to renew it.'),
   ERR_TLS_CERT_ALTNAME_INVALID: certificate(
     'is for another name',
     'Write the name that the certificate has in base_url, or set tls.server_name to it.',

@@ -78,7 +78,7 @@ test('a finished call blocks no other, at any stage', (t) => {
   assert.deepEqual(passed, ['c']);
 });
 
-test('a call told to try that never does blocks the others until it is done', (t) => {
+test('a resumed call that never tries blocks the others until it is done', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   const slow: PacedCall = { ...call('slow'), resume: () => undefined };

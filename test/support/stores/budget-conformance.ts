@@ -171,7 +171,7 @@ export function describeBudgetAccountStore(name: string, openStore: OpenStore, o
       });
     }
 
-    test('a node silent for an hour loses its draws, and is told so when it returns', async (t) => {
+    test('a node silent for an hour loses its draws, and learns so when it returns', async (t) => {
       const clock = createFakeClock();
       const store = await openStore(t, clock);
       const { budgets } = store;

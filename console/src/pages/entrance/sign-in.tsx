@@ -27,7 +27,7 @@ interface NeedsSetUpProps {
 }
 
 const NeedsSetUp = ({ provider, problem }: NeedsSetUpProps) => (
-  <Entrance title="Nobody has been set up yet" about="Whoever started this gateway can make the first owner.">
+  <Entrance title="Nobody has been set up yet" about="The person who started this gateway can make the first owner.">
     <FormFault fault={problem} />
     {provider?.makesFirstOwner === true && (
       <>

@@ -119,7 +119,7 @@ function Actions({ item, onEdit, onRotate }: ActionsProps) {
 
 const RevokeWords = ({ isInUse }: { readonly isInUse: boolean }) => (
   <Stack gap="xs">
-    {isInUse && <Text size="sm">It was used within the last day: whoever uses it is cut off.</Text>}
+    {isInUse && <Text size="sm">It was used within the last day: its clients are cut off.</Text>}
     <Text size="sm">
       Within two seconds every gateway refuses it, a former secret too. Its usage stays in the ledger. This cannot be
       undone; you can make another key.

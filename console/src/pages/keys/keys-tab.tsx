@@ -72,7 +72,7 @@ const NoKeys = ({ onCreate }: { readonly onCreate: () => void }) => (
       </Needs>
     }
   >
-    Whoever calls the gateway needs a key. It says which models it may use, how much, and until when. You get a secret
+    Every client of the gateway needs a key. It says which models it may use, how much, and until when. You get a secret
     and calls that are ready to be pasted.
   </Empty>
 );

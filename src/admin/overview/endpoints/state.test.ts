@@ -234,7 +234,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual([listed.state, listed.calls, listed.failedCalls], ['healthy', 100, 30]);
   });
 
-  test('owners alone are told where the secret key is, until they confirm a backup', async (t) => {
+  test('only owners see where the secret key is, until they confirm a backup', async (t) => {
     const { ask, become, cwd, store } = await openAdmin(t, {
       configuration: { ...configuration, store: 'sqlite:p.db' },
     });

@@ -79,7 +79,7 @@ function HeardView({ answer }: { readonly answer: Answer }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
         <ol className="heard-parts" aria-label="Parts" tabIndex={0}>
           {parts.map((part, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a part is told apart by its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a part is identified by its position
             <li key={index}>
               <Remark className="numeric">{part.startSeconds === undefined ? '' : toClock(part.startSeconds)}</Remark>
               <Text size="sm">{part.text}</Text>

@@ -111,7 +111,7 @@ function CompletionsResult({ written, asked, ...result }: CompletionsResultProps
     >
       {written.texts.map((text, index) => (
         <Choice
-          // biome-ignore lint/suspicious/noArrayIndexKey: a choice is told apart by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a choice is identified by its position
           key={index}
           prompt={asked?.body.echo === true ? '' : (prompts[Math.floor(index / perPrompt)] ?? '')}
           text={text}

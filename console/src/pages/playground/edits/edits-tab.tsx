@@ -61,7 +61,7 @@ function EditsResult(result: Result) {
     <CallResult {...result} announced={texts.length === 0 ? '' : 'Edited.'}>
       {texts.map((text, index) => (
         <DiffView
-          // biome-ignore lint/suspicious/noArrayIndexKey: a version is told apart by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a version is identified by its position
           key={index}
           before={before}
           after={text}

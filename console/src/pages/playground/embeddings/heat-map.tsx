@@ -55,7 +55,7 @@ export function HeatMap({ rows, texts, active, onActive, label }: HeatMapProps) 
           <tr>
             <td />
             {texts.map((text, column) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
+              // biome-ignore lint/suspicious/noArrayIndexKey: a text is identified by its position
               <th key={column} scope="col" title={text}>
                 {column + 1}
               </th>
@@ -64,7 +64,7 @@ export function HeatMap({ rows, texts, active, onActive, label }: HeatMapProps) 
         </thead>
         <tbody>
           {rows.map((row, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a text is identified by its position
             <tr key={i}>
               <th scope="row" title={texts[i]}>
                 {i + 1}
@@ -75,7 +75,7 @@ export function HeatMap({ rows, texts, active, onActive, label }: HeatMapProps) 
                 const isActive = active !== undefined && active[0] === i && active[1] === j;
                 return (
                   <td
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a text is identified by its position
                     key={j}
                     data-cell={`${i}-${j}`}
                     data-self={isSelf || undefined}

@@ -83,7 +83,7 @@ export const TextLegend = ({
 }) => (
   <ol className="heat-legend" aria-label="The texts by their numbers">
     {texts.slice(0, mostDrawn).map((text, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text is identified by its position
       <li key={index} data-active={active?.includes(index) || undefined}>
         {text}
       </li>
@@ -117,7 +117,7 @@ function Plane({ projection: { points, shares }, texts, active, onActive, label 
         {dots.map(({ x, y }, index) => (
           // biome-ignore lint/a11y/noStaticElementInteractions: pointing marks the text; the table says the same by keyboard
           <g
-            // biome-ignore lint/suspicious/noArrayIndexKey: a text is told apart by its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a text is identified by its position
             key={index}
             className="plane-point"
             data-active={active?.includes(index) || undefined}

@@ -102,7 +102,7 @@ function Gallery({ answer }: { readonly answer: Answer }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: made.length > 1 ? 2 : 1 }} spacing="sm">
       {made.map((one, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a picture is told apart by its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a picture is identified by its position
         <Shown key={index} made={one} number={index + 1} name={`${name}-${index + 1}`} />
       ))}
     </SimpleGrid>

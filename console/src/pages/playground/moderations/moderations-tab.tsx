@@ -77,7 +77,7 @@ function ModerationsResult(result: Result) {
   return (
     <CallResult {...result} announced={verdicts.length === 0 ? '' : `${flagged} of ${verdicts.length} flagged.`}>
       {verdicts.map((verdict, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: an input is told apart by its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: an input is identified by its position
         <VerdictCard key={index} verdict={verdict} text={texts[index] ?? `Input ${index + 1}`} />
       ))}
     </CallResult>
