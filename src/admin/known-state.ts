@@ -1,19 +1,43 @@
-/** A target's displayed state: healthy only after a call or health check, with its success rate. */
+/** What nodes report of targets, summed up for display: the worst state, the calls, and who waits. */
 
 import type { TargetState } from '../core/target-state.ts';
+import { reportedStates } from './shapes/common.ts';
+import type { Heard } from './target-index.ts';
 
-type Said = Pick<TargetState, 'state' | 'isKnown' | 'calls' | 'failedCalls'>;
+type State = (typeof reportedStates)[number];
 
-/** Nodes of a former version do not report `isKnown`. */
-export const shownState = ({ state, isKnown = true }: Said): TargetState['state'] | 'unknown' =>
+/** Healthy only after a call or a health check. Nodes of a former version do not say whether they know. */
+const shownState = ({ state, isKnown = true }: TargetState): State =>
   state === 'healthy' && !isKnown ? 'unknown' : state;
 
-/** Over all reporting nodes. */
-export function callsOf(said: readonly Said[]): { readonly calls: number; readonly failedCalls: number } {
-  let [calls, failedCalls] = [0, 0];
-  for (const one of said) {
-    calls += one.calls ?? 0;
-    failedCalls += one.failedCalls ?? 0;
+/** The worst that any node reports, of that state the one with the longest cooldown. */
+export function worstOf(heard: readonly TargetState[]): { readonly state: State; readonly worst?: TargetState } {
+  for (const state of reportedStates) {
+    const [worst] = heard.filter((one) => shownState(one) === state).toSorted((a, b) => b.restsForMs - a.restsForMs);
+    if (worst !== undefined) return { state, worst };
   }
-  return { calls, failedCalls };
+  return { state: 'unknown' };
 }
+
+/** Of one target, or of all that an upstream has. */
+export function summaryOf(heard: readonly Heard[]) {
+  const { state, worst } = worstOf(heard);
+  const latencies = heard.map(({ latencyMs }) => latencyMs).filter((ms) => ms > 0);
+  return {
+    state,
+    why: worst?.why ?? null,
+    restsForMs: worst?.restsForMs ?? 0,
+    inFlight: sum(heard.map(({ inFlight }) => inFlight)),
+    // They wait at the upstream, which each of its targets says.
+    waiting: sum(byNode(heard).map(([, states]) => Math.max(...states.map(({ waiting }) => waiting)))),
+    latencyMs: latencies.length === 0 ? 0 : sum(latencies) / latencies.length,
+    calls: sum(heard.map(({ calls = 0 }) => calls)),
+    failedCalls: sum(heard.map(({ failedCalls = 0 }) => failedCalls)),
+  };
+}
+
+export const byNode = (heard: readonly Heard[]): [node: string, states: Heard[]][] => [
+  ...Map.groupBy(heard, ({ node }) => node),
+];
+
+export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -5,12 +5,12 @@ import { type Operation, operations } from '../../core/operations/index.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
 import { type ScoreScale, scoreScales } from '../../core/scores.ts';
 import type { Model, Target } from '../../core/snapshot.ts';
-import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
+import type { HealthReport } from '../../core/target-state.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { type PriceColumn, priceColumns } from '../../prices/imported.ts';
 import { listOf, type PriceOrigin } from '../../prices/listed.ts';
-import { callsOf, shownState } from '../known-state.ts';
+import { summaryOf, worstOf } from '../known-state.ts';
 import type { ShownIndex } from '../series/states.ts';
 import { toInstant, toShown } from '../shapes/common.ts';
 import type { SnapshotIndex, TargetReports } from '../target-index.ts';
@@ -95,25 +95,15 @@ function writtenTargets(id: string, document: ElementDocument) {
   }));
 }
 
-type State = TargetState['state'] | 'unknown';
-const worstFirst: readonly State[] = [...targetStates, 'unknown'];
-
 function healthOf({ upstream, model }: { upstream: string; model: string }, reports: TargetReports) {
   const heard = reports.of(upstream, model);
   const nodes = heard.map((one) => ({
     node: one.node,
-    state: shownState(one),
-    why: one.why ?? null,
-    restsForMs: one.restsForMs,
-    latencyMs: one.latencyMs,
-    ...callsOf([one]),
-    inFlight: one.inFlight,
-    waiting: one.waiting,
-    restingCredentials: [...one.restingCredentials],
+    ...summaryOf([one]),
+    restingCredentials: one.restingCredentials,
   }));
-  const health: State = worstFirst.find((state) => nodes.some((one) => one.state === state)) ?? 'unknown';
-  // Missing from a list only if one was read without it.
-  return { health, isListed: heard.every((one) => one.isListed !== false), nodes };
+  // Until somebody has read the list, and found that it is not there, it may be.
+  return { health: worstOf(heard).state, isListed: heard.every((one) => one.isListed !== false), nodes };
 }
 
 const textsIn = (value: unknown): string[] =>

@@ -3,17 +3,17 @@
 import type * as z from 'zod';
 import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
-import { type HealthReport, type TargetState, targetStates } from '../../core/target-state.ts';
-import { callsOf, shownState } from '../known-state.ts';
-import type { TargetReports } from '../target-index.ts';
+import type { HealthReport } from '../../core/target-state.ts';
+import { summaryOf } from '../known-state.ts';
+import type { Heard, TargetReports } from '../target-index.ts';
 import type { agreement, healthTarget } from './contract/state.ts';
 
 type HealthTarget = z.input<typeof healthTarget>;
 
-/** From bad to good. */
-const states = [...targetStates, 'unknown'] as const;
-
-/** Targets of the configuration in force first, in its order, each once, reported or not. It may pause at every `yield`. */
+/**
+ * Those of the configuration in force first, in its order, each once; nobody need have reported them. Every `yield` is a place to
+ * stop at.
+ */
 export function* toTargets(
   snapshot: Snapshot,
   reports: TargetReports,
@@ -37,22 +37,14 @@ export function* toTargets(
 
 const nameOf = (upstream: string, model: string): string => `${upstream}\0${model}`;
 
-function toTarget(upstream: string, model: string, said: readonly TargetState[]): HealthTarget {
-  const state = states.find((one) => said.some((each) => shownState(each) === one));
-  const worst = said.find((each) => shownState(each) === state);
-  const latencies = said.map(({ latencyMs }) => latencyMs).filter((ms) => ms > 0);
+function toTarget(upstream: string, model: string, heard: readonly Heard[]): HealthTarget {
+  const latencyMs = Math.max(0, ...heard.map((one) => one.latencyMs));
   return {
-    upstream,
-    model,
-    state: state ?? 'unknown',
-    why: worst?.why ?? null,
-    restsForMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
-    latencyMs: latencies.length === 0 ? null : Math.max(...latencies),
-    ...callsOf(said),
-    inFlight: said.reduce((sum, { inFlight }) => sum + inFlight, 0),
-    waiting: said.reduce((sum, { waiting }) => sum + waiting, 0),
-    restingCredentials: [...new Set(said.flatMap(({ restingCredentials }) => restingCredentials))],
-    nodes: said.length,
+    ...{ upstream, model, ...summaryOf(heard) },
+    latencyMs: latencyMs === 0 ? null : latencyMs,
+    restsForMs: Math.max(0, ...heard.map(({ restsForMs }) => restsForMs)),
+    restingCredentials: [...new Set(heard.flatMap(({ restingCredentials }) => restingCredentials))],
+    nodes: heard.length,
   };
 }
 

@@ -3,10 +3,9 @@
 import type * as z from 'zod';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { SeriesAnswer, SeriesFigures, SeriesLine, SeriesQuery } from '../../core/store/series.ts';
-import { targetStates } from '../../core/target-state.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
-import { shownState } from '../known-state.ts';
+import { worstOf } from '../known-state.ts';
 import { createRecently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
 import { readTargetReports, type TargetReports } from '../target-index.ts';
@@ -154,14 +153,12 @@ function* stating(
       if (weight === 0) continue;
       const name = nameOf(id, upstream.id);
       const said = reports.of(upstream.id, model);
-      const reported = [...targetStates, 'unknown' as const].find((one) =>
-        said.some((each) => shownState(each) === one),
-      );
+      const { state: reported } = worstOf(said);
       const evidence = toEvidence(lines.get(name), before.get(name), seconds);
       const state = stateOf(evidence, lines.get(name)?.duration?.count ?? 0, reported);
       targets.push({
         ...{ model: id, upstream: upstream.id, upstreamModel: model, state },
-        reported: reported ?? 'unknown',
+        reported,
         cooldownMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
         cause: causeOf(state, evidence, said.find(({ why }) => why !== undefined)?.why),
         evidence,
@@ -191,7 +188,7 @@ function toEvidence(
   };
 }
 
-function stateOf(evidence: Evidence, measured: number, reported: ShownTarget['reported'] | undefined): ShownState {
+function stateOf(evidence: Evidence, measured: number, reported: ShownTarget['reported']): ShownState {
   const { attempts, successShare, p95Ms, weekP95Ms } = evidence;
   if (reported === 'resting') return 'cooldown';
   if (reported === 'failing') return 'failing';

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { managers } from '../../core/resource-editor.ts';
+import { targetStates } from '../../core/target-state.ts';
 
 /** Milliseconds since the epoch, as the text 2026-11-21T12:00:00.000Z. */
 export const instant = z.iso.datetime().describe('A time in UTC.');
@@ -51,7 +52,27 @@ export const place = z.object({
   line: z.number().int(),
 });
 
-/** Management fields of upstreams, models and projects. */
+export const reportedStates = [...targetStates, 'unknown'] as const;
+
+/** What nodes report of a target, or of all targets of an upstream. */
+export const reported = {
+  state: z
+    .enum(reportedStates)
+    .describe(
+      'The worst that any node reports: healthy; about to be tried again; loading its model; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
+    ),
+  why: z.string().nullable(),
+  restsForMs: z.number(),
+  latencyMs: z
+    .number()
+    .describe('The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.'),
+  calls: z.number().int().describe('Of the last five minutes.'),
+  failedCalls: z.number().int().describe('So many of them failed.'),
+  inFlight: z.number().int(),
+  waiting: z.number().int(),
+};
+
+/** Beside whatever else is known of an upstream, a model or a project. */
 export const managed = {
   managedBy: z
     .enum(managers)

@@ -4,8 +4,7 @@ import type { Family } from '../../core/family.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
-import { type TargetState, targetStates } from '../../core/target-state.ts';
-import { callsOf, shownState } from '../known-state.ts';
+import { byNode, sum, summaryOf } from '../known-state.ts';
 import type { ShownIndex } from '../series/states.ts';
 import { toShown } from '../shapes/common.ts';
 import type { Heard, SnapshotIndex, TargetReports } from '../target-index.ts';
@@ -18,9 +17,7 @@ export interface Surroundings {
   readonly shown: ShownIndex;
 }
 
-const worstFirst = [...targetStates, 'unknown'] as const;
 const shownKeys = 5;
-type State = TargetState['state'] | 'unknown';
 
 /** Searchable facts of an upstream. Before it is in force, the written ones are used. */
 export function toUpstreamSketch(element: ConfiguredElement, { snapshot, families }: Surroundings) {
@@ -45,7 +42,6 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
   const compiled = snapshot.upstreams.get(id);
   const heard = reports.ofUpstream(id);
   const credentialsInCooldown = new Set(heard.flatMap((one) => one.restingCredentials));
-  const worst = worstOf(heard);
   const served = index.byUpstream.get(id);
   const { state, cause } = shown.ofUpstream(id);
   return {
@@ -63,10 +59,10 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
     healthCheck: document.health_check !== undefined,
     shown: state,
     cause,
-    ...summaryOf(heard, worst),
+    ...summaryOf(heard),
     lanes: lanesOf(heard),
     endpoints: endpointsOf(heard),
-    nodes: nodesOf(heard),
+    nodes: byNode(heard).map(([node, states]) => ({ node, ...summaryOf(states) })),
     targets: [...(served?.names ?? [])].map(([model, models]) => toTarget(model, models, reports.of(id, model))),
     models: [...(served?.ids ?? [])],
     inForce: inForce && compiled !== undefined,
@@ -78,35 +74,9 @@ export function addressOf(upstream: Upstream | undefined): string | null {
   return upstream?.origin === undefined ? null : upstream.origin + upstream.pathPrefix;
 }
 
-function worstOf(heard: readonly Heard[]): Heard | undefined {
-  for (const state of worstFirst) {
-    const found = heard.filter((one) => shownState(one) === state).toSorted((a, b) => b.restsForMs - a.restsForMs)[0];
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function summaryOf(heard: readonly Heard[], worst: Heard | undefined) {
-  const state: State = worst === undefined ? 'unknown' : shownState(worst);
-  return {
-    state,
-    why: worst?.why ?? null,
-    restsForMs: worst?.restsForMs ?? 0,
-    inFlight: sum(heard.map((one) => one.inFlight)),
-    // Each target reports the waiting calls of the whole upstream.
-    waiting: sum([...byNode(heard).values()].map((states) => Math.max(...states.map((one) => one.waiting)))),
-    latencyMs: meanOfKnown(heard),
-    ...callsOf(heard),
-  };
-}
-
-function nodesOf(heard: readonly Heard[]) {
-  return [...byNode(heard)].map(([node, states]) => ({ node, ...summaryOf(states, worstOf(states)) }));
-}
-
-/** All targets of an upstream report the same: the first one of each node counts. */
+/** Each target of an upstream says the same of it: on each node the first one counts. */
 function firstOfNodes(heard: readonly Heard[]): Heard[] {
-  return [...byNode(heard).values()].flatMap(([first]) => first ?? []);
+  return byNode(heard).flatMap(([, [first]]) => first ?? []);
 }
 
 function lanesOf(heard: readonly Heard[]) {
@@ -149,25 +119,7 @@ function endpointsOf(heard: readonly Heard[]) {
 }
 
 function toTarget(model: string, models: readonly string[], heard: readonly Heard[]) {
-  const { waiting: _, ...summary } = summaryOf(heard, worstOf(heard));
-  return { model, models: [...models], isListed: heard.every((one) => one.isListed !== false), ...summary };
-}
-
-function byNode(heard: readonly Heard[]): Map<string, Heard[]> {
-  const nodes = new Map<string, Heard[]>();
-  for (const one of heard) {
-    const known = nodes.get(one.node);
-    if (known === undefined) nodes.set(one.node, [one]);
-    else known.push(one);
-  }
-  return nodes;
-}
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-
-function meanOfKnown(heard: readonly Heard[]): number {
-  const known = heard.map((one) => one.latencyMs).filter((ms) => ms > 0);
-  return known.length === 0 ? 0 : sum(known) / known.length;
+  return { model, models, isListed: heard.every((one) => one.isListed !== false), ...summaryOf(heard) };
 }
 
 /** Named as in the compiled configuration. */

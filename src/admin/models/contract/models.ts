@@ -5,7 +5,6 @@ import { priceSources } from '../../../core/accounting/price.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { managers } from '../../../core/resource-editor.ts';
 import { scoreScales } from '../../../core/scores.ts';
-import { targetStates } from '../../../core/target-state.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { shownStates } from '../../series/contract/series.ts';
 import {
@@ -16,6 +15,8 @@ import {
   managed,
   pageOf,
   pageQuery,
+  reported,
+  reportedStates,
   written,
 } from '../../shapes/common.ts';
 
@@ -63,18 +64,7 @@ export const price = z.object({
   listed: z.object({ source: z.string(), asOf: z.string(), verified: z.boolean() }).nullable(),
 });
 
-const nodeHealth = z.object({
-  node: z.string(),
-  state: z.enum([...targetStates, 'unknown']),
-  why: z.string().nullable(),
-  restsForMs: z.number(),
-  latencyMs: z.number(),
-  calls: z.number().int().describe('Of the last five minutes.'),
-  failedCalls: z.number().int().describe('So many of them failed.'),
-  inFlight: z.number().int(),
-  waiting: z.number().int(),
-  restingCredentials: z.array(z.string()),
-});
+const nodeHealth = z.object({ node: z.string(), ...reported, restingCredentials: z.array(z.string()) });
 
 const target = z.object({
   upstream: z.string(),
@@ -85,8 +75,8 @@ const target = z.object({
   bridge: z.string().nullable(),
   /** Null until it is in force. */
   price: price.nullable(),
-  /** The worst state of any node; unknown without reports. */
-  health: z.enum([...targetStates, 'unknown']),
+  /** The worst of what the nodes say; unknown where none has said anything yet. */
+  health: z.enum(reportedStates),
   shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/states` has it.'),
   isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
   nodes: z.array(nodeHealth),

@@ -3,31 +3,17 @@
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operations/index.ts';
-import { targetStates } from '../../../core/target-state.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { usageSums } from '../../ledger/contract/usage.ts';
-import { dollars, instant } from '../../shapes/common.ts';
+import { dollars, instant, reported } from '../../shapes/common.ts';
 
 const overviewEndpoint = endpointsOf('Overview');
 
 export const healthTarget = z.object({
   upstream: z.string(),
   model: z.string().describe("The upstream's name for it."),
-  state: z
-    .enum([...targetStates, 'unknown'])
-    .describe(
-      'The worst that any node sees; `unknown` where none said, or none called it or looked at it since it started.',
-    ),
-  why: z.string().nullable(),
-  restsForMs: z.number(),
-  latencyMs: z
-    .number()
-    .nullable()
-    .describe('Moving time to the first byte, as measured; null where nothing was called in the last five minutes.'),
-  calls: z.number().int().describe('Of the last five minutes, over all nodes.'),
-  failedCalls: z.number().int().describe('So many of them failed.'),
-  inFlight: z.number(),
-  waiting: z.number(),
+  ...reported,
+  latencyMs: reported.latencyMs.nullable().describe('Of the slowest node; null where nothing was called lately.'),
   restingCredentials: z.array(z.string()),
   nodes: z.number().describe('How many spoke of it.'),
 });

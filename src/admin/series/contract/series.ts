@@ -5,12 +5,11 @@ import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { holderKinds } from '../../../core/caps.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { latencyKinds, requestResults, seriesDimensions, seriesOrders } from '../../../core/store/series.ts';
-import { targetStates } from '../../../core/target-state.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 import { alert } from '../../alerts/contract/alerts.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { checkSpan, fromTime, toTimeOf } from '../../ledger/contract/ledger.ts';
-import { dollars, instant, pageQuery } from '../../shapes/common.ts';
+import { dollars, instant, pageQuery, reportedStates } from '../../shapes/common.ts';
 
 const seriesEndpoint = endpointsOf('Series');
 
@@ -224,7 +223,7 @@ export const shownTarget = z.object({
   upstream: z.string(),
   upstreamModel: z.string(),
   state: z.enum(shownStates),
-  reported: z.enum([...targetStates, 'unknown']).describe('The worst that a node sees of it.'),
+  reported: z.enum(reportedStates).describe('The worst that a node sees of it.'),
   cooldownMs: z.number(),
   cause: z.string().nullable().describe('A sentence; null where there is nothing to say.'),
   evidence,

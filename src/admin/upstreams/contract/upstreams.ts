@@ -3,35 +3,16 @@
 import * as z from 'zod';
 import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
-import { targetStates } from '../../../core/target-state.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { price } from '../../models/contract/models.ts';
 import { shownStates } from '../../series/contract/series.ts';
-import { elementDocument, idParam, managed, pageOf, pageQuery, written } from '../../shapes/common.ts';
+import { elementDocument, idParam, managed, pageOf, pageQuery, reported, written } from '../../shapes/common.ts';
 
 const upstreamsEndpoint = endpointsOf('Upstreams');
 
-const state = z
-  .enum([...targetStates, 'unknown'])
-  .describe(
-    'Healthy; about to be tried again; loading its model; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
-  );
+const nodeState = z.object({ node: z.string(), ...reported });
 
-const recentCalls = {
-  calls: z.number().int().describe('Of the last five minutes.'),
-  failedCalls: z.number().int().describe('So many of them failed.'),
-};
-
-const nodeState = z.object({
-  node: z.string(),
-  state,
-  why: z.string().nullable(),
-  restsForMs: z.number(),
-  inFlight: z.number().int(),
-  waiting: z.number().int(),
-  latencyMs: z.number(),
-  ...recentCalls,
-});
+const { waiting: _, ...reportedOfTarget } = reported;
 
 const target = z.object({
   /** The upstream's own name for the model. */
@@ -39,12 +20,7 @@ const target = z.object({
   /** Public IDs that lead there. */
   models: z.array(z.string()),
   isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
-  state,
-  why: z.string().nullable(),
-  restsForMs: z.number(),
-  inFlight: z.number().int(),
-  latencyMs: z.number(),
-  ...recentCalls,
+  ...reportedOfTarget,
 });
 
 const credential = z.object({
@@ -88,15 +64,7 @@ export const upstream = z.object({
   healthCheck: z.boolean(),
   shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/now` has it.'),
   cause: z.string().nullable().describe('A sentence; null where there is nothing to say.'),
-  state,
-  why: z.string().nullable(),
-  restsForMs: z.number(),
-  inFlight: z.number().int(),
-  waiting: z.number().int(),
-  latencyMs: z
-    .number()
-    .describe('The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.'),
-  ...recentCalls,
+  ...reported,
   lanes: z.object({ interactive: laneState, bulk: laneState }),
   endpoints: z.array(endpointState).describe('Its addresses, where it has several.'),
   nodes: z.array(nodeState),
