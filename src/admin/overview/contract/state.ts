@@ -3,6 +3,8 @@
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { operations } from '../../../core/operations/index.ts';
+import { targetStates } from '../../../core/target-state.ts';
+import { recordOf } from '../../../lib/record-of.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { usageSums } from '../../ledger/contract/usage.ts';
 import { dollars, instant, reported } from '../../shapes/common.ts';
@@ -186,13 +188,7 @@ export const liveSample = z.object({
   journalOldestMs: z.number().nullable(),
 });
 
-const targetCounts = z.object({
-  healthy: z.number(),
-  probing: z.number(),
-  loading: z.number(),
-  resting: z.number(),
-  failing: z.number(),
-});
+const targetCounts = z.object(recordOf(targetStates, () => z.number()));
 
 export const liveUpstream = z.object({
   id: z.string(),

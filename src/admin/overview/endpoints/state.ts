@@ -6,15 +6,15 @@ import { timeSliced } from '../../../lib/time-slices.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
-import { implement } from '../../implement.ts';
+import { type Given, implement } from '../../implement.ts';
 import { isConsoleKey } from '../../playground/gateway-calls.ts';
 import { Problem } from '../../problem.ts';
 import { createRecently } from '../../recently.ts';
 import { toInstant, toShown } from '../../shapes/common.ts';
 import { isSilent, readTargetReports } from '../../target-index.ts';
-import type { firstSteps } from '../contract/state.ts';
+import type { firstSteps, liveEvent } from '../contract/state.ts';
 import * as contract from '../contract/state.ts';
-import type { LiveFrame, LiveSample, LiveUpstream } from '../live/sampler.ts';
+import type { LiveFrame } from '../live/sampler.ts';
 import { toAgreements, toTargets } from '../node-reports.ts';
 import { backedUpKey, readBackup, readNotices } from '../notices.ts';
 import { readOverview } from '../overview.ts';
@@ -139,14 +139,7 @@ export const getLive = implement(contract.getLive, ({ context, caller, headers, 
   context.streams.open({ caller, headers, signal, context }, 'viewer', (over) => follow(context.live, over)),
 );
 
-interface LiveEvent {
-  readonly isHistory: boolean;
-  readonly samples: readonly LiveSample[];
-  readonly upstreams: readonly LiveUpstream[];
-  readonly isBehind: boolean;
-}
-
-const toEvent = (data: LiveEvent): ServerEvent => ({ data });
+const toEvent = (data: Given<z.input<typeof liveEvent>>): ServerEvent => ({ data });
 
 async function* follow(live: AdminContext['live'], signal: AbortSignal): AsyncGenerator<ServerEvent> {
   const waiting: LiveFrame[] = [];

@@ -2,6 +2,7 @@
 
 import { type RowOutcome, rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { type TargetState, targetStates } from '../../../core/target-state.ts';
+import { recordOf } from '../../../lib/record-of.ts';
 import {
   type Buckets,
   growth,
@@ -15,37 +16,9 @@ import {
   seriesOf,
 } from './reading.ts';
 
-interface UpstreamDigest {
-  answered: number;
-  otherwise: number;
-  firstByte: { readonly count: number; readonly sumMs: number };
-  inFlight: number;
-  waiting: number;
-  readonly targets: Record<TargetState['state'], number>;
-}
+export type Digest = ReturnType<typeof digest>;
 
-export interface Digest {
-  readonly requests: number;
-  readonly byOutcome: Partial<Record<RowOutcome, number>>;
-  readonly byStatus: Record<string, number>;
-  readonly byOperation: Record<string, number>;
-  readonly duration: Buckets;
-  readonly firstByte: Buckets;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly items: number;
-  readonly savedItems: number;
-  readonly savedDollars: number;
-  readonly costDollars: number;
-  readonly unpriced: number;
-  readonly attempts: Record<string, number>;
-  readonly retries: number;
-  readonly limitHits: number;
-  readonly budgetHits: number;
-  readonly inFlight: number;
-  readonly cpuSeconds: number | undefined;
-  readonly upstreams: ReadonlyMap<string, UpstreamDigest>;
-}
+type UpstreamDigest = ReturnType<typeof emptyUpstream>;
 
 export interface DigestDeps {
   readonly labelsOf: LabelReader;
@@ -58,7 +31,7 @@ const uncalled: ReadonlySet<string> = new Set(['queue', 'capped']);
 /** Requests that are no client's call of a model. */
 const noOperation = 'none';
 
-export function digest(now: Reading, before: Reading, deps: DigestDeps): Digest {
+export function digest(now: Reading, before: Reading, deps: DigestDeps) {
   const { attempts, upstreams } = digestUpstreams(now, before, deps);
   const { called, ...requests } = digestRequests(now, before, deps);
   const tokens = growthBy(now, before, 'postern_tokens_total', deps, 'direction');
@@ -174,13 +147,13 @@ function meanParts(
   return { count, sumMs };
 }
 
-const emptyUpstream = (): UpstreamDigest => ({
+const emptyUpstream = () => ({
   answered: 0,
   otherwise: 0,
   firstByte: { count: 0, sumMs: 0 },
   inFlight: 0,
   waiting: 0,
-  targets: { healthy: 0, probing: 0, loading: 0, resting: 0, failing: 0 },
+  targets: recordOf(targetStates, () => 0),
 });
 
 const isState = (text: string): text is TargetState['state'] => targetStates.some((state) => state === text);

@@ -126,14 +126,8 @@ export function addBuckets(all: readonly Buckets[]): number[] {
   return sum;
 }
 
-interface Percentiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-}
-
-/** In milliseconds, to a tenth, from bounds in seconds. Undefined without observations. */
-export function toPercentiles(buckets: Buckets, boundsS: readonly number[]): Percentiles | undefined {
+/** In milliseconds, to a tenth, from bounds in seconds. Undefined where nothing was counted. */
+export function toPercentiles(buckets: Buckets, boundsS: readonly number[]) {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   if (total <= 0) return undefined;
   const at = (quantile: number): number => Math.round(quantileOf(buckets, boundsS, total * quantile) * 10_000) / 10;

@@ -7,8 +7,8 @@ import type { liveSample, liveUpstream } from '../contract/state.ts';
 import { type Digest, type DigestDeps, digest } from './digest.ts';
 import {
   addBuckets,
-  type Buckets,
   createLabelReader,
+  type LiveHistogram,
   type LiveMetric,
   liveMetrics,
   plainOf,
@@ -141,22 +141,15 @@ interface SampleFacts {
 }
 
 function toSample(current: Digest, { atMs, spanMs, state, recent, boundsOf }: SampleFacts): LiveSample {
-  const window = (of: (digest: Digest) => Buckets): Buckets => addBuckets(recent.map((one) => of(one.digest)));
+  const percentilesOf = (of: 'duration' | 'firstByte', name: LiveHistogram) =>
+    toPercentiles(addBuckets(recent.map((one) => one.digest[of])), boundsOf(name)) ?? null;
   const { duration, firstByte, costDollars, savedDollars, cpuSeconds, upstreams: _, ...counts } = current;
   return {
     at: new Date(atMs).toISOString(),
     spanMs: Math.round(spanMs),
     ...counts,
-    latency:
-      toPercentiles(
-        window((one) => one.duration),
-        boundsOf('postern_request_duration_seconds'),
-      ) ?? null,
-    firstByte:
-      toPercentiles(
-        window((one) => one.firstByte),
-        boundsOf('postern_first_byte_seconds'),
-      ) ?? null,
+    latency: percentilesOf('duration', 'postern_request_duration_seconds'),
+    firstByte: percentilesOf('firstByte', 'postern_first_byte_seconds'),
     cost: toDollars(Math.round(costDollars * nanosPerDollar)),
     saved: toDollars(Math.round(savedDollars * nanosPerDollar)),
     loopDelayMs: state.loopDelayMs ?? null,
@@ -168,17 +161,8 @@ function toSample(current: Digest, { atMs, spanMs, state, recent, boundsOf }: Sa
 }
 
 function toUpstreams(recent: readonly Recent[]): LiveUpstream[] {
-  const last = recent.at(-1)?.digest.upstreams ?? new Map<string, never>();
-  return [...last]
-    .map(([id, { answered, otherwise, inFlight, waiting, targets }]) => ({
-      id,
-      answered,
-      otherwise,
-      firstByteMs: meanOf(recent, id),
-      inFlight,
-      waiting,
-      targets,
-    }))
+  return [...(recent.at(-1)?.digest.upstreams ?? [])]
+    .map(([id, { firstByte: _, ...counts }]) => ({ id, ...counts, firstByteMs: meanOf(recent, id) }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
@@ -198,26 +182,10 @@ function laterByTimer(work: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
-/** Undefined where it does not apply: no Redis is configured, no journal is written. */
-interface ProcessState {
-  readonly workers: number;
-  readonly workerRestarts: number;
-  readonly loopDelayMs: number | undefined;
-  readonly memoryBytes: number | undefined;
-  readonly journalBytes: number | undefined;
-  /** Not yet in the store. */
-  readonly journalRows: number | undefined;
-  readonly journalOldestMs: number | undefined;
-  readonly isJournalFailing: boolean;
-  readonly isStoreUp: boolean | undefined;
-  readonly isRedisUp: boolean | undefined;
-  /** Processes that count limits on their own. */
-  readonly redisFallback: number;
-  /** The store's last change that is in force. */
-  readonly revision: number | undefined;
-}
+type ProcessState = ReturnType<typeof toProcessState>;
 
-function toProcessState(reading: Reading): ProcessState {
+/** Undefined where nobody tells: no Redis is configured, no journal is written. */
+function toProcessState(reading: Reading) {
   const redis = plainOf(reading, 'postern_redis_up');
   const store = plainOf(reading, 'postern_store_up');
   return {
@@ -226,12 +194,15 @@ function toProcessState(reading: Reading): ProcessState {
     loopDelayMs: loopDelayOf(reading),
     memoryBytes: plainOf(reading, 'process_resident_memory_bytes'),
     journalBytes: plainOf(reading, 'postern_journal_bytes'),
+    /** That are not in the store yet. */
     journalRows: plainOf(reading, 'postern_journal_waiting_rows'),
     journalOldestMs: toMs(plainOf(reading, 'postern_journal_oldest_seconds')),
     isJournalFailing: plainOf(reading, 'postern_journal_failing') === 1,
     isStoreUp: store === undefined ? undefined : store === 1,
     isRedisUp: redis === undefined ? undefined : redis === 1,
+    /** Processes that count limits on their own. */
     redisFallback: plainOf(reading, 'postern_redis_fallback') ?? 0,
+    /** The last change of the store that is in force. */
     revision: plainOf(reading, 'postern_config_revision'),
   };
 }
