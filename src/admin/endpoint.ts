@@ -1,6 +1,7 @@
 /** An admin endpoint as data: path, role, request and response. Routes, checks, OpenAPI and the console's types derive from it. */
 
-import type * as z from 'zod';
+import * as z from 'zod';
+import { recordOf } from '../lib/record-of.ts';
 import type { Needed } from './roles.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -61,12 +62,21 @@ export const tags = [
 
 type Tag = (typeof tags)[number];
 
-/** Defines endpoints of one tag: method and path as in `GET /api/keys/:id`, the needed role, and the rest. */
+type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+type ParamsIn<Path extends string> =
+  NamesIn<Path> extends never ? undefined : z.ZodObject<Readonly<Record<NamesIn<Path>, z.ZodString>>>;
+
+/** Makes those that stand under one tag: what is asked, as in `GET /api/keys/:id`, who may, and the rest. Parameters are IDs where it is not said. */
 export function endpointsOf(tag: Tag) {
   return <
     M extends Method,
     Path extends string,
-    P extends MaybeShape = undefined,
+    P extends MaybeShape = ParamsIn<Path>,
     Q extends MaybeShape = undefined,
     B extends MaybeShape = undefined,
     A extends MaybeShape = undefined,
@@ -76,24 +86,24 @@ export function endpointsOf(tag: Tag) {
     rest: Omit<Endpoint<M, Path, P, Q, B, A>, 'method' | 'path' | 'tag' | 'needs'>,
   ): Endpoint<M, Path, P, Q, B, A> => {
     const [method, path] = asked.split(' ', 2) as [M, Path];
-    return Object.freeze({ method, path, tag, needs, ...rest });
+    const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+    const params = names.length === 0 ? undefined : z.object(recordOf(names, () => z.string().min(1).max(256)));
+    return Object.freeze({ method, path, tag, needs, params: params as P, ...rest });
   };
 }
 
 /** The request and answer of an endpoint, as sent over the wire. */
 export type Asked<E> =
-  E extends Endpoint<Method, infer Path, infer P, infer Q, infer B, infer A>
+  E extends Endpoint<Method, string, infer P, infer Q, infer B, infer A>
     ? {
-        readonly params: P extends Shape ? z.input<P> : ParamsOf<Path>;
+        readonly params: P extends Shape ? z.input<P> : undefined;
         readonly query: Q extends Shape ? Written<z.input<Q>> : undefined;
         readonly body: B extends Shape ? Sent<z.input<B>> : undefined;
         readonly answer: A extends Shape ? z.output<A> : undefined;
       }
     : never;
 
-type ParamsOf<Path extends string> = Path extends `${string}/:${string}` ? never : undefined;
-
-/** An open record accepts any object. */
+/** An open record takes any object. */
 type Sent<B> = unknown extends B ? B : Record<string, unknown> extends B ? object : { [N in keyof B]: Sent<B[N]> };
 
 /** A schema that converts texts to numbers does not state its input type. */

@@ -171,7 +171,8 @@ async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> 
   if (result instanceof Response) return result;
   const reply = result instanceof Reply ? result : new Reply(result, {});
   const headers = new Headers();
-  for (const [name, value] of reply.headers) headers.append(name, name === 'location' ? withMasks(value) : value);
+  for (const [name, value] of Object.entries(reply.headers))
+    headers.append(name, name === 'location' ? withMasks(value) : value);
   if (endpoint.answer === undefined) {
     return new Response(null, { status: reply.status ?? endpoint.status ?? 204, headers });
   }

@@ -30,8 +30,6 @@ export function toShown<T extends object>(stored: T): Shown<T> {
   return Object.fromEntries(shown);
 }
 
-export const idParam = z.object({ id: z.string().min(1).max(256) });
-
 export const pageQuery = z.object({
   before: z.string().max(200).optional().describe('The `next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),

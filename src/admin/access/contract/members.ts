@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { memberMeans, sessionMethods } from '../../../core/store/members.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { idParam, instant } from '../../shapes/common.ts';
+import { instant } from '../../shapes/common.ts';
 import { email, member, name, password, role, session } from './session.ts';
 
 const membersEndpoint = endpointsOf('Members');
@@ -55,13 +55,11 @@ export const inviteMember = membersEndpoint('POST /api/members', 'owner', {
 
 export const withdrawInvitation = membersEndpoint('DELETE /api/invitations/:id', 'owner', {
   summary: 'Withdraw an invitation: its link works no more',
-  params: idParam,
 });
 
 export const changeMember = membersEndpoint('PATCH /api/members/:id', 'owner', {
   summary: "Change a member's role or name, or keep the member from signing in",
   proof: true,
-  params: idParam,
   body: z.strictObject({
     role: role.optional(),
     name: name.optional(),
@@ -73,13 +71,11 @@ export const changeMember = membersEndpoint('PATCH /api/members/:id', 'owner', {
 export const removeMember = membersEndpoint('DELETE /api/members/:id', 'owner', {
   summary: 'Remove a member, with its sessions, tokens and passkeys',
   proof: true,
-  params: idParam,
 });
 
 export const resetMember = membersEndpoint('POST /api/members/:id/reset', 'owner', {
   summary: 'Make a link with which a member sets another password; tokens and passkeys that are not kept end',
   proof: true,
-  params: idParam,
   body: reset,
   answer: madeLink,
   status: 201,
@@ -121,7 +117,6 @@ export const listOwnSessions = meEndpoint('GET /api/me/sessions', 'member', {
 
 export const endOwnSession = meEndpoint('DELETE /api/me/sessions/:id', 'member', {
   summary: 'Sign out somewhere else',
-  params: idParam,
 });
 
 export const apiToken = z.object({
@@ -165,5 +160,4 @@ export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
 
 export const revokeToken = tokensEndpoint('DELETE /api/tokens/:id', 'member', {
   summary: 'Revoke an API token, for good',
-  params: idParam,
 });

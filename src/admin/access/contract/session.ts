@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { invitationKinds } from '../../../core/store/members.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { roles } from '../../roles.ts';
-import { idParam, instant } from '../../shapes/common.ts';
+import { instant } from '../../shapes/common.ts';
 
 const accessEndpoint = endpointsOf('Access');
 const meEndpoint = endpointsOf('Me');
@@ -191,14 +191,12 @@ export const addPasskey = accessEndpoint('POST /api/me/passkeys', 'member', {
 
 export const renamePasskey = accessEndpoint('PATCH /api/me/passkeys/:id', 'member', {
   summary: 'Give one of your passkeys another name',
-  params: idParam,
   body: z.object({ name: passkeyName }),
 });
 
 export const removePasskey = accessEndpoint('DELETE /api/me/passkeys/:id', 'member', {
   summary: 'Remove one of your passkeys',
   proof: true,
-  params: idParam,
 });
 
 export const byPassword = meEndpoint('POST /api/me/proof', 'member', {

@@ -3,7 +3,7 @@
 import type { StoredToken } from '../../../core/store/members.ts';
 import { createSecretWith, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf, type Caller } from '../../caller.ts';
-import { type Call, implement, replyWith } from '../../implement.ts';
+import { type Call, implement, Reply } from '../../implement.ts';
 import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { reaches } from '../../roles.ts';
 import { toInstant, toShown } from '../../shapes/common.ts';
@@ -107,7 +107,7 @@ export const changePassword = implement(
       { headers, address },
       context.clock.nowMs(),
     );
-    return replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+    return new Reply(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
   },
 );
 

@@ -46,7 +46,7 @@ export const endOidc = implement(contract.endOidc, async (call) => {
   });
 });
 
-type Callback = Call<undefined, z.ZodType<Readonly<Record<string, unknown>>>>;
+type Callback = Call<typeof contract.endOidc>;
 
 async function signIn(kept: OidcMemo, call: Callback): Promise<OpenedSession> {
   const { store, access } = call.context;

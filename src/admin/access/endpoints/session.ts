@@ -4,7 +4,7 @@ import { foldEmail, type StoredMember } from '../../../core/store/members.ts';
 import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
-import { type Call, implement, replyWith } from '../../implement.ts';
+import { type Call, implement, Reply } from '../../implement.ts';
 import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/session.ts';
@@ -38,7 +38,7 @@ export const endSession = implement(contract.endSession, async ({ context, calle
   if (caller.kind === 'member' && (await store.sessions.end(caller.sessionId, caller.memberId))) {
     await access.signIn.logSignOut(caller);
   }
-  return replyWith(undefined, { headers: { 'set-cookie': access.sessions.clearingCookie() } });
+  return new Reply(undefined, { headers: { 'set-cookie': access.sessions.clearingCookie() } });
 });
 
 export const setUpFirst = implement(contract.setUpFirst, async (call) => accept('set-up', call.body, call));
@@ -183,4 +183,4 @@ async function enter(call: Pick<Call, 'context' | 'headers' | 'address'>, attemp
 }
 
 const toReply = async (opened: OpenedSession, context: AdminContext) =>
-  replyWith(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+  new Reply(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });

@@ -62,16 +62,12 @@ export const testAlert = alertEndpoint('POST /api/alerts/test', 'admin', {
   }),
 });
 
-const alertParam = z.object({ id: z.string().min(1).max(300) });
-
 export const silenceAlert = alertEndpoint('PUT /api/alerts/:id/silence', 'editor', {
   summary: 'Tell nobody of this rule and subject until a time',
-  params: alertParam,
   body: z.strictObject({ minutes: z.number().int().min(1).max(43_200) }),
   answer: alert,
 });
 
 export const endSilence = alertEndpoint('DELETE /api/alerts/:id/silence', 'editor', {
   summary: 'End the silence of an alert',
-  params: alertParam,
 });

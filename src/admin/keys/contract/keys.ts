@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { dollars, idParam, instant, managed, pageOf, pageQuery, place } from '../../shapes/common.ts';
+import { dollars, instant, managed, pageOf, pageQuery, place } from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';
 
 const keysEndpoint = endpointsOf('Keys and projects');
@@ -96,20 +96,17 @@ export const createKey = keysEndpoint('POST /api/keys', 'admin', {
 
 export const getKey = keysEndpoint('GET /api/keys/:id', 'viewer', {
   summary: 'Show one key, with how far its budgets have come',
-  params: idParam,
   answer: keyDetail,
 });
 
 export const changeKey = keysEndpoint('PATCH /api/keys/:id', 'admin', {
   summary: 'Change what a key may do: only the fields that are sent, each as a whole; null takes away what is there',
-  params: idParam,
   body: writtenKey,
   answer: keyDetail,
 });
 
 export const rotateKey = keysEndpoint('POST /api/keys/:id/rotate', 'admin', {
   summary: 'Give a key another secret; the former one goes on working for a while',
-  params: idParam,
   body: rotation,
   answer: keyWithSecret,
   once: true,
@@ -117,14 +114,12 @@ export const rotateKey = keysEndpoint('POST /api/keys/:id/rotate', 'admin', {
 
 export const restoreKey = keysEndpoint('POST /api/keys/:id/restore', 'admin', {
   summary: 'Put in force again what a key was before a change: its terms, not its secret',
-  params: idParam,
   body: z.strictObject({ entry: z.string().max(64).describe('The ID of the change in the audit log.') }),
   answer: keyDetail,
 });
 
 export const revokeKey = keysEndpoint('POST /api/keys/:id/revoke', 'admin', {
   summary: 'End a key for good: every gateway refuses it within two seconds',
-  params: idParam,
   answer: keyDetail,
 });
 
@@ -145,13 +140,11 @@ export const listProjects = keysEndpoint('GET /api/projects', 'viewer', {
 
 export const getProject = keysEndpoint('GET /api/projects/:id', 'viewer', {
   summary: 'Show one project',
-  params: idParam,
   answer: project,
 });
 
 export const putProject = keysEndpoint('PUT /api/projects/:id', 'admin', {
   summary: 'Make a project, or change one',
-  params: idParam,
   body: z.record(z.string(), z.unknown()).meta({
     description: 'As an element of `projects` in the configuration file; without `id`, or with the one of the path.',
     examples: [{ name: 'Search', limits: { requests_per_minute: 6000 }, budgets: [{ every: 'month', amount: '500' }] }],
@@ -161,7 +154,6 @@ export const putProject = keysEndpoint('PUT /api/projects/:id', 'admin', {
 
 export const deleteProject = keysEndpoint('DELETE /api/projects/:id', 'admin', {
   summary: 'Remove a project to which no key belongs',
-  params: idParam,
 });
 
 const spendQuery = z.object({ days: z.coerce.number().int().min(1).max(366).default(30) });
@@ -198,28 +190,24 @@ export const burnDown = z.object({
 
 export const showKeyUsage = keysEndpoint('GET /api/keys/:id/usage', 'viewer', {
   summary: 'Show what a key used on each of the last days',
-  params: idParam,
   query: spendQuery,
   answer: spend,
 });
 
 export const showKeyBurnDown = keysEndpoint('GET /api/keys/:id/burn-down', 'viewer', {
   summary: 'Show how a budget of a key is spent within its period, and whether it lasts at this pace',
-  params: idParam,
   query: burnDownQuery,
   answer: burnDown,
 });
 
 export const showProjectUsage = keysEndpoint('GET /api/projects/:id/usage', 'viewer', {
   summary: 'Show what a project used on each of the last days',
-  params: idParam,
   query: spendQuery,
   answer: spend,
 });
 
 export const showProjectBurnDown = keysEndpoint('GET /api/projects/:id/burn-down', 'viewer', {
   summary: 'Show how a budget of a project is spent within its period, and whether it lasts at this pace',
-  params: idParam,
   query: burnDownQuery,
   answer: burnDown,
 });

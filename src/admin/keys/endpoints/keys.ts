@@ -9,7 +9,7 @@ import { isMapping } from '../../../lib/is-mapping.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
-import { implement, replyWith } from '../../implement.ts';
+import { implement, Reply } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
@@ -76,11 +76,11 @@ export const createKey = implement(contract.createKey, async ({ body, caller, co
   const secret = createSecret();
   const key = await store.keys.create({ ...terms, digest: digestOf(secret), hint: hintOf(secret) }, actorOf(caller));
   const headers = { ...unkept, etag: toTag(key.version), location: `/api/keys/${key.id}` };
-  return replyWith({ ...(await toDetail(key, context)), secret }, { headers });
+  return new Reply({ ...(await toDetail(key, context)), secret }, { headers });
 });
 
 export const getKey = implement(contract.getKey, async ({ params: { id }, context }) =>
-  replyWithDetail(await findKey(id, context), context),
+  ReplyDetail(await findKey(id, context), context),
 );
 
 export const changeKey = implement(contract.changeKey, async ({ params: { id }, body, caller, context, headers }) => {
@@ -98,7 +98,7 @@ export const changeKey = implement(contract.changeKey, async ({ params: { id }, 
       : await store.keys.changeVersion(id, expected, terms, actor);
   if (after === undefined) throw unknownKey();
   if (after === 'conflict') throw await changedProblem(before, context);
-  return replyWithDetail(after, context);
+  return ReplyDetail(after, context);
 });
 
 export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, body, caller, context }) => {
@@ -112,7 +112,7 @@ export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, 
   if (key === undefined) {
     throw new Problem('has_ended', { detail: 'This key was revoked, and stays so; make another one.' });
   }
-  return replyWith({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
+  return new Reply({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
 });
 
 /** Like any other change: terms that are no longer allowed are refused. */
@@ -132,7 +132,7 @@ export const restoreKey = implement(contract.restoreKey, async ({ params: { id }
   if (faults !== undefined) throw faultsProblem(faults);
   const after = await store.keys.change(id, terms, actorOf(caller));
   if (after === undefined) throw unknownKey();
-  return replyWithDetail(after, context);
+  return ReplyDetail(after, context);
 });
 
 const withoutUndefined = (document: object) =>
@@ -164,12 +164,12 @@ async function findFormerKey(
 export const revokeKey = implement(contract.revokeKey, async ({ params: { id }, caller, context }) => {
   await findStoredKey(id, context);
   if (!(await context.store.keys.revoke(id, actorOf(caller)))) throw unknownKey();
-  return replyWithDetail(await findKey(id, context), context);
+  return ReplyDetail(await findKey(id, context), context);
 });
 
-async function replyWithDetail(key: AnyKey, context: AdminContext) {
+async function ReplyDetail(key: AnyKey, context: AdminContext) {
   const headers = isStored(key) ? { etag: toTag(key.version) } : {};
-  return replyWith(await toDetail(key, context), { headers });
+  return new Reply(await toDetail(key, context), { headers });
 }
 
 async function toDetail(key: AnyKey, context: AdminContext): Promise<z.input<typeof keyDetail>> {
@@ -208,7 +208,7 @@ export const getProject = implement(contract.getProject, async ({ params: { id }
   const element = await context.resources.get('project', id);
   if (element === undefined) throw absentProblem('project', id);
   const headers = element.version === undefined ? {} : { etag: toTag(element.version) };
-  return replyWith(await toProject(element, await countKeys(context), context), { headers });
+  return new Reply(await toProject(element, await countKeys(context), context), { headers });
 });
 
 export const putProject = implement(contract.putProject, async ({ params: { id }, body, caller, context, headers }) => {
@@ -217,7 +217,7 @@ export const putProject = implement(contract.putProject, async ({ params: { id }
   if (element === undefined) throw absentProblem('project', id);
   const status = outcome === 'created' ? 201 : 200;
   const written = { ...(await toProject(element, await countKeys(context), context)), warnings: [...warnings] };
-  return replyWith(written, { status, headers: { etag: toTag(version) } });
+  return new Reply(written, { status, headers: { etag: toTag(version) } });
 });
 
 export const deleteProject = implement(contract.deleteProject, async ({ params: { id }, caller, context, headers }) => {

@@ -10,7 +10,6 @@ import { shownStates } from '../../series/contract/series.ts';
 import {
   dollars,
   elementDocument,
-  idParam,
   instant,
   managed,
   pageOf,
@@ -170,42 +169,35 @@ export const listModels = modelsEndpoint('GET /api/models', 'viewer', {
 
 export const getModel = modelsEndpoint('GET /api/models/:id', 'viewer', {
   summary: 'Show a model with its document',
-  params: idParam,
   answer: modelDetail,
 });
 
 export const putModel = modelsEndpoint('PUT /api/models/:id', 'editor', {
   summary: 'Put a model in, or change it; the document is an element of the file’s list `models`',
-  params: idParam,
   body: elementDocument,
   answer: written,
 });
 
 export const deleteModel = modelsEndpoint('DELETE /api/models/:id', 'editor', {
   summary: 'Take a model out',
-  params: idParam,
 });
 
 export const patchModel = modelsEndpoint('PATCH /api/models/:id', 'editor', {
   summary: 'Show a model to clients, or hide it from them',
-  params: idParam,
   body: visibility,
   answer: written,
 });
 
 export const forgetItems = modelsEndpoint('POST /api/models/:id/forget', 'editor', {
   summary: 'Have every node forget what it remembers of the items of a model',
-  params: idParam,
 });
 
 export const acceptModel = modelsEndpoint('POST /api/models/:id/accept', 'editor', {
   summary: 'Take what the targets of a model make of its canary’s texts the next time for what is to be',
-  params: idParam,
 });
 
 export const testModel = modelsEndpoint('POST /api/models/:id/test', 'editor', {
   summary: 'Send a small request to a model through the gateway, and say what came back',
-  params: idParam,
   body: z.object({ operation: z.enum(operations) }),
   answer: modelTestAnswer,
 });

@@ -8,7 +8,7 @@ import type { ElementDocument } from '../../../core/resource-editor.ts';
 import type { Model, Snapshot } from '../../../core/snapshot.ts';
 import { actorOf } from '../../caller.ts';
 import { toElementPage } from '../../element-page.ts';
-import { type Call, implement, replyWith } from '../../implement.ts';
+import { type Call, implement, Reply } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
@@ -19,9 +19,7 @@ import {
   writeResource,
 } from '../../resource-write.ts';
 import { readStates } from '../../series/states.ts';
-import type { idParam } from '../../shapes/common.ts';
 import { indexOf, readTargetReports } from '../../target-index.ts';
-import type { modelQuery, visibility } from '../contract/models.ts';
 import * as contract from '../contract/models.ts';
 import { type ModelSketch, toListView, toModelSketch, toModelView } from '../model-view.ts';
 
@@ -43,7 +41,7 @@ export const listModels = implement(contract.listModels, async ({ query, context
   });
 });
 
-type Filter = Call<undefined, typeof modelQuery>['query'];
+type Filter = Call<typeof contract.listModels>['query'];
 
 function fits(model: ModelSketch, { q, operation, upstream, visible, managedBy }: Filter): boolean {
   if (operation !== undefined && !model.operations.includes(operation)) return false;
@@ -77,12 +75,12 @@ export const getModel = implement(contract.getModel, async ({ params: { id }, co
   });
   const lists = toListView(index.models.get(id), id, reports.spoken);
   const detail = { ...view, lists, document: element.document, needs: { keys, defaultFor } };
-  return replyWith(detail, { headers: { etag: toTag(element.version) } });
+  return new Reply(detail, { headers: { etag: toTag(element.version) } });
 });
 
 export const putModel = implement(contract.putModel, async (call) => {
   const put = await writeResource('model', call.params.id, call.body, call);
-  return replyWith(put, {
+  return new Reply(put, {
     status: put.outcome === 'created' ? 201 : 200,
     headers: { etag: toTag(put.version) },
   });
@@ -98,7 +96,7 @@ export const patchModel = implement(contract.patchModel, async (call) => {
   for (let attempt = 1; ; attempt++) {
     try {
       const put = await setVisible(call, expected);
-      return replyWith(put, { headers: { etag: toTag(put.version) } });
+      return new Reply(put, { headers: { etag: toTag(put.version) } });
     } catch (error) {
       const isBeaten =
         error instanceof Problem && (error.code === 'changed_meanwhile' || error.code === 'already_there');
@@ -107,8 +105,8 @@ export const patchModel = implement(contract.patchModel, async (call) => {
   }
 });
 
-/** A built-in model gets an entry in the store, which replaces it. */
-async function setVisible(call: Call<typeof idParam, undefined, typeof visibility>, expected: number | undefined) {
+/** A model that comes with its upstream gets an entry in the store, which takes its place. */
+async function setVisible(call: Call<typeof contract.patchModel>, expected: number | undefined) {
   const { id } = call.params;
   const element = await call.context.resources.get('model', id);
   if (element === undefined) throw absentProblem('model', id);

@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { Snapshot } from '../../../core/snapshot.ts';
 import type { AdminContext } from '../../context.ts';
-import { implement, replyWith } from '../../implement.ts';
+import { implement, Reply } from '../../implement.ts';
 import { neededVersion, removeResource, toTag, writeResource } from '../../resource-write.ts';
 import { toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/settings.ts';
@@ -23,7 +23,7 @@ export const putSetting = implement(contract.putSetting, async ({ params: { id }
     { caller, context, headers },
     neededVersion(headers),
   );
-  return replyWith({ version, warnings: [...warnings] }, { headers: { etag: toTag(version) } });
+  return new Reply({ version, warnings: [...warnings] }, { headers: { etag: toTag(version) } });
 });
 
 export const deleteSetting = implement(contract.deleteSetting, async ({ params: { id }, caller, context, headers }) => {

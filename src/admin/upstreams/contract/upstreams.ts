@@ -6,7 +6,7 @@ import { operations } from '../../../core/operations/index.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { price } from '../../models/contract/models.ts';
 import { shownStates } from '../../series/contract/series.ts';
-import { elementDocument, idParam, managed, pageOf, pageQuery, reported, written } from '../../shapes/common.ts';
+import { elementDocument, managed, pageOf, pageQuery, reported, written } from '../../shapes/common.ts';
 
 const upstreamsEndpoint = endpointsOf('Upstreams');
 
@@ -123,20 +123,17 @@ export const listUpstreams = upstreamsEndpoint('GET /api/upstreams', 'viewer', {
 
 export const getUpstream = upstreamsEndpoint('GET /api/upstreams/:id', 'viewer', {
   summary: 'Show an upstream with its document; its secrets say (sealed)',
-  params: idParam,
   answer: upstreamDetail,
 });
 
 export const putUpstream = upstreamsEndpoint('PUT /api/upstreams/:id', 'admin', {
   summary: 'Put an upstream in, or change it; the document is an element of the file’s list `upstreams`',
-  params: idParam,
   body: elementDocument,
   answer: written,
 });
 
 export const deleteUpstream = upstreamsEndpoint('DELETE /api/upstreams/:id', 'admin', {
   summary: 'Take an upstream out; it stays where models still use it',
-  params: idParam,
 });
 
 export const testDraft = upstreamsEndpoint('POST /api/upstreams/test', 'admin', {
@@ -147,13 +144,11 @@ export const testDraft = upstreamsEndpoint('POST /api/upstreams/test', 'admin', 
 
 export const testUpstream = upstreamsEndpoint('POST /api/upstreams/:id/test', 'editor', {
   summary: 'Connect to an upstream, and say how far that came',
-  params: idParam,
   answer: testAnswer,
 });
 
 export const listUpstreamModels = upstreamsEndpoint('GET /api/upstreams/:id/models', 'editor', {
   summary: 'Ask an upstream which models it has',
-  params: idParam,
   answer: upstreamModels,
 });
 

@@ -9,7 +9,7 @@ import { type ImportedPrices, toImportedPrices } from '../../../prices/imported.
 import { listedPrice } from '../../../prices/listed.ts';
 import type { AdminContext } from '../../context.ts';
 import { toElementPage } from '../../element-page.ts';
-import { implement, replyWith } from '../../implement.ts';
+import { implement, Reply } from '../../implement.ts';
 import { toListPriceView } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
@@ -70,7 +70,7 @@ export const getUpstream = implement(contract.getUpstream, async ({ params: { id
   const element = await context.resources.get('upstream', id);
   if (element === undefined) throw absentProblem('upstream', id);
   const view = toUpstreamView(element, await lookAround(context));
-  return replyWith({ ...view, document: element.document }, { headers: { etag: toTag(element.version) } });
+  return new Reply({ ...view, document: element.document }, { headers: { etag: toTag(element.version) } });
 });
 
 export const putUpstream = implement(contract.putUpstream, async (call) => {
@@ -82,7 +82,7 @@ export const putUpstream = implement(contract.putUpstream, async (call) => {
   await checkVersion(element ?? { kind: 'upstream', id: params.id, version: undefined }, expected, context);
   await judgeUpstream(context.resources, params.id, body);
   const put = await writeResource('upstream', params.id, body, call, expected);
-  return replyWith(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
+  return new Reply(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
 });
 
 export const deleteUpstream = implement(contract.deleteUpstream, async (call) => {
