@@ -4,6 +4,7 @@ import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../c
 import type { ResourceKind } from '../core/store/resources.ts';
 import { actorOf, type Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
+import { Reply } from './implement.ts';
 import { Problem } from './problem.ts';
 import { toInstant } from './shapes/common.ts';
 
@@ -35,6 +36,10 @@ export function neededVersion(headers: Headers): number {
     detail: 'Send If-Match with the ETag that you were given, or If-None-Match: * to create it.',
   });
 }
+
+/** With the version to send next, and 201 where it was not there before. */
+export const replyWritten = <T extends Pick<Written, 'outcome' | 'version'>>(put: T): Reply<T> =>
+  new Reply(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
 
 export async function writeResource(
   kind: ResourceKind,
@@ -73,7 +78,7 @@ export async function removeResource(
   id: string,
   { caller, context, headers }: Asked,
   expected: number | undefined = expectedVersion(headers),
-): Promise<void> {
+): Promise<undefined> {
   const removed = await context.resources.remove(kind, id, { expected, actor: actorOf(caller) });
   switch (removed.outcome) {
     case 'absent':
@@ -85,6 +90,7 @@ export async function removeResource(
     case 'managed-elsewhere':
       throw managedProblem(removed.element);
     case 'removed':
+      return undefined;
   }
 }
 
@@ -93,6 +99,17 @@ export function faultsProblem(faults: readonly { readonly path: string; readonly
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return new Problem('invalid_fields', { detail: `${where}${first?.message ?? ''}${more}`, fields: faults });
+}
+
+/** Throws a Problem where it is not there. */
+export async function findResource(
+  kind: ResourceKind,
+  id: string,
+  { resources }: Pick<AdminContext, 'resources'>,
+): Promise<ConfiguredElement> {
+  const element = await resources.get(kind, id);
+  if (element === undefined) throw absentProblem(kind, id);
+  return element;
 }
 
 export function absentProblem(kind: ResourceKind, id: string): Problem {

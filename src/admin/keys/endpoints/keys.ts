@@ -15,7 +15,9 @@ import {
   absentProblem,
   expectedVersion,
   faultsProblem,
+  findResource,
   removeResource,
+  replyWritten,
   toTag,
   writeResource,
 } from '../../resource-write.ts';
@@ -205,29 +207,30 @@ export const listProjects = implement(contract.listProjects, async ({ context })
 });
 
 export const getProject = implement(contract.getProject, async ({ params: { id }, context }) => {
-  const element = await context.resources.get('project', id);
-  if (element === undefined) throw absentProblem('project', id);
+  const element = await findResource('project', id, context);
   const headers = element.version === undefined ? {} : { etag: toTag(element.version) };
   return new Reply(await toProject(element, await countKeys(context), context), { headers });
 });
 
-export const putProject = implement(contract.putProject, async ({ params: { id }, body, caller, context, headers }) => {
-  const { outcome, version, warnings } = await writeResource('project', id, body, { caller, context, headers });
-  const element = await context.resources.get('project', id);
-  if (element === undefined) throw absentProblem('project', id);
-  const status = outcome === 'created' ? 201 : 200;
-  const written = { ...(await toProject(element, await countKeys(context), context)), warnings: [...warnings] };
-  return new Reply(written, { status, headers: { etag: toTag(version) } });
+export const putProject = implement(contract.putProject, async (call) => {
+  const { params, body, context } = call;
+  const put = await writeResource('project', params.id, body, call);
+  const element = await findResource('project', params.id, context);
+  return replyWritten({
+    ...put,
+    ...(await toProject(element, await countKeys(context), context)),
+    version: put.version,
+  });
 });
 
-export const deleteProject = implement(contract.deleteProject, async ({ params: { id }, caller, context, headers }) => {
-  const keys = (await countKeys(context)).get(id) ?? 0;
+export const deleteProject = implement(contract.deleteProject, async (call) => {
+  const { id } = call.params;
+  const keys = (await countKeys(call.context)).get(id) ?? 0;
   if (keys > 0) {
     const some = keys === 1 ? 'One key belongs' : `${keys} keys belong`;
     throw new Problem('in_use', { detail: `${some} to the project ${id}; move or revoke them first.` });
   }
-  await removeResource('project', id, { caller, context, headers });
-  return undefined;
+  return removeResource('project', id, call);
 });
 
 /** Number of unrevoked keys of each project. */

@@ -13,8 +13,10 @@ import { Problem } from '../../problem.ts';
 import {
   absentProblem,
   expectedVersion,
+  findResource,
   managedProblem,
   removeResource,
+  replyWritten,
   toTag,
   writeResource,
 } from '../../resource-write.ts';
@@ -55,8 +57,7 @@ function fits(model: ModelSketch, { q, operation, upstream, visible, managedBy }
 }
 
 export const getModel = implement(contract.getModel, async ({ params: { id }, context }) => {
-  const element = await context.resources.get('model', id);
-  if (element === undefined) throw absentProblem('model', id);
+  const element = await findResource('model', id, context);
   const snapshot = context.configuration.snapshot();
   const [index, reports, stored, { shown }] = await Promise.all([
     indexOf(snapshot),
@@ -78,18 +79,11 @@ export const getModel = implement(contract.getModel, async ({ params: { id }, co
   return new Reply(detail, { headers: { etag: toTag(element.version) } });
 });
 
-export const putModel = implement(contract.putModel, async (call) => {
-  const put = await writeResource('model', call.params.id, call.body, call);
-  return new Reply(put, {
-    status: put.outcome === 'created' ? 201 : 200,
-    headers: { etag: toTag(put.version) },
-  });
-});
+export const putModel = implement(contract.putModel, async (call) =>
+  replyWritten(await writeResource('model', call.params.id, call.body, call)),
+);
 
-export const deleteModel = implement(contract.deleteModel, async (call) => {
-  await removeResource('model', call.params.id, call);
-  return undefined;
-});
+export const deleteModel = implement(contract.deleteModel, (call) => removeResource('model', call.params.id, call));
 
 export const patchModel = implement(contract.patchModel, async (call) => {
   const expected = expectedVersion(call.headers);
@@ -108,8 +102,7 @@ export const patchModel = implement(contract.patchModel, async (call) => {
 /** A model that comes with its upstream gets an entry in the store, which takes its place. */
 async function setVisible(call: Call<typeof contract.patchModel>, expected: number | undefined) {
   const { id } = call.params;
-  const element = await call.context.resources.get('model', id);
-  if (element === undefined) throw absentProblem('model', id);
+  const element = await findResource('model', id, call.context);
   if (element.managedBy === 'file' || element.managedBy === 'embedded') throw managedProblem(element);
   const { visible: _before, ...document } = element.document;
   const next: ElementDocument = call.body.visible ? document : { ...document, visible: false };

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { Snapshot } from '../../../core/snapshot.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement, Reply } from '../../implement.ts';
-import { neededVersion, removeResource, toTag, writeResource } from '../../resource-write.ts';
+import { removeResource, toTag, writeResource } from '../../resource-write.ts';
 import { toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/settings.ts';
 import { type setting, settingIds } from '../contract/settings.ts';
@@ -15,21 +15,14 @@ export const listSettings = implement(contract.listSettings, async ({ context })
   items: await Promise.all(settingIds.map((id) => toSetting(id, context))),
 }));
 
-export const putSetting = implement(contract.putSetting, async ({ params: { id }, body, caller, context, headers }) => {
-  const { version, warnings } = await writeResource(
-    'setting',
-    id,
-    body,
-    { caller, context, headers },
-    neededVersion(headers),
-  );
-  return new Reply({ version, warnings: [...warnings] }, { headers: { etag: toTag(version) } });
+export const putSetting = implement(contract.putSetting, async (call) => {
+  const put = await writeResource('setting', call.params.id, call.body, call);
+  return new Reply(put, { headers: { etag: toTag(put.version) } });
 });
 
-export const deleteSetting = implement(contract.deleteSetting, async ({ params: { id }, caller, context, headers }) => {
-  await removeResource('setting', id, { caller, context, headers });
-  return undefined;
-});
+export const deleteSetting = implement(contract.deleteSetting, (call) =>
+  removeResource('setting', call.params.id, call),
+);
 
 async function toSetting(id: (typeof settingIds)[number], context: AdminContext): Promise<z.input<typeof setting>> {
   const found = await context.resources.get('setting', id);

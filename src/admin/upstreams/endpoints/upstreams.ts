@@ -13,11 +13,12 @@ import { implement, Reply } from '../../implement.ts';
 import { toListPriceView } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
-  absentProblem,
   checkVersion,
+  findResource,
   managedProblem,
   neededVersion,
   removeResource,
+  replyWritten,
   toTag,
   writeResource,
 } from '../../resource-write.ts';
@@ -67,8 +68,7 @@ function fits(
 }
 
 export const getUpstream = implement(contract.getUpstream, async ({ params: { id }, context }) => {
-  const element = await context.resources.get('upstream', id);
-  if (element === undefined) throw absentProblem('upstream', id);
+  const element = await findResource('upstream', id, context);
   const view = toUpstreamView(element, await lookAround(context));
   return new Reply({ ...view, document: element.document }, { headers: { etag: toTag(element.version) } });
 });
@@ -81,14 +81,12 @@ export const putUpstream = implement(contract.putUpstream, async (call) => {
   if (element !== undefined && element.managedBy !== 'store') throw managedProblem(element);
   await checkVersion(element ?? { kind: 'upstream', id: params.id, version: undefined }, expected, context);
   await judgeUpstream(context.resources, params.id, body);
-  const put = await writeResource('upstream', params.id, body, call, expected);
-  return new Reply(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
+  return replyWritten(await writeResource('upstream', params.id, body, call, expected));
 });
 
-export const deleteUpstream = implement(contract.deleteUpstream, async (call) => {
-  await removeResource('upstream', call.params.id, call);
-  return undefined;
-});
+export const deleteUpstream = implement(contract.deleteUpstream, (call) =>
+  removeResource('upstream', call.params.id, call),
+);
 
 export const testDraft = implement(contract.testDraft, async ({ body: { id, document }, context, signal }) => {
   const { upstream } = await judgeUpstream(context.resources, id, document);
@@ -139,8 +137,7 @@ async function readImportedPrices({ resources }: AdminContext): Promise<Imported
 
 /** The upstream in force, or as it will be after a recent write. */
 async function compiled(id: string, { resources, configuration }: AdminContext): Promise<Upstream> {
-  const element = await resources.get('upstream', id);
-  if (element === undefined) throw absentProblem('upstream', id);
+  const element = await findResource('upstream', id, { resources });
   const running = configuration.snapshot().upstreams.get(id);
   if (element.inForce && running !== undefined) return running;
   const preview = await resources.preview('upstream', id, element.document);
