@@ -2,11 +2,11 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { endpoints } from '../src/admin/endpoints.ts';
-import { renderReference, toJsonSchema } from '../src/config/describe/reference.ts';
 import { modelFields, modelHeaders } from '../src/core/model-fields.ts';
 import { families } from '../src/families/index.ts';
 import { codeOf } from '../src/lib/thrown.ts';
 import { renderEndpoints } from './admin-table.ts';
+import { renderReference, toJsonSchema } from './configuration-reference.ts';
 import { renderFamilies } from './families-table.ts';
 import { renderKeyOptions } from './key-options-table.ts';
 import { findModuleImports, readSources } from './modules/imports.ts';

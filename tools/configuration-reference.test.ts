@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleFamilies } from '../../../test/support/gateways/configuration.ts';
-import { renderReference } from './reference.ts';
+import { sampleFamilies } from '../test/support/gateways/configuration.ts';
+import { renderReference } from './configuration-reference.ts';
 
 const reference = renderReference(sampleFamilies);
 const rowOf = (key: string) => reference.split('\n').find((line) => line.startsWith(`| \`${key}\` |`));

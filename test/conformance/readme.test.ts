@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { loadText } from '../../../test/support/gateways/configuration.ts';
-import { families } from '../../families/index.ts';
+import { families } from '../../src/families/index.ts';
+import { loadText } from '../support/gateways/configuration.ts';
 
 const env = {
   OPENAI_API_KEY: 'sk-0123456789',
@@ -12,7 +12,7 @@ const env = {
 };
 
 test('each configuration block in the README is complete and gives no warning', async (t) => {
-  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
   const blocks = [...readme.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, block = '']) => block);
   assert.ok(blocks.length >= 2);
   const keys: (string | undefined)[] = [];

@@ -1,8 +1,8 @@
 /** Generates docs/reference/configuration.md from the schema. */
 
 import * as z from 'zod';
-import { type Family, isMadeHere, offersOf, standardOptions } from '../../core/family.ts';
-import { configurationSchema } from '../elements/schema.ts';
+import { configurationSchema } from '../src/config/elements/schema.ts';
+import { type Family, isMadeHere, offersOf, standardOptions } from '../src/core/family.ts';
 
 /** A table for each section of the file, as Markdown. */
 export function renderReference(families: readonly Family[]): string {

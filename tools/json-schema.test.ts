@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleFamilies } from '../../../test/support/gateways/configuration.ts';
-import { type SchemaNode, toJsonSchema } from './reference.ts';
+import { sampleFamilies } from '../test/support/gateways/configuration.ts';
+import { type SchemaNode, toJsonSchema } from './configuration-reference.ts';
 
 const schema = toJsonSchema(sampleFamilies);
 
