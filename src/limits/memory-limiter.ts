@@ -14,24 +14,22 @@ export interface MemoryLimiter extends Limiter {
 
 export interface MemoryLimiterDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Processes that count separately: each has its share of every limit. */
-  readonly nodes?: number;
 }
 
-export function createMemoryLimiter({ clock, nodes = 1 }: MemoryLimiterDeps): MemoryLimiter {
+export function createMemoryLimiter({ clock }: MemoryLimiterDeps): MemoryLimiter {
   const counters = new Counters();
   return {
     begin(holders) {
       const nowMs = Math.floor(clock.monotonicMs());
-      return begin(counters.plan(holders, nowMs), nowMs, nodes);
+      return begin(counters.plan(holders, nowMs), nowMs, 1);
     },
     reserve(holders, amounts) {
       const nowMs = Math.floor(clock.monotonicMs());
       const plan = counters.plan(holders, nowMs);
-      const obstacle = obstacleTo(plan, amounts, nowMs, nodes);
-      if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+      const obstacle = obstacleTo(plan, amounts, nowMs, 1);
+      if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, 1));
       plan.take(nowMs, amounts);
-      return new LocallyTaken(plan, amounts, nowMs, nodes);
+      return new LocallyTaken(plan, amounts, nowMs);
     },
     get size() {
       return counters.size;
@@ -44,18 +42,16 @@ class LocallyTaken implements Taken {
   readonly #plan: Plan;
   readonly #amounts: Amounts;
   readonly #atMs: number;
-  readonly #nodes: number;
   #isSettled = false;
 
-  constructor(plan: Plan, amounts: Amounts, atMs: number, nodes: number) {
-    this.#nodes = nodes;
+  constructor(plan: Plan, amounts: Amounts, atMs: number) {
     this.#plan = plan;
     this.#amounts = amounts;
     this.#atMs = atMs;
   }
 
   headers(): string[] {
-    return localRateHeaders(this.#plan, this.#atMs, this.#nodes);
+    return localRateHeaders(this.#plan, this.#atMs, 1);
   }
 
   settle(used: Amounts): void {

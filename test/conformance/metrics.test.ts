@@ -7,8 +7,7 @@ import type { Bill } from '../../src/core/accounting/price.ts';
 import { Exchange } from '../../src/core/exchange.ts';
 import { routes } from '../../src/routes/index.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics/metrics.ts';
-import { toExposition } from '../../src/telemetry/metrics/reading.ts';
-import { type Exposition, parseExposition } from '../support/clients/exposition.ts';
+import { type Exposition, parseExposition, toExposition } from '../support/clients/exposition.ts';
 import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 

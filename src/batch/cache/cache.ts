@@ -95,16 +95,16 @@ const isSame = (a: CacheSettings, b: CacheSettings): boolean =>
 /** Estimated overhead beside its bytes. */
 const besideBytes = 400;
 
-export function bytesOf({ result, envelope }: Found): number {
+function bytesOf({ result, envelope }: Found): number {
   return result.bytes.length + envelope.head.length + envelope.tail.length + besideBytes;
 }
 
 /** With copies, as the originals may be slices of long buffers. */
-export function cachedOf(found: Found, envelope: Envelope): Found {
+function cachedOf(found: Found, envelope: Envelope): Found {
   return { ...found, result: { ...found.result, bytes: Buffer.from(found.result.bytes) }, envelope };
 }
 
-export function cachedEnvelope(envelope: Envelope): Envelope {
+function cachedEnvelope(envelope: Envelope): Envelope {
   return { ...envelope, head: Buffer.from(envelope.head), tail: Buffer.from(envelope.tail) };
 }
 
@@ -112,7 +112,7 @@ const lengthBytes = 4;
 const sumLength = 32;
 
 /** For other processes: a checksum over the key and all else, a description, and the bytes. */
-export function toStored(key: string, { result, envelope, counts, isShare, origin }: Found): Buffer {
+function toStored(key: string, { result, envelope, counts, isShare, origin }: Found): Buffer {
   const { bytes, ...said } = result;
   const { head, tail, ...around } = envelope;
   const description = Buffer.from(
@@ -125,7 +125,7 @@ export function toStored(key: string, { result, envelope, counts, isShare, origi
 }
 
 /** Undefined where the bytes are truncated, changed, or of another key. */
-export function fromStored(key: string, stored: Buffer): Found | undefined {
+function fromStored(key: string, stored: Buffer): Found | undefined {
   if (stored.length < sumLength + lengthBytes) return undefined;
   const content = stored.subarray(sumLength);
   if (!sumOf(key, content).equals(stored.subarray(0, sumLength))) return undefined;

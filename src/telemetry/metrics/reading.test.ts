@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseExposition } from '../../../test/support/clients/exposition.ts';
+import { parseExposition, toExposition } from '../../../test/support/clients/exposition.ts';
 import { atOnce } from '../../lib/time-slices.ts';
 import { metricNames } from './definitions.ts';
-import { addReadings, formFor, onlyCounts, type Reading, toExposition, toLabels } from './reading.ts';
+import { addReadings, formFor, onlyCounts, type Reading, toLabels } from './reading.ts';
 import { Registry } from './registry.ts';
 
 test('label values with quotes, backslashes and line ends can be read back', () => {

@@ -19,7 +19,7 @@ export const expositionTypes = {
   plain: 'text/plain; version=0.0.4; charset=utf-8',
   openMetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 } as const;
-type Form = keyof typeof expositionTypes;
+export type Form = keyof typeof expositionTypes;
 
 /** The scraper's preference, by `q`. */
 export function formFor(accept: string | undefined): Form {
@@ -43,10 +43,6 @@ export function toLabels(names: readonly string[], values: readonly string[]): s
     text += `${at === 0 ? '{' : ','}${name}="${escapeValue(withMasks(values[at] ?? ''))}"`;
   }
   return `${text}}`;
-}
-
-export function toExposition(reading: Reading, form?: Form): string {
-  return [...expositionOf(reading, form)].join('');
 }
 
 /** In pieces small enough to be written without delaying requests. */

@@ -1,6 +1,7 @@
 /** A strict parser of the Prometheus text format (0.0.4). */
 
 import assert from 'node:assert/strict';
+import { expositionOf, type Form, type Reading } from '../../../src/telemetry/metrics/reading.ts';
 
 interface Sample {
   /** With `_bucket`, `_sum` or `_count` where it is a part of a histogram. */
@@ -117,3 +118,5 @@ function checkFamily(name: string, { type, samples }: MetricFamily): void {
     });
   }
 }
+
+export const toExposition = (reading: Reading, form?: Form): string => [...expositionOf(reading, form)].join('');
