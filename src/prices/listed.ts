@@ -13,7 +13,8 @@ interface CompiledList {
 }
 
 const compiled = new Map<string, CompiledList>();
-export interface PriceOrigin extends Pick<PriceList, 'source' | 'asOf' | 'verified'> {
+export interface PriceOrigin extends Pick<PriceList, 'source' | 'asOf'> {
+  readonly verified: boolean;
   readonly from: (typeof priceSources)[number];
 }
 
@@ -23,7 +24,7 @@ for (const list of priceTable) {
   if (compiled.has(list.family)) throw new TypeError(`family ${list.family} stands twice in the table of prices`);
   const prices = Object.entries(list.models).map(([model, written]) => [model, toPrice(written)] as const);
   compiled.set(list.family, { list, prices: new Map(prices) });
-  const { source, asOf, verified } = list;
+  const { source, asOf, verified = false } = list;
   for (const [, price] of prices) origins.set(price, { from: 'table', source, asOf, verified });
 }
 

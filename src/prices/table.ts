@@ -15,8 +15,8 @@ export interface PriceList {
   /** Where it was published. */
   readonly source: string;
   readonly asOf: string;
-  /** Whether the page was compared on that day, or the row written from memory. */
-  readonly verified: boolean;
+  /** Set where the page was compared on that day; the rows of others are written from memory. */
+  readonly verified?: true;
   /** Remarks of the page beside the number. */
   readonly note?: string;
   /** By the upstream's name for the model. */
@@ -47,7 +47,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^(?:\w+\.)?api\.openai\.com$/,
     source: 'https://platform.openai.com/docs/pricing',
     asOf: '2025-11-01',
-    verified: false,
     models: {
       ...openaiEmbeddings,
       'gpt-3.5-turbo-instruct': { input: '1.50', output: '2' },
@@ -66,7 +65,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /\.(?:openai|cognitiveservices|services\.ai)\.azure\.com$/,
     source: 'https://azure.microsoft.com/pricing/details/cognitive-services/openai-service/',
     asOf: '2025-11-01',
-    verified: false,
     note: 'global standard deployments that are named like their model',
     models: {
       ...openaiEmbeddings,
@@ -80,7 +78,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^api\.cohere\.(?:com|ai)$/,
     source: 'https://cohere.com/pricing',
     asOf: '2025-11-01',
-    verified: false,
     note: 'a search unit is one query with up to 100 documents',
     models: {
       'rerank-v3.5': search('0.002'),
@@ -98,7 +95,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^(?:api\.voyageai|ai\.mongodb)\.com$/,
     source: 'https://docs.voyageai.com/docs/pricing',
     asOf: '2026-05-01',
-    verified: false,
     note: 'the free tokens of a new account are not considered',
     models: {
       'voyage-4-large': input('0.12'),
@@ -125,7 +121,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^api\.jina\.ai$/,
     source: 'https://jina.ai/api-dashboard/pricing',
     asOf: '2025-11-01',
-    verified: false,
     note: 'the smaller of the prepaid packages',
     models: {
       'jina-embeddings-v4': input('0.05'),
@@ -142,7 +137,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^api\.mistral\.ai$/,
     source: 'https://mistral.ai/pricing',
     asOf: '2025-11-01',
-    verified: false,
     models: {
       'mistral-embed': input('0.10'),
       'codestral-embed': input('0.15'),
@@ -158,7 +152,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^generativelanguage\.googleapis\.com$/,
     source: 'https://ai.google.dev/gemini-api/docs/pricing',
     asOf: '2025-11-01',
-    verified: false,
     note: 'the paid tier',
     models: { 'gemini-embedding-001': input('0.15') },
   },
@@ -167,7 +160,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /(?:^|-)aiplatform\.googleapis\.com$/,
     source: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
     asOf: '2025-11-01',
-    verified: false,
     note: 'older models are priced by the character, which is not represented here',
     models: { 'gemini-embedding-001': input('0.15') },
   },
@@ -176,7 +168,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^bedrock-(?:agent-)?runtime(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com$/,
     source: 'https://aws.amazon.com/bedrock/pricing/',
     asOf: '2025-11-01',
-    verified: false,
     note: 'us-east-1, on demand; other regions differ',
     models: {
       'amazon.titan-embed-text-v1': input('0.10'),
@@ -196,7 +187,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^api\.pinecone\.io$/,
     source: 'https://www.pinecone.io/pricing/',
     asOf: '2025-11-01',
-    verified: false,
     models: {
       'multilingual-e5-large': input('0.08'),
       'llama-text-embed-v2': input('0.16'),
@@ -210,7 +200,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^api\.together\.(?:xyz|ai)$/,
     source: 'https://www.together.ai/pricing',
     asOf: '2025-11-01',
-    verified: false,
     models: {
       'BAAI/bge-base-en-v1.5': input('0.01'),
       'BAAI/bge-large-en-v1.5': input('0.02'),
@@ -223,7 +212,6 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^api\.deepseek\.com$/,
     source: 'https://api-docs.deepseek.com/quick_start/pricing',
     asOf: '2025-11-01',
-    verified: false,
     models: { 'deepseek-chat': { input: '0.28', cachedInput: '0.028', output: '0.42' } },
   },
 ];

@@ -24,8 +24,7 @@ const oidcSchema = mapping({
     .describe('Label of the button after "Sign in with".'),
   scopes: list(text('a scope', /^[\x21\x23-\x5b\x5d-\x7e]+$/), 'a list of scopes')
     .default(['openid', 'email', 'profile'])
-    .describe('Requested scopes.')
-    .meta({ kind: 'list of scopes' }),
+    .describe('Requested scopes.'),
   default_role: oneOf(roles)
     .optional()
     .describe('Role of users without an invitation or a group.')
@@ -47,10 +46,7 @@ const oidcSchema = mapping({
 });
 
 function groups(members: string) {
-  return list(text('the name of a group'), 'a list of groups')
-    .default([])
-    .describe(`Groups of ${members}.`)
-    .meta({ kind: 'list of groups' });
+  return list(text('the name of a group'), 'a list of groups').default([]).describe(`Groups of ${members}.`);
 }
 
 export const standardConsolePort = 4001;

@@ -4,7 +4,7 @@ import type { Family } from '../../core/family.ts';
 import { mayBeMatched } from '../../core/model-name.ts';
 import type { TakenPath } from '../../core/paths.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
-import { toPathText } from '../read/faults.ts';
+import { suggestion, toPathText } from '../read/faults.ts';
 import type { SideFiles } from '../read/side-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 
@@ -63,6 +63,11 @@ export class Location<C extends Reporting = CompileContext> {
   /** A name for a message; one from the environment is not repeated. */
   quoted(name: string): string {
     return this.context.isSubstituted(this.path) ? 'this name' : JSON.stringify(name);
+  }
+
+  /** A fault of a name that nothing has, with the nearest known one, else with `hint`. */
+  unknown(what: string, name: string, near: string | undefined, hint = ''): void {
+    this.fault(`${what} ${this.quoted(name)}${suggestion(near) || hint}`);
   }
 
   /** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */

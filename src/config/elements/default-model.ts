@@ -4,7 +4,6 @@ import type * as z from 'zod';
 import { byOperation, type Operation, operations } from '../../core/operations/index.ts';
 import type { ModelIndex } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
-import { suggestion } from '../read/faults.ts';
 import type { Location } from './context.ts';
 import { mapping, modelName } from './fields.ts';
 
@@ -31,7 +30,7 @@ export function toDefaultModels(
         name,
         models.all.map(({ id }) => id),
       );
-      at.fault(`unknown model ${at.quoted(name)}${suggestion(near)}`);
+      at.unknown('unknown model', name, near);
     } else if (!model.operations.includes(operation)) {
       at.fault(`${at.quoted(name)} does not serve ${operation}; it serves ${model.operations.join(', ')}`);
     }

@@ -217,8 +217,10 @@ function toEpochMs(written: string): number {
   return exists ? Date.parse(written) : Number.NaN;
 }
 
+/** `wants`: such as `a list of names`, which is also its kind for documents. */
 export function list<T extends z.ZodType>(element: T, wants = 'a list') {
-  return z.array(element, { error: wants });
+  const array = z.array(element, { error: wants });
+  return wants === 'a list' ? array : array.meta({ kind: wants.slice('a '.length) });
 }
 
 /** Visible ASCII, so that it fits in a header. */

@@ -22,8 +22,7 @@ export const ledgerSchema = mapping({
   retention: retentionField().prefault('90d').describe('How long rows are kept; sums stay.'),
   redact: redactField()
     .default([])
-    .describe('JSON fields whose values are redacted in captured bodies, beside known secrets.')
-    .meta({ kind: 'list of names' }),
+    .describe('JSON fields whose values are redacted in captured bodies, beside known secrets.'),
 });
 
 export function retentionField() {

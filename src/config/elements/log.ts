@@ -57,8 +57,7 @@ const named = (what: string) =>
   list(ownId(), `a list of IDs of ${what}`)
     .max(mostNamed, { error: `${mostNamed} at most` })
     .default([])
-    .describe(`The ${what} with a label of their own.`)
-    .meta({ kind: 'list of IDs' });
+    .describe(`The ${what} with a label of their own.`);
 
 export const metricsSchema = mapping({ keys: named('keys'), projects: named('projects') });
 
@@ -83,10 +82,7 @@ export const otelSchema = mapping({
     .optional()
     .describe('Share of requests that are traced: of those without a trace, and at most of those that clients trace.')
     .meta({ defaultText: '`OTEL_TRACES_SAMPLER_ARG`, else 1' }),
-  keys: list(ownId(), 'a list of IDs of keys')
-    .default([])
-    .describe('Keys whose clients may trace every request.')
-    .meta({ kind: 'list of IDs' }),
+  keys: list(ownId(), 'a list of IDs of keys').default([]).describe('Keys whose clients may trace every request.'),
 });
 
 export function toOtelSettings({ keys, headers, ...rest }: z.output<typeof otelSchema>): OtelSettings {

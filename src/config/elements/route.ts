@@ -7,7 +7,6 @@ import { mayMeanTheSame } from '../../core/paths.ts';
 import type { QueryGrammar } from '../../core/query.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
-import { suggestion } from '../read/faults.ts';
 import { type CompileContext, type Entry, Location } from './context.ts';
 import { duration, flag, laneField, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
 
@@ -132,9 +131,7 @@ function checkUpstreams(
 ): void {
   named.forEach((id, index) => {
     if (upstreams.has(id)) return;
-    const at = location.at(index);
-    const hint = suggestion(nearestName(id, [...upstreams.keys()]));
-    at.fault(`no upstream is called ${at.quoted(id)}${hint}`);
+    location.at(index).unknown('no upstream is called', id, nearestName(id, [...upstreams.keys()]));
   });
 }
 

@@ -25,8 +25,7 @@ export const settingsSchema = mapping({
     .default([])
     .describe(
       'Further files, by name or pattern such as `conf.d/*.yaml`. Their lists are appended; any other section may be in one file only.',
-    )
-    .meta({ kind: 'list of files' }),
+    ),
   server: serverSchema.prefault({}).describe('The gateway itself.'),
   console: consoleSchema.prefault({}).describe('The admin listener: metrics, the admin API and the console.'),
   ...storeFields,

@@ -5,7 +5,6 @@ import { type Operation, operationRows } from '../../../core/operations/index.ts
 import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
-import { suggestion } from '../../read/faults.ts';
 import type { Location } from '../context.ts';
 import { type ModelEntry, standardRetry } from './schema.ts';
 import { type CompiledModel, nameOf, serves } from './targets.ts';
@@ -128,8 +127,7 @@ export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<strin
   const isKnown =
     names.has(shadow.model) || [...names].some((name) => name.includes('*') && matches(name, shadow.model));
   if (!isKnown) {
-    const hint = suggestion(nearestName(shadow.model, [...names])) || '; declare it under models';
-    at.fault(`there is no model ${at.quoted(shadow.model)}${hint}`);
+    at.unknown('there is no model', shadow.model, nearestName(shadow.model, [...names]), '; declare it under models');
   }
 }
 

@@ -120,10 +120,7 @@ const hedge = mapping({
 
 export const modelSchema = mapping({
   id: modelName().describe('Public name. One `*` makes it a pattern: `gpt-*`.'),
-  aliases: list(modelName(), 'a list of names')
-    .default([])
-    .describe('Further exact names.')
-    .meta({ kind: 'list of names' }),
+  aliases: list(modelName(), 'a list of names').default([]).describe('Further exact names.'),
   operations: operationList()
     .optional()
     .describe('Operations of the model.')
@@ -219,8 +216,7 @@ export const modelSchema = mapping({
     texts: list(text('a text', /^[\s\S]{1,8192}$/), 'a list of texts')
       .min(1, { error: 'at least one text' })
       .max(32, { error: '32 texts at most' })
-      .describe('The texts.')
-      .meta({ kind: 'list of texts' }),
+      .describe('The texts.'),
     every: duration(1_000, 604_800_000).default(3_600_000).describe('Interval.'),
   })
     .optional()

@@ -8,7 +8,7 @@ import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
-import { suggestion, toPathText } from '../../read/faults.ts';
+import { toPathText } from '../../read/faults.ts';
 import { checkPattern, createFirsts, type Entry, type Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { toOfferMap } from '../upstream/parts.ts';
@@ -63,7 +63,11 @@ export function toTargets(
     }
     const upstream = upstreams.get(entry.upstream);
     if (upstream === undefined) {
-      reportUnknown(entry.upstream, document, at.at('upstream'));
+      // One in the file has a fault of its own.
+      if (!document.upstreamIds.has(entry.upstream)) {
+        const near = document.nearestUpstream(entry.upstream);
+        at.at('upstream').unknown('unknown upstream', entry.upstream, near, '; declare it under upstreams');
+      }
       return [];
     }
     const target = toTarget({ entry, owner: value, upstream, model: name, location: at }, document);
@@ -127,8 +131,7 @@ function toBridgeOffers({ entry: { bridge }, upstream, location }: NewTarget): O
   if (known.length === 0) {
     at.fault(`family ${family.id} speaks no chat, so there is nothing to bridge to; leave this out`);
   } else {
-    const hint = suggestion(nearestName(bridge, known)) || `; known are ${known.join(', ')}`;
-    at.fault(`unknown bridge ${at.quoted(bridge)}${hint}`);
+    at.unknown('unknown bridge', bridge, nearestName(bridge, known), `; known are ${known.join(', ')}`);
   }
   return undefined;
 }
@@ -180,16 +183,6 @@ function checkName(name: string, modelId: string, location: Location): void {
   if (name.includes('*') && !modelId.includes('*')) {
     location.fault("holds a *, which stands for what the model's own pattern matched, but its ID has none");
   }
-}
-
-function reportUnknown(
-  upstream: string,
-  { upstreamIds, nearestUpstream }: ConfigurationDocument,
-  location: Location,
-): void {
-  if (upstreamIds.has(upstream)) return; // it is in the file, with a fault of its own
-  const hint = suggestion(nearestUpstream(upstream)) || '; declare it under upstreams';
-  location.fault(`unknown upstream ${location.quoted(upstream)}${hint}`);
 }
 
 /** Those with a weight; where none has one, which is a fault, all of them. */

@@ -116,8 +116,7 @@ export const serverSchema = mapping({
   cors: mapping({
     origins: list(text('an origin such as https://app.example.com, or *'), 'a list of origins')
       .default([])
-      .describe('Allowed origins; `*` means any.')
-      .meta({ kind: 'list of origins' }),
+      .describe('Allowed origins; `*` means any.'),
   })
     .prefault({})
     .describe('CORS for browsers. Off by default.'),

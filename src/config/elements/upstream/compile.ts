@@ -21,7 +21,6 @@ import {
   toSocketUrl,
 } from '../../../lib/addresses/socket-origin.ts';
 import { nearestName } from '../../../lib/nearest-name.ts';
-import { suggestion } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, type Entry, Location } from '../context.ts';
 import { ReusableStep, reusable } from '../reuse.ts';
@@ -99,9 +98,7 @@ function findFamily(id: string, location: Location): Family | undefined {
   const family = families.find((one) => one.id === id);
   if (family === undefined) {
     const known = families.map((one) => one.id);
-    const near = nearestName(id, known);
-    const hint = near === undefined ? `; known are ${known.join(', ')}` : suggestion(near);
-    location.fault(`unknown family ${location.quoted(id)}${hint}`);
+    location.unknown('unknown family', id, nearestName(id, known), `; known are ${known.join(', ')}`);
   }
   return family;
 }

@@ -117,7 +117,9 @@ export function toFamilyOptions(
     const at = location.at(name);
     const option = Object.hasOwn(known, name) ? known[name] : undefined;
     if (option === undefined) {
-      const hint = suggestion(nearestName(name, Object.keys(known))) || wordsFor(family, Object.keys(known));
+      const names = Object.keys(known);
+      const all = names.length === 0 ? `family ${family.id} has none` : `known are ${names.join(', ')}`;
+      const hint = suggestion(nearestName(name, names)) || `; ${all}`;
       at.fault(`unknown option ${at.quoted(name)} of family ${family.id}${hint}`);
     } else if (option.values !== undefined && !option.values.includes(value)) {
       at.fault(`wanted: one of ${option.values.join(', ')}`);
@@ -131,10 +133,6 @@ export function toFamilyOptions(
     }
   }
   return Object.freeze({ ...standardOptions(family), ...written, base64 });
-}
-
-function wordsFor({ id }: Family, known: readonly string[]): string {
-  return known.length === 0 ? `; family ${id} has none` : `; known are ${known.join(', ')}`;
 }
 
 /** The enabled ones, with the upstream's options in their paths. */

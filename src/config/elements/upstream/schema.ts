@@ -67,15 +67,14 @@ export const upstreamSchema = mapping({
     .meta({ kind: 'names to values' }),
   forward_headers: list(text('the name of a header'), 'a list of header names')
     .default([])
-    .describe('Client headers that are forwarded, beside the standard ones.')
-    .meta({ kind: 'list of header names' }),
+    .describe('Client headers that are forwarded, beside the standard ones.'),
   response_headers: list(text('the name of a header, or its beginning and a *'), 'a list of header names')
     .min(1, { error: 'at least one; content-type alone where nothing else may pass' })
     .optional()
     .describe(
       'Response headers that may pass; `*` at the end is a wildcard. `content-type`, `content-encoding`, `retry-after` and framing always pass.',
     )
-    .meta({ kind: 'list of header names', defaultText: 'all but those that never do' }),
+    .meta({ defaultText: 'all but those that never do' }),
   timeouts: mapping({
     connect: time('To open a connection.', '`2s`'),
     first_byte: time('From the last request byte sent to the first response header byte.', '`60s`; completions `600s`'),
