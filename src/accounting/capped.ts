@@ -13,7 +13,6 @@ export interface Capped {
 }
 
 export interface CappedExchange extends Capped {
-  /** The project that was looked up. */
   readonly project: Project | undefined;
   /** Neither these holders nor any upstream of the model have caps. */
   readonly isFree: boolean;

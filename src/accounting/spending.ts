@@ -13,7 +13,6 @@ import type { Amounts, Limiter, Refused, Taken } from '../limits/limiter.ts';
 import { type CappedExchange, CappedIndex } from './capped.ts';
 import { HeldReservation } from './reservation.ts';
 
-/** Notified of refusals. */
 export interface Hits {
   limitHit(holder: HolderKind, measure: Measure | 'concurrency'): void;
   budgetHit(holder: HolderKind, period: BudgetPeriod): void;

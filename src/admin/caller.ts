@@ -18,7 +18,6 @@ export interface MemberCaller {
 interface TokenCaller {
   readonly kind: 'token';
   readonly tokenId: string;
-  /** The token's member. */
   readonly memberId: string;
   readonly name: string;
   readonly role: Role;
@@ -40,7 +39,6 @@ export function actorOf(caller: Caller): string {
   }
 }
 
-/** A member who just signed in. */
 export const actorNamed = (email: string): string => `console: ${email}`;
 
 /** The same session or token; its role may have changed. */

@@ -31,7 +31,6 @@ export interface AdminContext {
   /** Upstreams, models and projects, wherever they are declared. */
   readonly resources: ResourceEditor;
   readonly keyTerms: KeyJudge;
-  /** Tests an upstream from this process. */
   readonly probe: UpstreamProbe;
   readonly alerts: AlertWatch;
   readonly streams: EventStreams;
@@ -80,7 +79,6 @@ export interface RefusedConfiguration {
   }[];
 }
 
-/** A recipient of alerts. */
 export interface AlertChannel {
   readonly id: string;
   readonly kind: 'webhook' | 'slack' | 'smtp';
@@ -99,7 +97,6 @@ export interface AlertWatch {
 interface ProbeProblem {
   readonly message: string;
   readonly advice: string;
-  /** A field of the upstream's document. */
   readonly field: string | undefined;
 }
 

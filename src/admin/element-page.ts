@@ -17,7 +17,6 @@ interface PageParts<T> {
 interface ElementPage<T> {
   readonly items: T[];
   readonly next: string | null;
-  /** Number of matching elements. */
   readonly total: number;
 }
 

@@ -22,7 +22,6 @@ export interface Endpoint<
   readonly path: Path;
   /** One line for people, in the imperative. */
   readonly summary: string;
-  /** Its section in the document. */
   readonly tag: Tag;
   readonly needs: Needed;
   /** It gives lasting power: refused for API tokens, and for sessions without a fresh proof (`access/proof.ts`). */

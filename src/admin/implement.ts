@@ -16,7 +16,6 @@ export interface Call<E extends Endpoint = Endpoint> {
   readonly headers: Headers;
   /** The peer's address on the socket. */
   readonly address: string;
-  /** Fires when the caller disconnects. */
   readonly signal: AbortSignal;
   /** The raw body, for an endpoint without a schema for it; up to `bodyLimitBytes` by default. */
   raw(limitBytes?: number): Promise<Buffer>;

@@ -4,7 +4,6 @@ import type { Role } from '../core/role.ts';
 
 export { type Role, reaches, roles } from '../core/role.ts';
 
-/** What each role adds, for people. */
 export const roleFacts: Readonly<Record<Role, string>> = {
   viewer: 'Sees everything but secrets, captured bodies and the audit log.',
   editor: 'Also changes models, tests them and their upstreams, and uses the playground.',

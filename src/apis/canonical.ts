@@ -41,5 +41,4 @@ export function tokensIn(body: Json, texts: readonly Json[]): number {
   return counted ?? texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? estimateTokens(text) : 1), 0);
 }
 
-/** The answer for an empty list. */
 export const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };

@@ -15,7 +15,6 @@ const {
 
 interface Version extends Omit<ApiMapping, 'operation' | 'passes' | 'enter'> {
   readonly label: 'cohere' | 'cohere_v1';
-  /** Differences from OpenAI's chat. */
   readonly row: Partial<OperationRow>;
 }
 

@@ -138,7 +138,6 @@ const fim: ApiMapping = {
   },
 };
 
-/** Paths that it shares with OpenAI. */
 const mistralsToo = new Set(['/v1/chat/completions', '/v1/moderations']);
 
 export default defineClientApi({

@@ -22,7 +22,6 @@ const nsPerMs = 1e6;
 export interface Said {
   readonly content: string;
   readonly thinking: string;
-  /** Complete tool calls. */
   readonly calls: readonly JsonObject[];
   readonly logprobs: readonly Json[] | undefined;
 }
@@ -201,7 +200,6 @@ export class ChatReader implements PieceReader {
   }
 }
 
-/** For an answer that came whole. */
 export function readMessage(choice: JsonObject): Said {
   const message = objectIn(choice.message, 'the message of a choice');
   const calls = isJsonList(message.tool_calls) ? message.tool_calls.map(wholeCall) : [];

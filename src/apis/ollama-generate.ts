@@ -9,7 +9,6 @@ import { contentOf, entranceOverChat, entranceOverText, isEmpty, onlyCompletes, 
 /** Fields, if not empty, that completions cannot express. */
 const needsMore = ['system', 'template', 'images', 'format', 'think', 'logprobs'];
 
-/** Fields that chat cannot express. */
 const needsText = ['suffix', 'template', 'raw'];
 
 const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({

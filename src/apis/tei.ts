@@ -8,14 +8,12 @@ import { predict } from './tei-predict.ts';
 
 const id = 'tei';
 
-/** TEI's error type for a status. */
 function errorType(status: number): string {
   if (status === 429) return 'Overloaded';
   if (status === 503) return 'Unhealthy';
   return status >= 500 ? 'Backend' : 'Validation';
 }
 
-/** The defaults of a TEI server. */
 const standardServer = {
   model_dtype: 'float32',
   max_concurrent_requests: 512,

@@ -92,7 +92,6 @@ interface Passing {
   readonly label: 'pooling' | 'classes';
   readonly paths: ApiMapping['paths'];
   readonly summary: string;
-  /** Advice for the error message. */
   readonly instead: string;
 }
 

@@ -2,7 +2,6 @@
 
 interface Decimal {
   readonly units: bigint;
-  /** Digits after the dot. */
   readonly scale: number;
 }
 

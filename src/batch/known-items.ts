@@ -9,7 +9,6 @@ import type { Codec, Items, ListRequest } from './codecs/codec.ts';
 import type { Found } from './found.ts';
 import { weightOf } from './parts.ts';
 
-/** A list request split into items. */
 export interface ReadList {
   readonly codec: Codec;
   readonly request: ListRequest;
@@ -28,7 +27,6 @@ export class KnownItems implements Remembered {
   readonly knownBytes: number;
   readonly missingShare: number;
   readonly read: ReadList;
-  /** For each item, in order. */
   readonly keys: readonly string[];
   readonly found: ReadonlyMap<string, Found>;
 

@@ -263,7 +263,6 @@ export class ListRun implements Inquiry {
     if (width !== this.#width) throw new Unfit(`vectors of ${width} numbers, where there are to be ${this.#width}`);
   }
 
-  /** Results of some of its items. */
   take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void {
     this.#parts.push(part);
     this.asked.owes(part.exchange);

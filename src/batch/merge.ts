@@ -6,7 +6,6 @@ import { sumOf } from './decimals.ts';
 import type { Found } from './found.ts';
 
 export interface Placed {
-  /** The item's number in the request. */
   readonly item: number;
   readonly found: Found;
 }

@@ -33,7 +33,6 @@ export interface Inquiry {
   read(bytes: Buffer, items: number): Promise<ReadAnswer>;
 }
 
-/** A distinct item to be requested. */
 export interface Wanted {
   readonly bytes: Buffer;
 }
@@ -210,7 +209,6 @@ export class PartAsker<T extends Wanted> {
   }
 }
 
-/** Index in the whole list. */
 function indexInWhole(item: Buffer | undefined, { bytes }: Items): number | undefined {
   const place = item === undefined ? -1 : bytes.indexOf(item);
   return place === -1 ? undefined : place;
@@ -220,6 +218,5 @@ const isFull = (error: unknown): boolean => error instanceof GatewayError && err
 
 export const isOfUpstream = (error: unknown): boolean => error instanceof GatewayError && error.status >= 500;
 
-/** The fault is not the request's. */
 export const mayBeServedElsewhere = ({ status, meantStatus = status }: Answer): boolean =>
   meantStatus >= 500 || meantStatus === 429 || meantStatus === 413;

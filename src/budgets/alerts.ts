@@ -34,7 +34,6 @@ interface BudgetAlert {
   /** Null for budgets without a period. */
   readonly ends_at: string | null;
   readonly account: string;
-  /** The threshold that was reached. */
   readonly percent: number;
   /** Decimal US dollars, as is what is spent. */
   readonly amount: string;
@@ -43,7 +42,6 @@ interface BudgetAlert {
 }
 
 export interface BudgetAlertsDeps {
-  /** The present configuration. */
   readonly settings: () => Pick<AlertSettings, 'webhooks'>;
   /** True for one node only, ever, for each name. */
   readonly claim: (name: string) => Promise<boolean>;
@@ -136,7 +134,6 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
 
   return {
     reached,
-    /** Cancels pending retries. */
     async close(): Promise<void> {
       closing.abort();
       await Promise.all(underWay);

@@ -101,7 +101,6 @@ export class LocalAllowance {
     return nowMs >= this.#account.startsAtMs && nowMs < this.#account.endsAtMs;
   }
 
-  /** Adopts the present configuration. */
   follow(budget: Budget): void {
     if (budget === this.#budget) return;
     const { alerts } = this.#budget;
@@ -130,7 +129,6 @@ export class LocalAllowance {
     return true;
   }
 
-  /** Draws what is missing. */
   takeLater(nanos: number): Promise<void> {
     if (this.#deps.clock.monotonicMs() < this.#silentUntilMs) {
       return Promise.reject(moneyUnavailable('the store did not answer a moment ago'));
@@ -305,7 +303,6 @@ export class LocalAllowance {
     }
   }
 
-  /** The need of all waiting requests. */
   #wanted(leastNanos: number): number {
     const neededNanos = this.#waiters.nanos - this.#atHandNanos;
     return Math.max(leastNanos, Math.min(neededNanos, this.#account.nanos));

@@ -23,11 +23,9 @@ export interface LocalBudgetsDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly alerts: BudgetAlerts;
-  /** Timeout of one store call. */
   readonly drawTimeoutMs?: number;
 }
 
-/** Notifies operators, once each. */
 interface BudgetAlerts {
   reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
 }

@@ -28,7 +28,6 @@ export class NodeLease {
     this.#deps = deps;
   }
 
-  /** Drawn money may be spent. */
   isValidAt(nowMs: number): boolean {
     return nowMs - this.#heardAtMs < spendsAloneMs;
   }

@@ -21,12 +21,10 @@ export interface Shortage {
   readonly account: BudgetAccount;
   readonly period: BudgetPeriod;
   readonly spentNanos: number;
-  /** Upper bound of the request's cost. */
   readonly nanos: number;
   readonly nowMs: number;
 }
 
-/** Names the budget's holder, for metrics. */
 export class BudgetExceeded extends GatewayError {
   readonly holder: HolderKind;
   readonly period: BudgetPeriod;

@@ -19,7 +19,6 @@ interface Action<Ground> {
   readonly makesStore?: (values: CommandContext['values']) => boolean;
 }
 
-/** The actor in the audit log. */
 export const actor = 'command line';
 
 interface StoreGround {

@@ -6,7 +6,6 @@ import { foldEmail, type StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import { Problem } from '../problem.ts';
 
-/** The provider's statement about a person. */
 export interface OidcPerson {
   /** Issuer and subject: never change for a person. */
   readonly subject: string;
@@ -54,10 +53,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   }
 
   return {
-    /**
-     * The redirect URL, and what the browser keeps meanwhile. For a re-authentication the provider must ask the person again. Throws a Problem where
-     * the provider is unreachable.
-     */
+    /** The redirect URL, and what the browser keeps meanwhile. With `proves` the provider must ask the person again. May throw a Problem. */
     async begin(callbackUrl: string, page: string, proves?: OidcProver) {
       const { client, configuration } = await findProvider();
       const memo: OidcMemo = {
@@ -139,7 +135,6 @@ function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSetti
   };
 }
 
-/** The highest role of their groups. */
 function roleOf(claims: Readonly<Record<string, unknown>>, { roleClaim, roles }: OidcSettings): Role | undefined {
   const said = claims[roleClaim];
   const groups = new Set(Array.isArray(said) ? said : [said]);
@@ -227,7 +222,6 @@ export type OidcSignIn = ReturnType<typeof createOidcSignIn>;
 export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs: () => number) {
   let made: { readonly settings: OidcSettings; readonly flow: ReturnType<typeof createOidcFlow> } | undefined;
   return {
-    /** Undefined: there is none. */
     current() {
       const wanted = settings();
       if (wanted === undefined) return undefined;

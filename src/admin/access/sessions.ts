@@ -7,7 +7,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { Problem } from '../problem.ts';
 
-/** The requester's address and browser. */
 export interface Origin {
   readonly headers: Headers;
   readonly address: string;
@@ -68,10 +67,7 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     find,
     isAlive,
 
-    /**
-     * Ends the browser's former session, so that a planted one is never signed in. The time of proof defaults to now, or to never for the identity
-     * provider, which may not have asked the person.
-     */
+    /** Ends the browser's former session, so that a planted one is never signed in. Proof defaults to now, or to never for OIDC. */
     async open(
       member: StoredMember,
       method: SessionMethod,
@@ -95,7 +91,6 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
       return { session, member, csrfToken: toCsrfToken(secret), cookie: toCookie(secret, isSecure()) };
     },
 
-    /** Removes the cookie. */
     clearingCookie: () => toClearingCookie(isSecure()),
   };
 }

@@ -36,7 +36,6 @@ const looksToClose = 3;
 /** Before a failed notification is retried; doubled each time, up to the longest. */
 const firstRetryMs = 30_000;
 const longestRetryMs = 15 * 60_000;
-/** Tolerance of the interval. */
 const slackMs = 5_000;
 /** An undelivered notification is dropped after this time. */
 const sendWithinMs = 24 * 3_600_000;

@@ -122,7 +122,6 @@ function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-/** The body is absent and optional. */
 const isLeftOut = ({ body }: Runnable, { headers }: Request): boolean =>
   body === undefined || (body.isOptional() && !headers.has('content-type'));
 

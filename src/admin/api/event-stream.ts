@@ -18,7 +18,6 @@ export interface ServerEvent {
 interface Onlooker {
   readonly caller: Caller;
   readonly headers: Headers;
-  /** Fires when the reader disconnects. */
   readonly signal: AbortSignal;
   readonly context: { readonly access: { identify(headers: Headers): Promise<Caller> } };
 }
@@ -76,8 +75,7 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
 
   return {
     /**
-     * Answers with the events of `events`, as fast as the reader takes them. It must end soon after its signal: the reader disconnected, lost its
-     * permission, or the listener closes. Throws a Problem where too many are open.
+     * Sends the events of `events`, as fast as the reader takes them; it must end soon after its signal. Throws a Problem where too many are open.
      */
     open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>) {
       const caller = nameOf(onlooker.caller);
@@ -103,7 +101,6 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
       });
     },
-    /** Number of open streams. */
     get size() {
       return streams.size;
     },

@@ -21,7 +21,6 @@ const paceMs = 30 * dayMs;
 
 type Spender = Pick<AdminContext, 'store' | 'clock'>;
 
-/** The holder's usage. */
 const filterOf = ({ kind, id }: Holder): LedgerFilter => (kind === 'project' ? { project: id } : { key: id });
 
 export function toBudgetStates(holder: Holder, context: Spender): Promise<BudgetState[]> {

@@ -83,7 +83,6 @@ interface Lines {
   readonly type: string;
   readonly head: string;
   line(row: Readonly<Record<string, unknown>>): string;
-  /** The note on a truncated export. */
   readonly cut: string;
 }
 

@@ -36,7 +36,6 @@ const looksPerDeepLook = 5;
 const mostKnown = 4_000;
 /** Known rows are kept for a while without readers, for reconnecting ones. */
 const rememberMs = 30_000;
-/** Queue for a slow reader. */
 const mostQueued = 1_000;
 
 export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: LedgerTailDeps) {
@@ -46,7 +45,6 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looks = 0;
   let isAway = false;
-  /** Distinguishes earlier rows from new ones. */
   let hasBegun = false;
   let lastLookMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;

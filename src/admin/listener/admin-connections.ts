@@ -8,7 +8,6 @@ export interface ConnectionLimits {
   readonly most: number;
   /** Per address (IPv6: per /64). */
   readonly mostAnAddress: number;
-  /** Idle ones in all. */
   readonly mostIdle: number;
   /** Above all of these, for metrics and probes only. */
   readonly reserved: number;

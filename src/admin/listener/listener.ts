@@ -50,7 +50,6 @@ const connectionLimits: ConnectionLimits = { most: 256, mostAnAddress: 64, mostI
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 75_000;
-/** While there are many connections. */
 const shortKeepAliveTimeoutMs = 5_000;
 /** For readers that stopped reading. */
 const silenceTimeoutMs = 90_000;
@@ -187,7 +186,6 @@ function refuse(response: ServerResponse, refusal: Refusal): void {
   write(response, refusal.status, 'application/json', refusal.body(), refusal.headers);
 }
 
-/** For connections without a valid request. */
 function refuseRaw(stream: Duplex, code: RefusalCode): void {
   if (!stream.writable) {
     stream.destroy();
@@ -208,10 +206,7 @@ function toCode(parserCode: string): RefusalCode {
   return parserCode === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request';
 }
 
-/**
- * Against DNS rebinding: a web page can resolve its own name to this machine, and make a browser here send requests; these have that name as `Host`.
- * An IP address cannot be rebound. Throws a Refusal.
- */
+/** Against DNS rebinding: a web page can point its own name at this machine; `Host` then has that name. Throws a Refusal. */
 function checkHost(request: IncomingMessage, { host: configuredHost, url }: ConsoleSettings): void {
   const names = request.headersDistinct.host ?? [];
   const [written = ''] = names;

@@ -17,7 +17,6 @@ const noncePlaceholder = '__NONCE__';
 
 const noFiles: ReadonlyMap<string, BuiltFile> = new Map();
 
-/** Headers of every response. */
 const standing = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -126,10 +125,7 @@ function chooseCoding({ bytes }: BuiltFile, accepted: string): Coding {
   return 'identity';
 }
 
-/**
- * A page's path may contain a model's name with dots: `Accept` distinguishes it from a missing file, and a browser from a client that mistook this
- * listener for the gateway's.
- */
+/** A page's path may contain dots, like a file's: `Accept` decides, which also excludes clients that mistook this listener. */
 function isPage(pathname: string, accept: string): boolean {
   return pathname === '/' || (accept.includes('text/html') && !/^\/(assets|v1|v2)\//.test(pathname));
 }

@@ -172,7 +172,6 @@ const rowsWait = (rows: number | undefined): string =>
 
 type Spent = Pick<AdminContext, 'store' | 'clock' | 'configuration'>;
 
-/** A budget and its spent money. */
 export interface SpentBudget {
   readonly holder: NamedHolder;
   readonly budget: Budget;

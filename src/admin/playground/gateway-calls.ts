@@ -23,7 +23,6 @@ export interface GatewayCall {
   readonly contentType?: string | undefined;
   /** The caller's own key; by default the console's. */
   readonly key?: string | undefined;
-  /** Identifies the call in the ledger. */
   readonly requestId: string;
   readonly signal: AbortSignal;
 }

@@ -36,7 +36,6 @@ export interface States {
   readonly shown: ShownIndex;
 }
 
-/** The same by name, for lists. */
 export interface ShownIndex {
   ofTarget(model: string, upstream: string): ShownState;
   ofUpstream(id: string): Pick<ShownUpstream, 'state' | 'cause'>;

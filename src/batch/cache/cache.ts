@@ -35,7 +35,6 @@ export function createItemCache(sharedCacheOf: () => SharedCache | undefined) {
   }
 
   return {
-    /** The known items, by their keys. */
     async read(model: Model, settings: CacheSettings, keys: readonly string[]): Promise<ReadonlyMap<string, Found>> {
       const { items } = drawerOf(model, settings);
       const known = new Map<string, Found>();

@@ -14,7 +14,6 @@ interface Group {
   lastAtMs: number;
 }
 
-/** A shorter wait would be useless. */
 const shortestMs = 0.2;
 const mostGroups = 1_000;
 

@@ -133,7 +133,6 @@ export class Member {
   }
 }
 
-/** One distinct item of the list. */
 export interface ListEntry extends Wanted {
   readonly key: string;
   found: Found | undefined;

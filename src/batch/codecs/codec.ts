@@ -31,7 +31,6 @@ export interface Items {
   readonly bytes: readonly Buffer[];
 }
 
-/** The upstream's result for one item. */
 export interface Result {
   /** The whole element, unchanged. */
   readonly bytes: Buffer;
@@ -52,7 +51,6 @@ export interface Count {
   readonly end: number;
 }
 
-/** The answer around its results. */
 export interface Envelope {
   /** Up to the list's first byte, and after its last. */
   readonly head: Buffer;
@@ -91,7 +89,6 @@ interface AskedOf {
   readonly best: number;
 }
 
-/** The limit of best results. */
 export interface Top {
   readonly place: JsonSpan;
   readonly count: number;

@@ -10,7 +10,6 @@ import type { Count, Envelope, TimeSliced } from './codec.ts';
 interface Layout {
   /** The member with the results: the first of these that is present. */
   readonly lists: readonly string[];
-  /** Passes one element. */
   element(walk: JsonWalk, index: number): void;
 }
 

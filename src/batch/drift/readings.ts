@@ -81,7 +81,6 @@ export function cosine(a: readonly number[], b: readonly number[]): number {
   return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB);
 }
 
-/** An item's vectors in both models. */
 export interface Pair {
   readonly before: readonly number[];
   readonly after: readonly number[];

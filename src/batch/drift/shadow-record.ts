@@ -53,7 +53,6 @@ export class ShadowRecord {
     };
   }
 
-  /** The shadow gave no comparable answer. */
   failed(): void {
     this.#failed += 1;
   }

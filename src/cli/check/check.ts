@@ -177,7 +177,6 @@ function wrapped(text: string): string[] {
   return [first, ...others.map((line) => `${indent}${line}`)];
 }
 
-/** Everything with caps. */
 function toCapsRows({ keys, projects, models, upstreams }: Plan): string[][] {
   const holders = [
     ...keys.map((key) => ({ ...key, kind: 'key' })),

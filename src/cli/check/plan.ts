@@ -187,7 +187,6 @@ const datedSource = ({ from, asOf }: PriceOrigin, nowMs: number): string =>
 
 const isHere = ({ origin }: Upstream): boolean => origin === undefined;
 
-/** Without user, password and query. */
 function withoutSecrets(address: string): string {
   const [scheme] = /^[a-z]+:\/\//i.exec(address) ?? [];
   if (scheme === undefined) return address;

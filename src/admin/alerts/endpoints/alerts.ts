@@ -11,7 +11,6 @@ import * as contract from '../contract/alerts.ts';
 import { wordsOfRules } from '../rules.ts';
 
 const minuteMs = 60_000;
-/** Context around an alert. */
 const marginMs = 30 * minuteMs;
 const mostOpen = 100;
 

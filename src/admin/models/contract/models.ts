@@ -139,7 +139,6 @@ const lists = z.object({
 export const modelDetail = model.extend({
   document: elementDocument,
   lists,
-  /** What depends on it. */
   needs: z.object({
     /** Keys that name it in their list. */
     keys: z.array(z.string()),
@@ -154,7 +153,6 @@ export const modelTestAnswer = z.object({
   ok: z.boolean(),
   status: z.number().int(),
   durationMs: z.number(),
-  /** The beginning of the answer. */
   excerpt: z.string(),
   upstream: z.string().nullable(),
   attempts: z.number().int().nullable(),

@@ -41,7 +41,6 @@ const everyMs = 1_000;
 export const keptMs = 5 * 60_000;
 /** So that reloading the page leaves no gap. */
 export const lingerMs = 60_000;
-/** The window of percentiles and means. */
 const windowMs = 10_000;
 
 interface Recent {

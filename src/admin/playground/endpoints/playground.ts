@@ -63,7 +63,6 @@ function readForm(headers: Headers): string | undefined {
   return formType.test(type) ? type : undefined;
 }
 
-/** Identifies the caller in the ledger. */
 function toSlug(caller: Caller): string {
   const name = actorOf(caller).replace(/^[a-z]+: /, '');
   const slug = name.replace(/[^A-Za-z0-9.-]+/g, '-').slice(0, longestName);

@@ -15,7 +15,6 @@ const seriesEndpoint = endpointsOf('Series');
 
 const name = z.string().max(256).optional();
 
-/** Step lengths that can be requested. */
 const seriesSteps = ['1m', '5m', '15m', '1h', '6h', '1d'] as const;
 
 const comparisons = ['before', 'day', 'week'] as const;

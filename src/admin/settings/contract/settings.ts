@@ -22,7 +22,6 @@ export const setting = z.object({
   version: z.int(),
   updatedAt: instant.nullable(),
   document: settingDocument,
-  /** The effective values, from any source. */
   effective: z.object({
     webhooks: z.int().nullable().describe('How many webhooks are told of budgets.'),
     retentionDays: z.number().nullable(),

@@ -24,7 +24,6 @@ const target = z.object({
 });
 
 const credential = z.object({
-  /** Its name in logs. */
   id: z.string(),
   from: z
     .enum(['store', 'file', 'environment', 'path'])
@@ -183,7 +182,6 @@ export const family = z.object({
       'Part of the gateway; a server of one’s own; a service at one address; or one with an address for each account or region.',
     ),
   baseUrl: z.string().nullable().describe('Its usual address; an option’s name in braces stands for its value.'),
-  /** Whether an address must be configured. */
   needsAddress: z.boolean(),
   credential: z
     .enum(['none', 'key', 'document', 'signed'])
