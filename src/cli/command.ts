@@ -10,7 +10,6 @@ import { type CommandName, type CommandWords, words } from './words.ts';
 export interface CommandContext extends Surroundings {
   /** The options as `node:util` parsed them by the command's own table. */
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
-  /** The operands after the command's name. */
   readonly positionals: readonly string[];
   /** Aborted once standard output is closed, as by `| head`, to end an endless command. */
   readonly unread?: AbortSignal;

@@ -32,7 +32,6 @@ export const openapi = commandOf('openapi', `--admin ${configUsage}`, async (con
   return 0;
 });
 
-/** From the named configuration. */
 async function customRoutesIn(context: CommandContext): Promise<readonly Route[]> {
   if (context.values.config === undefined) return [];
   const { snapshot } = faultless(await loadConfiguration({ ...context, ...toConfigSources(context.values) }));
@@ -143,7 +142,6 @@ function toOwnOperation(route: Route): Json {
   };
 }
 
-/** A route about stored objects. */
 function addObjectRoute(paths: Json, { route, action, method, query, summary }: ObjectRoute): void {
   const { form } = route;
   const isSent = action === 'make' && form !== undefined;
@@ -232,7 +230,6 @@ function schemaOf(sample: unknown): Json {
 const anyText = { description: 'The answer.', content: { 'text/plain': { schema: text } } };
 const anyAnswer = { description: 'The answer.', content: asJson({}) };
 
-/** The differences on such a path. */
 function forClientsOf(shape: RerankShape, route: Route, path: string): Json {
   const rerank = route.operation === 'rerank' ? `, with the answer in the shape \`${shape}\`` : '';
   return {

@@ -25,7 +25,6 @@ export function printTable(
   for (const line of toTable(head, rows)) stdout(line);
 }
 
-/** Several faults, a line for each. */
 export class FaultsFound extends Error {
   override readonly name = 'FaultsFound';
   readonly faults: readonly Fault[];
@@ -55,7 +54,6 @@ export function printFaults(
 }
 
 const between = '  ';
-/** Minimum width of a column. */
 const leastWidth = 8;
 
 /** With `most`, lines are limited: the widest columns are narrowed, and their texts wrap. */

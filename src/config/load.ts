@@ -42,10 +42,8 @@ export interface LoadOptions {
   readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
   /** The store's elements, combined with the file. */
   readonly resources?: readonly Resource[];
-  /** Elements about to be stored. */
   readonly added?: readonly Element[];
   readonly nowMs?: () => number;
-  /** The memory available to the process. */
   readonly availableBytes?: number;
   readonly availableCores?: number;
 }
@@ -68,7 +66,6 @@ export interface LoadedConfiguration {
   declared(): Promise<readonly DeclaredElement[]>;
   /** Positions of the file's keys, by ID. */
   readonly keyPositions: ReadonlyMap<string, FilePosition>;
-  /** The store's elements in it. */
   readonly resources: readonly Resource[];
 }
 

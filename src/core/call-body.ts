@@ -23,7 +23,6 @@ export function inOnePiece(body: CallBody): Buffer {
   return Buffer.concat(inMemory);
 }
 
-/** Replaces a span by another text. */
 export function withSpan(body: CallBody, start: number, end: number, text: string): CallBody {
   const patch = Buffer.from(text);
   if (Buffer.isBuffer(body) && body.length <= wholeBodyBytes) return replaceSpan(body, start, end, patch);

@@ -57,7 +57,6 @@ export interface ApiStream {
   error(message: string): Json;
 }
 
-/** A parsed request. */
 export interface Entrance {
   /** As the operation's own request, with a `model` where the client names one. */
   readonly body: JsonObject;
@@ -105,7 +104,6 @@ export interface ApiMapping {
   readonly passes?: Passage;
 }
 
-/** Request and answer pass unchanged. */
 export interface Passage {
   readonly label: Label;
   /** The operation, with the names of that wire format. */
@@ -139,7 +137,6 @@ export interface EndpointView {
   readonly query: Query;
   /** Empty where the method has none. */
   readonly body: JsonObject;
-  /** The gateway's version. */
   readonly version: string;
 }
 

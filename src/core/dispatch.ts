@@ -147,7 +147,6 @@ export class Tried extends CallerCall {
     this.#credentials.push(credential);
   }
 
-  /** The lease's credential at its target. */
   lease(lease: TargetLease): void {
     this.#leases ??= [];
     this.#leases.push(lease);

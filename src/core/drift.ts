@@ -48,7 +48,6 @@ export interface OwnInquiry {
   readonly model: string;
   /** As a client would send it. */
   readonly body: Buffer;
-  /** The only target to ask. */
   readonly only?: Target;
   readonly on: 'shadow' | 'canary';
 }

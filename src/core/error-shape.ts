@@ -2,7 +2,6 @@
 
 import type { RerankShape } from './translation.ts';
 
-/** The name of the field. */
 export const errorMember: Readonly<Record<RerankShape, 'detail' | 'message'>> = {
   voyage: 'detail',
   jina: 'detail',

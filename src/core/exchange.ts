@@ -45,7 +45,6 @@ export class Exchange {
   askedLane: Lane | undefined = undefined;
   /** Decides which calls go first where it waits for an upstream. */
   lane: Lane = 'interactive';
-  /** Time spent waiting for a slot. */
   queuedMs = 0;
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
@@ -128,7 +127,6 @@ export interface CallTrace {
 export interface ExchangeTrace {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Whether the trace is recorded. */
   readonly isSampled: boolean;
   /** A call is about to go to a target; `call` is any object that identifies it within the exchange. */
   calling(call: object, target: Target): CallTrace;

@@ -74,10 +74,7 @@ export type Maker = (body: Buffer, signal: AbortSignal) => MadeAnswer | Promise<
 
 /** One operation as a family serves it. */
 export interface Offer {
-  /**
-   * Under the upstream's base URL; `{model}` is replaced by the upstream's name for the model, as one encoded segment, and an option's name in braces
-   * by its value.
-   */
+  /** Under the base URL; `{model}` and option names in braces are replaced by the upstream's name for the model and by option values. */
   readonly path: string;
   /** The model's form in paths and bodies, where it is more than the name. */
   readonly resource?: (name: string) => string;

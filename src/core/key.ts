@@ -6,7 +6,6 @@ import { type Lane, lanes } from './lane.ts';
 import { type Operation, operations } from './operations/index.ts';
 import { type RerankShape, rerankShapes } from './translation.ts';
 
-/** What a key may do. */
 export interface KeyTerms {
   /** Model IDs, each with at most one `*`. */
   readonly models: readonly string[];

@@ -41,12 +41,10 @@ export function tightest(limits: readonly ListLimits[]): Readonly<Record<keyof L
 
 /** Some items of a request, sent as a call of their own. */
 export interface Part {
-  /** A request for these items only. */
   readonly body: Buffer;
   readonly items: number;
   /** It may wait for a slot of an upstream; else it is sent only where one is free at once. */
   readonly waits: boolean;
-  /** The targets it may go to. */
   fits(candidate: Candidate): boolean;
   /** An item's index in the whole list; undefined where the part has no such item. Without the function, the part has all items. */
   readonly indexInWhole?: ((item: number) => number | undefined) | undefined;
@@ -80,7 +78,6 @@ export interface ListSought {
   readonly exchange: Exchange;
   readonly resolved: ResolvedModel;
   readonly body: Buffer;
-  /** The body's field with the items. */
   readonly list: JsonField;
   /** What else changes the answer: the shape, fields of a client API, the permitted upstreams. */
   readonly identity: string;
@@ -131,7 +128,6 @@ export interface ListAnswered {
   readonly saved: readonly ReadonlyMap<string, string>[];
   /** Some of these counts are shares, by length, of an answer to several items. */
   readonly isAbout: boolean;
-  /** The origin of the first item. */
   readonly origin: {
     readonly contentType: string | undefined;
     readonly translatedBy: string | undefined;

@@ -24,10 +24,7 @@ export interface LeaseRequest {
 }
 
 export interface MemoryPool {
-  /**
-   * Initial memory. Returns no promise where it is available at once; else waits, holding nothing. Throws `overloaded` where too many wait or the
-   * time is up, and `client_closed` where the client leaves.
-   */
+  /** Returns no promise where memory is available; else waits. Throws `overloaded` where too many wait or the time is up, and `client_closed`. */
   enter(leaseRequest: LeaseRequest, bytes: number): MemoryLease | Promise<MemoryLease>;
 }
 

@@ -8,10 +8,7 @@ const leading = /(?:^|\/)\.{0,2}(?:\/|$)/;
 /** Whether a name is safe in a path: it is exactly one look-up there. */
 export const mayStandInPath = (name: string): boolean => !commanding.test(name) && !leading.test(name);
 
-/**
- * Whether a pattern may match a name. No operator has seen it, and proxies and services decode names differently: one that decodes once more would
- * see another name behind a `%`.
- */
+/** No operator has seen such a name, and proxies decode differently: one that decodes once more would see another name behind a `%`. */
 export const mayBeMatched = (name: string): boolean => mayStandInPath(name) && !name.includes('%');
 
 /** An upstream's name for a model: `*` in it is replaced by what the model's pattern matched. */

@@ -56,5 +56,4 @@ export const modelListPaths = ['/v1/models', '/models', '/v1/v1/models', '/anthr
 /** Anthropic's files, at paths that no other service has. */
 export const anthropicFilePaths = ['', '/{id}', '/{id}/content'].map((tail) => `/anthropic/v1/files${tail}`);
 
-/** Liveness and readiness probes. */
 export const probePaths = { healthz: '/healthz', readyz: '/readyz' } as const;

@@ -7,7 +7,6 @@ export function reaches(role: Role, lowest: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(lowest);
 }
 
-/** The lower of two roles. */
 export function lowerOf(one: Role, other: Role): Role {
   return reaches(one, other) ? other : one;
 }

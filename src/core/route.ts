@@ -120,10 +120,7 @@ export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   return Object.freeze({ ...usual, ...route, path, aliases, row: Object.freeze({ ...row, ...wire }) });
 }
 
-/**
- * A mapping of a client API as a route that converts to its operation's own. Where the client API has a route of its own at that path, bytes pass
- * through it to upstreams of the same wire format.
- */
+/** A mapping of a client API as a route. At a path with a route of its own, bytes pass to upstreams of the same wire format. */
 export function routeOfMapping(
   clientApi: ClientApi,
   mapping: ApiMapping,

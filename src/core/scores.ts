@@ -4,7 +4,6 @@
 export const scoreScales = ['raw', 'sigmoid'] as const;
 export type ScoreScale = (typeof scoreScales)[number];
 
-/** A family's rerank scores. */
 export interface OfferedScores {
   /** Undefined where it depends on the model, or is unknown. */
   readonly scale: ScoreScale | ((upstreamName: string) => ScoreScale | undefined);
@@ -12,7 +11,6 @@ export interface OfferedScores {
   readonly isSwitched?: true;
 }
 
-/** The scores of one target. */
 export interface TargetScores {
   /** The scale of an answer to a request without `raw_scores`; undefined where unknown. */
   readonly scale: ScoreScale | undefined;
@@ -25,11 +23,8 @@ export interface TargetScores {
 /** The request's `raw_scores`. */
 export type RawAsked = boolean | 'unclear' | undefined;
 
-/** Conversion of one answer's scores. */
 export interface Scoring {
-  /** The upstream's scale. */
   readonly from: ScoreScale | undefined;
-  /** The client's scale. */
   readonly to: ScoreScale | undefined;
   /** `raw_scores` sent to the upstream; undefined: the client's. */
   readonly raw: boolean | undefined;

@@ -19,7 +19,6 @@ export interface SlotGrant {
 export interface SlotArbiter {
   /** False while the assigning process is unreachable: then each has its share. */
   readonly isThere: boolean;
-  /** Processes that share. */
   readonly nodes: number;
   /** In the order of the claims. */
   claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]>;

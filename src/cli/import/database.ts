@@ -8,7 +8,6 @@ import type { ForeignRow } from '../../store/foreign-tables.ts';
 
 export type Tables = Readonly<Record<string, readonly ForeignRow[]>>;
 
-/** The tables to read. */
 export interface Wanted {
   /** Without one of them it is another program's database. */
   readonly needed: readonly string[];

@@ -40,7 +40,6 @@ interface NewRoute {
 /** Chat operations that clients could use there. */
 const conversations: readonly Operation[] = ['chat', 'completions', 'responses', 'messages'];
 
-/** Name patterns of chat models. */
 const conversing = [operationRows.chat.namedLike, operationRows.messages.namedLike];
 
 interface UpstreamBody {
@@ -182,7 +181,6 @@ export class Draft {
     if (fitting.length > 0) model.operations = fitting;
   }
 
-  /** A custom route. */
   route(route: NewRoute): void {
     this.#routes.push(route);
   }
@@ -225,8 +223,7 @@ export class Draft {
   }
 
   /**
-   * Sets the operations of models without any: by their names, where possible. Targets with different names may differ in vectors and scores, so such
-   * models serve the rest. Returns these models.
+   * Sets operations by model names. Targets with different names may differ in vectors and scores: such models, which are returned, serve the rest.
    */
   settle(): string[] {
     const mixed: string[] = [];

@@ -121,7 +121,6 @@ export class Part {
     this.#source.notes.push({ line: this.#lineOf(path), path: toText(path), text });
   }
 
-  /** Notes all unused keys. */
   rest(text = 'has no counterpart'): void {
     for (const key of this.keys()) {
       if (!this.#taken.has(key) && this.has(key)) this.note(text, key);

@@ -1,7 +1,6 @@
 /** Maps service names of other gateways to families, with default addresses. */
 
 export interface Provider {
-  /** The upstream's name. */
   readonly name: string;
   readonly family: string;
   /** For OpenAI-compatible services without a family of their own. */

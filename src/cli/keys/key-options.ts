@@ -19,7 +19,6 @@ type Values = CommandContext['values'];
 type Document = Record<string, unknown>;
 
 const terms = Object.entries(keyOptions);
-/** The required terms. */
 const needed: readonly string[] = ['models'] satisfies KeyTermName[];
 const singleTerms = terms.filter(([, { takes }]) => takes !== 'pairs');
 const takeable = terms.filter(([term]) => !needed.includes(term));

@@ -31,10 +31,7 @@ export function readSpan(values: Values, nowMs: number, defaultFrom?: string): S
   return { fromMs, toMs };
 }
 
-/**
- * A date is its whole day in UTC; `7d` is today and the six days before, other durations are counted from now. An invalid time is a fault with the
- * option's name.
- */
+/** A date is its whole day in UTC; `7d` is today and the six days before, other durations count from now. Throws for an invalid time. */
 function toTime(option: 'from' | 'to', text: string, nowMs: number): number {
   const agoMs = toMilliseconds(text);
   if (agoMs !== undefined) {

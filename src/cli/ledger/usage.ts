@@ -67,7 +67,6 @@ function toSumCells(sums: UsageSums): string[] {
 
 const toName = (text: string | undefined): string => toPrintable(text ?? '') || '-';
 
-/** Notes on unpriced and estimated requests. */
 function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
   const notes: string[] = [];
   if (lines.some(({ costNanos }) => costNanos % nanosShown !== 0n)) {
@@ -77,7 +76,6 @@ function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
   return notes;
 }
 
-/** The dates of list prices. */
 function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
   return dates.map(({ source, asOf, models }) => {
     const origin = source === 'table' ? 'that come with Postern' : 'that were imported';

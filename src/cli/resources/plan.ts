@@ -245,7 +245,6 @@ export interface Step {
   readonly outcome: 'created' | 'changed' | 'unchanged' | 'deleted' | 'revoked';
   /** The present version; undefined where there is none. */
   readonly version: number | undefined;
-  /** The changed fields. */
   readonly differences: readonly Difference[];
   /** The resulting version; undefined after a deletion. */
   carryOut(): Promise<number | undefined>;

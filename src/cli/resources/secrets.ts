@@ -83,7 +83,6 @@ function rotate(context: CommandContext) {
   };
 }
 
-/** Returns whether anything was changed. */
 async function renew(first: Resource, ring: KeyRing, { resources }: OpenResources['store']): Promise<boolean> {
   const { kind, id } = first;
   let resource: Resource | undefined = first;

@@ -14,7 +14,6 @@ export interface CompileContext {
   readonly takenPaths: readonly TakenPath[];
   readonly sideFiles: SideFiles;
   readonly nowMs: number;
-  /** The memory available to the process. */
   readonly availableBytes: number;
   /** Its share of the machine's processors, in whole ones. */
   readonly availableCores: number;

@@ -12,10 +12,7 @@ interface JudgeContext {
   readonly isSubstituted: Substitution['isSubstituted'];
 }
 
-/**
- * Undefined where nothing usable is left. Faulty parts are removed and the rest is validated again, so that later checks report their faults in the
- * same run.
- */
+/** Undefined where nothing usable is left. Faulty parts are removed and the rest validated again, to report all faults in one run. */
 export function judge<T extends z.ZodType>(
   schema: T,
   input: unknown,

@@ -10,7 +10,6 @@ import { configurationSchema } from './schema.ts';
 import { isSecretAt } from './schema-lookup.ts';
 
 interface Found {
-  /** The first position. */
   readonly path: Path;
   readonly secret: string;
   readonly mask: string;

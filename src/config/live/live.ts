@@ -30,13 +30,10 @@ export interface ConfigurationFeedOptions {
   readonly onSettings?: (names: readonly string[] | undefined) => void;
   /** Each reload's faults; undefined where it is in force. */
   readonly onReload?: (faults: readonly Fault[] | undefined) => void;
-  /** Polling interval of files. */
   readonly fileIntervalMs?: number;
-  /** Polling interval of the store. */
   readonly storeIntervalMs?: number;
 }
 
-/** The configuration at the start. */
 export interface RunningConfiguration {
   readonly loaded: LoadedConfiguration;
   readonly resources: readonly Resource[];
@@ -71,7 +68,6 @@ export function createConfigurationFeed({
   let { resources, revision } = running;
   /** The store has changed and was not read since. */
   let isBehind = false;
-  /** The failure was logged already. */
   let isReadFailing = false;
   let isQueued = false;
   let isClosed = false;

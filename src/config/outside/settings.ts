@@ -59,9 +59,7 @@ function holdsSecret(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boole
 }
 
 interface OutsideSettings {
-  /** The file with these settings applied. */
   readonly source: Source;
-  /** The variables for references. */
   readonly env: Environment;
   /** Their sources, such as `POSTERN_SERVER_PORT`. */
   readonly places: readonly string[];
@@ -194,10 +192,7 @@ export function unknownVariables(env: Environment, readNames: ReadonlySet<string
 const linkName = /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?$/;
 const linkAddress = /^(?:tcp|udp|sctp):\/\//;
 
-/**
- * Kubernetes gives every container variables with the addresses of its namespace's services. Those of a service named `postern`, or
- * `postern-console`, look like settings.
- */
+/** Kubernetes sets variables for the services of a namespace: those of one named `postern` or `postern-console` look like settings. */
 function isServiceLink(variable: string, text: string): boolean {
   return linkName.test(variable) || (variable.endsWith('_PORT') && linkAddress.test(text));
 }

@@ -17,7 +17,6 @@ export interface Columns {
   readonly scalars: readonly Scalar[];
 }
 
-/** The positions without the values. */
 export type Positions = Omit<Columns, 'scalars'>;
 
 /** The result of parsing a text: plain data that threads can exchange. */

@@ -3,10 +3,7 @@
 import type { FieldFault } from '../../core/field-fault.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 
-/**
- * A first step with a colon and a space names something outside the file, such as `store: upstream "openai" (version 3)`; further steps are within
- * it.
- */
+/** A first step with ": " names something outside the file, such as `store: upstream "openai" (version 3)`; further steps are within it. */
 export type Path = readonly (string | number)[];
 
 export interface Position {

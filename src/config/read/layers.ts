@@ -11,7 +11,6 @@ export interface Layer {
   positionOf(inner: Path): Position | undefined;
   /** Whether faults use the layer's paths rather than the whole's. */
   readonly namesInner: boolean;
-  /** Earlier faults. */
   readonly faults: readonly Fault[];
 }
 

@@ -45,7 +45,6 @@ const words = new Map<string, Scalar>(
   }),
 ).set('~', null);
 
-/** Converts unquoted text. */
 function toScalar(text: string): Scalar {
   if (!mayBeMore.test(text)) return text;
   if (number.test(text)) return Number(text);

@@ -102,7 +102,6 @@ export interface Difference {
   readonly after: unknown;
 }
 
-/** A document, and its displayed form. */
 interface Shown {
   readonly real: unknown;
   readonly shown: unknown;

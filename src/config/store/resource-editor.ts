@@ -30,9 +30,7 @@ type Whole = LoadedConfiguration | FaultyConfiguration;
 export interface ResourceEditorDeps {
   readonly store: Store;
   current(): LoadedConfiguration;
-  /** Reads the file, combined with these. */
   load(resources: readonly Resource[], added?: readonly Element[]): Promise<Whole>;
-  /** Sources of the key for secrets. */
   readonly secrets: Omit<SecretKeySource, 'store'>;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -136,7 +134,6 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     return found && fromFile(found);
   }
 
-  /** Faults, and warnings for the writer. */
   async function judge(resources: readonly Resource[], element: Element, previous: Resource | undefined) {
     // Unchanged, except for `(sealed)`: a key is created once there is something to encrypt.
     const ring = await readRing();

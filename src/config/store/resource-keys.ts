@@ -19,7 +19,6 @@ import { createFaultList, type Fault, type FaultList, type Path, toPathText } fr
 import { readText } from '../read/side-files.ts';
 import type { ResourceFile, WrittenElement } from './resource-file.ts';
 
-/** The desired state of a key. */
 interface WantedKey {
   readonly id: string;
   readonly at: Path;

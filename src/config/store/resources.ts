@@ -25,7 +25,6 @@ export interface ElementFile {
   positionOf(path: Path): Position | undefined;
 }
 
-/** An element about to be stored. */
 export function toNewElement({ kind, id }: ResourceName, document: ResourceDocument, file: ElementFile): Element {
   return { kind, id, document, root: `${file.name}: ${kind} ${JSON.stringify(id)}`, file };
 }

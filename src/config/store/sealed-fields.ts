@@ -17,7 +17,6 @@ export interface ResourceName {
   readonly id: string;
 }
 
-/** Shown in place of a secret. */
 const hiddenSecret = '(sealed)';
 
 export const howToSeal =
@@ -74,10 +73,7 @@ function pathMeant(text: string, path: Path): Path | undefined {
   return list === undefined ? [field] : [list, Number(index), field];
 }
 
-/**
- * Encrypts all secrets. A text `(sealed)`, as shown, keeps the value in `previous`, the present encrypted document. An encrypted text is bound to its
- * location: a moved one is decrypted and encrypted again.
- */
+/** Encrypts all secrets. `(sealed)` keeps the value in `previous`. Texts are bound to their location: a moved one is encrypted again. */
 export function sealDocument(
   name: ResourceName,
   document: ResourceDocument,

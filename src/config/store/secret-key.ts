@@ -18,10 +18,7 @@ export interface SecretKeySource {
   readonly store: string | undefined;
 }
 
-/**
- * Undefined where there is none. The environment's keys come first, and the first of them encrypts; the one beside the database still decrypts its
- * texts. Throws a SecretKeyError, in words for the operator.
- */
+/** The environment's keys first, the first of which encrypts; then the one beside the database. Throws a SecretKeyError for the operator. */
 export async function readKeyRing(source: SecretKeySource): Promise<KeyRing | undefined> {
   const keys = [...(await readGiven(source)), ...(await readBeside(keyFileOf(source)))];
   return keys.length === 0 ? undefined : createKeyRing(keys);

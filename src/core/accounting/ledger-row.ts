@@ -34,11 +34,9 @@ export interface LedgerRow {
   readonly id: string;
   readonly clientRequestId: string | null;
   readonly startedAtMs: number;
-  /** The process that served it. */
   readonly node: string;
   readonly key: string;
   readonly project: string | null;
-  /** The canonical path of the route. */
   readonly route: string;
   readonly operation: Operation;
   /** The label that the route was dispatched by; for a custom route, its own. */

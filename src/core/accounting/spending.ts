@@ -15,10 +15,7 @@ export interface Reservation {
   readonly nanos: number;
   /** The budget accounts that it is charged to; see `BudgetAccountStore`. */
   readonly accounts: readonly string[];
-  /**
-   * Before each call: reserves from the upstream's own caps. Undefined where the call may be sent; else how long to wait, and for which limit.
-   * `part`: of a list that is asked for in parts, the one that it is for.
-   */
+  /** Before each call: reserves from the upstream's own caps. Undefined where the call may be sent. `part`: of a list, the part to send. */
   enter(upstream: Upstream, part?: Exchange): Denial | undefined | Promise<Denial | undefined>;
   /** The client has its answer, and the cost is known later: limits count what was likely, the money stays reserved. */
   endLimits(): void;
@@ -62,10 +59,7 @@ export interface Beginning {
 }
 
 export interface Spending {
-  /**
-   * Before the body is read, by this process's counts: throws `rate_limit_exceeded` where the key has its limit of concurrent exchanges, or a rate of
-   * it is used up. It counts among the key's exchanges until it is over. Undefined where the key has no limits.
-   */
+  /** Counts the exchange before its body is read. Throws `rate_limit_exceeded` by this process's counts. Undefined where the key has no limits. */
   begin(key: KeyRecord): Beginning | undefined;
   /**
    * All or nothing. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be counted. Returns no promise where

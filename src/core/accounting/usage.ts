@@ -17,7 +17,6 @@ export interface Usage {
   readonly isLikely?: boolean;
   /** Some tokens were counted by another model, whose price is unknown. */
   readonly isOfOthers?: boolean;
-  /** Other units that it reported. */
   readonly units?: Units | undefined;
 }
 

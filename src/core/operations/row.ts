@@ -57,10 +57,7 @@ export interface OperationRow {
   readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line' | 'delta' | 'response meta' | 'interaction';
   /** The response header with the input tokens, where the body has no usage; in lower case. */
   readonly countedInHeader?: string;
-  /**
-   * Where calls of hosted tools are reported: in the usage, as elements of the output, or in what a search found. Undefined: unknown, so they have no
-   * bound.
-   */
+  /** Where calls of hosted tools are reported: in the usage, as output elements, or as search results. Undefined: their number has no bound. */
   readonly callsIn?: 'usage' | 'output' | 'grounding';
   /** The field that requests one search, which is billed whatever the answer reports. */
   readonly searchedBy?: string;

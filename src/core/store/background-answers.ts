@@ -6,7 +6,6 @@ import type { Usage, Written } from '../accounting/usage.ts';
 /** With any other status the work continues. */
 export const backgroundStatuses = ['completed', 'incomplete', 'failed', 'cancelled'] as const;
 
-/** How the upstream reported the end. */
 export interface BackgroundEnd {
   readonly status: (typeof backgroundStatuses)[number];
   readonly usage: Usage | null;

@@ -2,7 +2,6 @@
 
 import type { HolderKind } from '../caps.ts';
 
-/** One budget's money within one period. */
 export interface BudgetAccount {
   /** `key/dev/month/2026-11-01`: holder kind, ID, period, first day; the name is its own key. */
   readonly id: string;
@@ -18,7 +17,6 @@ export interface AccountState {
   readonly spentNanos: number;
   /** Drawn by nodes, and not yet spent in the store's accounts. */
   readonly outstandingNanos: number;
-  /** Nodes that hold drawn money. */
   readonly holders: number;
 }
 
@@ -45,10 +43,7 @@ export interface BudgetAccountStore {
   state(accountId: string): Promise<AccountState | undefined>;
   /** Unknown accounts are left out. */
   states(accountIds: readonly string[]): Promise<ReadonlyMap<string, AccountState>>;
-  /**
-   * Renews the node's lease; money drawn by nodes that did not renew for `lostAfterMs` is returned. False where the node is new, or was declared
-   * lost: then it holds no drawn money.
-   */
+  /** Renews the node's lease. False where the node is new, or was declared lost after `lostAfterMs`: then it holds no drawn money. */
   renew(node: string): Promise<boolean>;
 }
 

@@ -15,7 +15,6 @@ export interface HealthStore {
     drift?: DriftState,
     secretKeys?: readonly string[] | undefined,
   ): Promise<void>;
-  /** Deletes the node's report. */
   withdraw(node: string): Promise<void>;
   /** Reports within this time, the newest first; an unchanged report is the same object as before. */
   latest(maxAgeMs: number): Promise<HealthReport[]>;

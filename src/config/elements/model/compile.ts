@@ -222,7 +222,6 @@ function toOperations({ location, value, called, isComplete }: Omit<CompiledMode
   return [...served, ...companions.filter((operation) => operationRows[operation].isImplied === true)];
 }
 
-/** Operations that any of them offers. */
 function toOffered(called: PlacedTargets, location: Location): Operation[] {
   const all = new Set(called.flatMap(servedBy));
   const offered = operations.filter((operation) => all.has(operation));

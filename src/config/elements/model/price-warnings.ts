@@ -14,7 +14,6 @@ import { serves } from './targets.ts';
 type Written = Exclude<TargetEntry['price'], 'free' | 'unknown' | undefined>;
 type Unit = Exclude<keyof Written, 'batch' | 'factors' | 'tools'>;
 
-/** Compiled holders with possible budgets. */
 type Holders = Pick<Snapshot, 'keys' | 'projects'>;
 
 interface CalledTarget {

@@ -22,17 +22,14 @@ export interface PlacedTarget {
 
 export type PlacedTargets = readonly [PlacedTarget, ...PlacedTarget[]];
 
-/** A model during compilation. */
 export interface CompiledModel extends Omit<Entry<ModelEntry>, 'path'> {
   readonly location: Location;
   readonly served: readonly Operation[];
-  /** Its targets with a weight. */
   readonly called: PlacedTargets;
   /** Whether all of its targets are valid: otherwise missing operations may be a faulty one's. */
   readonly isComplete: boolean;
 }
 
-/** A target during compilation. */
 interface NewTarget {
   readonly entry: TargetEntry;
   readonly owner: ModelEntry;

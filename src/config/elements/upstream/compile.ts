@@ -39,7 +39,6 @@ export interface CompiledUpstreams {
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
-/** An upstream during compilation. */
 interface NewUpstream {
   readonly entry: UpstreamEntry;
   readonly family: Family;

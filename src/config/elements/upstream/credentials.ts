@@ -14,7 +14,6 @@ export interface Key {
   readonly location: Location;
 }
 
-/** The form of the family's credential. */
 type Form = Family['credential'];
 
 /** In the order of the file; faulty ones are left out. */
