@@ -28,17 +28,12 @@ export interface EndpointState {
 export interface TargetState {
   readonly upstream: string;
   readonly model: string;
-  /**
-   * `failing`: its cooldown is ignored, as there is no alternative. `resting`: in cooldown. `loading`: it reported that it is not ready, and is
-   * probed until it is.
-   */
+  /** `failing`: called in spite of its cooldown, without an alternative. `resting`: in cooldown. `loading`: not ready, and probed until it is. */
   readonly state: (typeof targetStates)[number];
   /** Remaining cooldown. */
   readonly restsForMs: number;
-  /** The cause of the cooldown. */
   readonly why: string | undefined;
   readonly inFlight: number;
-  /** Calls that wait at the upstream. */
   readonly waiting: number;
   /** Of the upstream, by lane; undefined in reports of older versions. */
   readonly lanes?: Readonly<Record<Lane, LaneState>> | undefined;
@@ -46,7 +41,6 @@ export interface TargetState {
   readonly bulkLimit?: number | undefined;
   /** Interactive calls miss their latency target, although bulk is at its minimum; undefined without a target. */
   readonly isSloMissed?: boolean | undefined;
-  /** The learned limit of concurrent calls. */
   readonly learnedLimit?: number | undefined;
   /** Of an upstream with several. */
   readonly endpoints?: readonly EndpointState[] | undefined;

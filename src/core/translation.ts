@@ -18,7 +18,6 @@ export type Purpose = 'document' | 'query' | 'classification' | 'clustering';
 
 /** Parts of a client API's request that the operation's own request cannot express. */
 export interface ApiWords {
-  /** The ID of the client API. */
   readonly clientApi: string;
   readonly purpose?: Purpose | undefined;
   /** By its own field names; an upstream with the same wire format understands them. */
@@ -134,14 +133,12 @@ export interface WireRequest {
   readonly path?: string;
 }
 
-/** A good answer, whole. */
 export interface WireAnswer {
   readonly body: Json;
   /** Names and values in turn. */
   readonly headers: readonly string[];
 }
 
-/** The client's answer. */
 export interface Reply {
   readonly body: Json;
   /** The upstream's usage; null where it reported none and the answer holds an estimate, or none. */

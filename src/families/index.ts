@@ -30,7 +30,6 @@ function withBridges(family: Family): Family {
   });
 }
 
-/** Adds facts to each offer. */
 function withAll(byOperation: Offers['openai'], more: Partial<Offer>): NonNullable<Offers['openai']> {
   return Object.fromEntries(
     Object.entries(byOperation ?? {}).map(([operation, offer]) => [operation, { ...offer, ...more }]),

@@ -60,7 +60,6 @@ export interface Importer {
   /** Resolves once everything that was in the journals at the start is imported. */
   caughtUp(): Promise<void>;
   state(): ImporterState;
-  /** Sets the retention. */
   retain(retentionMs: number): void;
   /** Imports what remains, if the store accepts it, and ends. */
   close(): Promise<void>;
@@ -94,7 +93,6 @@ export function createImporter(deps: ImporterDeps): Importer {
   return importer;
 }
 
-/** One journal and its progress. */
 class Source {
   readonly reader: JournalReader;
   readonly release: (() => void) | undefined;
@@ -120,7 +118,6 @@ class JournalImporter implements Importer {
   readonly #pollMs: number;
   #retentionMs: number;
   readonly #caughtUp = Promise.withResolvers<void>();
-  /** Resolves when the loop has ended. */
   #ended: Promise<void> = Promise.resolve();
   #sources: Source[] = [];
   /** Journals of the start that were not read to their end yet. */

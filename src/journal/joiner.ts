@@ -57,7 +57,6 @@ class OpenIntents {
 export class Joiner {
   readonly #open = new OpenIntents();
   readonly #items = new ItemReader();
-  /** The segment whose names are known. */
   #itemsSegment = 0;
   /** The end of each segment's last whole frame, deleted ones included: a late row may have been in it. */
   readonly #ends = new Map<number, number>();

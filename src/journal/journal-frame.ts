@@ -17,7 +17,6 @@ const itemsMark = Buffer.from([...mark, 2]).readUInt32LE();
 const checksumAt = 4;
 const lengthAt = 8;
 const timeAt = 12;
-/** A frame's bytes beside its items. */
 export const frameBytes = headBytes + 1;
 
 /** A buffer that grew beyond this is not kept. */

@@ -36,7 +36,6 @@ export type NameFields = Partial<
 
 export class Name {
   readonly number: number;
-  /** Its encoded item. */
   readonly item: Buffer;
   readonly bytes: number;
   /** The numbers of the two latest parts with it. */
@@ -145,15 +144,11 @@ export class ItemReader {
   #at = 0;
   #end = 0;
 
-  /** Begins another segment. */
   clear(): void {
     this.#names.clear();
   }
 
-  /**
-   * Each record of a frame in turn; that of an own item as its text, as is each line of version 0.1.0; undefined where it names what is
-   * not known. Names are taken first.
-   */
+  /** Each record of a frame; own items, and lines of version 0.1.0, as text; undefined for an unknown name. Names are processed first. */
   *read({ payload, isItems }: Pick<Frame, 'payload' | 'isItems'>): Generator<ItemRecord | string | undefined> {
     if (!isItems) {
       yield* linesOf(payload);

@@ -66,7 +66,6 @@ export class Part {
   }
 }
 
-/** The content of one frame. */
 export interface Job {
   readonly ends: Part | undefined;
   readonly beginnings: Part | undefined;

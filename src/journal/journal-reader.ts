@@ -14,10 +14,7 @@ export interface JournalBatch {
   readonly rows: readonly ImportedRow[];
   /** The journal's position in the store after these rows. */
   readonly position: JournalPosition;
-  /**
-   * Nodes that ended, of which this batch holds the last rows: to be released after the import of the rows, and before `imported`. After a restart
-   * some are repeated; releasing is idempotent.
-   */
+  /** Nodes whose last rows are in this batch: to be released after the import, and before `imported`. They may repeat after a restart. */
   readonly endedNodes: readonly string[];
   /** Unreadable parts, as sentences for the log. */
   readonly damage: readonly string[];
@@ -40,15 +37,9 @@ export interface JournalReader {
   readonly id: string;
   /** Before the first `read`, with the store's position of this journal; again after a failed import. */
   open(position: JournalPosition | undefined): Promise<void>;
-  /**
-   * The next rows: about so many, and more where one write held more. Nothing is left where there are neither rows nor ended nodes and the position
-   * is unchanged. Positions without rows are worth importing too.
-   */
+  /** About `most` rows. Nothing is left where the batch is empty and its position unchanged; positions without rows must be imported too. */
   read(most: number): Promise<JournalBatch>;
-  /**
-   * Everything up to this position is in the store, and its ended nodes are released: deletes what is not needed any more, once the store is durable.
-   * To be repeated at intervals.
-   */
+  /** Everything up to here is imported: deletes segments once the store is durable. To be repeated at intervals. */
   imported(position: JournalPosition): Promise<void>;
   state(): JournalReaderState;
   close(): Promise<void>;

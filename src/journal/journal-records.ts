@@ -36,10 +36,7 @@ interface VoidRecord {
   readonly ids: readonly string[];
 }
 
-/**
- * A repetition of frames whose writes had an unknown result: it counts where none of them can be read. `isLate`: the clients no longer wait, and did
- * not get the end of their answers.
- */
+/** Repeats frames whose writes had an unknown result: counts where none of them can be read. `isLate`: the clients no longer wait. */
 interface AgainRecord {
   readonly kind: 'again';
   readonly places: readonly FramePosition[];

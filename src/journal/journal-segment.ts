@@ -117,7 +117,6 @@ export class SegmentWriter {
     this.offset += frame.length;
   }
 
-  /** The file was not deleted. */
   isThere(): boolean {
     return this.#files.isLinked(this.#file);
   }
@@ -161,7 +160,6 @@ export class SegmentReader {
     this.bytes = files.size(this.#file);
   }
 
-  /** It has content. */
   get isBegun(): boolean {
     const first = this.#read(0, 1);
     return first.length === 1 && first[0] !== 0;
@@ -238,10 +236,7 @@ function usedBytes(bytes: Buffer): number {
   return end;
 }
 
-/**
- * An incomplete frame of a process that ended: it breaks off before its last byte. If it ends with a whole item or line, its length may be damaged
- * instead; such a frame is reported.
- */
+/** An incomplete frame of a process that ended. One that ends with a whole item or line may be damaged instead, and is reported. */
 function isTorn(rest: Buffer, used: number): boolean {
   if (used < headBytes) return used < markBytes || findMark(rest, 0) === 0;
   const head = readHead(rest, 0);

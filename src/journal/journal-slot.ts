@@ -13,7 +13,6 @@ type LockFile = (path: string) => { release(): void } | undefined;
 export interface Slot {
   readonly number: number;
   readonly directory: string;
-  /** The journal's ID. */
   readonly id: string;
   release(): void;
 }
@@ -23,7 +22,6 @@ export interface SlotDeps {
   readonly directory: string;
   readonly lock: LockFile;
   readonly clock: Clock;
-  /** The identity of the journals' store. */
   readonly store: string;
   /** Called for a journal of another store, which is left unchanged. */
   readonly onForeign?: (path: string) => void;

@@ -39,7 +39,6 @@ interface JournalState {
 }
 
 export interface JournalOptions {
-  /** The slot's directory. */
   readonly directory: string;
   readonly node: string;
   readonly durability: Durability;
@@ -55,7 +54,6 @@ const defaultSegmentBytes = 16 * 1024 * 1024;
 const defaultRetryMs = 1_000;
 /** A frame with so many items is written at once. */
 const mostGathered = 16;
-/** Limit of unwritten ends in memory. */
 const mostLateBytes = 16 * 1024 * 1024;
 /** A check takes half as long as a write. */
 const lookEveryMs = 20;
@@ -92,10 +90,7 @@ class FileJournal implements Journal {
   /** Space for a segment's first record. */
   readonly #firstBytes: number;
   readonly #flushNow = (): void => this.#flush();
-  /**
-   * A write costs about as much with twenty items as with one. While each turn of the event loop brings more, the frame waits for the next turn; a
-   * single item is written at once.
-   */
+  /** Twenty items cost about as much as one: the frame waits while each turn of the event loop brings more; a single item is written at once. */
   readonly #onTurn = (): void => {
     const items = this.#items;
     const isGrowing = items > Math.max(1, this.#itemsBefore) && items < mostGathered;
@@ -110,7 +105,6 @@ class FileJournal implements Journal {
   /** Items since the last frame, and how many there were a turn ago. */
   #items = 0;
   #itemsBefore = 0;
-  /** A sync is running. */
   #isBusy = false;
   #isStarted = false;
   #isClosing = false;
@@ -424,7 +418,6 @@ class FileJournal implements Journal {
     this.#late.push({ ends: undefined, beginnings: undefined, places, tries: 0, late });
   }
 
-  /** Bytes that wait for space. */
   #waitingBytes(): number {
     if (this.#held !== undefined) return this.#heldBytes;
     const bytes = sizeOf(this.#ends) + sizeOf(this.#beginnings);

@@ -12,7 +12,6 @@ const mostBytesALook = 64 * 1024 * 1024;
 type LookInto = (number: number, what: (segment: SegmentReader) => void) => void;
 
 export class RowsBehind {
-  /** The counted part ends here. */
   #cursor: JournalPosition;
   #seen = 0;
   #taken = 0;

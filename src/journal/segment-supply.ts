@@ -93,7 +93,6 @@ export class SegmentSupply {
     if (isHopeless) this.#fail(thrown);
   }
 
-  /** A write succeeded. */
   works(): void {
     if (!this.#isReported || this.#fault !== undefined) return;
     this.#isReported = false;

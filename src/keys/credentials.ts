@@ -47,10 +47,7 @@ function withoutBlanks(text: string): string {
 
 const isBlank = (character: number): boolean => character === 0x20 || character === 0x09;
 
-/**
- * Header bytes come as Latin-1 text. Digests are taken of UTF-8, so non-ASCII secrets are decoded; invalid UTF-8 belongs to no key and stays
- * unchanged.
- */
+/** Header bytes come as Latin-1. Digests are of UTF-8, so non-ASCII secrets are decoded; invalid UTF-8 stays, and matches no key. */
 function fromHeaderText(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text)) return text;
   try {

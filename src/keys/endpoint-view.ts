@@ -16,7 +16,6 @@ interface PageRequest {
   readonly query: Query;
   readonly body: Buffer | undefined;
   readonly installedAtS: number;
-  /** The gateway's version. */
   readonly version: string;
 }
 

@@ -7,7 +7,6 @@ const LINE_FEED = 0x0a;
 export interface Line {
   /** From 1. */
   readonly no: number;
-  /** Its offset. */
   readonly at: number;
   /** Without its line feed; a view where it arrived in one piece. Undefined for a line that is too long. */
   readonly bytes: Buffer | undefined;
@@ -17,7 +16,6 @@ export class LineReader {
   readonly #longestBytes: number;
   #no = 1;
   #at = 0;
-  /** Pieces of the incomplete line. */
   #pieces: Buffer[] = [];
   #heldBytes = 0;
   #isTooLong = false;
@@ -30,7 +28,6 @@ export class LineReader {
     this.#longestBytes = longestBytes;
   }
 
-  /** Bytes held of an incomplete line. */
   get heldBytes(): number {
     return this.#heldBytes;
   }

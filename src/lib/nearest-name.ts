@@ -6,10 +6,7 @@ export type NearestName = (name: string) => string | undefined;
 /** Longer names are skipped: the distance takes time quadratic in the length. */
 const longestName = 200;
 
-/**
- * Undefined where nothing is near: at most one in `share` of the letters may differ, or the name must be a prefix of a known one. Case and separators
- * do not count.
- */
+/** At most one in `share` letters may differ, or the name must be a prefix of a known one. Case and separators do not count. */
 export function nearestName(name: string, known: Iterable<string>, share = usualShare): string | undefined {
   return createNearestName(known, share)(name);
 }

@@ -77,7 +77,6 @@ export interface PlannedCrowd {
 /** All limits of a list of holders. */
 export class Plan {
   readonly rates: readonly PlannedRate[];
-  /** Concurrency limits. */
   readonly crowds: readonly PlannedCrowd[];
   readonly counts: readonly HolderCount[];
 

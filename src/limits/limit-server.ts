@@ -93,10 +93,7 @@ export function createLimitServer({ clock, workers }: LimitServerDeps) {
       const state = stateOf(worker);
       return questions.map((question) => answerOne(worker, state, question)).filter((answer) => answer !== undefined);
     },
-    /**
-     * The worker has ended: its exchanges are over, and its slots are free. Its use of rates stays. Later questions of it get no answer, as nothing
-     * would be given back.
-     */
+    /** The worker's exchanges are over, its use of rates stays. Its later questions get no answer, as nothing would be given back. */
     leave(worker: number): void {
       gone.add(worker);
       for (const { taken, amounts } of states.get(worker)?.taken.values() ?? []) taken.settle(amounts);

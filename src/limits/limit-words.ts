@@ -3,7 +3,6 @@
 import { type Holder, measures, type Rate, rateWindowMs } from '../core/caps.ts';
 import type { PlannedRate } from './counters.ts';
 
-/** The limit that was reached. */
 export interface Obstacle {
   readonly holder: Holder;
   /** `at once`: the concurrency limit. */
@@ -37,10 +36,7 @@ export function messageFor(obstacle: Obstacle): string {
   return `The limit of ${limit} is reached; try again in ${retryAfterSOf(obstacle)} s.`;
 }
 
-/**
- * `Retry-After`: never longer than the limit's window, although its last bucket may count a moment longer. A client that returns within that moment
- * gets another short one.
- */
+/** Never longer than the limit's window, although its last bucket may count a moment longer: a client then gets another short one. */
 export function retryAfterSOf({ rate, retryAfterMs }: Obstacle): number {
   const seconds = toWholeSeconds(retryAfterMs);
   return rate === 'at once' ? seconds : Math.min(seconds, rateWindowMs[rate.window] / 1_000);

@@ -9,16 +9,12 @@ export interface Taken {
   readonly kind: 'taken';
   /** `x-ratelimit-*` after the reservation: names and values in turn. */
   headers(): string[];
-  /**
-   * Reports the actual use: a difference is returned or added, at the time of the reservation. The exchange no longer counts for concurrency.
-   * Idempotent. Never throws.
-   */
+  /** Adjusts the reservation to the actual use, and ends the exchange's count for concurrency. Idempotent. Never throws. */
   settle(used: Amounts): void;
 }
 
 export interface Refused {
   readonly kind: 'refused';
-  /** The kind of the limit's holder. */
   readonly holder: HolderKind;
   readonly measure: Measure | 'concurrency';
   /** Such as: 60 requests a minute of the key "dev". */
@@ -42,14 +38,8 @@ export interface Begun {
 }
 
 export interface Limiter {
-  /**
-   * Whether a reservation is possible by the counts of this process: refused where a rate is used up, or the concurrency limit is reached by open and
-   * begun exchanges. It counts as begun until it is over; `reserve` ignores these.
-   */
+  /** Refused where a rate is used up, or the concurrency limit reached, by the counts of this process. Counts as begun until it is over. */
   begin(holders: readonly Holder[]): Begun | Refused;
-  /**
-   * Reserves under all rates and concurrency limits of all holders, or none. Fastest with the same array for the same holders. Returns no promise
-   * where this process can decide alone.
-   */
+  /** Reserves under all limits, or none. Fastest with the same array for the same holders. Returns no promise where this process can decide. */
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused>;
 }

@@ -16,7 +16,6 @@ function shareOf(most: number, nodes: number): number {
   return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
 }
 
-/** The minimum of an exchange. */
 const least: Amounts = Object.freeze({ requests: 1, tokens: 1, items: 1 });
 
 /** For an exchange that begins. */
@@ -43,10 +42,7 @@ class Beginning implements Begun {
   }
 }
 
-/**
- * The limit with the longest wait; undefined where none applies. A node has its share of the limit, or, where an answer is merely late, of what was
- * left at the last one. Begun exchanges count on request.
- */
+/** The limit with the longest wait. A node has its share of a limit; where an answer is merely late, its share of what was last left. */
 export function obstacleTo(
   plan: Plan,
   amounts: Amounts,

@@ -8,7 +8,6 @@ import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgemen
 
 export interface MemoryLimiter extends Limiter {
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused;
-  /** Number of tracked holders. */
   readonly size: number;
 }
 

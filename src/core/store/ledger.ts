@@ -93,10 +93,7 @@ export interface LedgerStore {
   /** In one transaction: new rows, their sums, their cost to the budgets, and the position. Known rows change nothing. Returns how many were new. */
   import(journal: string, rows: readonly ImportedRow[], position: JournalPosition): Promise<number>;
   position(journal: string): Promise<JournalPosition | undefined>;
-  /**
-   * True once all imported rows are in the database file itself, and depend on no log beside it that could be lost. False where another connection is
-   * in the way; try again.
-   */
+  /** True once imported rows are in the database file itself, and need no log beside it. False where another connection is in the way. */
   secure(): Promise<boolean>;
   get(id: string): Promise<LedgerRow | undefined>;
   capture(id: string): Promise<Capture | undefined>;
@@ -123,7 +120,6 @@ export interface LedgerStore {
   moveFormer(): Promise<boolean>;
   /** Deletes rows and captures that began before; sums stay. A few thousand at a time: call until it returns 0. */
   prune(beforeMs: number): Promise<number>;
-  /** Deletes expired captures. */
   pruneCaptures(nowMs: number): Promise<number>;
   /** Compares rows with sums by the hour: the differences as sentences. Hours with pruned rows are skipped. */
   verify(fromMs: number, toMs: number): Promise<string[]>;

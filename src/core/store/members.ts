@@ -58,7 +58,6 @@ export interface MemberStore {
 }
 
 export const sessionMethods = ['password', 'passkey', 'oidc', 'link'] as const;
-/** How the member authenticated. */
 export type SessionMethod = (typeof sessionMethods)[number];
 
 export interface StoredSession {
@@ -199,10 +198,7 @@ export interface InvitationStore {
     },
     actor: string,
   ): Promise<StoredInvitation | 'taken'>;
-  /**
-   * Replaces a former one; undefined where there is no such member. What is not kept ends now; what is added before the new password is set ends
-   * then.
-   */
+  /** Replaces a former one; undefined for an unknown member. What is not kept ends now, and again when the new password is set. */
   reset(
     reset: {
       readonly digest: string;
@@ -225,7 +221,6 @@ export interface InvitationStore {
 export interface AttemptStore {
   /** 0 where an attempt is allowed, which is counted in the same step, so that parallel attempts gain nothing. Else how long to wait. */
   begin(subject: string, waitMs: (attempts: number) => number): Promise<number>;
-  /** Resets the count. */
   succeeded(subject: string): Promise<void>;
 }
 

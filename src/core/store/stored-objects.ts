@@ -35,7 +35,6 @@ export interface BatchInput {
   readonly estimate: RequestEstimate & { readonly batch: BatchSize };
 }
 
-/** The kinds that can be listed. */
 export type ListedKind = Extract<StoredKind, 'file' | 'batch'>;
 
 interface ObjectPage {
@@ -52,7 +51,6 @@ export interface StoredObjectStore {
   find(names: readonly StoredName[]): Promise<StoredObject[]>;
   /** An owner's objects of one kind: the newest first, or the oldest. */
   page(owner: string, kind: ListedKind, options: ObjectPage): Promise<StoredObject[]>;
-  /** Replaces the document. */
   describe(object: StoredName & Pick<StoredObject, 'upstream'>, document: string): Promise<void>;
   remove(object: StoredName & Pick<StoredObject, 'upstream'>): Promise<void>;
   /** Deletes older objects, except files. A few thousand at a time: call until it returns 0. */

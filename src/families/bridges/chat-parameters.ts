@@ -5,7 +5,6 @@ import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.t
 import { asksForNothing, choicesEach, limitNameFor } from '../wire-formats/completions/completions.ts';
 import { hints } from '../wire-formats/hints.ts';
 
-/** Differences of a chat from OpenAI's. */
 export interface ChatFacts {
   /** Its names for OpenAI's parameters. */
   readonly names?: ReadonlyMap<string, string>;

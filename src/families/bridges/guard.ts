@@ -17,10 +17,7 @@ const maxTokens = 100;
 /** The template that the model puts around a text: published ones have up to about a thousand. */
 const mostTemplateTokens = 2_000;
 
-/**
- * The model's chat template adds its policy, so only the text is sent, with the operator's settings. A client's parameters could only sway the
- * verdict.
- */
+/** The model's chat template adds its policy, so only the text is sent: a client's parameters could only sway the verdict. */
 const translation = translateModerations({
   limits: { items: 1 },
   own: [],

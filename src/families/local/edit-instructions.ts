@@ -11,7 +11,6 @@ interface Instruction {
 }
 
 const eachLine = (text: string, edit: (lines: string[]) => string[]): string => edit(text.split(/\r?\n/)).join('\n');
-/** The first letter of a word. */
 const firstLetters = /(?<![\p{L}\p{M}\p{N}'’])\p{L}/gu;
 const upperCase: Edit = (text) => text.toUpperCase();
 

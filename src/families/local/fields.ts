@@ -47,7 +47,6 @@ export function readText(value: Json, param: string): string {
   );
 }
 
-/** A required field's value. */
 export function readRequired(fields: Fields, name: string, wanted: string): Json {
   const value = fields[name];
   if (value !== undefined && value !== null) return value;

@@ -20,7 +20,6 @@ const gramSeed = 0x3;
 const shortestGram = 3;
 const longestGram = 5;
 
-/** Weight of one occurrence. */
 const wordWeight = 1;
 const gramWeight = 0.35;
 const pairWeight = 0.5;

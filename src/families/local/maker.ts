@@ -9,7 +9,6 @@ import { type Fields, Refusal } from './fields.ts';
 /** For every time in an answer: 2026-01-01T00:00:00Z, so that equal requests get equal bytes. */
 export const createdS = 1_767_225_600;
 
-/** One call to a built-in model. */
 export interface Asked {
   readonly fields: Fields;
   readonly model: string;

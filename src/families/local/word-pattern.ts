@@ -10,7 +10,6 @@ type Step =
   | { readonly kind: 'words' | 'optional' | 'not'; readonly words: ReadonlySet<string> }
   | { readonly kind: 'gap'; readonly most: number };
 
-/** Named word lists for patterns. */
 export type Vocabulary = Readonly<Record<string, string>>;
 
 export interface Patterned {

@@ -11,7 +11,6 @@ export const longestSocketPath = 103;
 const scheme = 'unix:';
 
 export interface SocketUrl {
-  /** Path of the socket's file. */
   readonly socket: string;
   /** The URL path; empty, or begins with a slash. */
   readonly path: string;

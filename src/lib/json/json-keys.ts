@@ -7,7 +7,6 @@ import { BACKSLASH, LOWER_U, longestEscapeBytes } from './json-tokens.ts';
 export interface WatchedKeys {
   /** Common ones first, then rare ones. */
   readonly names: readonly string[];
-  /** The number of common ones. */
   readonly common: number;
   /** The names by the first letter of a key, in either case. */
   readonly byFirstLetter: readonly (readonly Spelling[])[];
@@ -66,10 +65,7 @@ export function compileWatchedKeys(commonNames: readonly string[], rareNames: re
   };
 }
 
-/**
- * `UNWATCHED` for the raw key in `[start, end)`, or twice the index in `names` of the name that it folds to, plus one where the key is exactly that
- * name.
- */
+/** `UNWATCHED` for the key in `[start, end)`, or twice its index in `names`, plus one where the spelling is exact. */
 export function matchKey({ byFirstLetter }: WatchedKeys, bytes: Buffer, start: number, end: number): number {
   if (start === end) return UNWATCHED;
   const first = bytes[start] ?? 0;

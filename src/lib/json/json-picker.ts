@@ -57,7 +57,6 @@ export class JsonPicker {
   #isLong = false;
   /** The text so far ends with an escaping backslash. */
   #isEscaping = false;
-  /** The number so far. */
   #number = '';
 
   /** Texts that are too long are left out, or picked as empty. Numbers are picked as written, and then no texts are. */
@@ -74,7 +73,6 @@ export class JsonPicker {
     }
   }
 
-  /** Starts another document. */
   reset(): void {
     this.#frames = [];
     this.#deeper = 0;
@@ -147,7 +145,6 @@ export class JsonPicker {
     this.#next = frame?.isObject === false ? frame.node.any : undefined;
   }
 
-  /** A character outside texts. */
   #readNumber(byte: number, picked: Picked[]): void {
     const path = this.#deeper > 0 ? undefined : this.#next?.path;
     if (path !== undefined && isOfNumber(byte)) {

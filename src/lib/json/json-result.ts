@@ -69,14 +69,12 @@ export interface JsonObjectScan {
   readonly hasRare: boolean;
   /** Offset after the opening brace, where a field can be inserted. */
   readonly insertAt: number;
-  /** Whether the object has no field. */
   readonly empty: boolean;
 }
 
 export interface JsonFault {
   readonly ok: false;
   readonly fault: 'syntax' | 'utf8' | 'depth' | 'duplicate' | 'not-object';
-  /** The offset of the faulty byte. */
   readonly at: number;
   /** duplicate: the watched name. */
   readonly name?: string;

@@ -148,7 +148,6 @@ export class JsonScanner {
     };
   }
 
-  /** The watched fields completed so far. */
   fieldsSoFar(): JsonFields {
     return new JsonFields(this.lastField);
   }

@@ -87,7 +87,6 @@ export class JsonTextReader {
   readonly #limits: ReadingLimits;
   #at = 0;
   #depth = 0;
-  /** Values read or begun so far. */
   values = 0;
   #nextPieceAt = charactersPerPiece;
   /** A list of numbers that is longer than a piece, being read. */

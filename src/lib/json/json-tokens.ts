@@ -126,10 +126,7 @@ function endOfRun(bytes: Buffer, words: DataView, at: number, limit: number): nu
   return i;
 }
 
-/**
- * Four bytes at once: the high bit of each that ends a run of plain text. Subtraction borrows from higher bytes, so only the lowest of these bits is
- * exact. The other bits mean nothing.
- */
+/** The high bit of each of four bytes that ends a run of plain text. Subtraction borrows, so only the lowest of these bits is exact. */
 function runEnds(four: number): number {
   // With bit 1 flipped, only control characters and the quote are below 0x21.
   const quoteOrControl = (four ^ 0x02020202) - 0x21212121;

@@ -55,7 +55,6 @@ export class JsonWalk {
     if (this.peek() !== 0 || this.at < this.#end) throw this.#fault('something behind the end');
   }
 
-  /** Passes the next value. */
   value(): JsonSpan {
     switch (this.peek()) {
       case QUOTE:

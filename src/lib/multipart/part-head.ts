@@ -13,7 +13,6 @@ export interface PartHead {
 }
 
 const fieldLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
-/** Encodings that leave the bytes unchanged. */
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
 const formData = /^form-data(?=[ \t;]|$)/i;
 

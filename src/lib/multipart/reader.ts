@@ -15,7 +15,6 @@ export interface MultipartSink {
 
 export interface MultipartLimits {
   readonly parts: number;
-  /** Limit for one part. */
   readonly headBytes: number;
   readonly nameBytes: number;
 }
@@ -23,7 +22,6 @@ export interface MultipartLimits {
 export interface MultipartFault {
   /** As a clause: "a part has no name". */
   readonly what: string;
-  /** Offset in the body. */
   readonly at: number;
 }
 
@@ -80,7 +78,6 @@ export class MultipartReader {
     return this.#fault;
   }
 
-  /** At the end of the body. */
   end(): MultipartFault | undefined {
     const isWhole = (this.#state === 'end' || this.#state === 'over') && this.#held.length === 0;
     if (this.#fault !== undefined || isWhole) return this.#fault;

@@ -2,7 +2,6 @@
 
 import { Buffer } from 'node:buffer';
 
-/** Bytes read per step. */
 const blockBytes = 4;
 /** Few blocks then match by chance, and the table fits the processor's first caches. */
 const entriesPerBlock = 32;

@@ -7,7 +7,6 @@ export const wordStart = String.raw`(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))`;
 
 /** Prefixes that only secrets have. */
 export const knownPrefix = String.raw`(?:gh[oprsu]_|github_pat_|glpat-|xox[abeoprs]-|hf_|gsk_|xai-|nvapi-|jina_|pcsk_|pplx-|csk-|r8_|fw_|tgp_v1_|pa-|AIza|ya29\.)`;
-/** An AWS access key ID. */
 export const awsKeyId = 'A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}';
 
 /** No known secret is shorter. */

@@ -32,7 +32,6 @@ const entities: Readonly<Record<string, string>> = {
 };
 const longestEntityBytes = 10;
 
-/** Nested escapes. */
 const mostLayers = 4;
 
 /** The text unchanged, then unescaped once, twice, and so on. */
@@ -59,7 +58,6 @@ function unescaped(bytes: Buffer): Buffer | undefined {
 
 interface Escape {
   readonly byte: number;
-  /** Its length in bytes. */
   readonly length: number;
 }
 

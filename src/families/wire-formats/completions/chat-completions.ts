@@ -39,7 +39,6 @@ function echoOf({ prompt, asked: { body } }: CompletionCall): string {
 
 interface StreamedChoice {
   readonly tokens: TokenLists;
-  /** Whether it had any text yet. */
   hasText: boolean;
 }
 

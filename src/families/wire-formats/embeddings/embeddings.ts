@@ -46,7 +46,6 @@ export interface EmbeddingCall {
 export interface EmbeddingResult {
   /** In the order of the items: lists of numbers, or base64 of little-endian 32-bit floats. */
   readonly vectors: readonly Json[];
-  /** A conversion of each vector's numbers. */
   readonly adapt?: Adapt | undefined;
   /** Clients can read the upstream's answer unchanged. */
   readonly isReadable?: boolean;
@@ -118,7 +117,6 @@ function formatOf(asked: Asked): VectorFormat {
 
 const bothFormats = 'gives "float" or "base64" here';
 
-/** The input for each expected vector. */
 async function inputsOf(asked: Asked, { takes, takesTokens }: EmbeddingWireFormat): Promise<Texts> {
   const { input, messages } = asked.body;
   if (input === undefined && messages !== undefined) throw asked.refusal('messages', 'embeds no conversations');
@@ -277,7 +275,6 @@ function toReply(
   };
 }
 
-/** The client's input was sent unchanged. */
 function wentAs(items: readonly Json[], { body: { input } }: Asked): boolean {
   return isJsonList(input) ? items.every((item, index) => item === input[index]) : items[0] === input;
 }

@@ -94,7 +94,6 @@ function toNumbers(values: readonly number[]): JsonNumbers {
   return new JsonNumbers(`[${spelled.join(',')}]`, values.length);
 }
 
-/** The requested format of vectors. */
 export type VectorFormat = 'float' | 'base64';
 
 const formats: ReadonlyMap<string, VectorFormat> = new Map([

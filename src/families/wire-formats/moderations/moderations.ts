@@ -43,7 +43,6 @@ export interface Finding {
   readonly score?: JsonNumber | number | undefined;
 }
 
-/** The upstream's verdict on one input. */
 export interface Judgement {
   readonly findings: readonly Finding[];
   /** In its own words. */
@@ -62,7 +61,6 @@ interface ModerationResult {
 export interface ModerationWireFormat {
   /** Limits of one call; without, the upstream enforces its own. */
   readonly limits?: KnownLimits;
-  /** Further parameters that it supports. */
   readonly own: readonly string[];
   /** It refuses unknown parameters; without, they pass, except hints. */
   readonly isStrict?: boolean;

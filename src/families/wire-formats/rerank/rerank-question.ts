@@ -6,7 +6,6 @@ import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from
 import { hints } from '../hints.ts';
 import { mapSliced } from '../reading.ts';
 
-/** What an upstream accepts. */
 export interface RerankTakes {
   /** Objects as documents and queries, or as documents only; else their text is sent. */
   readonly takesObjects?: boolean | 'documents';

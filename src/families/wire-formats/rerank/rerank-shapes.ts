@@ -10,7 +10,6 @@ export interface Scored {
   readonly document: Json;
 }
 
-/** The facts of an answer. */
 export interface Reranked {
   readonly scored: readonly Scored[];
   readonly withDocuments: boolean;

@@ -25,7 +25,6 @@ interface RerankCall {
   readonly asked: Asked;
 }
 
-/** The upstream's result for one document. */
 interface Ranked {
   readonly index: Json | undefined;
   /** In the upstream's own digits. */

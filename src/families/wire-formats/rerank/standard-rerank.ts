@@ -10,7 +10,6 @@ import { type RerankResult, type RerankWireFormat, translateRerank } from './rer
 type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks_per_doc' | 'rank_fields' | 'top_k';
 
 export interface StandardRerankFacts {
-  /** Further parameters that it supports. */
   readonly own: readonly string[];
   readonly maxItems?: number;
   /** Objects as documents and queries, or as documents only. */
