@@ -18,7 +18,6 @@ const prefix = 'postern:{limits}:';
 const reportAfterMs = 50;
 /** Without an answer for longer, the connection is closed. */
 const claimTimeoutMs = 1_000;
-/** Keys per reporting script. */
 const reportedAtOnce = 300;
 
 export interface RedisLimiterDeps {
@@ -34,7 +33,6 @@ export interface RedisLimiterDeps {
   readonly otherwiseKnown?: () => number;
 }
 
-/** Decisions without Redis. */
 export interface LocalDecisions {
   /** Its answer was late. */
   readonly late: number;
@@ -183,7 +181,6 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
     return new SharedTaken(this, plan, amounts, nowMs, undefined);
   }
 
-  /** Redis permitted it. */
   takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): SharedTaken {
     const nowMs = this.nowMs();
     plan.take(nowMs, amounts);

@@ -17,7 +17,6 @@ const connectTimeoutMs = 1_000;
 const beatEveryMs = 2_000;
 const retryAfterMs = 250;
 const probeEveryMs = 50;
-/** Limit of pending commands. */
 const mostOnTheWay = 20_000;
 /** Beats over which nodes are remembered, so that the first node to return does not consider itself alone. */
 const beatsRemembered = 5;
@@ -26,9 +25,7 @@ interface LinkNews {
   readonly redisNowMs: number;
   /** The ID of the counts in Redis: it changes where earlier counts are lost, in whole or in part. */
   readonly dataSet: string;
-  /** Redis did not know this process. */
   readonly isNewNode: boolean;
-  /** The data set changed. */
   readonly isNewData: boolean;
 }
 
@@ -48,7 +45,6 @@ export interface LinkDeps {
   onBeat(redisNowMs: number): void;
 }
 
-/** The used part of a client. */
 interface Client {
   connect(): Promise<unknown>;
   sendCommand(command: string[]): Promise<unknown>;
@@ -111,7 +107,6 @@ export class RedisLink {
     return this.#run(this.#client, script, keys, args);
   }
 
-  /** An answer came in time. */
   answered(): void {
     this.#lateInARow = 0;
   }

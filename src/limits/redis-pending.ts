@@ -9,10 +9,8 @@ import type { RedisLink } from './redis-link.ts';
 import { reserveScript } from './redis-scripts.ts';
 import { slots } from './window.ts';
 
-/** Makes and counts decisions. */
 export interface Decider {
   readonly nodes: number;
-  /** An answer came in time. */
   answered(): void;
   nowMs(): number;
   decideHere(plan: Plan, amounts: Amounts): Taken | Refused;
@@ -121,7 +119,6 @@ export class Pending {
   }
 }
 
-/** A reservation, in Redis or locally. */
 export class SharedTaken implements Taken {
   readonly kind = 'taken';
   readonly #decider: Decider;

@@ -247,7 +247,6 @@ class LeaseQueue {
   }
 }
 
-/** What one key holds. */
 class Share {
   readonly key: string;
   leases = 0;

@@ -66,10 +66,7 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
   };
 }
 
-/**
- * Long bodies are garbage after their release: an idle process would keep it for hours, and a busy one until it equals the live heap, beside the
- * memory being filled again.
- */
+/** Collects long bodies after their release: V8 would do so only when they equal the live heap, or after hours of idling. */
 class Litter {
   readonly #collectGarbage: () => void;
   readonly #mostBytes: () => number;

@@ -22,10 +22,7 @@ export interface PressureDeps {
   readonly clock: Clock;
   /** The process's memory, such as `process.memoryUsage.rss`. */
   readMemoryBytes(): number;
-  /**
-   * A full collection. Called at intervals while memory is short: a process that refuses all work allocates little, so V8 would not collect by
-   * itself, and the memory would stay.
-   */
+  /** A full collection. A process that refuses all work allocates little: V8 would not collect by itself, and its memory would stay. */
   collectGarbage?(): void;
 }
 

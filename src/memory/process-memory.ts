@@ -9,10 +9,7 @@ export interface MemoryReader {
   readonly collectGarbage: () => void;
 }
 
-/**
- * The allocator keeps freed memory, so the resident set does not shrink after a burst; V8's own figures do. The smaller of the two counts: the
- * resident set, and V8's memory plus the process's base.
- */
+/** Freed memory stays in the resident set, but not in V8's figures: the smaller counts, of the set, and V8's memory plus the process's base. */
 export function createMemoryReader(): MemoryReader {
   const besideBytes = Math.max(0, process.memoryUsage.rss() - engineBytes());
   return {
@@ -29,10 +26,7 @@ export function packMemory(): void {
 /** The first major version of V8 whose switch for it is known to work. */
 const firstWithOneLimit = 14;
 
-/**
- * Makes V8 count buffers with the heap when it schedules full collections. By default it runs one after every 64 MiB of buffers, which takes a third
- * of the time at megabytes per second.
- */
+/** Makes V8 count buffers with the heap: else it runs a full collection every 64 MiB of them, a third of the time at megabytes a second. */
 export function countBuffersWithHeap(): void {
   if (Number.parseInt(process.versions.v8, 10) >= firstWithOneLimit)
     setFlagsFromString('--external-memory-accounted-in-global-limit');
@@ -41,10 +35,7 @@ export function countBuffersWithHeap(): void {
 /** Megabytes of a semi-space. */
 const youngInThreads = 4;
 
-/**
- * The launcher gives the main thread a large young generation, so that a request's garbage dies before the next collection. Threads started from now
- * on work in batches for the store, and would hold as much memory for nothing.
- */
+/** Threads work in batches: the large young generation that the launcher gives the main thread would be resident memory for nothing. */
 export function keepThreadsSmall(): void {
   setFlagsFromString(`--max-semi-space-size=${youngInThreads}`);
 }

@@ -35,7 +35,6 @@ function refusalOf({ body, scan: { fields } }: Question, at: number | undefined)
   });
 }
 
-/** Offset of the first one. */
 export const findHalf = (body: Buffer): number | undefined => atOnce(halfIn(body));
 
 function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefined> {

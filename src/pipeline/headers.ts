@@ -121,7 +121,6 @@ function judgeName(name: string): JudgedName {
   return judgement;
 }
 
-/** Further rules for an answer's headers. */
 interface HeaderRules {
   readonly framing: Framing;
   /** The upstream's rate headers would contradict our own. */
@@ -130,10 +129,7 @@ interface HeaderRules {
   readonly listed: HeaderList | undefined;
 }
 
-/**
- * The end-to-end headers of an answer, in its own order and spelling; its request ID under another name. Written as lines of a head, without a check,
- * as they were read from one.
- */
+/** The end-to-end headers of an answer, in its order and spelling, as lines of a head; its request ID gets another name. */
 export function clientLines(raw: readonly string[], rules: HeaderRules): string {
   const named = connectionTokens(raw);
   let lines = '';

@@ -42,7 +42,6 @@ export interface PriceRow {
 /** A list that overrides the built-in one. */
 export interface ImportedPrices {
   readonly asOf: string;
-  /** The file's name. */
   readonly source: string;
   readonly services: ReadonlyMap<string, ReadonlyMap<string, Price>>;
 }

@@ -12,7 +12,6 @@ export interface PriceList {
   readonly family: string;
   /** The maker's own hosts: other services with the same wire format have other prices. */
   readonly hosts: RegExp;
-  /** Where it was published. */
   readonly source: string;
   readonly asOf: string;
   /** Set where the page was compared on that day; the rows of others are written from memory. */

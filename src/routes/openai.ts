@@ -2,7 +2,6 @@
 
 import { defineRoute, type Route } from '../core/route.ts';
 
-/** Legacy text completions, plain or streamed. */
 const completions = defineRoute({
   operation: 'completions',
   label: 'openai',
@@ -46,7 +45,6 @@ const moderations = defineRoute({
   required: { input: 'string | string[] | object[]' },
 });
 
-/** Embeddings of texts or token lists. */
 const embeddings = defineRoute({
   // The last one is llama.cpp's.
   aliases: ['/embeddings', '/v1/v1/embeddings', '/embedding'],
@@ -111,7 +109,6 @@ const recording = {
 const transcriptions = defineRoute({ ...recording, operation: 'transcriptions' });
 const translations = defineRoute({ ...recording, operation: 'translations' });
 
-/** OpenAI's responses API, plain or streamed. */
 export const responses = defineRoute({
   operation: 'responses',
   label: 'openai',

@@ -40,7 +40,6 @@ export interface AccountingDeps {
   readonly random: () => number;
   /** Base of relative paths of journal and store. */
   readonly cwd: string;
-  /** Notified of refusals. */
   readonly hits?: Hits;
   /** To the parent process, if there is one. */
   readonly parent?: ParentChannel | undefined;
@@ -52,9 +51,7 @@ export interface Accounting {
   readonly sources: MetricSources;
   /** Assigns slots at upstreams; undefined where this is the only process. */
   readonly slotArbiter: SlotArbiter | undefined;
-  /** The progress of the import. */
   imported(): ImporterState;
-  /** Adopts a new configuration. */
   follow(snapshot: Snapshot): void;
   /** To be called when no exchange is left: imports what is written, if the store accepts it. */
   close(): Promise<void>;

@@ -54,7 +54,6 @@ interface AdminDeps {
   readonly history: Pick<ReloadHistory, 'current' | 'refused'>;
   /** The metrics of all serving processes; all, or those in `only`. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
-  /** The URL of the client listener. */
   clientUrl(): string;
 }
 

@@ -98,7 +98,6 @@ export interface AppDeps {
   readonly tracer?: Tracer | undefined;
   /** Assigns slots at upstreams, where several processes call them. */
   readonly slotArbiter?: SlotArbiter | undefined;
-  /** Polling interval of background answers. */
   readonly backgroundEveryMs?: number;
   /** For tests: look-ups of upstream addresses. */
   readonly endpointLookUp?: LookUpDeps | undefined;
@@ -121,17 +120,13 @@ export interface App {
   readonly keys: Pick<KeyDirectory, 'changed' | 'confirmed'>;
   /** The state of every target. It may pause at every `yield`. */
   targets(): Generator<undefined, TargetState[], undefined>;
-  /** Memory held by bodies in flight. */
   memory(): { readonly requests: BodyMemoryState; readonly answers: BodyMemoryState };
   /** Of uploads in flight. */
   uploadDisk(): { readonly heldBytes: number; readonly totalBytes: number };
   /** The list engine and its cache. */
   readonly lists: Pick<Lists, 'cleared' | 'state'>;
-  /** Drift checks of models. */
   readonly drift: Pick<Drift, 'state'>;
-  /** Number of background answers polled here. */
   background(): number;
-  /** Number of batches polled here. */
   batches(): number;
   /** Readiness goes down first; then no new connections are accepted, and running requests end. True if all of them did. */
   drain(): Promise<boolean>;
@@ -446,7 +441,6 @@ export function createApp(deps: AppDeps): App {
 class Caller {
   readonly credential: string;
   readonly digest: string;
-  /** The requested lane. */
   readonly lane: Lane | undefined;
 
   constructor(credential: string, lane: Lane | undefined) {

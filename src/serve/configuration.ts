@@ -36,7 +36,6 @@ export interface OpenResources {
   readonly revision: number;
 }
 
-/** Opens the configured store. */
 export type OpenStore = (url: string) => Promise<Store>;
 
 /** For commands that only read: where there is no store, none is created, and a UserFault says where it would be. */
@@ -79,10 +78,7 @@ export async function openConfiguration(
   return whole;
 }
 
-/**
- * The same for commands that only look. Where store and file do not fit together, as without the key for its secrets, the file alone is used, so that
- * keys can still be revoked.
- */
+/** For commands that only look. Where store and file do not fit together, the file alone is used, so that keys can still be revoked. */
 export async function openLeniently(
   surroundings: Sources & Pick<Surroundings, 'stderr'>,
   open?: OpenStore,
@@ -119,10 +115,7 @@ export async function readConfiguration(
   return rest;
 }
 
-/**
- * Reads the same file again, to be combined with these; a missing file is a fault. A process started without a file uses one that appears in the
- * working directory.
- */
+/** Reads the same file again, a missing one being a fault. Started without a file, one that appears in the working directory is used. */
 export function createReader(
   surroundings: Sources,
   loaded: Pick<LoadedConfiguration, 'file'>,

@@ -31,7 +31,6 @@ export interface Gateway {
   readonly app: App;
   readonly metrics: Metrics;
   readonly accounting: Accounting;
-  /** Where clients are served. */
   readonly listening: Listening;
   close(): Promise<void>;
 }

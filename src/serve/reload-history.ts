@@ -16,7 +16,6 @@ export interface ReloadHistory {
   refused(): RefusedConfiguration | undefined;
   /** With the faults of a refused file. */
   reloaded(faults: readonly Fault[] | undefined): void;
-  /** Replaces the configuration. */
   swapped(next: LoadedConfiguration): void;
 }
 

@@ -99,7 +99,6 @@ function decode(text: string): string {
   }
 }
 
-/** Quotes a text for a shell. */
 function toArgument(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -14,7 +14,6 @@ import { inParts } from './ledger/ledger-insert.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
-/** How many accounts one statement reads. */
 const accountsAtOnce = 500;
 
 export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 'nowMs'>): BudgetAccountStore {

@@ -52,10 +52,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/**
- * `sqlite:path/to/file.db`, `sqlite::memory:` for a temporary one, or `postgres://user:password@host/database`. Migrates its schema. Throws a
- * StoreError.
- */
+/** `sqlite:path/to/file.db`, `sqlite::memory:` for a temporary one, or `postgres://...`. Migrates its schema. Throws a StoreError. */
 export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
   const { cwd, clock = systemClock, inThread = false, onLoss } = options;
   const place = parseStoreUrl(url, cwd);

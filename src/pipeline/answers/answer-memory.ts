@@ -34,7 +34,6 @@ export class AnswerMemory {
     return this.#beginning;
   }
 
-  /** For received bytes. */
   read(bytes: number): Failure | undefined {
     this.#readBytes += bytes;
     const lackingBytes = this.#readBytes - this.#drawnBytes / countsTimes;

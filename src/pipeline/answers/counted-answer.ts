@@ -22,7 +22,6 @@ export function withoutUsageEvent(answer: Answer): Answer {
 }
 
 class CountedAnswer extends PassingAnswer {
-  /** The usage in the removed event. */
   countedApart: Usage | undefined = undefined;
 
   readonly #ends = new EventEnds();

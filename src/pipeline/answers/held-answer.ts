@@ -38,7 +38,6 @@ export class HeldAnswer extends PassingAnswer {
     return this.#failure;
   }
 
-  /** It has ended, or broken off. */
   get isOver(): boolean {
     return this.#isEnded || this.#failure !== undefined;
   }

@@ -27,7 +27,6 @@ export function asList(answer: Answer, observe: () => UsageObserver): Answer {
 
 class ListAnswer extends SeenEventAnswer {
   readonly #ends = new EventEnds();
-  /** Bytes after the last event. */
   #loose: Buffer[] = [];
   #looseBytes = 0;
   #isEmpty = true;

@@ -12,10 +12,7 @@ import type { Settling } from '../usage/settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';
 import { SeenEventAnswer } from './seen-events.ts';
 
-/**
- * Resolves when the whole answer was written to the client's socket, or can no longer be. Its end is sent once the ledger has it; where that fails,
- * the answer is cut, or, with nothing sent yet, the promise rejects.
- */
+/** Resolves when the answer was written, or can no longer be. Its end waits for the ledger; a failure cuts it, or rejects if nothing was sent. */
 export function relay(
   exchange: Exchange,
   answer: Answer,
@@ -190,7 +187,6 @@ export function linesFor({ target }: Exchange, { headers }: Answer, framing: Fra
   return clientLines(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders }) + ownLines;
 }
 
-/** Reads usage as the answer passes. */
 export function observerOf(exchange: Exchange, { status, headers }: Answer): UsageObserver {
   const { usage } = exchange.route?.own ?? {};
   if (usage !== undefined && status < 400 && headerList(headers, 'content-encoding') === undefined) {

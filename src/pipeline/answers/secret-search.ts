@@ -64,7 +64,6 @@ export async function repeatsSliced(text: Buffer, needles: NeedleSearch): Promis
   return false;
 }
 
-/** Header fields, as they were received. */
 export function toLatin1(fields: readonly string[]): Buffer {
   return Buffer.from(fields.join('\n'), 'latin1');
 }

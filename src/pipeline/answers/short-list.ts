@@ -23,7 +23,6 @@ const mostDecodedBytes = 1024 * 1024;
 const shortBytes = 4 * 1024;
 
 interface Results {
-  /** The members that may hold results. */
   readonly lists: readonly string[];
   /** The member that each result has, as bytes and as text. */
   readonly key: Buffer;

@@ -36,7 +36,6 @@ export class SharedMemory implements MemoryPool {
   }
 }
 
-/** One conversation's part. */
 class Share implements MemoryLease {
   bytes: number;
   readonly #whole: MemoryLease;

@@ -32,7 +32,6 @@ interface JudgedFile {
 
 const mostLines = 50_000;
 const mostBytes = 200 * 1024 ** 2;
-/** Bytes read at a time. */
 const pieceBytes = 256 * 1024;
 /** Lines up to this length need no memory lease. */
 const freeBytes = 1024 ** 2;

@@ -26,7 +26,6 @@ export interface BatchPollingDeps extends PollingDeps, OwnCallDeps {
   bill(exchange: Exchange): void;
 }
 
-/** The result of a batch. */
 interface BatchEnd {
   readonly status: BatchStatus;
   readonly usage: Usage | null;

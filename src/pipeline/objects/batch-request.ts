@@ -25,7 +25,6 @@ export interface RequestJudge {
 export interface BatchAsker {
   readonly exchange: Exchange;
   readonly key: KeyRecord;
-  /** The location of the future file. */
   readonly location: ObjectLocation;
 }
 

@@ -42,7 +42,6 @@ type Deps = Omit<PipelineDeps, 'routes' | 'mayUseModel'> & {
   readonly judgeBatch: BatchInputJudge;
 };
 
-/** The upstream and the credential. */
 type Destination = Way & { readonly credential: Credential };
 
 const pages = { standard: 1_000, most: 10_000 };

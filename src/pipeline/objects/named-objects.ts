@@ -38,7 +38,6 @@ const longestReadBytes = 4 * 1024 ** 2;
 /** A limit for bodies that may name one; real conversations are far smaller. */
 const mostReadValues = 500_000;
 
-/** Limit of names in one request. */
 const mostNamings = 5_000;
 
 /** A longer body is searched in time slices: it may consist of tiny values. */
@@ -47,10 +46,7 @@ const oneSliceBytes = 32 * 1024;
 /** No ID is longer, in any spelling. */
 const longestFieldBytes = 4_096;
 
-/**
- * `isStrict`: other spellings of names are refused, as upstreams differ in reading them. Throws for names that no client can own here. Returns no
- * promise for a short body.
- */
+/** `isStrict`: refuses other spellings, as upstreams differ in reading them. Throws for what no client can own. No promise for short bodies. */
 export function namedObjectsIn(
   question: Question,
   { row: { objectNames } }: Route,

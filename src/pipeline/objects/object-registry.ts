@@ -8,7 +8,6 @@ import { beforeDeadline } from '../../lib/deadline.ts';
 export interface RegistryDeps {
   readonly store: StoredObjectStore;
   readonly deadlineMs?: number;
-  /** Limit of cached names. */
   readonly maxEntries?: number;
 }
 

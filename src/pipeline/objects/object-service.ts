@@ -36,7 +36,6 @@ function upstreamOf({ snapshot }: Exchange, { project }: KeyRecord): Upstream {
   return upstream;
 }
 
-/** An authorised request to that upstream. */
 export interface AskedThere {
   readonly exchange: Exchange;
   readonly key: KeyRecord;
@@ -120,7 +119,6 @@ export const toDocument = (said: string): string | undefined => (said.length <= 
 export interface Listing {
   readonly kind: ListedKind;
   readonly owner: string;
-  /** Which objects are listed. */
   isShown(object: StoredObject, said: Said): boolean;
   readonly query: Query;
   readonly after: StoredObject | undefined;

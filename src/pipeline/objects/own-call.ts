@@ -20,7 +20,6 @@ interface OwnCall {
   /** Appended to its path. */
   readonly behind: string;
   readonly requestId: string;
-  /** The operation whose timeouts apply. */
   readonly operation: Operation;
   readonly patienceMs?: number;
 }

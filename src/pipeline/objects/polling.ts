@@ -75,7 +75,6 @@ export class Poller<End extends object> {
     this.#node = createId(deps.clock.nowMs());
   }
 
-  /** Answers assigned to this process. */
   get count(): number {
     return this.#held.size;
   }

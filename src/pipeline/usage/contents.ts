@@ -115,7 +115,6 @@ const kindOf = (name: string): string =>
     .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     .replace(/^google_search_retrieval$/, 'google_search');
 
-/** Number of items in one request. */
 function itemsIn({ body, scan }: Question, names: readonly string[]): number {
   const list = scan.fields.get(names[0] ?? '');
   if (names[0] !== 'requests' || list?.kind !== 'array') return 1;

@@ -332,7 +332,6 @@ function* imagesIn(body: Buffer, { start, end }: JsonField): Generator<undefined
   return count;
 }
 
-/** The length between quotes or brackets. */
 function sizeOf(field: JsonField | undefined): number {
   return field === undefined ? 0 : Math.max(field.end - field.start - 2, 0);
 }

@@ -31,7 +31,6 @@ export function asksUsage(plan: Plan, target: Target): boolean {
   return refusedUntilMs <= performance.now() && askedIn(question, question.body) !== undefined;
 }
 
-/** The call with usage requested. */
 export function withUsageAsked({ question, others }: Plan, call: Call): Call {
   const asked = others === undefined ? question : asSent(question, call.body);
   return { ...call, headers: uncompressed(call.headers), body: askedIn(asked, call.body) ?? call.body };

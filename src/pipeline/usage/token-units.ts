@@ -8,7 +8,6 @@ type Beside = Partial<Record<'serviceTier' | 'speed' | 'inferenceGeo', string>> 
 /** OpenAI's names for parts of the input, and Anthropic's for a cache's lifetimes. */
 const inputDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
 const outputDetails = ['completion_tokens_details', 'output_tokens_details', 'output_token_details'];
-/** Google's lists of tokens by kind. */
 const googleInputs = ['promptTokensDetails', 'toolUsePromptTokensDetails'];
 
 /** From a `usage` object; undefined where it has no details. */

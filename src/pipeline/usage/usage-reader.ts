@@ -58,10 +58,7 @@ export function readEventUsage(excerpt: Excerpt): Usage | null {
   return last === null ? null : toUsage('usage', last);
 }
 
-/**
- * For streams whose first event has usage in its `message`: counts of the last event override it, as they grow, except where they are absent or zero.
- * The first event's output count is no final one.
- */
+/** Counts of the last event override those in the first one's `message`, as they grow, except where they are absent or zero. */
 export function readMessageUsage(excerpt: Excerpt): Usage | null {
   const merged = readFirstMessage(excerpt.head());
   const last = readLastEvent(excerpt) ?? {};

@@ -278,10 +278,7 @@ const openingBrace = Buffer.from('{');
 const LINE_FEED = 0x0a;
 const BACKSLASH = 0x5c;
 
-/**
- * Reads Ollama's own usage at the end of an answer. From a top-level key on, the text with a brace before it is an object again; from a nested key on
- * it is not.
- */
+/** Ollama's usage at the end. From a top-level key on, the text with a brace before it is an object again; from a nested one on it is not. */
 function readLineUsage(excerpt: Excerpt): Usage | null {
   const tail = excerpt.tail();
   for (const key of lineKeys) {

@@ -10,10 +10,8 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 /** Kept text, to measure bytes per token. */
 const sampleBytes = 4 * 1024;
-/** Limit of bytes read per answer. */
 const mostKeptBytes = 64 * 1024;
 
-/** Counts text chunk by chunk. */
 export interface TextReader {
   push(chunk: Buffer): void;
   written(): Written;
@@ -26,10 +24,7 @@ export function createTextReader(isStream: boolean, isMany: boolean, names: read
   return isStream && isMany ? new EventChoices(names) : new PlainTexts(isStream, names);
 }
 
-/**
- * Where each text is one choice's, or all are of the same. Upstreams count nearly every answer: the beginning is kept, by reference, and read only on
- * demand.
- */
+/** For texts of one choice at a time. Upstreams count nearly every answer: the beginning is kept, by reference, and read on demand. */
 class PlainTexts implements TextReader {
   readonly #isStream: boolean;
   readonly #names: readonly string[];

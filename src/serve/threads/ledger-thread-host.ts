@@ -36,7 +36,6 @@ export function startStoreThread(name: string, entry: URL, workerData: unknown):
 export function startLedgerThread({ log, startWorker = startThread, ...data }: LedgerThreadDeps): Importer {
   const caughtUp = Promise.withResolvers<void>();
   let state: ImporterState = nothingImported;
-  /** Rows imported by threads that died. */
   let importedBefore = 0;
   let { retentionMs } = data;
   let worker: Worker | undefined;

@@ -22,9 +22,7 @@ export interface LedgerThreadData {
   readonly cwd: string;
   /** Absolute directories of the store's journals: this process's own first. */
   readonly directories: readonly string[];
-  /** The store's identity. */
   readonly identity: string;
-  /** This process's slot. */
   readonly slot: { readonly number: number; readonly directory: string };
   readonly retentionMs: number;
 }

@@ -11,10 +11,7 @@ import { addReadings, onlyCounts, type Reading } from '../../telemetry/metrics/r
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
 export interface Team {
-  /**
-   * Resolves with the address when all serve; or with the exit code where none can. Where some serve and others keep dying at their start, it
-   * resolves as well, and these are restarted.
-   */
+  /** Resolves when all serve, or some while others keep dying at their start, which are restarted; with an exit code where none can. */
   start(): Promise<Listening | ExitCode>;
   /** Resolves when continuing is useless. */
   readonly broken: Promise<ExitCode>;
@@ -59,7 +56,6 @@ interface Asked {
 export interface TeamDeps {
   readonly count: number;
   readonly log: Log;
-  /** The limit server of all workers. */
   readonly limitServer?: LimitServer;
 }
 
@@ -70,7 +66,6 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
   const gone = Promise.withResolvers<void>();
   const asked = new Map<number, Asked>();
   const delayed = new Set<NodeJS.Timeout>();
-  /** Counts of ended workers. */
   let retired: Reading = {};
   let retiredPart: Reading = {};
   let listening: Listening | undefined;

@@ -149,7 +149,6 @@ function createSeqs(): (row: Pick<LedgerTable, 'id' | 'started_at'>) => number |
   };
 }
 
-/** An imported row with its accounts. */
 export interface Entry extends NamedRow, Pick<ImportedRow, 'accounts' | 'capture'> {}
 
 interface PlacedEntry extends Entry {

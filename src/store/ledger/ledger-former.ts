@@ -1,7 +1,4 @@
-/**
- * SQLite: moves rows of former versions from `ledger` to this version's table, a few at a time, oldest first. A row is in one of both at any
- * moment; a mark that moves with the rows shows readers what has moved.
- */
+/** SQLite: moves rows of former versions from `ledger` to this version's table, a few at a time, oldest first; a mark shows how far. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from '../schema.ts';

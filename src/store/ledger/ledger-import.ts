@@ -119,10 +119,7 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
   };
 }
 
-/**
- * Each ID once: of two rows with one ID the first counts. In the order of the IDs: parallel imports then lock in the same order, which excludes
- * deadlocks.
- */
+/** Of two rows with one ID the first counts. Sorted by ID, so that parallel imports lock in one order, without deadlocks. */
 function toEntries(rows: readonly ImportedRow[]): Entry[] {
   const byId = new Map<string, Entry>();
   for (const row of rows) if (!byId.has(row.row.id)) byId.set(row.row.id, toEntry(row));

@@ -17,7 +17,6 @@ import { deleteSlices, slicedColumns } from './ledger-slices.ts';
 
 const rowsAtOnce = 2_000;
 
-/** The ID of its single row. */
 const pruningId = 1;
 
 export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<number> {

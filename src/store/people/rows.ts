@@ -50,7 +50,6 @@ export const toMember = (row: CountedRow): StoredMember => ({
   passkeys: Number(row.passkeys ?? 0),
 });
 
-/** With the number of their passkeys. */
 export function selectMembers(db: Kysely<Schema>) {
   return db
     .selectFrom('members')

@@ -102,7 +102,6 @@ async function takeLiving(pool: Pool): Promise<PoolClient> {
   }
 }
 
-/** Idle connections. */
 class IdleClients extends Set<Client> {
   /** After one is lost the others may be too, and behind a firewall that drops packets each would time out in turn. */
   hangUpAll(): void {

@@ -178,7 +178,6 @@ export interface SignalDeps {
 }
 
 export interface PostgresSignal extends Signal {
-  /** Ends every listener. */
   close(): Promise<void>;
 }
 
