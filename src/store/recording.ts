@@ -99,7 +99,6 @@ function toText(value: unknown): string | null {
 
 const sealed = '(sealed)';
 
-/** Names of fields that hold credentials. */
 const secretNames = /(^|_)(key|secret|token|password|passphrase)$/i;
 /** A reference to the environment is no secret, and shows where one is read from. */
 const reference = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;

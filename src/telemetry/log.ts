@@ -15,7 +15,6 @@ import { AccessLines, isLogged, levelOf } from './access-line.ts';
 
 import { toLineForm } from './log-forms.ts';
 
-/** The log of a serving process. */
 export interface ProcessLog extends Log, DebugLog {
   /** The access line. It contains nothing of the request's text, headers, query or credential. */
   request(exchange: Exchange, method: string): void;

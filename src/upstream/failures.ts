@@ -27,10 +27,7 @@ const notHttp = {
 /** The error's code where the operator does not permit an address. */
 const addressNotAllowed = 'ERR_ADDRESS_NOT_ALLOWED';
 
-/**
- * A kept-alive connection was closed before any byte of the answer. Usually the upstream closed it as idle and never read the call; but it may have
- * read it and stopped.
- */
+/** Usually the upstream closed an idle connection and never read the call; but it may have read it and stopped. */
 export function isStaleConnection(error: unknown): boolean {
   return error instanceof BrokenConnectionError && error.stale;
 }

@@ -179,7 +179,6 @@ export class BlockReader {
   readonly #bytes: Buffer;
   #at = 0;
   #end = 0;
-  /** Offset of the cell's figures. */
   #body = 0;
   readonly #first: number;
   readonly #count: number;

@@ -34,10 +34,7 @@ export async function readSince(db: Kysely<Schema>): Promise<number> {
 /** Per step, so that other writers do not wait for long. */
 const formerAtOnce = { minutes: 60, rows: 10_000 };
 
-/**
- * Adds blocks for rows that are older than the series, a minute at a time, the newest first; returns the new beginning. Late rows of such a minute
- * are among them, so its blocks are replaced.
- */
+/** Adds blocks for rows older than the series, a minute at a time, newest first; returns the new beginning. Replaces late blocks. */
 async function addFormerRows(db: Kysely<Schema>): Promise<number> {
   let sinceMs = await readSince(db);
   for (

@@ -252,7 +252,6 @@ class Lines {
   }
 }
 
-/** Cells with the same names. */
 interface Group {
   weight: number;
   readonly sketch: Sketch;
@@ -312,7 +311,6 @@ function keyOf(reader: BlockReader, indexes: readonly number[]): string {
   return second === undefined ? one : `${one}${separator}${reader.text(reader.names[second] ?? noName)}`;
 }
 
-/** The names of the largest lines. */
 function rank(query: SeriesQuery, selections: readonly Selection[], groups: Groups): (readonly string[])[] {
   const { order, top } = query;
   const isByTarget = isByTargetIn(query);

@@ -11,10 +11,7 @@ import { StoreError } from '../store-error.ts';
 /** While it opens a store, the process continues, and may open two. */
 const retries = { pauseMs: 20, attempts: 500 };
 
-/**
- * Creates the file where it is missing: SQLite would make it readable by all; its journals take the file's own mode. An existing file is not opened:
- * closing it would release every lock that this process holds on it.
- */
+/** SQLite would make it readable by all. An existing file is not opened: closing it would release this process's locks on it. */
 export function makeFile(path: string, place: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new StoreError(`${place} is a directory; point "store" at a file in it, such as "sqlite:data/postern.db".`);
@@ -45,10 +42,7 @@ export function copyInto(database: DatabaseSync, file: string): void {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/**
- * Runs first on every connection. SQLite puts temporary files into /var/tmp, /tmp or the working directory: where all are read-only, larger
- * statements would fail.
- */
+/** First on every connection. SQLite's directories for temporary files may all be read-only: larger statements would fail. */
 const common = 'PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF';
 
 /** The common options; `timeout` is how long a statement waits for locks, in milliseconds. */
@@ -63,16 +57,10 @@ export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
   }
 }
 
-/**
- * An import touches a page or two of each index for every key, model and upstream. With the default 2 MB, pages would be written to the log before
- * the transaction ends, read again and written once more.
- */
+/** With the default 2 MB, an import's index pages would be written to the log before the transaction ends, read and written again. */
 const writerCacheKiB = 8 * 1024;
 
-/**
- * A connection opens its log with its first read. It reads at once: if another program deletes the log, this open file is the only access to its
- * content.
- */
+/** Reading opens the log: if another program deletes it, this open file is the only access to its content. */
 const openLog = 'SELECT count(*) FROM sqlite_schema';
 
 /** For data that must survive a power cut: commits are synced. */
@@ -129,10 +117,7 @@ export interface FileLock {
   release(): void;
 }
 
-/**
- * Undefined where this or another process holds it. Nothing else in this process may open the file: on closing it, the system would take the lock
- * away.
- */
+/** Undefined where it is held already. Nothing else here may open the file: closing it would release the lock. */
 export function lockFile(path: string): FileLock | undefined {
   makeLockFile(path);
   const database = new DatabaseSync(path, { timeout: 0 });

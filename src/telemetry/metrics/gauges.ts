@@ -19,9 +19,7 @@ interface MemoryState {
 
 /** Called when the metrics are read: those without labels by their names. Where one is missing, its metric is absent. */
 export interface MetricSources extends Readonly<Partial<Record<MetricName, () => number | boolean>>> {
-  /** The state of every target. */
   readonly targets?: () => Generator<undefined, readonly TargetState[], undefined>;
-  /** Memory for bodies in flight. */
   readonly bodyMemory?: () => Readonly<Record<BodyKind, MemoryState>>;
   /** Limit decisions without Redis, by reason. */
   readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;

@@ -37,7 +37,6 @@ const mostAtOnce = 1_000;
 const none = 'none';
 const ownPaths = ['/v1/models', '/v1/models/{id}'];
 
-/** A model's requests, by route. */
 type ModelCounts = ReadonlyMap<Route, RequestCounts>;
 
 export function createMetrics({ routes, version }: MetricsDeps) {
@@ -193,7 +192,6 @@ export function createMetrics({ routes, version }: MetricsDeps) {
       reloads[isInForce ? 'applied' : 'refused'].add(1);
       wasReloaded = isInForce;
     },
-    /** Adds sources to read. */
     observe(more: MetricSources): void {
       sources = { ...sources, ...more };
     },
@@ -238,7 +236,6 @@ const callOutcomes = [
   'outrun',
   'abandoned',
 ] as const;
-/** Outcomes without a call. */
 const others = ['queue', 'capped'] as const;
 
 type AttemptOutcome = (typeof callOutcomes)[number] | (typeof others)[number];
@@ -250,7 +247,6 @@ function isCall(outcome: string): boolean {
   return callNames.has(outcome);
 }
 
-/** Counts the calls to one upstream. */
 class AttemptCounts {
   /** From when the call was sent; only where its answer went to the client. */
   readonly firstByte: Histogram;

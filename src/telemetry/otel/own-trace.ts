@@ -6,7 +6,6 @@ import { performance } from 'node:perf_hooks';
 import type { CallTrace, Exchange, ExchangeTrace } from '../../core/exchange.ts';
 import type { Target } from '../../core/snapshot.ts';
 
-/** A call to an upstream. */
 export interface TracedCall {
   readonly call: object;
   readonly spanId: string;

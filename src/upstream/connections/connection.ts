@@ -16,7 +16,6 @@ import type { ProxyAddress } from './proxy-rule.ts';
 import { createTunnelConnector } from './tunnel.ts';
 
 interface ConnectionSettings {
-  /** With TLS. */
   readonly secure: boolean;
   readonly connectMs: number;
   readonly tls: UpstreamTls | undefined;
@@ -64,10 +63,7 @@ export function createConnector(settings: ConnectionSettings): Connector {
   return createGuardedConnector({ rule, timeoutMs: connectMs, tcp: guarded, tls: tlsClient, watch });
 }
 
-/**
- * An operator's CA replaces the platform's list: no other CA may then vouch for this upstream. It may be an intermediate or the server's own
- * certificate. Without one the platform's list is used, with what NODE_EXTRA_CA_CERTS adds to it.
- */
+/** An operator's CA replaces the platform's list, and may be an intermediate or the server's own certificate. */
 function toTlsOptions(tls: UpstreamTls | undefined): TlsOptions {
   const { ca, cert, key, serverName } = tls ?? {};
   return {

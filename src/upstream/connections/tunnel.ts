@@ -28,7 +28,6 @@ interface TunnelSettings {
   readonly watch?: ConnectionWatch | undefined;
 }
 
-/** Limit of a proxy's answer. */
 const headLimitBytes = 16 * 1024;
 const headEnd = Buffer.from('\r\n\r\n');
 
@@ -37,10 +36,7 @@ class TunnelError extends Error {
   readonly code = 'ERR_PROXY_TUNNEL';
 }
 
-/**
- * Origins without TLS use a tunnel as well. Requests with absolute URLs would let the proxy answer for the upstream, buffer streams and reframe
- * bodies, and would show it the credential just the same.
- */
+/** Also for origins without TLS: with absolute URLs the proxy could answer for the upstream, buffer streams and reframe bodies. */
 export function createTunnelConnector(settings: TunnelSettings): Connector {
   return (place, done) => new Tunnel(settings, place, done).open();
 }

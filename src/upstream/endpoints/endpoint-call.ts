@@ -8,7 +8,6 @@ import type { AnswerHandler, ClientCall, ClientRequest } from '../../wire/client
 import { isStaleConnection } from '../failures.ts';
 import type { Endpoint, EndpointSet } from './endpoint-set.ts';
 
-/** The reader of the answer. */
 interface CallReader extends AnswerHandler {
   call: ClientCall | undefined;
 }

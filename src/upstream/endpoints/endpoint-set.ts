@@ -22,7 +22,6 @@ export interface EndpointSetDeps {
   readonly random: () => number;
   openPool(address: EndpointAddress): ClientPool;
   onChange(change: EndpointChange): void;
-  /** An endpoint could not be reached. */
   onUnreachable(): void;
 }
 

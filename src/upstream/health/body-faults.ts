@@ -11,10 +11,7 @@ export class BodyFaults {
   /** How often that body was answered 503 or 529. */
   #unavailable = 0;
 
-  /**
-   * How many failures this one counts as. Failures count once two different bodies have failed, or one was answered 503 or 529 (`isUnavailable`) for
-   * the third time; the earlier ones are then included.
-   */
+  /** Failures count once two different bodies failed, or one was answered 503 or 529 (`isUnavailable`) for the third time; earlier ones too. */
   weigh(body: string, isUnavailable: boolean): number {
     if (this.#isProven) return 1;
     if (this.#body === undefined || this.#body === body) {

@@ -53,10 +53,7 @@ export class Circuit {
     return !this.#isOpen || (nowMs >= this.cooldownUntilMs && !this.#isProbed);
   }
 
-  /**
-   * A call begins, perhaps although `allows` is false. Its ticket is for exactly one of `succeeded`, `failed` or `abandoned`. A probe's is above 0.
-   * Where only an end is known, 0 stands for an ordinary call.
-   */
+  /** A call begins, perhaps although `allows` is false. Its ticket (above 0 for a probe) is for exactly one report of the outcome. */
   begin(nowMs: number): number {
     if (!this.#isOpen || !this.allows(nowMs)) return -this.#period;
     this.#isProbed = true;

@@ -10,7 +10,6 @@ export class RecentCalls {
   #calls = none;
   #failed = none;
   #slot = 0;
-  /** Whether it was ever called. */
   wasCalled = false;
 
   add(nowMs: number, isFailure: boolean): void {

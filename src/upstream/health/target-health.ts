@@ -166,7 +166,6 @@ function keepOnly(map: Map<string, unknown>, names: ReadonlySet<string>): void {
 /** A credential at a target, with the facts for a choice. */
 export interface KeyView {
   readonly credential: Credential;
-  /** The credential's own share. */
   readonly weight: number;
   readonly circuit: Circuit;
   readonly limit: Circuit;

@@ -76,7 +76,6 @@ function toState({ isLoading, isCalled, isDown, isOpen }: Signs): TargetState['s
   return isOpen ? 'probing' : 'healthy';
 }
 
-/** End of a requested pause. */
 export function bindingUntilMs({ health }: TargetView, { circuit, limit }: KeyView): number {
   return Math.max(health.circuit.bindingUntilMs, circuit.bindingUntilMs, limit.bindingUntilMs);
 }

@@ -64,7 +64,6 @@ function isRead({ origin, family: { modelList }, readsModelList = false }: Upstr
   return readsModelList && origin !== undefined && modelList !== undefined && modelList.takesAnyName === undefined;
 }
 
-/** The list of one upstream. */
 class Watch {
   #upstream: Upstream;
   #names: readonly string[];

@@ -64,7 +64,6 @@ export class Baselines {
     this.forget();
   }
 
-  /** Drops the measurement. */
   forget(): void {
     this.#pending = [];
   }

@@ -15,7 +15,6 @@ export interface SlotWaiter extends WaitingCall {
   timedOut(): void;
 }
 
-/** Number of waiting keys shown. */
 const shownKeys = 5;
 /** After an interactive call some slots are reserved for the next one during this time. */
 const interactiveSeenMs = 10_000;
@@ -36,7 +35,6 @@ export class Slots {
   peak = 0;
 
   #limits: UpstreamLimits;
-  /** The limit without learning. */
   #granted: number;
   /** For shared slots: requests more. */
   readonly #ask: (() => void) | undefined;
@@ -69,7 +67,6 @@ export class Slots {
     this.#learn();
   }
 
-  /** The limit of all sharing processes. */
   get concurrency(): number {
     return this.#limits.concurrency;
   }
