@@ -54,11 +54,7 @@ export interface JournalReaderDeps {
   readonly isSecure?: () => Promise<boolean>;
 }
 
-export function createJournalReader(deps: JournalReaderDeps): JournalReader {
-  const { directory, files = systemFiles, isOrphan, isSecure = async () => true } = deps;
-  const id = readFileSync(join(directory, idFile), 'utf8').trim();
-  return new FileJournalReader(id, directory, files, isOrphan, isSecure);
-}
+export const createJournalReader = (deps: JournalReaderDeps): JournalReader => new FileJournalReader(deps);
 
 /** Rows are small, but captured bodies are not. */
 const mostBatchBytes = 8 * 1024 * 1024;
@@ -85,14 +81,8 @@ class FileJournalReader implements JournalReader {
   /** The known extent of each segment's frames. */
   readonly #extents = new Map<number, number>();
 
-  constructor(
-    id: string,
-    directory: string,
-    files: JournalFiles,
-    isOrphan: () => boolean,
-    isSecure: () => Promise<boolean>,
-  ) {
-    this.id = id;
+  constructor({ directory, files = systemFiles, isOrphan, isSecure = async () => true }: JournalReaderDeps) {
+    this.id = readFileSync(join(directory, idFile), 'utf8').trim();
     this.#directory = directory;
     this.#files = files;
     this.#isOrphan = isOrphan;

@@ -1,7 +1,7 @@
 /** Settings in the database: a name and any JSON value each. */
 
 import { randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { SettingStore } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Recorder } from './recording.ts';
@@ -9,6 +9,29 @@ import type { Schema } from './schema.ts';
 import { readJson } from './stored-json.ts';
 
 const installationName = 'installation';
+
+export async function readSetting(db: Kysely<Schema>, name: string): Promise<string | undefined> {
+  return (await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst())?.value;
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockSetting(trx: Transaction<Schema>, name: string): Promise<string | undefined> {
+  const row = await trx
+    .updateTable('settings')
+    .set((column) => ({ value: column.ref('value') }))
+    .where('name', '=', name)
+    .returning('value')
+    .executeTakeFirst();
+  return row?.value;
+}
+
+export async function writeSetting(db: Kysely<Schema>, name: string, value: string): Promise<void> {
+  await db
+    .insertInto('settings')
+    .values({ name, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute();
+}
 
 export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): SettingStore {
   async function claim(name: string): Promise<boolean> {
@@ -22,8 +45,8 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
 
   return {
     async get(name) {
-      const row = await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
-      return row && readJson(row.value);
+      const text = await readSetting(db, name);
+      return text === undefined ? undefined : readJson(text);
     },
 
     async all() {
@@ -34,25 +57,16 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
     set: (name, value, actor) =>
       recorder.write(actor, async (transaction, trace) => {
         // Locked first, so that `before` in the audit log is the replaced value.
-        const before = await transaction
-          .updateTable('settings')
-          .set((column) => ({ value: column.ref('value') }))
-          .where('name', '=', name)
-          .returning('value')
-          .executeTakeFirst();
+        const before = await lockSetting(transaction, name);
         const text = JSON.stringify(value ?? null);
-        if (before?.value === text) return;
-        await transaction
-          .insertInto('settings')
-          .values({ name, value: text })
-          .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: text }))
-          .execute();
+        if (before === text) return;
+        await writeSetting(transaction, name, text);
         await trace({
           changed: { kind: 'setting', id: name },
           action: 'setting.set',
           subject: name,
           // Under its own name, as a setting may be a secret itself.
-          before: before === undefined ? null : { [name]: readJson(before.value) },
+          before: before === undefined ? null : { [name]: readJson(before) },
           after: { [name]: value ?? null },
         });
       }),
@@ -66,12 +80,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
         .onConflict((conflict) => conflict.doNothing())
         .execute();
       // Another writer may have been first: the value is theirs.
-      const { value } = await db
-        .selectFrom('settings')
-        .select('value')
-        .where('name', '=', installationName)
-        .executeTakeFirstOrThrow();
-      const kept = readJson(value);
+      const kept = readJson((await readSetting(db, installationName)) ?? '');
       if (typeof kept !== 'string') throw new TypeError('the name of the installation is no text');
       return kept;
     },

@@ -2,6 +2,7 @@
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from '../schema.ts';
+import { readSetting, writeSetting } from '../settings.ts';
 import { CompactInsert } from './ledger-compact.ts';
 import { isSqlite } from './ledger-insert.ts';
 
@@ -12,10 +13,7 @@ const rowsAtOnce = 500;
 const markName = 'former_rows';
 
 /** Undefined where no row was ever moved. */
-export async function readFormerMark(db: Kysely<Schema>): Promise<string | undefined> {
-  const row = await db.selectFrom('settings').select('value').where('name', '=', markName).executeTakeFirst();
-  return row?.value;
-}
+export const readFormerMark = (db: Kysely<Schema>): Promise<string | undefined> => readSetting(db, markName);
 
 /** After all rows were moved back. */
 export async function forgetFormerMark(db: Kysely<Schema>): Promise<void> {
@@ -58,7 +56,7 @@ export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
     }
     const ids = JSON.stringify(await compact.move(trx, rows));
     await sql`delete from ledger where id in (select value from json_each(${ids}))`.execute(trx);
-    await writeMark(trx, last.id);
+    await writeSetting(trx, markName, last.id);
     return rows.length === rowsAtOnce;
   };
   return () =>
@@ -69,12 +67,4 @@ export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
         compact.forget();
         throw thrown;
       });
-}
-
-async function writeMark(trx: Transaction<Schema>, value: string): Promise<void> {
-  await trx
-    .insertInto('settings')
-    .values({ name: markName, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
 }

@@ -1,8 +1,9 @@
 /** Deletes expired ledger rows, a few thousand at a time to keep locks short. Sums stay. */
 
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { Schema } from '../schema.ts';
+import { lockSetting, readSetting, writeSetting } from '../settings.ts';
 import { readJson } from '../stored-json.ts';
 import {
   countCompactBefore,
@@ -31,20 +32,23 @@ export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<n
       .values({ id: pruningId, before })
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ before }).where('pruning.before', '<', before))
       .execute();
-    const rows = isSqlite(trx) ? await deleteSqliteRows(trx, before) : await deleteRows(trx, end);
-    const { numDeletedRows: captures } = await trx
-      .deleteFrom('captures')
-      .where('id', 'in', trx.selectFrom('captures').select('id').where('id', '<', end).orderBy('id').limit(rowsAtOnce))
-      .executeTakeFirstOrThrow();
-    return rows + Number(captures);
+    const rows = isSqlite(trx)
+      ? await deleteSqliteRows(trx, before)
+      : await deleteFirst(trx, 'ledger', 'id', sql`id < ${end}`);
+    return rows + (await deleteFirst(trx, 'captures', 'id', sql`id < ${end}`));
   });
 }
 
-async function deleteRows(trx: Transaction<Schema>, end: string): Promise<number> {
-  const deletion = trx
-    .deleteFrom('ledger')
-    .where('id', 'in', trx.selectFrom('ledger').select('id').where('id', '<', end).orderBy('id').limit(rowsAtOnce));
-  return Number((await deletion.executeTakeFirstOrThrow()).numDeletedRows);
+/** Deletes the first rows that fit. */
+async function deleteFirst(
+  db: Kysely<Schema>,
+  table: 'ledger' | 'captures',
+  order: 'id' | 'expires_at',
+  fits: RawBuilder<unknown>,
+): Promise<number> {
+  const { numAffectedRows } = await sql`delete from ${sql.table(table)} where id in (
+    select id from ${sql.table(table)} where ${fits} order by ${sql.ref(order)} limit ${rowsAtOnce})`.execute(db);
+  return Number(numAffectedRows ?? 0);
 }
 
 /** From both tables up to the same time, as they share their slices. */
@@ -68,19 +72,9 @@ async function deleteSqliteRows(trx: Transaction<Schema>, before: number): Promi
 
 export async function pruneCaptures(db: Kysely<Schema>, nowMs: number): Promise<number> {
   for (let total = 0; ; ) {
-    const { numDeletedRows } = await db
-      .deleteFrom('captures')
-      .where('id', 'in', (from) =>
-        from
-          .selectFrom('captures')
-          .select('id')
-          .where('expires_at', '<=', nowMs)
-          .orderBy('expires_at')
-          .limit(rowsAtOnce),
-      )
-      .executeTakeFirstOrThrow();
-    total += Number(numDeletedRows);
-    if (numDeletedRows < rowsAtOnce) return total;
+    const deleted = await deleteFirst(db, 'captures', 'expires_at', sql`expires_at <= ${nowMs}`);
+    total += deleted;
+    if (deleted < rowsAtOnce) return total;
   }
 }
 
@@ -97,20 +91,13 @@ interface Mark {
 }
 
 export async function readMark(db: Kysely<Schema>): Promise<number | undefined> {
-  const row = await db.selectFrom('settings').select('value').where('name', '=', markName).executeTakeFirst();
-  return toMark(row?.value)?.atMs;
+  return toMark(await readSetting(db, markName))?.atMs;
 }
 
 export function moveMark(db: Kysely<Schema>, nowMs: number, reachedMs: number | undefined): Promise<number> {
   return db.transaction().execute(async (trx) => {
-    // Written first, to lock the row.
-    const row = await trx
-      .updateTable('settings')
-      .set((column) => ({ value: column.ref('value') }))
-      .where('name', '=', markName)
-      .returning('value')
-      .executeTakeFirst();
-    const former = toMark(row?.value) ?? { atMs: await firstMark(trx, nowMs), startedAtMs: nowMs };
+    const known = toMark(await lockSetting(trx, markName));
+    const former = known ?? { atMs: await firstMark(trx, nowMs), startedAtMs: nowMs };
     const isStep = reachedMs === undefined && Math.abs(nowMs - former.startedAtMs) >= startEveryMs;
     const reach = isStep ? former.atMs + mostPerStartMs : (reachedMs ?? former.atMs);
     const atMs = Math.max(former.atMs, Math.min(nowMs, reach));
@@ -143,14 +130,8 @@ async function firstMark(db: Kysely<Schema>, nowMs: number): Promise<number> {
   return lastMs === 0 ? nowMs : Math.min(nowMs, lastMs + mostPerStartMs);
 }
 
-async function writeMark(db: Kysely<Schema>, { atMs, startedAtMs }: Mark): Promise<void> {
-  const value = JSON.stringify({ at: atMs, started_at: startedAtMs });
-  await db
-    .insertInto('settings')
-    .values({ name: markName, value })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
-    .execute();
-}
+const writeMark = (db: Kysely<Schema>, { atMs, startedAtMs }: Mark): Promise<void> =>
+  writeSetting(db, markName, JSON.stringify({ at: atMs, started_at: startedAtMs }));
 
 function toMark(text: string | undefined): Mark | undefined {
   const value = text === undefined ? undefined : readJson(text);
