@@ -23,7 +23,7 @@ import type { DeclaredElement } from './declared.ts';
 import { isSame, keyFaults, newFaults, sealElement, toPlain } from './resource-changes.ts';
 import { type Element, toNewElement } from './resources.ts';
 import { hideSecrets } from './sealed-fields.ts';
-import { keyFileOf, makeKeyFile, readKeyRing, type SecretKeySource } from './secret-key.ts';
+import { findKeyRing, keyFileOf, makeKeyFile, readKeyRing, type SecretKeySource } from './secret-key.ts';
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 
@@ -41,13 +41,19 @@ const unversioned = { version: undefined, updatedAtMs: undefined, inForce: true 
 /** The name of a submitted document in faults. */
 const sent = 'what was sent';
 
+interface Write {
+  /** The version that the writer has seen. */
+  readonly expected?: number | undefined;
+  readonly actor: string;
+}
+
 export function createResourceEditor({ store, current, load, secrets, log }: ResourceEditorDeps): ResourceEditor {
   const place = (): SecretKeySource => ({ ...secrets, store: current().snapshot.store });
 
   async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {
-    const stored = await readStored();
+    const { resources } = await readStored(kind);
     const declared = await current().declared();
-    return timeSliced(listing(kind, declared, stored));
+    return timeSliced(listing(kind, declared, resources));
   }
 
   function* listing(kind: ResourceKind, declared: readonly DeclaredElement[], stored: readonly Resource[]) {
@@ -75,7 +81,10 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
   }
 
   /** Resources in force are not read again. */
-  const readStored = (): Promise<Resource[]> => store.resources.list(current().resources);
+  async function readStored(kind: ResourceKind, id?: string) {
+    const resources = await store.resources.list(current().resources);
+    return { resources, previous: resources.find((one) => one.kind === kind && one.id === id) };
+  }
 
   function fromFile({ kind, id, place, document }: DeclaredElement): ConfiguredElement {
     const isEmbedded = current().file === undefined && place === undefined;
@@ -136,7 +145,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
 
   async function judge(resources: readonly Resource[], element: Element, previous: Resource | undefined) {
     // Unchanged, except for `(sealed)`: a key is created once there is something to encrypt.
-    const ring = await readRing();
+    const ring = await findKeyRing(place());
     const opened = sealElement(element, asItIs(ring), previous?.document);
     const next = await load(resources, [opened.element]);
     const faults = [...opened.faults];
@@ -149,13 +158,6 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
       warnings: warningsFor(element, next),
       snapshot: next.ok ? next.snapshot : undefined,
     };
-  }
-
-  function readRing(): Promise<KeyRing | undefined> {
-    return readKeyRing(place()).catch((error: unknown) => {
-      if (error instanceof SecretKeyError) return undefined;
-      throw error;
-    });
   }
 
   /** Created beside the database where there is none, so that entering the first credential needs no preparation. */
@@ -174,12 +176,11 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     kind: ResourceKind,
     id: string,
     document: ElementDocument,
-    { expected, actor }: { readonly expected?: number | undefined; readonly actor: string },
+    { expected, actor }: Write,
   ): Promise<PutOutcome> {
     const elsewhere = await managedElsewhere(kind, id);
     if (elsewhere !== undefined) return { outcome: 'managed-elsewhere', element: elsewhere };
-    const resources = await readStored();
-    const previous = resources.find((one) => one.kind === kind && one.id === id);
+    const { resources, previous } = await readStored(kind, id);
     const version = previous?.version ?? 0;
     if (expected !== undefined && expected !== version) return conflict(kind, id, version);
 
@@ -207,19 +208,13 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
   }
 
   async function preview(kind: ResourceKind, id: string, document: ElementDocument): Promise<Preview> {
-    const resources = await readStored();
-    const previous = resources.find((one) => one.kind === kind && one.id === id);
+    const { resources, previous } = await readStored(kind, id);
     const { faults, warnings, snapshot } = await judge(resources, toElement(kind, id, document, previous), previous);
     return faults.length > 0 ? { outcome: 'faulty', faults } : { outcome: 'fine', warnings, snapshot };
   }
 
-  async function remove(
-    kind: ResourceKind,
-    id: string,
-    { expected, actor }: { readonly expected?: number | undefined; readonly actor: string },
-  ): Promise<RemoveOutcome> {
-    const resources = await readStored();
-    const previous = resources.find((one) => one.kind === kind && one.id === id);
+  async function remove(kind: ResourceKind, id: string, { expected, actor }: Write): Promise<RemoveOutcome> {
+    const { resources, previous } = await readStored(kind, id);
     if (previous === undefined) {
       const element = await get(kind, id);
       return element === undefined ? { outcome: 'absent' } : { outcome: 'managed-elsewhere', element };

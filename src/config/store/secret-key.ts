@@ -33,13 +33,15 @@ export function keyFileOf({ store, cwd }: Pick<SecretKeySource, 'store' | 'cwd'>
 
 /** Whether encryption is possible: there is a key, or one can be created. */
 export async function canSeal(source: SecretKeySource): Promise<boolean> {
-  if (keyFileOf(source) !== undefined) return true;
-  try {
-    return (await readKeyRing(source)) !== undefined;
-  } catch (error) {
-    if (error instanceof SecretKeyError) return false;
+  return keyFileOf(source) !== undefined || (await findKeyRing(source)) !== undefined;
+}
+
+/** The keys, if there are any and they can be used. */
+export function findKeyRing(source: SecretKeySource): Promise<KeyRing | undefined> {
+  return readKeyRing(source).catch((error: unknown) => {
+    if (error instanceof SecretKeyError) return undefined;
     throw error;
-  }
+  });
 }
 
 /** The IDs of the keys that decrypt here; undefined where one would be created on demand, or the key cannot be read. */

@@ -82,26 +82,35 @@ function checkHedgeTime({ location, served, called }: CompiledModel, afterMs: He
   }
 }
 
+/** Warns of settings for operations that the model does not serve. */
+export function warnOfIdleSettings({ location, value, served }: CompiledModel): void {
+  const lists = [...listOperations].join(', ');
+  const noLists = !served.some((operation) => listOperations.has(operation)) && `the model serves no lists (${lists})`;
+  const noVectors = !served.includes('embeddings') && 'the model makes no embeddings';
+  const settings: readonly [name: string, isSet: boolean, why: string | false][] = [
+    ['usage', value.usage === 'ask', !served.some(mayStream) && 'it serves nothing that streams'],
+    ['space', value.space !== undefined, noVectors && 'the model does not serve embeddings'],
+    ['scores', value.scores !== undefined, !served.includes('rerank') && 'the model does not serve rerank'],
+    ['roles', value.roles !== undefined, noVectors],
+    ['cache', value.cache !== undefined, noLists],
+    ['dedupe', value.dedupe, noLists],
+    ['coalesce', value.coalesce !== undefined, noLists],
+    ['shadow', value.shadow !== undefined, noLists],
+    ['canary', value.canary !== undefined, noVectors],
+  ];
+  for (const [name, isSet, why] of settings) {
+    if (isSet && why !== false) location.at(name).warn(` has no effect, as ${why}`);
+  }
+}
+
+const mayStream = (operation: Operation): boolean => operationRows[operation].mayStream;
+
 export function toListSettings({
   location,
   value: { cache, dedupe, coalesce, shadow, canary, matryoshka, dimensions },
-  served,
 }: CompiledModel): Pick<Model, 'cache' | 'dedupes' | 'coalesce' | 'shadow' | 'canary'> {
-  const isIdle = !served.some((operation) => listOperations.has(operation));
-  for (const [name, isSet] of [
-    ['cache', cache !== undefined],
-    ['dedupe', dedupe],
-    ['coalesce', coalesce !== undefined],
-    ['shadow', shadow !== undefined],
-  ] as const) {
-    if (!isSet || !isIdle) continue;
-    location.at(name).warn(` has no effect, as the model serves no lists (${[...listOperations].join(', ')})`);
-  }
   if (matryoshka && dimensions === undefined) {
     location.at('matryoshka').fault('needs dimensions: how many numbers its vectors have as upstreams make them');
-  }
-  if (canary !== undefined && !served.includes('embeddings')) {
-    location.at('canary').warn(' has no effect, as the model makes no embeddings');
   }
   return {
     cache:

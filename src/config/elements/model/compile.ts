@@ -15,7 +15,7 @@ import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { ReusableStep, reusable } from '../reuse.ts';
-import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings } from './attempt-policy.ts';
+import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings, warnOfIdleSettings } from './attempt-policy.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
 import { toScores, toSpace } from './score-scale.ts';
@@ -104,17 +104,17 @@ function claimNames(
 }
 
 /** Such an upstream would get the role twice: in its own field, and by the prefix. */
-function toRoles({ location, value: { roles }, served, called }: CompiledModel): Model['roles'] {
+function toRoles({ location, value: { roles }, called }: CompiledModel): Model['roles'] {
   if (roles === undefined) return undefined;
-  const at = location.at('roles');
-  if (!served.includes('embeddings')) at.warn(' has no effect, as the model makes no embeddings');
   const key = offerKey('openai', 'embeddings');
   const knowing = called.find(({ target }) => target.offers.get(key)?.translation?.hasRoles === true);
   if (knowing !== undefined) {
     const { id, family } = knowing.target.upstream;
-    at.fault(
-      `the upstream "${id}" (${family.id}) knows roles by itself; leave it out, or give that upstream a model of its own`,
-    );
+    location
+      .at('roles')
+      .fault(
+        `the upstream "${id}" (${family.id}) knows roles by itself; leave it out, or give that upstream a model of its own`,
+      );
   }
   return Object.freeze({ ...roles });
 }
@@ -127,9 +127,7 @@ function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: 
   if (!value.visible && served.every((operation) => operationRows[operation].visibleModelsOnly)) {
     location.warn(`: nothing reaches it, as a hidden model does not answer on the ${served.join(' and ')} routes`);
   }
-  if (value.usage === 'ask' && !served.some((operation) => operationRows[operation].mayStream)) {
-    location.at('usage').warn(' has no effect, as it serves nothing that streams');
-  }
+  warnOfIdleSettings(model);
   const [first, ...others] = targets;
   return Object.freeze({
     id: value.id,

@@ -11,12 +11,7 @@ const inWords: Readonly<Record<ScoreScale, string>> = {
 
 /** The common scale of all rerank targets. Undefined: there are none, or one is unknown. */
 export function toScores({ location, value, served, called }: CompiledModel): ScoreScale | undefined {
-  if (!served.includes('rerank')) {
-    if (value.scores !== undefined) {
-      location.at('scores').warn(' has no effect, as the model does not serve rerank');
-    }
-    return undefined;
-  }
+  if (!served.includes('rerank')) return undefined;
   const ranking = called.filter((target) => serves(target, 'rerank'));
   const scaleOf = ({ target }: PlacedTargets[number]) => target.scores?.scale;
   if (value.scores !== undefined) {
@@ -45,12 +40,7 @@ export function toScores({ location, value, served, called }: CompiledModel): Sc
 
 /** Without a declared space, all embedding targets must name the same model. Undefined: there is none, or one for each name. */
 export function toSpace({ location, value, served, called }: CompiledModel): string | undefined {
-  if (!served.includes('embeddings')) {
-    if (value.space !== undefined) {
-      location.at('space').warn(' has no effect, as the model does not serve embeddings');
-    }
-    return undefined;
-  }
+  if (!served.includes('embeddings')) return undefined;
   if (value.space !== undefined) return value.space;
   const embedding = called.filter((target) => serves(target, 'embeddings'));
   const names = new Set(embedding.map(({ target }) => target.model));
