@@ -26,7 +26,7 @@ export function keysFor(
 /** Requests with equal names can be joined: they differ only in their items and keys. */
 export function groupOf(asked: ListSought, codec: Codec, request: ListRequest): string {
   const { body, list, members } = request;
-  const top = codec.topOf?.(request)?.place;
+  const top = codec.topOf?.(request)?.span;
   const parameters = members
     .filter(({ name, value }) => value !== list && name !== 'model' && value !== top)
     .map(({ name, value: { start, end } }) => [name, body.toString('latin1', start, end)]);

@@ -38,8 +38,8 @@ export class KnownItems implements Remembered {
     let knownBytes = 0;
     let missingWeight = 0;
     let weight = 0;
-    for (const [place, item] of read.items.bytes.entries()) {
-      const key = keys[place] ?? '';
+    for (const [index, item] of read.items.bytes.entries()) {
+      const key = keys[index] ?? '';
       weight += weightOf(item);
       if (found.has(key)) knownBytes += item.length;
       else {

@@ -105,11 +105,11 @@ export class ListRun implements Inquiry {
   async #checkLengths(): Promise<void> {
     const said = this.asked.candidates.map(({ target }) => target.limits);
     if (said.some((limits) => limits?.bytes === undefined && limits?.tokens === undefined)) return;
-    for (const [place, item] of this.items.bytes.entries()) {
+    for (const [index, item] of this.items.bytes.entries()) {
       if (isSliceOver()) await nextSlice();
       if (!said.every((limits) => limits !== undefined && isTooLong(item, limits))) continue;
       const { name } = this.request.list;
-      const param = this.items.isList ? `${name}[${place}]` : name;
+      const param = this.items.isList ? `${name}[${index}]` : name;
       throw new GatewayError('body_too_large', {
         param,
         message: `The item "${param}" is longer than any upstream of this model takes in a call (targets[].max_bytes, max_tokens): ${item.length} bytes; shorten it, or leave it out.`,
@@ -137,8 +137,8 @@ export class ListRun implements Inquiry {
     const keyOf = keys === undefined ? this.#deps.keysFor(this.asked, this.#codec, this.request) : undefined;
     const known = new Map<string, ListEntry>();
     const entries: ListEntry[] = [];
-    for (const [place, bytes] of this.items.bytes.entries()) {
-      const key = keys?.[place] ?? keyOf?.(bytes) ?? '';
+    for (const [index, bytes] of this.items.bytes.entries()) {
+      const key = keys?.[index] ?? keyOf?.(bytes) ?? '';
       const entry = known.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
       known.set(key, entry);
       entries.push(entry);
@@ -266,8 +266,8 @@ export class ListRun implements Inquiry {
   take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void {
     this.#parts.push(part);
     this.asked.owes(part.exchange);
-    for (const [place, entry] of entries.entries()) {
-      entry.found = found[place];
+    for (const [index, entry] of entries.entries()) {
+      entry.found = found[index];
       entry.isAskedFor = true;
     }
     this.#deps.inFlight.found(entries);
@@ -295,7 +295,7 @@ function topSetIn({ candidates }: ListAsked, { body }: ListRequest): Top | undef
     for (const name of tops) {
       const count = numberOf(target.defaults[name]);
       if (count !== undefined && Number.isInteger(count) && count > 0)
-        return { place: { start, end: start }, count, around: [`"${name}":`, ','] };
+        return { span: { start, end: start }, count, around: [`"${name}":`, ','] };
     }
   }
   return undefined;

@@ -119,8 +119,8 @@ export class PartAsker<T extends Wanted> {
   #checkCalls(calls: number): void {
     const { request, items } = this.#inquiry;
     const { body } = request;
-    const { place } = items;
-    const besideBytes = body.length - (place.end - place.start);
+    const { span } = items;
+    const besideBytes = body.length - (span.end - span.start);
     if (calls <= mostCalls && besideBytes * calls <= mostRepeatedBytes) return;
     throw new GatewayError('body_too_large', {
       message:
@@ -149,7 +149,7 @@ export class PartAsker<T extends Wanted> {
         this.#takers.owe(wanted, outcome.exchange);
         return true;
       }
-      if (outcome.kind === 'no place') return this.end !== undefined;
+      if (outcome.kind === 'no slot') return this.end !== undefined;
       const { answer } = outcome;
       if (this.end !== undefined) {
         answer.cancel();
@@ -210,8 +210,8 @@ export class PartAsker<T extends Wanted> {
 }
 
 function indexInWhole(item: Buffer | undefined, { bytes }: Items): number | undefined {
-  const place = item === undefined ? -1 : bytes.indexOf(item);
-  return place === -1 ? undefined : place;
+  const index = item === undefined ? -1 : bytes.indexOf(item);
+  return index === -1 ? undefined : index;
 }
 
 const isFull = (error: unknown): boolean => error instanceof GatewayError && error.code === 'overloaded';

@@ -23,29 +23,29 @@ export function toListRequest(body: Buffer, list: JsonField): ListRequest {
 export function bodyFor(
   request: ListRequest,
   top: Top | undefined,
-  { place, isList }: Items,
+  { span, isList }: Items,
   items: readonly Buffer[],
 ): Buffer {
   const { body } = request;
-  const patches: Patch[] = [{ place, pieces: isList ? listed(items) : [...items] }];
-  for (const gap of request.without ?? []) patches.push({ place: gap, pieces: [] });
+  const patches: Patch[] = [{ span, pieces: isList ? listed(items) : [...items] }];
+  for (const gap of request.without ?? []) patches.push({ span: gap, pieces: [] });
   if (top !== undefined) {
     const { around: [before, behind] = ['', ''], count } = top;
-    patches.push({ place: top.place, pieces: [Buffer.from(before + count + behind)] });
+    patches.push({ span: top.span, pieces: [Buffer.from(before + count + behind)] });
   }
-  patches.sort((a, b) => a.place.start - b.place.start);
+  patches.sort((a, b) => a.span.start - b.span.start);
   const pieces: Buffer[] = [];
   let at = 0;
   for (const patch of patches) {
-    pieces.push(body.subarray(at, patch.place.start), ...patch.pieces);
-    at = patch.place.end;
+    pieces.push(body.subarray(at, patch.span.start), ...patch.pieces);
+    at = patch.span.end;
   }
   pieces.push(body.subarray(at));
   return Buffer.concat(pieces);
 }
 
 interface Patch {
-  readonly place: JsonSpan;
+  readonly span: JsonSpan;
   readonly pieces: readonly Buffer[];
 }
 

@@ -24,18 +24,18 @@ test('journal show prints each record as a line of JSON, of all journals or one'
 
 test('journal show prints the text journals of version 0.1.0, and reports unreadable records', async (t) => {
   const { run, cwd } = await setUpCommand(t, journal);
-  const place = join(cwd, 'store', 'journal', '0');
-  cpSync(new URL('../../test/fixtures/text-journal', import.meta.url), place, { recursive: true });
-  writeFileSync(join(place, 'id'), 'journal-1\n');
+  const slotDirectory = join(cwd, 'store', 'journal', '0');
+  cpSync(new URL('../../test/fixtures/text-journal', import.meta.url), slotDirectory, { recursive: true });
+  writeFileSync(join(slotDirectory, 'id'), 'journal-1\n');
   const whole = await run('show');
   assert.deepEqual(new Set(kindsOf(whole.lines)), new Set(['start', 'intent', 'settlement']));
-  const [name = ''] = readdirSync(place).filter((one) => one.endsWith('.journal'));
-  const bytes = readFileSync(join(place, name));
+  const [name = ''] = readdirSync(slotDirectory).filter((one) => one.endsWith('.journal'));
+  const bytes = readFileSync(join(slotDirectory, name));
   bytes[40] = 0;
-  writeFileSync(join(place, name), bytes);
+  writeFileSync(join(slotDirectory, name), bytes);
   const damaged = await run('show');
   assert.ok(damaged.lines.length < whole.lines.length);
   assert.match(damaged.errors.join(), /^postern: \d+ bytes of segment 1, from byte 0 on, cannot be read$/);
-  truncateSync(join(place, name));
+  truncateSync(join(slotDirectory, name));
   assert.deepEqual((await run('show')).lines, []);
 });

@@ -56,7 +56,7 @@ export interface Part {
 export type PartOutcome =
   | ReadPart
   | { readonly kind: 'refused'; readonly answer: Answer }
-  | { readonly kind: 'no place' }
+  | { readonly kind: 'no slot' }
   /** After `finish`: the call was sent, and its answer was not awaited. It is billed by an estimate. */
   | { readonly kind: 'unheard'; readonly exchange: Exchange };
 

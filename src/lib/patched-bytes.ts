@@ -23,9 +23,9 @@ export class PatchedBytes implements StoredBytes {
     this.#patches = patches;
     let more = 0;
     this.#offsets = patches.starts.map((start, index) => {
-      const place = start + more;
+      const position = start + more;
       more += patches.text.length - ((patches.ends[index] ?? start) - start);
-      return place;
+      return position;
     });
     this.length = bytes.length + more;
   }
@@ -41,40 +41,40 @@ export class PatchedBytes implements StoredBytes {
     const from = this.#sourceOf(at, this.#lastBefore(at));
     const source = await this.#whole(from, this.#sourceOf(end, this.#lastBefore(end)));
     let index = this.#lastBefore(at);
-    for (let place = at; place < end; ) {
+    for (let position = at; position < end; ) {
       const behind = index < 0 ? 0 : (this.#offsets[index] ?? 0) + text.length;
-      if (index >= 0 && place < behind) {
-        const offset = place - (behind - text.length);
-        pieces.push(text.subarray(offset, offset + end - place));
-        place = Math.min(behind, end);
+      if (index >= 0 && position < behind) {
+        const offset = position - (behind - text.length);
+        pieces.push(text.subarray(offset, offset + end - position));
+        position = Math.min(behind, end);
         continue;
       }
       const next = Math.min(this.#offsets[index + 1] ?? end, end);
-      const start = this.#sourceOf(place, index) - from;
-      pieces.push(source.subarray(start, start + next - place));
-      place = next;
+      const start = this.#sourceOf(position, index) - from;
+      pieces.push(source.subarray(start, start + next - position));
+      position = next;
       index += 1;
     }
     return Buffer.concat(pieces);
   }
 
   /** The last patch at or before an offset; -1 where there is none. */
-  #lastBefore(place: number): number {
+  #lastBefore(position: number): number {
     let low = 0;
     let high = this.#offsets.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#offsets[middle] ?? 0) <= place) low = middle + 1;
+      if ((this.#offsets[middle] ?? 0) <= position) low = middle + 1;
       else high = middle;
     }
     return low - 1;
   }
 
   /** The offset in the file, after the patch of this number. */
-  #sourceOf(place: number, index: number): number {
-    if (index < 0) return place;
+  #sourceOf(position: number, index: number): number {
+    if (index < 0) return position;
     const behind = (this.#offsets[index] ?? 0) + this.#patches.text.length;
-    return (this.#patches.ends[index] ?? 0) + Math.max(place - behind, 0);
+    return (this.#patches.ends[index] ?? 0) + Math.max(position - behind, 0);
   }
 
   async #whole(start: number, end: number): Promise<Buffer> {

@@ -81,17 +81,17 @@ export function inOrder(pairs: Pairs): Pairs {
   for (let at = 0; at < pairs.length; at += 2) {
     const bucket = pairs[at] ?? 0;
     const count = pairs[at + 1] ?? 0;
-    let place = sorted.length;
-    while (place > 0 && (sorted[place - 2] ?? 0) > bucket) place -= 2;
-    if (place > 0 && sorted[place - 2] === bucket) {
-      sorted[place - 1] = (sorted[place - 1] ?? 0) + count;
+    let index = sorted.length;
+    while (index > 0 && (sorted[index - 2] ?? 0) > bucket) index -= 2;
+    if (index > 0 && sorted[index - 2] === bucket) {
+      sorted[index - 1] = (sorted[index - 1] ?? 0) + count;
       continue;
     }
     // Splicing takes several times as long.
     sorted.push(bucket, count);
-    for (let last = sorted.length - 1; last > place + 1; last--) sorted[last] = sorted[last - 2] ?? 0;
-    sorted[place] = bucket;
-    sorted[place + 1] = count;
+    for (let last = sorted.length - 1; last > index + 1; last--) sorted[last] = sorted[last - 2] ?? 0;
+    sorted[index] = bucket;
+    sorted[index + 1] = count;
   }
   return sorted;
 }

@@ -212,7 +212,7 @@ test('no client field can influence the guard, and the number of calls is limite
   const none = await setup.ask('/v1/moderations', { model: 'm', input: [] });
   assert.equal(none.status, 400, none.text);
   assert.match(none.text, /"param":"input"/);
-  const many = Array.from({ length: 2049 }, (_, place) => String(place));
+  const many = Array.from({ length: 2049 }, (_, index) => String(index));
   const tooMany = await setup.ask('/v1/moderations', { model: 'm', input: many });
   assert.equal(tooMany.status, 413, tooMany.text);
   assert.match(tooMany.text, /in 2049 calls/);

@@ -43,8 +43,8 @@ function assertHonest(codec: Codec, list: string, bytes: Buffer): boolean {
   assert.equal(read.length, elements.length);
   for (const [item, slice] of read) {
     const element = JSON.parse(slice.toString());
-    const place = elements.findIndex((one, at) => (codec === verdicts ? at : (Object(one).index ?? at)) === item);
-    assert.deepEqual(element, elements[place], bytes.toString());
+    const index = elements.findIndex((one, at) => (codec === verdicts ? at : (Object(one).index ?? at)) === item);
+    assert.deepEqual(element, elements[index], bytes.toString());
   }
   return true;
 }
@@ -80,8 +80,8 @@ for (const [name, { kind, codec, list }] of Object.entries(subjects)) {
       fc.property(edits, (all) => {
         let text = answer.toString();
         for (const [at, gone, put] of all) {
-          const place = at % (text.length + 1);
-          text = text.slice(0, place) + put + text.slice(place + gone);
+          const index = at % (text.length + 1);
+          text = text.slice(0, index) + put + text.slice(index + gone);
         }
         assertHonest(codec, list, Buffer.from(text));
       }),

@@ -28,7 +28,7 @@ const limits = fc.oneof(
 );
 const behaviour = fc.record({
   delays: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }),
-  places: fc.integer({ min: 1, max: 9 }),
+  slots: fc.integer({ min: 1, max: 9 }),
 });
 
 /** Parts that fail go to another upstream, which takes as many items, or fewer, or more. */
@@ -139,7 +139,7 @@ for (const [name, kind] of Object.entries(kinds)) {
           const upstream: Upstream = {
             most: 7,
             delays: [0],
-            places: 8,
+            slots: 8,
             mistake: (answer, count) => mistake(answer, count, choice),
           };
           const answered = await createLists({ redis: undefined, log }).answer(

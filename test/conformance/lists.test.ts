@@ -194,12 +194,12 @@ for (const [name, path] of [
       for (let asked = 0; asked < 40; asked += 1) {
         const length = 5 + (asked % 7);
         const items = Array.from({ length }, (_, index) => `text ${(index * asked) % 5} ${asked % 3}`);
-        const place = (asked * 3) % length;
-        items[place] = bad;
+        const index = (asked * 3) % length;
+        items[index] = bad;
         refusal = refusals[asked % refusals.length];
         const answer = await setup.rig.post(path, { model: 'm', query: 'q', [name]: items });
         assert.equal(answer.status, 400);
-        assert.equal(answer.body.toString(), JSON.stringify(refusal?.(place, name)));
+        assert.equal(answer.body.toString(), JSON.stringify(refusal?.(index, name)));
       }
     }
   });

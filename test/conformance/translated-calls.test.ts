@@ -55,18 +55,18 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 /** As many calls at a time as there are places, and nobody may wait: each of them has to be free again. */
-async function assertSlotsFree({ embed, upstream }: Translated, places = 8): Promise<void> {
+async function assertSlotsFree({ embed, upstream }: Translated, slots = 8): Promise<void> {
   const held: (() => void)[] = [];
   upstream.respondWith(async (request, reply) => {
     const together = new Promise<void>((resolve) => {
       held.push(resolve);
-      if (held.length === places) for (const release of held) release();
+      if (held.length === slots) for (const release of held) release();
     });
     // Where a place is missing, the others must not wait for it for ever.
     await Promise.race([together, reply.sleep(3_000)]);
     await openaiEmbeds(request, reply);
   });
-  const answers = await Promise.all(Array.from({ length: places }, () => embed(questionOf(1))));
+  const answers = await Promise.all(Array.from({ length: slots }, () => embed(questionOf(1))));
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 }
 

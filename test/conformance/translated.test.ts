@@ -381,7 +381,7 @@ test('a long field that would be repeated in each of many calls is refused', asy
   });
   const questionOf = (calls: number) => ({
     model: 'm',
-    input: Array.from({ length: calls }, (_, place) => String(place)),
+    input: Array.from({ length: calls }, (_, index) => String(index)),
     further: 'x'.repeat(1024 * 1024),
   });
   assertError(await embed(questionOf(65)), 'body_too_large', { message: /in 65 calls.*67108864 bytes/ });

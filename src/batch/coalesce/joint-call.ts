@@ -59,10 +59,10 @@ async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<vo
 function shareOut(owned: readonly Owned[], read: ReadAnswer, part: ReadPart, inquiry: Inquiry): void {
   const weights = owned.map((one) => weightIn(one, inquiry));
   const found = foundIn(read, part, weights);
-  for (const [member, { places, share }] of sharesIn(owned, part.exchange, inquiry)) {
+  for (const [member, { indices, share }] of sharesIn(owned, part.exchange, inquiry)) {
     member.takers.take(
-      places.flatMap((place) => owned[place]?.entry ?? []),
-      places.flatMap((place) => found[place] ?? []),
+      indices.flatMap((index) => owned[index]?.entry ?? []),
+      indices.flatMap((index) => found[index] ?? []),
       { ...part, exchange: share },
     );
   }
@@ -75,18 +75,18 @@ function* sharesIn(
   owned: readonly Owned[],
   part: Exchange,
   inquiry: Inquiry,
-): Generator<[Member, { readonly places: readonly number[]; readonly share: Exchange }]> {
-  const byMember = [...Map.groupBy(owned.keys(), (place) => owned[place]?.member)];
+): Generator<[Member, { readonly indices: readonly number[]; readonly share: Exchange }]> {
+  const byMember = [...Map.groupBy(owned.keys(), (index) => owned[index]?.member)];
   const shares = inquiry.asked.share(
     part,
-    byMember.map(([, places]) => ({
-      items: places.length,
-      weight: places.reduce((sum, place) => sum + (owned[place] ? weightIn(owned[place], inquiry) : 0), 0),
+    byMember.map(([, indices]) => ({
+      items: indices.length,
+      weight: indices.reduce((sum, index) => sum + (owned[index] ? weightIn(owned[index], inquiry) : 0), 0),
     })),
   );
-  for (const [index, [member, places]] of byMember.entries()) {
+  for (const [index, [member, indices]] of byMember.entries()) {
     const share = shares[index];
-    if (member !== undefined && share !== undefined) yield [member, { places, share }];
+    if (member !== undefined && share !== undefined) yield [member, { indices, share }];
   }
 }
 

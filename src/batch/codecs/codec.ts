@@ -25,7 +25,7 @@ export interface Member {
 
 export interface Items {
   /** Span of the list, or of the single item. */
-  readonly place: JsonSpan;
+  readonly span: JsonSpan;
   readonly isList: boolean;
   /** The unchanged bytes of each item. */
   readonly bytes: readonly Buffer[];
@@ -90,7 +90,7 @@ interface AskedOf {
 }
 
 export interface Top {
-  readonly place: JsonSpan;
+  readonly span: JsonSpan;
   readonly count: number;
   /** The text around the number, where the request has no such field. */
   readonly around?: readonly [before: string, behind: string];
@@ -100,13 +100,13 @@ export interface Top {
 const itemsPerPiece = 64;
 
 export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): TimeSliced<Items> {
-  if (kind === 'one') return { place: list, isList: false, bytes: [body.subarray(list.start, list.end)] };
+  if (kind === 'one') return { span: list, isList: false, bytes: [body.subarray(list.start, list.end)] };
   const bytes: Buffer[] = [];
   for (const { start, end } of elementsOf(body, list)) {
     bytes.push(body.subarray(start, end));
     if (bytes.length % itemsPerPiece === 0) yield;
   }
-  return { place: list, isList: true, bytes };
+  return { span: list, isList: true, bytes };
 }
 
 /** Whether there are elements, all of these kinds. */

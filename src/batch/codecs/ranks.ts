@@ -59,7 +59,7 @@ const leftOut: Result = { bytes: Buffer.alloc(0), index: undefined, score: Numbe
 function topOf(request: ListRequest): Top | undefined {
   for (const { name, value } of request.members) {
     const count = isTop.has(name) ? numberAt(request.body, value) : Number.NaN;
-    if (Number.isInteger(count) && count > 0) return { place: value, count };
+    if (Number.isInteger(count) && count > 0) return { span: value, count };
   }
   return undefined;
 }

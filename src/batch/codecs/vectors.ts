@@ -23,8 +23,8 @@ export const vectors: Codec = {
     let first: number | undefined;
     const envelope = yield* readEnvelope(bytes, {
       lists: ['data'],
-      element(walk, place) {
-        const { index = place, ...result } = readVector(walk, place, floats);
+      element(walk, position) {
+        const { index = position, ...result } = readVector(walk, position, floats);
         if (!Number.isInteger(index) || index < 0 || index >= wanted) {
           throw new Unfit(`a vector is of input ${index}, and there are ${wanted}`);
         }
@@ -48,7 +48,7 @@ interface ReadVector {
   readonly width: number | undefined;
 }
 
-function readVector(walk: JsonWalk, place: number, floats: boolean): ReadVector {
+function readVector(walk: JsonWalk, position: number, floats: boolean): ReadVector {
   const start = walk.at;
   let index: number | undefined;
   let indexAt: JsonSpan | undefined;
@@ -56,17 +56,17 @@ function readVector(walk: JsonWalk, place: number, floats: boolean): ReadVector 
   let isThere = false;
   walk.object((name) => {
     if (name === 'index') {
-      if (indexAt !== undefined) throw new Unfit(`result ${place} has two numbers`);
+      if (indexAt !== undefined) throw new Unfit(`result ${position} has two numbers`);
       walk.peek();
       indexAt = walk.value();
       index = numberAt(walk.bytes, indexAt);
     } else if (name === 'embedding') {
-      if (isThere) throw new Unfit(`vector ${place} stands twice`);
+      if (isThere) throw new Unfit(`vector ${position} stands twice`);
       isThere = true;
-      width = readNumbers(walk, place, floats);
+      width = readNumbers(walk, position, floats);
     } else walk.value();
   });
-  if (!isThere) throw new Unfit(`result ${place} has no vector`);
+  if (!isThere) throw new Unfit(`result ${position} has no vector`);
   const bytes = walk.bytes.subarray(start, walk.at);
   return {
     bytes,
@@ -81,27 +81,27 @@ const OPEN_LIST = 0x5b;
 const OPEN_OBJECT = 0x7b;
 
 /** The width; undefined where only the client knows the kind of numbers. */
-function readNumbers(walk: JsonWalk, place: number, floats: boolean): number | undefined {
+function readNumbers(walk: JsonWalk, position: number, floats: boolean): number | undefined {
   switch (walk.peek()) {
     case QUOTE: {
       const span = walk.text();
       const text = walk.textOf(span);
-      if (text === '') throw new Unfit(`vector ${place} is empty`);
-      return floats ? floatsIn(text, place) : text.length;
+      if (text === '') throw new Unfit(`vector ${position} is empty`);
+      return floats ? floatsIn(text, position) : text.length;
     }
     case OPEN_LIST: {
       const numbers = walk.numbers();
       if (numbers !== undefined) {
-        checkFinite(walk.bytes.subarray(numbers.start, numbers.end), place);
+        checkFinite(walk.bytes.subarray(numbers.start, numbers.end), position);
         return numbers.length;
       }
-      return readLists(walk, place);
+      return readLists(walk, position);
     }
     case OPEN_OBJECT:
       walk.value();
       return undefined;
     default:
-      throw new Unfit(`vector ${place} is no list of numbers`);
+      throw new Unfit(`vector ${position} is no list of numbers`);
   }
 }
 
@@ -109,35 +109,35 @@ const exponents = [Buffer.from('e'), Buffer.from('E')];
 const MINUS = 0x2d;
 
 /** Numbers without a positive exponent and hundreds of digits fit a double. */
-function checkFinite(numbers: Buffer, place: number): void {
+function checkFinite(numbers: Buffer, position: number): void {
   for (const letter of exponents) {
     for (let at = numbers.indexOf(letter); at !== -1; at = numbers.indexOf(letter, at + 1)) {
       if (numbers[at + 1] === MINUS) continue;
       const values: unknown[] = JSON.parse(numbers.toString('latin1'));
       if (values.every((value) => Number.isFinite(value))) return;
-      throw new Unfit(`vector ${place} has something that is no number`);
+      throw new Unfit(`vector ${position} has something that is no number`);
     }
   }
 }
 
 /** Some models make a vector for each token. */
-function readLists(walk: JsonWalk, place: number): undefined {
+function readLists(walk: JsonWalk, position: number): undefined {
   let count = 0;
   walk.list(() => {
-    if (walk.numbers() === undefined) throw new Unfit(`vector ${place} is no list of numbers`);
+    if (walk.numbers() === undefined) throw new Unfit(`vector ${position} is no list of numbers`);
     count += 1;
   });
-  if (count === 0) throw new Unfit(`vector ${place} is empty`);
+  if (count === 0) throw new Unfit(`vector ${position} is empty`);
   return undefined;
 }
 
-function floatsIn(text: string, place: number): number {
+function floatsIn(text: string, position: number): number {
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length === 0 || bytes.length % 4 !== 0) throw new Unfit(`vector ${place} is no base64 of 32-bit floats`);
+  if (bytes.length === 0 || bytes.length % 4 !== 0) throw new Unfit(`vector ${position} is no base64 of 32-bit floats`);
   for (let at = 0; at < bytes.length; at += 4) {
     // All exponent bits set: infinity or NaN.
     if (((bytes[at + 3] ?? 0) & 0x7f) === 0x7f && (bytes[at + 2] ?? 0) >= 0x80) {
-      throw new Unfit(`vector ${place} has something that is no number`);
+      throw new Unfit(`vector ${position} has something that is no number`);
     }
   }
   return bytes.length / 4;

@@ -41,9 +41,9 @@ function byIndex<T>(
 ): T[] | undefined {
   if (list === undefined) return undefined;
   const found: T[] = [];
-  for (const [place, one] of list.entries()) {
+  for (const [position, one] of list.entries()) {
     if (!isMapping(one)) return undefined;
-    const { index = place } = one;
+    const { index = position } = one;
     const value = read(one);
     if (value === undefined || typeof index !== 'number') return undefined;
     found[index] = value;

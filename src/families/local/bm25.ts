@@ -89,11 +89,11 @@ async function readDocument(text: string, query: Query, grams: Tally, pace: Pace
   let length = 0;
   const words = await readTerms(text, grams, pace, (term) => {
     length += 1;
-    const place = query.terms.get(term);
-    if (place === undefined) return;
-    const count = counts[place] ?? 0;
-    if (count === 0) query.having[place] = (query.having[place] ?? 0) + 1;
-    counts[place] = count + 1;
+    const index = query.terms.get(term);
+    if (index === undefined) return;
+    const count = counts[index] ?? 0;
+    if (count === 0) query.having[index] = (query.having[index] ?? 0) + 1;
+    counts[index] = count + 1;
   });
   // Cosine of the two sets of trigrams.
   const different = Math.sqrt(grams.size * query.grams.size);
@@ -151,11 +151,11 @@ const rarity = (having: number, all: number): number => Math.log(1 + (all - havi
 /** In [0, 1): the share of the largest BM25 possible for the query, plus a trace of letter similarity. */
 function score(document: Found, weights: readonly number[], averageLength: number, most: number): number {
   let sum = 0;
-  for (let place = 0; place < weights.length; place += 1) {
-    const count = document.counts[place] ?? 0;
+  for (let index = 0; index < weights.length; index += 1) {
+    const count = document.counts[index] ?? 0;
     if (count === 0) continue;
     const damping = k1 * (1 - b + (b * document.length) / averageLength);
-    sum += ((weights[place] ?? 0) * count * (k1 + 1)) / (count + damping);
+    sum += ((weights[index] ?? 0) * count * (k1 + 1)) / (count + damping);
   }
   const trace = likenessShare / Math.max(1, weights.length);
   const whole = (1 - trace) * (most === 0 ? 0 : sum / most) + trace * document.likeness;

@@ -179,8 +179,8 @@ async function findFirst(stops: readonly string[], text: string, pace: Pace): Pr
   for (let start = 0; start < text.length; start += searchedCharacters) {
     // One that begins in this part may end in the next.
     const part = text.slice(start, start + searchedCharacters + longest - 1);
-    const places = stops.map((stop) => part.indexOf(stop)).filter((at) => at !== -1);
-    if (places.length > 0) return start + Math.min(...places);
+    const offsets = stops.map((stop) => part.indexOf(stop)).filter((at) => at !== -1);
+    if (offsets.length > 0) return start + Math.min(...offsets);
     await pace.spend(part.length * stops.length);
   }
   return undefined;

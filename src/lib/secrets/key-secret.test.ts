@@ -18,9 +18,9 @@ test('no two secrets are equal', () => {
 
 test('changing any one character breaks the checksum', () => {
   const secret = createSecret();
-  for (let place = 0; place < secret.length; place++) {
-    const other = secret.charAt(place) === 'A' ? 'B' : 'A';
-    const mistyped = secret.slice(0, place) + other + secret.slice(place + 1);
+  for (let index = 0; index < secret.length; index++) {
+    const other = secret.charAt(index) === 'A' ? 'B' : 'A';
+    const mistyped = secret.slice(0, index) + other + secret.slice(index + 1);
     assert.equal(hasValidChecksum(mistyped), false, mistyped);
   }
 });
@@ -43,7 +43,7 @@ test('the checksum is the CRC-32 of everything before it', () => {
   let rest = (crc ^ 0xffffffff) >>> 0;
   let checksum = '';
   const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-  for (let place = 0; place < 6; place++) {
+  for (let index = 0; index < 6; index++) {
     checksum = alphabet.charAt(rest % 62) + checksum;
     rest = Math.floor(rest / 62);
   }

@@ -51,7 +51,7 @@ function checksumOf(body: string): string {
 function toBase62(number: bigint, width: number): string {
   let rest = number;
   let text = '';
-  for (let place = 0; place < width; place++) {
+  for (let index = 0; index < width; index++) {
     text = alphabet.charAt(Number(rest % 62n)) + text;
     rest /= 62n;
   }

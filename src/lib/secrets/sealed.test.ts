@@ -5,51 +5,51 @@ import { parseKeyRing, SecretKeyError, sealedUnder } from './sealed.ts';
 
 const first = randomBytes(32);
 const second = randomBytes(32);
-const place = 'upstream/openai/api_key';
+const location = 'upstream/openai/api_key';
 
 test('a sealed text opens with the same key and location, and reveals nothing', () => {
   const ring = parseKeyRing(first.toString('hex'));
-  const sealed = ring.seal('sk-plain-text-ü', place);
+  const sealed = ring.seal('sk-plain-text-ü', location);
   assert.match(sealed, /^sealed:v1:[0-9a-f]{8}:[A-Za-z0-9_-]{16}:[A-Za-z0-9_-]+$/);
   assert.doesNotMatch(Buffer.from(sealed.split(':').at(-1) ?? '', 'base64url').toString('latin1'), /plain/);
-  assert.deepEqual(ring.unseal(sealed, place), { kind: 'opened', plain: 'sk-plain-text-ü' });
-  assert.deepEqual(ring.unseal(ring.seal('', place), place), { kind: 'opened', plain: '' });
+  assert.deepEqual(ring.unseal(sealed, location), { kind: 'opened', plain: 'sk-plain-text-ü' });
+  assert.deepEqual(ring.unseal(ring.seal('', location), location), { kind: 'opened', plain: '' });
 });
 
 test('the same text is sealed differently each time', () => {
   const ring = parseKeyRing(first.toString('hex'));
-  assert.notEqual(ring.seal('x', place), ring.seal('x', place));
+  assert.notEqual(ring.seal('x', location), ring.seal('x', location));
 });
 
 test('a sealed text cannot be opened at another location', () => {
   const ring = parseKeyRing(first.toString('hex'));
-  assert.deepEqual(ring.unseal(ring.seal('x', place), 'upstream/other/api_key'), { kind: 'damaged' });
+  assert.deepEqual(ring.unseal(ring.seal('x', location), 'upstream/other/api_key'), { kind: 'damaged' });
 });
 
 test('a sealed text with any character changed does not open', () => {
   const ring = parseKeyRing(first.toString('hex'));
-  const sealed = ring.seal('sk-plain', place);
+  const sealed = ring.seal('sk-plain', location);
   const start = 'sealed:v1:'.length;
   for (let at = 0; at < sealed.length; at++) {
     if (sealed.charAt(at) === ':') continue;
     const other = at < start + 8 ? (sealed.charAt(at) === '0' ? '1' : '0') : sealed.charAt(at) === 'A' ? 'Q' : 'A';
     const changed = sealed.slice(0, at) + other + sealed.slice(at + 1);
-    assert.notEqual(ring.unseal(changed, place).kind, 'opened', `character ${at}`);
+    assert.notEqual(ring.unseal(changed, location).kind, 'opened', `character ${at}`);
   }
   for (let length = 0; length < sealed.length; length++) {
-    assert.notEqual(ring.unseal(sealed.slice(0, length), place).kind, 'opened', `${length} characters`);
+    assert.notEqual(ring.unseal(sealed.slice(0, length), location).kind, 'opened', `${length} characters`);
   }
 });
 
 test('the first of several keys seals, and the others still open', () => {
   const old = parseKeyRing(first.toString('hex'));
-  const sealed = old.seal('x', place);
+  const sealed = old.seal('x', location);
   const ring = parseKeyRing(`${second.toString('base64')}, ${first.toString('hex')}`);
-  assert.deepEqual(ring.unseal(sealed, place), { kind: 'opened', plain: 'x' });
+  assert.deepEqual(ring.unseal(sealed, location), { kind: 'opened', plain: 'x' });
   assert.equal(ring.keyIds.length, 2);
   assert.equal(sealedUnder(sealed), old.sealingKeyId);
-  assert.equal(sealedUnder(ring.seal('x', place)), ring.sealingKeyId);
-  assert.deepEqual(old.unseal(ring.seal('x', place), place), { kind: 'unknown-key', keyId: ring.sealingKeyId });
+  assert.equal(sealedUnder(ring.seal('x', location)), ring.sealingKeyId);
+  assert.deepEqual(old.unseal(ring.seal('x', location), location), { kind: 'unknown-key', keyId: ring.sealingKeyId });
 });
 
 test('a key in hex, base64 or base64url is the same key', () => {

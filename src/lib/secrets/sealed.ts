@@ -9,15 +9,15 @@ export interface KeyRing {
   readonly sealingKeyId: string;
   /** All keys, the encrypting one first. */
   readonly keyIds: readonly string[];
-  /** `place` is authenticated but not stored: decryption needs the same, so a sealed text cannot be moved. */
-  seal(plain: string, place: string): string;
-  unseal(text: string, place: string): Unsealed;
+  /** `location` is authenticated but not stored: decryption needs the same, so a sealed text cannot be moved. */
+  seal(plain: string, location: string): string;
+  unseal(text: string, location: string): Unsealed;
 }
 
 type Unsealed =
   | { readonly kind: 'opened'; readonly plain: string }
   | { readonly kind: 'unknown-key'; readonly keyId: string }
-  /** Of another installation or `place`, or changed. */
+  /** of another installation or `location`, or changed. */
   | { readonly kind: 'damaged' };
 
 const algorithm = 'aes-256-gcm';
@@ -64,14 +64,14 @@ export function createKeyRing(ordered: readonly Buffer[]): KeyRing {
   return {
     sealingKeyId,
     keyIds,
-    seal(plain, place) {
+    seal(plain, location) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv(algorithm, sealingKey, nonce, { authTagLength: tagBytes });
-      cipher.setAAD(Buffer.from(place));
+      cipher.setAAD(Buffer.from(location));
       const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `sealed:v1:${sealingKeyId}:${nonce.toString('base64url')}:${sealed.toString('base64url')}`;
     },
-    unseal(text, place) {
+    unseal(text, location) {
       const [, keyId = '', nonce = '', written = ''] = form.exec(text) ?? [];
       if (keyId === '') return { kind: 'damaged' };
       const key = keys.get(keyId);
@@ -79,7 +79,7 @@ export function createKeyRing(ordered: readonly Buffer[]): KeyRing {
       const sealed = Buffer.from(written, 'base64url');
       if (sealed.length < tagBytes) return { kind: 'damaged' };
       const decipher = createDecipheriv(algorithm, key, Buffer.from(nonce, 'base64url'), { authTagLength: tagBytes });
-      decipher.setAAD(Buffer.from(place));
+      decipher.setAAD(Buffer.from(location));
       decipher.setAuthTag(sealed.subarray(-tagBytes));
       try {
         const plain = Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);

@@ -136,7 +136,7 @@ export class PartCall implements PartWork {
       if (this.#deps.isForSeveral === true) this.#endForSeveral();
       return { kind: 'read', bytes, answer, exchange };
     } catch (error) {
-      if (error instanceof NoFreeSlot) return { kind: 'no place' };
+      if (error instanceof NoFreeSlot) return { kind: 'no slot' };
       const { indexInWhole } = this.#part;
       if (exchange.outcome !== 'aborted') {
         this.#leaveOwed();

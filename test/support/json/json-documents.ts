@@ -117,11 +117,11 @@ export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
 );
 
 export function mutate(body: Buffer, { kind, at, bytes }: Mutation): Buffer {
-  const place = body.length === 0 ? 0 : at % body.length;
-  if (kind === 'truncate') return body.subarray(0, place);
+  const index = body.length === 0 ? 0 : at % body.length;
+  if (kind === 'truncate') return body.subarray(0, index);
   const removed = kind === 'insert' ? 0 : bytes.length;
   const put = kind === 'cut' ? [] : bytes;
-  return Buffer.concat([body.subarray(0, place), Buffer.from(put), body.subarray(place + removed)]);
+  return Buffer.concat([body.subarray(0, index), Buffer.from(put), body.subarray(index + removed)]);
 }
 
 /** Texts, spaces, other words and single structural bytes; what is between them in a broken document too. */
@@ -144,10 +144,10 @@ export const tokenChange: fc.Arbitrary<TokenChange> = fc.record({
 
 export function changeToken(text: string, { kind, at, put }: TokenChange): string {
   const tokens = text.match(token) ?? [];
-  const place = tokens.length === 0 ? 0 : at % tokens.length;
-  const there = tokens[place] ?? '';
-  if (kind === 'drop') tokens.splice(place, 1);
-  else tokens.splice(place, 0, kind === 'double' ? there : put);
+  const index = tokens.length === 0 ? 0 : at % tokens.length;
+  const there = tokens[index] ?? '';
+  if (kind === 'drop') tokens.splice(index, 1);
+  else tokens.splice(index, 0, kind === 'double' ? there : put);
   return tokens.join('');
 }
 

@@ -22,7 +22,7 @@ export interface Upstream {
   /** Turns of the event loop until each answer is there, one after the other. */
   readonly delays: readonly number[];
   /** Calls at a time. */
-  readonly places: number;
+  readonly slots: number;
   /** What it says instead, first; nobody may take it for an answer. */
   readonly mistake?: (answer: Buffer, items: number) => Buffer;
   /** Which of its calls fail, one after the other; there is another upstream then, that takes so many items, and never fails. */
@@ -37,7 +37,7 @@ export interface FakeList {
 export function listAskedOf(
   kind: Kind,
   body: Buffer,
-  { most, delays, places, mistake, failing }: Upstream,
+  { most, delays, slots, mistake, failing }: Upstream,
   limits: ListLimits,
   isCached: boolean,
 ): FakeList {
@@ -58,7 +58,7 @@ export function listAskedOf(
   let calls = 0;
 
   async function outcomeOf(part: Part): Promise<PartOutcome> {
-    if (busy >= places && !part.waits) return { kind: 'no place' };
+    if (busy >= slots && !part.waits) return { kind: 'no slot' };
     busy += 1;
     calls += 1;
     for (let left = delays[calls % delays.length] ?? 0; left > 0; left -= 1) await new Promise(setImmediate);

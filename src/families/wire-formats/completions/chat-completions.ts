@@ -85,25 +85,25 @@ export class ChatStream implements StreamReader {
   }
 
   #choice(choice: JsonObject): Json[] {
-    const { place, isNew } = this.#progress.begin(choice.index);
-    const known = this.#choices.get(place) ?? { tokens: new TokenLists(), hasText: false };
-    this.#choices.set(place, known);
+    const { position, isNew } = this.#progress.begin(choice.index);
+    const known = this.#choices.get(position) ?? { tokens: new TokenLists(), hasText: false };
+    this.#choices.set(position, known);
     // A last chunk may have none.
     const delta = choice.delta === undefined || choice.delta === null ? {} : objectIn(choice.delta, 'a delta');
     const text = textIn(delta);
     if (text !== undefined) known.hasText ||= text !== '';
     const reason = finishReasonIn(choice);
-    if (reason !== null) this.#progress.finish(place);
+    if (reason !== null) this.#progress.finish(position);
     if ((reason === 'tool_calls' || reason === 'function_call') && !known.hasText) throw toolCalled();
     const said = {
       text: text ?? '',
-      index: place,
+      index: position,
       logprobs: known.tokens.next(choice.logprobs),
       finish_reason: toCompletionReason(reason),
     };
     const chunks = [this.#chunk([said], null)];
     if (isNew && this.#echo !== '') {
-      chunks.unshift(this.#chunk([{ text: this.#echo, index: place, logprobs: null, finish_reason: null }], null));
+      chunks.unshift(this.#chunk([{ text: this.#echo, index: position, logprobs: null, finish_reason: null }], null));
     }
     return chunks;
   }

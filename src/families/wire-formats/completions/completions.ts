@@ -228,19 +228,19 @@ export class ChoiceProgress {
   }
 
   /** Returns the choice's position, and whether it is new. Throws `Unfit` for a choice that was not requested. */
-  begin(index: Json | undefined): { readonly place: number; readonly isNew: boolean } {
-    const place = countIn(index);
-    if (place === undefined) throw new Unfit('a choice has no index');
-    if (this.#expected !== undefined && place >= this.#expected) {
-      throw new Unfit(`a choice has the index ${place}, and ${this.#expected} were asked for`);
+  begin(index: Json | undefined): { readonly position: number; readonly isNew: boolean } {
+    const position = countIn(index);
+    if (position === undefined) throw new Unfit('a choice has no index');
+    if (this.#expected !== undefined && position >= this.#expected) {
+      throw new Unfit(`a choice has the index ${position}, and ${this.#expected} were asked for`);
     }
-    const isNew = !this.#begun.has(place);
-    this.#begun.add(place);
-    return { place, isNew };
+    const isNew = !this.#begun.has(position);
+    this.#begun.add(position);
+    return { position, isNew };
   }
 
-  finish(place: number): void {
-    this.#finished.add(place);
+  finish(position: number): void {
+    this.#finished.add(position);
   }
 
   /** At the upstream's end mark. A proxy between may send one after a truncated stream, too. */

@@ -87,8 +87,8 @@ class ChunkReader implements StreamReader {
     const isCountAlone = (choices === undefined || choices === null) && isJsonObject(usage);
     for (const element of isCountAlone ? [] : listIn(choices, 'choices')) {
       const choice = checked(objectIn(element, 'a choice'));
-      const { place } = this.#progress.begin(choice.index);
-      if (finishReasonIn(choice) !== null) this.#progress.finish(place);
+      const { position } = this.#progress.begin(choice.index);
+      if (finishReasonIn(choice) !== null) this.#progress.finish(position);
     }
     if (!isJsonObject(usage)) return [chunk];
     const counted = soundUsage(usage);

@@ -119,17 +119,17 @@ const estimateOf = (value: Json): number => {
 function checked(results: readonly Ranked[], { documents, topN }: RerankCall): { index: number; score: JsonNumber }[] {
   const seen = new Set<number>();
   const good = results.map(({ index, score }) => {
-    const place = countIn(index);
-    if (place === undefined) throw new Unfit('a result has no index');
-    if (place >= documents.length) {
-      throw new Unfit(`a result is of document ${place}, and there are ${documents.length}`);
+    const position = countIn(index);
+    if (position === undefined) throw new Unfit('a result has no index');
+    if (position >= documents.length) {
+      throw new Unfit(`a result is of document ${position}, and there are ${documents.length}`);
     }
-    if (seen.has(place)) throw new Unfit(`document ${place} has two results`);
-    seen.add(place);
+    if (seen.has(position)) throw new Unfit(`document ${position} has two results`);
+    seen.add(position);
     if (!(score instanceof JsonNumber) || !Number.isFinite(score.value)) {
-      throw new Unfit(`the score of document ${place} is no number`);
+      throw new Unfit(`the score of document ${position} is no number`);
     }
-    return { index: place, score };
+    return { index: position, score };
   });
   const wanted = Math.min(topN ?? documents.length, documents.length);
   if (good.length < wanted) throw new Unfit(`${good.length} results for ${wanted} documents`);
