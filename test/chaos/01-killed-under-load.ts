@@ -90,8 +90,8 @@ async function play(rig: ChaosRig, scene: Scene): Promise<Figure[]> {
     await (scene.ofWorkers === true ? stage.killWorker() : stage.killOnce(round === kills));
   }
   await stage.end();
-  const { upstream, spenders, place, resolved } = stage;
-  const books = await readBooks(place, [...isMine.keys()]);
+  const { upstream, spenders, location, resolved } = stage;
+  const books = await readBooks(location, [...isMine.keys()]);
   const { lost, aborted } = countOutcomes(books);
   const slowestMs = Math.max(0, ...resolved);
   const unresolved = [...upstream.charges.keys()].filter((id) => !books.rows.has(id)).length;
@@ -144,7 +144,7 @@ async function setUp({ t, seed }: ChaosRig, scene: Scene): Promise<Stage> {
 
 class Stage {
   readonly upstream: PaidUpstream;
-  readonly place: StoreLocation;
+  readonly location: StoreLocation;
   readonly spenders: Spenders;
   /** How long after the restart everything of the time before had its row, each time that it was looked at. */
   readonly resolved: number[] = [];
@@ -156,12 +156,12 @@ class Stage {
 
   constructor(
     upstream: PaidUpstream,
-    place: StoreLocation,
+    location: StoreLocation,
     config: Readonly<Record<string, unknown>>,
     random: () => number,
   ) {
     this.upstream = upstream;
-    this.place = place;
+    this.location = location;
     this.#config = config;
     this.#random = random;
     this.spenders = new Spenders({ keys: keys.map(({ secret }) => secret), random, count: clients, leavingShare });
@@ -241,7 +241,7 @@ class Stage {
   #start(onSpawned: (pid: number) => void = () => undefined): Promise<GatewayProcess> {
     return startGatewayProcess({
       config: this.#config,
-      directory: this.place.cwd,
+      directory: this.location.cwd,
       readyTimeoutMs: 60_000,
       onSpawned,
     });
@@ -261,7 +261,7 @@ class Stage {
     const missing = new Set(open);
     if (missing.size === 0) return;
     const fromMs = Math.min(...open.map(startedAtMs));
-    await withStore(this.place, async (store) => {
+    await withStore(this.location, async (store) => {
       while (missing.size > 0 && performance.now() - sinceMs < resolvedWithinMs * 1.5) {
         for (const id of (await readRows(store, fromMs)).keys()) {
           if (missing.delete(id)) this.#settled.add(id);

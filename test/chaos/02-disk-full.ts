@@ -236,14 +236,14 @@ async function playStoreFull(rig: ChaosRig): Promise<Figure[]> {
     rig.progress(`${name}: the disk of the store is filled`);
     await wait(fullMs[rig.scale] + 500);
     await spenders.end();
-    const place = { url: store, cwd: directory };
-    const waiting = upstream.charges.size - (await withStore(place, readRows).catch(() => new Map())).size;
+    const location = { url: store, cwd: directory };
+    const waiting = upstream.charges.size - (await withStore(location, readRows).catch(() => new Map())).size;
     disk.empty();
     const emptiedMs = performance.now();
-    await untilImported(place, [...upstream.charges.keys()]);
+    await untilImported(location, [...upstream.charges.keys()]);
     const importedMs = performance.now() - emptiedMs;
     const { code } = await setup.gateway.stop();
-    const books = await readBooks(place, []);
+    const books = await readBooks(location, []);
     return [
       {
         name: `${name}: answers, and rows that waited in the journal`,
@@ -344,9 +344,9 @@ function withoutRow(answers: readonly Answer[], { rows }: Books): string[] {
   return answers.filter(({ id }) => !known.has(id)).map(({ id }) => id);
 }
 
-async function untilImported(place: { url: string; cwd: string }, ids: readonly string[]): Promise<void> {
+async function untilImported(location: { url: string; cwd: string }, ids: readonly string[]): Promise<void> {
   const deadlineMs = performance.now() + importedWithinMs * 2;
-  await withStore(place, async (store) => {
+  await withStore(location, async (store) => {
     for (;;) {
       const rows = await readRows(store);
       if (ids.every((id) => rows.has(id))) return;

@@ -288,10 +288,10 @@ interface Fault {
 
 /** The import of what stands in the journal, as the next process would do it, and then all that is in the store. */
 async function openAndImport(copy: Remains): Promise<(Books & { readonly said: readonly string[] }) | Fault> {
-  const place: StoreLocation = { url: storeUrl, cwd: copy.directory };
+  const location: StoreLocation = { url: storeUrl, cwd: copy.directory };
   let isAtOpening = true;
   try {
-    const said = await withStore(place, async (store) => {
+    const said = await withStore(location, async (store) => {
       isAtOpening = false;
       const failed = Promise.withResolvers<never>();
       const sentences: string[] = [];
@@ -323,7 +323,7 @@ async function openAndImport(copy: Remains): Promise<(Books & { readonly said: r
       }
       return sentences;
     });
-    const books = await readBooks(place, accounts);
+    const books = await readBooks(location, accounts);
     return { ...books, said: [...said, ...books.differences] };
   } catch (thrown) {
     const isSentence = thrown instanceof StoreError && !/\b(SQLITE|sqlite3|undefined|malformed)\b/.test(thrown.message);

@@ -343,14 +343,14 @@ function toAnswerFigures(name: string, trials: readonly Trial[]): Figure[] {
 
 async function compareBooks(
   name: string,
-  place: StoreLocation,
+  location: StoreLocation,
   charges: ReadonlyMap<string, number>,
   trials: readonly Trial[],
 ): Promise<Figure[]> {
   const belongs = new Map(
     trials.map(({ key }) => [`key/${key}/total/1970-01-01`, (row: LedgerRow) => row.key === key] as const),
   );
-  const books = await readBooks(place, [...belongs.keys()]);
+  const books = await readBooks(location, [...belongs.keys()]);
   const answers = trials.flatMap((trial) => trial.answers);
   const wrong = trials.filter(
     ({ key, chargedNanos }) => sumNanos(books.rows.values(), (row) => row.key === key) !== chargedNanos,

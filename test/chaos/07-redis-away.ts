@@ -89,12 +89,12 @@ async function setUp({ t }: ChaosRig, redis: string, outages: number): Promise<S
     return reply.json(200, { id: 'm', model: 'm', results: [{ flagged: false }] });
   });
   t.after(() => upstream.close());
-  const place = { url: `sqlite:${join(directory, 'postern.db')}`, cwd: directory };
-  const config = toConfig(redis, place.url, upstream.url, outages);
+  const location = { url: `sqlite:${join(directory, 'postern.db')}`, cwd: directory };
+  const config = toConfig(redis, location.url, upstream.url, outages);
   const nodes = await Promise.all(
     Array.from({ length: nodeCount }, () => startGatewayProcess({ config, readyTimeoutMs: 60_000 })),
   );
-  const stage = new Stage(nodes, new Caller(t), place, charges);
+  const stage = new Stage(nodes, new Caller(t), location, charges);
   await stage.warmUp();
   t.after(() => stage.end());
   return stage;
@@ -153,12 +153,12 @@ class Stage {
   constructor(
     nodes: readonly GatewayProcess[],
     caller: Caller,
-    place: StoreLocation,
+    location: StoreLocation,
     charges: ReadonlyMap<string, number>,
   ) {
     this.#nodes = nodes;
     this.#caller = caller;
-    this.#place = place;
+    this.#place = location;
     this.#charges = charges;
     this.#clients = nodes.map((_, node) => this.#keepCalling(node));
   }

@@ -96,7 +96,7 @@ interface Setup {
   readonly caller: Caller;
   /** Not by way of the proxy. */
   readonly store: Store;
-  readonly place: { readonly url: string; readonly cwd: string };
+  readonly location: { readonly url: string; readonly cwd: string };
   readonly budgeted: Key[];
   /** Of single requests, for any key. */
   readonly answers: Answer[];
@@ -132,9 +132,9 @@ async function setUp(rig: ChaosRig, server: Postgres, directory: string, ends: (
   const known = [await createKey(), await createKey()];
 
   const places = Array.from({ length: nodeCount }, (_, n) => join(directory, `node-${n}`));
-  await Promise.all(places.map((place) => mkdir(place)));
+  await Promise.all(places.map((location) => mkdir(location)));
   const nodes = await Promise.all(
-    places.map((place) => startGatewayProcess({ config, directory: place, readyTimeoutMs: 60_000 })),
+    places.map((location) => startGatewayProcess({ config, directory: location, readyTimeoutMs: 60_000 })),
   );
   ends.push(() => Promise.all(nodes.map((node) => node.stop())));
   const store = await openStore(url, { cwd: directory });
@@ -151,7 +151,7 @@ async function setUp(rig: ChaosRig, server: Postgres, directory: string, ends: (
   return {
     ...{ nodes, upstream, spenders, caller, store, createKey },
     outages: createOutages(server, proxy, url),
-    place: { url, cwd: directory },
+    location: { url, cwd: directory },
     budgeted: [],
     answers: [],
   };
@@ -328,7 +328,7 @@ class Scene {
 
 /** All requests of the budgeted keys, the last ones included: what they cost, and that the next one is refused for it. */
 async function closeBooks(setup: Setup): Promise<Figure[]> {
-  const { nodes, upstream, spenders, budgeted, place } = setup;
+  const { nodes, upstream, spenders, budgeted, location } = setup;
   const scene = new Scene(setup);
   const last: string[] = [];
   for (const key of budgeted) {
@@ -337,7 +337,7 @@ async function closeBooks(setup: Setup): Promise<Figure[]> {
   }
   const exits = await Promise.all(nodes.map((node) => node.stop()));
   const accountOf = ({ id }: Key): string => `key/${id}/total/1970-01-01`;
-  const books = await readBooks(place, budgeted.map(accountOf));
+  const books = await readBooks(location, budgeted.map(accountOf));
   const served = setup.answers.filter(({ status }) => status === 200);
   const overspent = budgeted.filter(({ id }) => sumNanos(books.rows.values(), ({ key }) => key === id) > budgetNanos);
   return [

@@ -54,8 +54,8 @@ export default definePromise({
     });
     const passwords = createMarks();
     const user = { name: 'canary', password: passwords.secrets.make('store-password', "/+='") };
-    return inEachStore(t, { file: join(directory, 'postern.db'), user }, (place) =>
-      watch(rig, directory, place, place.name === 'PostgreSQL' ? passwords : createMarks(), createRandom(seed)),
+    return inEachStore(t, { file: join(directory, 'postern.db'), user }, (location) =>
+      watch(rig, directory, location, location.name === 'PostgreSQL' ? passwords : createMarks(), createRandom(seed)),
     );
   },
 });
@@ -63,12 +63,12 @@ export default definePromise({
 async function watch(
   rig: ChaosRig,
   root: string,
-  place: StoreLocation,
+  location: StoreLocation,
   marks: Marks,
   random: () => number,
 ): Promise<Figure[]> {
   const { secrets, texts, planted } = marks;
-  const directory = await mkdtemp(join(root, `${place.name}-`));
+  const directory = await mkdtemp(join(root, `${location.name}-`));
   const upstream = await startFakeUpstream(createAnswers(texts));
   rig.t.after(() => upstream.close());
   const hook = await startFakeUpstream((_, reply) => reply.json(400, { error: texts.make('hook-answer') }));
@@ -77,17 +77,17 @@ async function watch(
   const redis = await startOwnRedis(rig.t, { args: ['--requirepass', redisPassword] });
   const redisUrl = `redis://:${encodeURIComponent(redisPassword)}@127.0.0.1:${redis?.port ?? 1}`;
   const scene = await setScene({
-    ...{ directory, storeUrl: place.url, redisUrl, secrets },
+    ...{ directory, storeUrl: location.url, redisUrl, secrets },
     ...{ upstreamUrl: upstream.url, hookUrl: hook.url },
   });
   await writeFile(scene.configFile, JSON.stringify(scene.config));
   const found: Found = { logs: [], commands: [], answers: [], stores: [] };
   const runner = new Runner(scene, found.commands);
   const run = (...args: string[]): Promise<string> => runner.run(...args);
-  const story: Story = { rig, size: sizes[rig.scale], place, scene, marks, random, found, run, redis, redisUrl };
+  const story: Story = { rig, size: sizes[rig.scale], location, scene, marks, random, found, run, redis, redisUrl };
 
   const { traffic, keys } = await live(story);
-  rig.progress(`${place.name}: everything is searched`);
+  rig.progress(`${location.name}: everything is searched`);
   const sent = upstream.requests.map(({ rawHead, path }) => path + rawHead.toString()).join('');
   const unused = sizes[rig.scale].models.length > 2 ? scene.credentials.filter((one) => !sent.includes(one)) : [];
   const received = countHits(upstream, texts.mark);
@@ -143,16 +143,16 @@ class Runner {
     this.count += 1;
     if (code === 2) this.faults.push(`${args.join(' ')}: ${errors}`);
     const said = output.replaceAll(/pst_[0-9A-Za-z]{49}/g, '(shown once)') + errors;
-    this.#said.push({ place: `postern ${args[0]} ${args[1] ?? ''}`, bytes: Buffer.from(said) });
+    this.#said.push({ location: `postern ${args[0]} ${args[1] ?? ''}`, bytes: Buffer.from(said) });
     return output;
   }
 }
 
 /** From the first start to the last end. */
 async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly keys: string[] }> {
-  const { rig, place, scene, marks, found, run, redisUrl, redis } = story;
+  const { rig, location, scene, marks, found, run, redisUrl, redis } = story;
   const { models } = sizes[rig.scale];
-  const report = (what: string): void => rig.progress(`${place.name}: ${what}`);
+  const report = (what: string): void => rig.progress(`${location.name}: ${what}`);
   await writeFile(join(scene.directory, 'resources.json'), JSON.stringify(scene.resources));
   await run('resources', 'apply', join(scene.directory, 'resources.json'));
 
@@ -170,7 +170,7 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
     'the journal is in the store',
     async () => (await readMetric(gateway, 'postern_journal_bytes', '', scene.consoleToken)) === 0,
   );
-  found.answers.push({ place: '/metrics', bytes: Buffer.from(await readMetrics(gateway, scene.consoleToken)) });
+  found.answers.push({ location: '/metrics', bytes: Buffer.from(await readMetrics(gateway, scene.consoleToken)) });
   found.answers.push(...(await askAdminListener(gateway, marks.secrets)));
   await runCommands(story);
   if (redis !== undefined) found.stores.push(...(await readRedis(redisUrl)));
@@ -187,8 +187,8 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
     'the lost rows are in the store',
     async () => JSON.parse(await run('usage', '--outcome', 'lost', '--json')).total.requests > 0,
   );
-  found.stores.push(...(await place.steal()), ...readJournals(scene.journal));
-  const rows = await place.run('select distinct key from usage_hours');
+  found.stores.push(...(await location.steal()), ...readJournals(scene.journal));
+  const rows = await location.run('select distinct key from usage_hours');
   // One of the keys has two secrets.
   const missing = rows.length < keys.length - 1 ? [`only ${rows.map(({ key }) => key).join(', ')}`] : [];
 
@@ -233,7 +233,7 @@ async function makeKeys({ run, marks }: Story): Promise<string[]> {
   ];
 }
 
-async function runCommands({ run, scene, place }: Story): Promise<void> {
+async function runCommands({ run, scene, location }: Story): Promise<void> {
   const [row] = (await run('ledger', 'tail', '--limit', '1', '--json')).split('\n').map((line) => JSON.parse(line));
   const copy = join(scene.directory, 'copy.db');
   const all = [
@@ -289,7 +289,7 @@ async function runCommands({ run, scene, place }: Story): Promise<void> {
     ...[['init', '--config', join(scene.directory, 'starter.yaml')]],
   ];
   for (const args of all) await run(...args);
-  if (place.name === 'SQLite') await run('backup', copy);
+  if (location.name === 'SQLite') await run('backup', copy);
 }
 
 /** Answers to callers without permission. */
@@ -298,14 +298,14 @@ async function askAdminListener(gateway: GatewayProcess, secrets: Canaries): Pro
   const wrong = secrets.make('wrong-console-token');
   const asked = [`/metrics?token=${wrong}`, `/${wrong}`, '/healthz'].map(async (path) => {
     const response = await fetch(base + path, { headers: { authorization: `Bearer ${wrong}` } });
-    return { place: `the admin listener ${response.status}`, bytes: Buffer.from(await response.text()) };
+    return { location: `the admin listener ${response.status}`, bytes: Buffer.from(await response.text()) };
   });
   return Promise.all(asked);
 }
 
 function keepLog(gateway: GatewayProcess, found: Found): void {
-  found.logs.push({ place: 'the log', bytes: Buffer.from(gateway.stdout()) });
-  found.logs.push({ place: 'standard error', bytes: Buffer.from(gateway.stderr()) });
+  found.logs.push({ location: 'the log', bytes: Buffer.from(gateway.stdout()) });
+  found.logs.push({ location: 'standard error', bytes: Buffer.from(gateway.stderr()) });
 }
 
 async function stopAndKeep(gateway: GatewayProcess, found: Found) {

@@ -43,8 +43,8 @@ export default definePromise({
   async run(rig) {
     const directory = await mkdtemp(join(tmpdir(), 'postern-theft-'));
     rig.t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));
-    const found = await inEachStore(rig.t, { file: join(directory, 'postern.db') }, (place) =>
-      rob(rig, directory, place),
+    const found = await inEachStore(rig.t, { file: join(directory, 'postern.db') }, (location) =>
+      rob(rig, directory, location),
     );
     return [judgeChance(sizes[rig.scale].samples), ...found];
   },
@@ -52,7 +52,7 @@ export default definePromise({
 
 /** What a used gateway leaves, and what is known of it here. */
 interface Loot {
-  readonly place: StoreLocation;
+  readonly location: StoreLocation;
   readonly directory: string;
   readonly configFile: string;
   readonly sealingKey: string;
@@ -61,11 +61,11 @@ interface Loot {
   readonly credentials: ReadonlyMap<string, string>;
 }
 
-async function rob(rig: ChaosRig, root: string, place: StoreLocation): Promise<Figure[]> {
+async function rob(rig: ChaosRig, root: string, location: StoreLocation): Promise<Figure[]> {
   const usage = { prompt_tokens: 1, total_tokens: 1 };
   const upstream = await startFakeUpstream((_, reply) => reply.json(200, { usage }));
   rig.t.after(() => upstream.close());
-  const directory = await mkdtemp(join(root, `${place.name}-`));
+  const directory = await mkdtemp(join(root, `${location.name}-`));
   const sealingKey = randomBytes(32).toString('hex');
   const configFile = join(directory, 'postern.json');
   const config = {
@@ -73,18 +73,18 @@ async function rob(rig: ChaosRig, root: string, place: StoreLocation): Promise<F
     console: { port: 0 },
     // So that POSTERN_KEY makes the first one.
     keys: [],
-    store: place.url,
+    store: location.url,
     ledger: { journal: join(directory, 'journal') },
   };
   await writeFile(configFile, JSON.stringify(config));
   const loot: Loot = {
-    ...{ place, directory, configFile, sealingKey },
+    ...{ location, directory, configFile, sealingKey },
     secrets: { current: [], former: [], first: createSecret() },
     credentials: new Map(),
   };
-  rig.progress(`${place.name}: a gateway is used`);
+  rig.progress(`${location.name}: a gateway is used`);
   const traces = await use(rig, loot, config, upstream);
-  rig.progress(`${place.name}: the loot is searched`);
+  rig.progress(`${location.name}: the loot is searched`);
   return [
     ...(await judgeKeys(loot, traces)),
     ...(await judgeSeals(loot, traces)),
@@ -100,7 +100,7 @@ async function use(
   upstream: FakeUpstream,
 ): Promise<{ readonly database: Trace[]; readonly beside: Trace[] }> {
   const { keys, upstreams } = sizes[rig.scale];
-  const { directory, configFile, sealingKey, secrets, place } = loot;
+  const { directory, configFile, sealingKey, secrets, location } = loot;
   const env = { POSTERN_SECRET_KEY: sealingKey, POSTERN_KEY: secrets.first };
   const postern = createCommandLine({ cwd: directory, env });
   const must = async (...args: string[]): Promise<string> => {
@@ -133,24 +133,24 @@ async function use(
   const unused = [...loot.credentials.values()].filter((credential) => !sent.includes(credential));
   if (unused.length > 0) throw new Error(`${unused.length} credentials were never sent, and so never opened`);
   await until(async () => (await readMetric(gateway, 'postern_journal_bytes')) === 0);
-  const database = await place.steal();
+  const database = await location.steal();
   const beside = [
     ...readJournals(join(directory, 'journal')),
-    { place: 'log', bytes: Buffer.from(gateway.stdout() + gateway.stderr()) },
+    { location: 'log', bytes: Buffer.from(gateway.stdout() + gateway.stderr()) },
   ];
   await gateway.stop();
   return { database, beside };
 }
 
 /** Each has a secret in every field that can hold one. */
-function toResources({ credentials, place }: Loot, count: number, url: string) {
+function toResources({ credentials, location }: Loot, count: number, url: string) {
   const seal = (id: string, path: string, text: string): string => {
     (credentials as Map<string, string>).set(`upstream/${id}/${path}`, text);
     return text;
   };
   const token = (what: string): string => `${what}-${randomBytes(18).toString('hex')}`;
   const all = Array.from({ length: count }, (_, number) => {
-    const id = `${place.name}-${number}`;
+    const id = `${location.name}-${number}`;
     return {
       ...{ id, family: 'openai', base_url: url },
       api_key: seal(id, 'api_key', token('key')),
@@ -207,9 +207,9 @@ interface Traces {
   readonly beside: readonly Trace[];
 }
 
-async function judgeKeys({ place, secrets, sealingKey }: Loot, { database, beside }: Traces): Promise<Figure[]> {
+async function judgeKeys({ location, secrets, sealingKey }: Loot, { database, beside }: Traces): Promise<Figure[]> {
   const all = [secrets.first, ...secrets.current, ...secrets.former];
-  const rows = await place.run('select * from keys');
+  const rows = await location.run('select * from keys');
   const missing: string[] = [];
   const misplaced: string[] = [];
   for (const [index, secret] of all.entries()) {
@@ -251,7 +251,7 @@ async function judgeKeys({ place, secrets, sealingKey }: Loot, { database, besid
     ]),
     none('traces of keys in journal and log, their SHA-256 included', [
       ...(await canaries.find(beside)),
-      ...outside.map((trace) => trace.place),
+      ...outside.map((trace) => trace.location),
     ]),
   ];
 }
@@ -283,12 +283,15 @@ function derivationsOf(secret: string, sealingKey: string): [string, string | Bu
   ]);
 }
 
-async function judgeSeals({ place, credentials, sealingKey }: Loot, { database, beside }: Traces): Promise<Figure[]> {
+async function judgeSeals(
+  { location, credentials, sealingKey }: Loot,
+  { database, beside }: Traces,
+): Promise<Figure[]> {
   const wrong: string[] = [];
   const nonces = new Set<string>();
   const key = Buffer.from(sealingKey, 'hex');
   let sealed = 0;
-  for (const { kind, id, document } of await place.run(
+  for (const { kind, id, document } of await location.run(
     "select kind, id, document from resources where kind = 'upstream'",
   )) {
     for (const [path, text] of textsOf(JSON.parse(String(document)))) {
@@ -319,7 +322,7 @@ async function judgeSeals({ place, credentials, sealingKey }: Loot, { database, 
     ),
     none('traces of the sealing key in database, journal and log', [
       ...(await keys.find([...database, ...beside])),
-      ...raw.map((trace) => `its bytes in ${trace.place}`),
+      ...raw.map((trace) => `its bytes in ${trace.location}`),
     ]),
   ];
 }
@@ -331,15 +334,15 @@ function textsOf(value: unknown, path = ''): [string, string][] {
 }
 
 async function judgeForgeries(rig: ChaosRig, loot: Loot, upstream: FakeUpstream): Promise<Figure[]> {
-  const { place, directory, configFile, sealingKey } = loot;
+  const { location, directory, configFile, sealingKey } = loot;
   const accepted: string[] = [];
   const silent: string[] = [];
-  const [first, second] = await place.run("select id, document from resources where kind = 'upstream' order by id");
+  const [first, second] = await location.run("select id, document from resources where kind = 'upstream' order by id");
   const documents = [String(first?.document), String(second?.document)] as const;
   const ids = [String(first?.id), String(second?.id)] as const;
   const put = async (pair: readonly [string, string]): Promise<void> => {
     for (const index of [0, 1] as const)
-      await place.run("update resources set document = $1 where kind = 'upstream' and id = $2", [
+      await location.run("update resources set document = $1 where kind = 'upstream' and id = $2", [
         pair[index],
         ids[index],
       ]);
@@ -347,7 +350,7 @@ async function judgeForgeries(rig: ChaosRig, loot: Loot, upstream: FakeUpstream)
   let starts = 0;
   const forgeries = toForgeries(sealingKey);
   for (const { name, env, change, expected } of forgeries) {
-    rig.progress(`${place.name}: ${name}`);
+    rig.progress(`${location.name}: ${name}`);
     if (change !== undefined) await put(change(...documents));
     const asked = upstream.requests.length;
     const { code, errors } = await createCommandLine({ cwd: directory, env })('models', '--config', configFile);

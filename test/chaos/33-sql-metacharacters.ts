@@ -105,7 +105,9 @@ export default definePromise({
     const texts = [
       ...new Set([...worst, ...shuffled.slice(0, known).map(({ text }) => text), ...makeTexts(made, random)]),
     ];
-    return inEachStore(rig.t, { file: join(directory, 'postern.db') }, (place) => attack(rig, directory, place, texts));
+    return inEachStore(rig.t, { file: join(directory, 'postern.db') }, (location) =>
+      attack(rig, directory, location, texts),
+    );
   },
 });
 
@@ -135,7 +137,7 @@ class Slowest {
 /** What went on in one store. */
 interface Attack {
   readonly rig: ChaosRig;
-  readonly place: StoreLocation;
+  readonly location: StoreLocation;
   readonly directory: string;
   readonly configFile: string;
   readonly gateway: GatewayProcess;
@@ -147,28 +149,33 @@ interface Attack {
   readonly slowest: { readonly requests: Slowest; readonly commands: Slowest };
 }
 
-async function attack(rig: ChaosRig, root: string, place: StoreLocation, texts: readonly string[]): Promise<Figure[]> {
+async function attack(
+  rig: ChaosRig,
+  root: string,
+  location: StoreLocation,
+  texts: readonly string[],
+): Promise<Figure[]> {
   const upstream = await startFakeUpstream(answerAsAsked);
   rig.t.after(() => upstream.close());
-  const directory = await mkdtemp(join(root, `${place.name}-`));
+  const directory = await mkdtemp(join(root, `${location.name}-`));
   const named = namesOf(texts);
-  const config = toConfig(place, upstream, directory, named);
+  const config = toConfig(location, upstream, directory, named);
   const configFile = join(directory, 'postern.json');
   await writeFile(configFile, JSON.stringify(config));
   const gateway = await startGatewayProcess({ config });
   rig.t.after(() => gateway.stop());
   const slowest = { requests: new Slowest(), commands: new Slowest() };
-  const all: Attack = { rig, place, directory, configFile, gateway, texts, named, accepted: new Map(), slowest };
+  const all: Attack = { rig, location, directory, configFile, gateway, texts, named, accepted: new Map(), slowest };
 
-  const before = await describeTables(place);
+  const before = await describeTables(location);
   const requests = await sendAll(all);
   const isImported = await becomesImported(gateway);
   const misread = isImported ? await compareSums(all) : ['the journal is not in the store yet'];
   const commands = await runAll(all);
-  rig.progress(`${place.name}: the store is called directly`);
-  const store = await openStore(place.url, { cwd: directory });
+  rig.progress(`${location.name}: the store is called directly`);
+  const store = await openStore(location.url, { cwd: directory });
   const calls = await callStore(store, texts).finally(() => store.close());
-  const after = await describeTables(place);
+  const after = await describeTables(location);
   const internal = await readMetric(gateway, 'postern_errors_total', 'code="internal_error"');
   const complaints = gateway.log().filter(({ level }) => level === 'error');
   const verified = await createCommandLine({ cwd: directory })('ledger', 'verify', '--config', configFile);
@@ -191,7 +198,7 @@ async function attack(rig: ChaosRig, root: string, place: StoreLocation, texts: 
     none('calls of the store that fail, or find what was not asked for', calls.faults, `${calls.count} made`),
     none('tables that are others than before, or hold other keys than were made', [
       ...(before === after ? [] : [`${before} became ${after}`]),
-      ...(await countKeys(place, commands.made + calls.made)),
+      ...(await countKeys(location, commands.made + calls.made)),
     ]),
     slowest.requests.within('slowest request', barsMs.requests),
     slowest.commands.within('slowest command', barsMs.commands),
@@ -219,7 +226,7 @@ const toText = (name: string): string =>
   name.includes('}') ? name.replaceAll('${', '$${') : `\${NOBODY_SET_THIS:-${name}}`;
 
 function toConfig(
-  place: StoreLocation,
+  location: StoreLocation,
   upstream: FakeUpstream,
   directory: string,
   named: ReadonlySet<string>,
@@ -228,7 +235,7 @@ function toConfig(
   return {
     server: { port: 0, max_header_size: '256KiB' },
     console: { port: 0 },
-    store: place.url,
+    store: location.url,
     ledger: { journal: join(directory, 'journal') },
     keys: [{ id: 'client', secret: clientKey, budgets, limits: { requests_per_minute: 1_000_000 } }],
     upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: 'sk-upstream-key' }],
@@ -244,7 +251,7 @@ interface Outcome {
   readonly faults: readonly string[];
 }
 
-async function sendAll({ rig, place, gateway, texts, named, accepted, slowest }: Attack): Promise<Outcome> {
+async function sendAll({ rig, location, gateway, texts, named, accepted, slowest }: Attack): Promise<Outcome> {
   const faults: string[] = [];
   const waiting = texts.flatMap((text) => toRequests(text, clientKey));
   const count = waiting.length;
@@ -261,7 +268,7 @@ async function sendAll({ rig, place, gateway, texts, named, accepted, slowest }:
         const kept = model.slice(0, keptCharacters).toWellFormed();
         accepted.set(kept, (accepted.get(kept) ?? 0) + 1);
       }
-      rig.progress(`${place.name}: ${waiting.length} requests are left`);
+      rig.progress(`${location.name}: ${waiting.length} requests are left`);
     }
   };
   await Promise.all([sendSome(), sendSome(), sendSome(), sendSome()]);
@@ -276,12 +283,12 @@ async function becomesImported(gateway: GatewayProcess): Promise<boolean> {
 }
 
 /** Each name finds its own requests, and `%` not all of them. */
-async function compareSums({ directory, configFile, accepted, rig, place }: Attack): Promise<string[]> {
+async function compareSums({ directory, configFile, accepted, rig, location }: Attack): Promise<string[]> {
   const found: string[] = [];
   const postern = createCommandLine({ cwd: directory });
   const endMs = performance.now() + importLimitMs;
   for (const [model, count] of accepted) {
-    rig.progress(`${place.name}: what was used is asked for`);
+    rig.progress(`${location.name}: what was used is asked for`);
     // The command line takes the spaces around a name away.
     if (model.trim() !== model) continue;
     const readCount = async (): Promise<unknown> => {
@@ -309,7 +316,7 @@ async function compareSums({ directory, configFile, accepted, rig, place }: Atta
 
 async function runAll({
   rig,
-  place,
+  location,
   directory,
   configFile,
   texts,
@@ -331,7 +338,7 @@ async function runAll({
       if (code === 2) faults.push(`${args.join(' ').slice(0, 80)}: ${errors.slice(0, 300)}`);
       if (code === 0 && args[1] === 'create') made += 1;
       if (content === undefined && !args.join('').includes('\0')) all.push(args);
-      rig.progress(`${place.name}: ${count} commands`);
+      rig.progress(`${location.name}: ${count} commands`);
     }
   }
   // The same in processes: of a real command line, and what leaves them.
@@ -348,17 +355,17 @@ async function runAll({
 }
 
 /** Tables with their columns, and indices. */
-async function describeTables(place: StoreLocation): Promise<string> {
+async function describeTables(location: StoreLocation): Promise<string> {
   const statement =
-    place.name === 'SQLite'
+    location.name === 'SQLite'
       ? 'select name, sql from sqlite_schema order by name'
       : `select table_name || '.' || column_name || ' ' || data_type as shown from information_schema.columns where table_schema = 'public'
          union all select indexdef from pg_indexes where schemaname = 'public' order by 1`;
-  return JSON.stringify(await place.run(statement));
+  return JSON.stringify(await location.run(statement));
 }
 
-async function countKeys(place: StoreLocation, made: number): Promise<string[]> {
-  const [row] = await place.run('select count(*) as "all", count(revoked_at) as revoked from keys');
+async function countKeys(location: StoreLocation, made: number): Promise<string[]> {
+  const [row] = await location.run('select count(*) as "all", count(revoked_at) as revoked from keys');
   const found = Number(row?.all);
   return [
     ...(found === made ? [] : [`${found} keys, and ${made} were made`]),

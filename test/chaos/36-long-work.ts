@@ -54,7 +54,7 @@ export default definePromise({
   title: 'every family and operation with bodies made to be worked on for long',
   async run({ t, scale, seed, progress }) {
     const { limitBytes, timeMs } = scales[scale];
-    const { places, document } = await openServices(t);
+    const { services, document } = await openServices(t);
     const meter = await createEventLoopMeter(t);
     const gateway = await startGatewayProcess({
       env: meter.env,
@@ -66,17 +66,17 @@ export default definePromise({
     const wrong = createViolations('answers other than 2xx and 4xx');
     const operations = new Map<Operation, { turn: Worst; cpuTurn: Worst; p99: Worst; cpu: Worst }>();
     const tasks = shuffled(
-      places.flatMap((place) => namesOf(place.operation).map((name) => ({ place, name }))),
+      services.flatMap((service) => namesOf(service.operation).map((name) => ({ service, name }))),
       seed,
     );
     const endMs = performance.now() + timeMs;
     let sent = 0;
     let refused = 0;
-    for (const { place, name } of tasks) {
+    for (const { service, name } of tasks) {
       if (performance.now() > endMs) break;
-      const { operation, model } = place;
+      const { operation, model } = service;
       const body = makeLongBody(operation, name, model, limitBytes);
-      const of = `${place.family}, ${name}`;
+      const of = `${service.family}, ${name}`;
       progress(`${operation}: ${of}`);
       await meter.read(gateway);
       const { status, said } = await send(gateway, operation, body);
@@ -142,13 +142,13 @@ function someOfEach(sent: number, all: number, refused: number): Figure {
 /** A pretended service for each family, and models for whatever each offers. */
 async function openServices(
   t: TestContext,
-): Promise<{ places: Service[]; document: Readonly<Record<string, unknown>> }> {
-  const places: Service[] = [];
+): Promise<{ services: Service[]; document: Readonly<Record<string, unknown>> }> {
+  const services: Service[] = [];
   const upstreams: object[] = [];
   const models: object[] = [];
   const add = (family: string, operation: Operation, target: object, model: string): void => {
     models.push({ id: model, operations: [operation], targets: [target] });
-    places.push({ family, operation, model });
+    services.push({ family, operation, model });
   };
   const patience = { timeouts: { first_byte: '10m', idle: '10m', total: '10m' } };
   for (const family of families) {
@@ -157,7 +157,7 @@ async function openServices(
     if (isMadeHere(offers)) {
       upstreams.push({ id, family: id });
       for (const { id: model, operations } of family.builtIn ?? []) {
-        for (const operation of operations) places.push({ family: id, operation, model });
+        for (const operation of operations) services.push({ family: id, operation, model });
       }
       continue;
     }
@@ -178,7 +178,7 @@ async function openServices(
       );
     }
   }
-  return { places, document: { upstreams, models } };
+  return { services, document: { upstreams, models } };
 }
 
 /** What does not fit its schema, or is more than it was made for, it refuses in few words. */

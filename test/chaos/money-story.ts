@@ -72,11 +72,11 @@ async function run({ seed, seconds, store, log }: MoneyStoryOptions, stack: Asyn
   const random = createRandom(seed);
   const upstream = await startPaidUpstream(random);
   stack.defer(() => upstream.close());
-  const place = await findLocation(store, stack);
+  const location = await findLocation(store, stack);
   const amount = (seconds * budgetDollarsPerSecond).toFixed(2);
-  const config = await toConfig(upstream, place.url, amount, stack);
+  const config = await toConfig(upstream, location.url, amount, stack);
   const directories =
-    store === 'sqlite' ? [place.cwd, place.cwd] : await Promise.all([makeDirectory(stack), makeDirectory(stack)]);
+    store === 'sqlite' ? [location.cwd, location.cwd] : await Promise.all([makeDirectory(stack), makeDirectory(stack)]);
   const nodes = directories.map((directory) => new GatewayNode(config, directory));
   const [a, b] = nodes;
   if (a === undefined || b === undefined) throw new Error('the story has two nodes');
@@ -92,7 +92,7 @@ async function run({ seed, seconds, store, log }: MoneyStoryOptions, stack: Asyn
     () => new Spenders({ keys: secrets, random, count: clientsANode, restMs, leavingShare: 0.03 }),
   );
   if (ofA === undefined || ofB === undefined) throw new Error('both nodes have clients');
-  const viewer = await openStore(place.url, { cwd: place.cwd });
+  const viewer = await openStore(location.url, { cwd: location.cwd });
   const closeViewer = once(() => viewer.close());
   stack.defer(closeViewer);
   const screen = new MoneyScreen({
@@ -122,7 +122,7 @@ async function run({ seed, seconds, store, log }: MoneyStoryOptions, stack: Asyn
   await closeViewer();
   for (const node of nodes) await node.stop();
 
-  const books = await readBooks(place, [...belongs.keys()]);
+  const books = await readBooks(location, [...belongs.keys()]);
   const figures = judge({ books, upstream, ofA, ofB, budgetNanos });
   for (const line of toTable(books, upstream)) log(line);
   return figures.map((figure) => ({ ...figure, name: `${nameOf(store)}: ${figure.name}` }));

@@ -46,8 +46,8 @@ export async function readRows({ ledger }: Store, fromMs = 0): Promise<Map<strin
   }
 }
 
-export function readBooks(place: StoreLocation, accountIds: readonly string[]): Promise<Books> {
-  return withStore(place, async (store) => {
+export function readBooks(location: StoreLocation, accountIds: readonly string[]): Promise<Books> {
+  return withStore(location, async (store) => {
     const rows = await readRows(store);
     const [sums] = await store.ledger.usage({}, []);
     const accounts = new Map<string, AccountState | undefined>();

@@ -23,7 +23,7 @@ test('finds a text in every encoding, anywhere', async () => {
     createHash('sha256').update(text).digest('hex').slice(0, 32),
   ];
   for (const disguise of disguises) {
-    const found = await canaries.find([{ place: 'somewhere', bytes: Buffer.from(`before ${disguise} behind`) }]);
+    const found = await canaries.find([{ location: 'somewhere', bytes: Buffer.from(`before ${disguise} behind`) }]);
     assert.notEqual(found.length, 0, disguise);
   }
 });
@@ -33,5 +33,5 @@ test('finds nothing in other text', async () => {
   canaries.make('password');
   canaries.add('key', 'pst_abcdefghijklmnopqrstuvwxyz', { part: 'efghijklmnopqrstuvwxyz', digests: false });
   const others = [mark.slice(1), 'password', 'pst_abcd…', createHash('sha256').update(mark).digest('hex')];
-  assert.deepEqual(await canaries.find(others.map((text) => ({ place: text, bytes: Buffer.from(text) }))), []);
+  assert.deepEqual(await canaries.find(others.map((text) => ({ location: text, bytes: Buffer.from(text) }))), []);
 });

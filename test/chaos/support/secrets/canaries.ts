@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 
 /** A place that was searched. */
 export interface Trace {
-  readonly place: string;
+  readonly location: string;
   readonly bytes: Buffer;
 }
 
@@ -54,11 +54,11 @@ export class Canaries {
   /** Each hit in a line: which text, in which disguise, where. Others go on meanwhile. */
   async find(traces: readonly Trace[]): Promise<string[]> {
     const found: string[] = [];
-    for (const { place, bytes } of traces) {
+    for (const { location, bytes } of traces) {
       for (const { name, bytes: wanted } of this.#needles) {
         await this.#breath.take();
         const at = bytes.indexOf(wanted);
-        if (at >= 0) found.push(`${name} in ${place}: ${excerpt(bytes, at, wanted.length)}`);
+        if (at >= 0) found.push(`${name} in ${location}: ${excerpt(bytes, at, wanted.length)}`);
       }
     }
     return found;

@@ -42,7 +42,7 @@ export interface Found {
 export interface Story {
   readonly rig: ChaosRig;
   readonly size: Size;
-  readonly place: StoreLocation;
+  readonly location: StoreLocation;
   readonly scene: Scene;
   readonly marks: Marks;
   readonly random: () => number;
@@ -81,15 +81,15 @@ export async function breakConfiguration(
       cwd: scene.directory,
       env: { ...scene.env },
     });
-    found.logs.push({ place: `a start with ${name}`, bytes: Buffer.from(stdout + stderr) });
+    found.logs.push({ location: `a start with ${name}`, bytes: Buffer.from(stdout + stderr) });
   }
   await reload(gateway, JSON.stringify(scene.config), 'configuration reloaded');
 }
 
 export async function breakSurroundings(story: Story, gateway: GatewayProcess): Promise<void> {
-  const { place, scene, marks, run, redis } = story;
+  const { location, scene, marks, run, redis } = story;
   const { planted, secrets } = marks;
-  const store = await openStore(place.url, { cwd: scene.directory });
+  const store = await openStore(location.url, { cwd: scene.directory });
   try {
     const said = refusals(gateway);
     const secret = planted.make('planted', '"\\');
@@ -114,7 +114,7 @@ export async function breakSurroundings(story: Story, gateway: GatewayProcess): 
   } finally {
     await store.close();
   }
-  const url = new URL(place.url);
+  const url = new URL(location.url);
   if (url.password !== '') {
     url.password = secrets.make('wrong-store-password');
     const file = join(scene.directory, 'wrong.json');
@@ -123,14 +123,14 @@ export async function breakSurroundings(story: Story, gateway: GatewayProcess): 
       await run(...args.split(' '), '--config', file);
   }
   await redis?.restart({ args: ['--requirepass', secrets.make('other-redis-password')] });
-  await place.server?.kill();
+  await location.server?.kill();
   for (let turn = 0; turn < 5; turn += 1) {
     await fetch(`${gateway.url}/v1/models`, { headers: { 'x-api-key': secrets.make('key-without-store') } }).then(
       (response) => response.text(),
     );
     await wait(200);
   }
-  await place.server?.start();
+  await location.server?.start();
 }
 
 const refusals = (gateway: GatewayProcess): number =>

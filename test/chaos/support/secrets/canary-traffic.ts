@@ -94,7 +94,7 @@ export async function sendTraffic({ gateway, keys, models, texts, secrets }: Tra
     traffic.statuses.set(response.status, (traffic.statuses.get(response.status) ?? 0) + 1);
     // What an upstream said is for the client; what we say is not for anyone to learn from.
     if (response.header('x-postern-upstream') === undefined) {
-      traffic.answers.push({ place: `an answer ${response.status}`, bytes: response.rawBytes });
+      traffic.answers.push({ location: `an answer ${response.status}`, bytes: response.rawBytes });
     }
     return response;
   };

@@ -11,7 +11,7 @@ export function readSqliteFiles(file: string): Trace[] {
   return ['', '-wal', '-shm', '-journal']
     .map((end) => file + end)
     .filter((path) => existsSync(path))
-    .map((path) => ({ place: path.slice(path.lastIndexOf('/') + 1), bytes: readFileSync(path) }));
+    .map((path) => ({ location: path.slice(path.lastIndexOf('/') + 1), bytes: readFileSync(path) }));
 }
 
 /** As `pg_dump` writes it: statements, all of it in the open. */
@@ -26,7 +26,7 @@ export async function dumpPostgres(url: string): Promise<Trace> {
     child.once('close', resolve);
   });
   if (code !== 0) throw new Error(`pg_dump ended with ${code}: ${Buffer.concat(errors)}`);
-  return { place: 'pg_dump', bytes: Buffer.concat(pieces) };
+  return { location: 'pg_dump', bytes: Buffer.concat(pieces) };
 }
 
 function findDump(): string {
@@ -37,9 +37,9 @@ function findDump(): string {
     ...versions.map((version) => join(root, version, 'bin')),
     ...(process.env.PATH ?? '').split(delimiter),
   ];
-  const place = places.find((one) => one !== '' && existsSync(join(one, 'pg_dump')));
-  if (place === undefined) throw new Error('there is no pg_dump beside PostgreSQL, and none on the path');
-  return join(place, 'pg_dump');
+  const location = places.find((one) => one !== '' && existsSync(join(one, 'pg_dump')));
+  if (location === undefined) throw new Error('there is no pg_dump beside PostgreSQL, and none on the path');
+  return join(location, 'pg_dump');
 }
 
 /** All files of all places, without the zeros at their ends. */
@@ -50,7 +50,7 @@ export function readJournals(directory: string): Trace[] {
       const bytes = readFileSync(join(entry.parentPath, entry.name));
       let end = bytes.length;
       while (end > 0 && bytes[end - 1] === 0) end--;
-      return { place: `journal ${entry.name}`, bytes: bytes.subarray(0, end) };
+      return { location: `journal ${entry.name}`, bytes: bytes.subarray(0, end) };
     });
 }
 
@@ -62,13 +62,13 @@ export async function readRedis(url: string): Promise<Trace[]> {
   await client.connect();
   const send = (command: readonly string[]): Promise<unknown> => client.sendCommand([...command]);
   try {
-    const traces = [{ place: 'Redis, its clients', bytes: Buffer.from(String(await send(['CLIENT', 'LIST']))) }];
+    const traces = [{ location: 'Redis, its clients', bytes: Buffer.from(String(await send(['CLIENT', 'LIST']))) }];
     for (const name of toTexts(await send(['KEYS', '*']))) {
       const kind = String(await send(['TYPE', name]));
       const command = readers[kind];
       if (command === undefined) throw new Error(`${name} is a ${kind}, which is not read here`);
       const value = await send(command(name));
-      traces.push({ place: `Redis, ${kind}`, bytes: Buffer.from(`${name} ${JSON.stringify(value)}`) });
+      traces.push({ location: `Redis, ${kind}`, bytes: Buffer.from(`${name} ${JSON.stringify(value)}`) });
     }
     return traces;
   } finally {

@@ -23,10 +23,10 @@ export interface StoreLocation {
 export async function inEachStore(
   t: TestContext,
   options: { readonly file: string; readonly user?: { readonly name: string; readonly password: string } },
-  show: (place: StoreLocation) => Promise<readonly Figure[]>,
+  show: (location: StoreLocation) => Promise<readonly Figure[]>,
 ): Promise<Figure[]> {
-  const named = async (place: StoreLocation): Promise<Figure[]> =>
-    (await show(place)).map((figure) => ({ ...figure, name: `${place.name}: ${figure.name}` }));
+  const named = async (location: StoreLocation): Promise<Figure[]> =>
+    (await show(location)).map((figure) => ({ ...figure, name: `${location.name}: ${figure.name}` }));
   const inPostgres = async (): Promise<Figure[]> => named(await createPostgresLocation(t, options.user));
   const missing: Figure = {
     name: 'PostgreSQL',
