@@ -15,11 +15,11 @@ import {
 } from './wire-formats/completions/completions.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
 import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
-import { hints } from './wire-formats/hints.ts';
 import { listAt } from './wire-formats/model-lists.ts';
 import { categoriesOf, mistralCategories } from './wire-formats/moderations/moderation-categories.ts';
 import { type Finding, type Judgement, scoreIn, translateModerations } from './wire-formats/moderations/moderations.ts';
 import { itemsInACall } from './wire-formats/options.ts';
+import { hints } from './wire-formats/parameters.ts';
 import { listIn, objectIn, textIn } from './wire-formats/reading.ts';
 
 const chat = '/v1/chat/completions';

@@ -3,7 +3,7 @@
 import type { Asked } from '../../core/translation.ts';
 import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
 import { asksForNothing, choicesEach, limitNameFor } from '../wire-formats/completions/completions.ts';
-import { hints } from '../wire-formats/hints.ts';
+import { hints } from '../wire-formats/parameters.ts';
 
 export interface ChatFacts {
   /** Its names for OpenAI's parameters. */

@@ -129,7 +129,7 @@ export type Pace = ReturnType<typeof createPace>;
 /** Less than a millisecond of most work here on a common machine: the clock is read only after so much. */
 const pieceCharacters = 4_096;
 
-export function createPace(signal: AbortSignal) {
+function createPace(signal: AbortSignal) {
   let spent = 0;
   const turn = async () => {
     await nextSlice();

@@ -24,7 +24,7 @@ import {
 import { isSliceOver, nextSlice } from '../../../lib/time-slices.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
 import { toConversation } from '../conversation.ts';
-import { hints } from '../hints.ts';
+import { furtherOf, type ParameterRules } from '../parameters.ts';
 import { textIn } from '../reading.ts';
 import { type Texts, toTexts } from '../texts.ts';
 import { type Adapt, formatSaid, inFormat, type VectorFormat, widthOf } from './vectors.ts';
@@ -58,7 +58,7 @@ export interface EmbeddingResult {
   readonly beside?: JsonObject;
 }
 
-export interface EmbeddingWireFormat {
+export interface EmbeddingWireFormat extends ParameterRules {
   /** Limits of one call; without, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   /** Whether `write` sends `dimensions`, under whatever name. */
@@ -67,16 +67,10 @@ export interface EmbeddingWireFormat {
   readonly takes?: 'objects' | 'anything';
   /** Whether token IDs may be sent unchanged; else they are decoded. */
   takesTokens?(asked: Asked): boolean;
-  /** Further parameters that it supports under the client's name. */
-  readonly own: readonly string[];
   /** Its field for the purpose of texts, and its values. */
   readonly purposes?: { readonly name: string; readonly words: Readonly<Partial<Record<Purpose, string>>> };
   /** The client API whose fields it understands, under the same names. */
   readonly speaks?: string;
-  /** Its own fields that clients must not send, and why: another field has the same meaning here. */
-  readonly cannot?: Readonly<Record<string, string>>;
-  /** It refuses unknown parameters; without, they pass, except hints. */
-  readonly isStrict?: boolean;
   /** Whether the client wants base64 of other numbers than 32-bit floats, which is not validated here. */
   holdsOtherNumbers?(asked: Asked): boolean;
   write(call: EmbeddingCall): WireRequest;
@@ -94,7 +88,8 @@ export function translateEmbeddings(wireFormat: EmbeddingWireFormat): Translatio
     async ask(asked) {
       const format = formatOf(asked);
       const dimensions = dimensionsOf(asked, wireFormat);
-      const more = furtherOf(asked, wireFormat);
+      const more = furtherOf(asked, wireFormat, (name) => handled.has(name) && !wireFormat.own.includes(name));
+      addWords(more, asked, wireFormat);
       const { items, isSingle } = await inputsOf(asked, wireFormat);
       const call: EmbeddingCall = { items, isSingle, model: asked.model, format, dimensions, more, asked };
       return toConversation(wireFormat.write(call), async (answer) => {
@@ -144,22 +139,6 @@ function namesOfDimensions({ body, defaults }: Asked): readonly string[] {
   const named = dimensionNames.filter((name) => body[name] !== undefined);
   const own = named.filter((name) => !(Object.hasOwn(defaults, name) && defaults[name] === body[name]));
   return own.length > 0 ? own : named;
-}
-
-function furtherOf(asked: Asked, wireFormat: EmbeddingWireFormat): JsonObject {
-  const { own, cannot = {}, isStrict = false } = wireFormat;
-  const more: Record<string, Json> = Object.create(null);
-  for (const [name, value] of Object.entries(asked.body)) {
-    if (value === undefined) continue;
-    if (own.includes(name)) more[name] = value;
-    else if (handled.has(name)) continue;
-    else if (Object.hasOwn(cannot, name)) asked.cannot(name, cannot[name]);
-    else if (hints.has(name)) asked.canDoWithout(name);
-    else if (isStrict) asked.cannot(name);
-    else more[name] = value;
-  }
-  addWords(more, asked, wireFormat);
-  return more;
 }
 
 /** Fields of a client API override the operator's defaults. */

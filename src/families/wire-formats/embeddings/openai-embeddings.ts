@@ -4,7 +4,7 @@ import type { Options } from '../../../core/family.ts';
 import { type Glance, type Translation, Unfit, type WireAnswer } from '../../../core/translation.ts';
 import { kindBits, textOf } from '../../../lib/json/json-scan.ts';
 import type { Json } from '../../../lib/json/json-text.ts';
-import { hints } from '../hints.ts';
+import { hints } from '../parameters.ts';
 import { at, byIndex, countIn, listIn, objectIn, textIn } from '../reading.ts';
 import { type EmbeddingResult, type EmbeddingWireFormat, translateEmbeddings } from './embeddings.ts';
 

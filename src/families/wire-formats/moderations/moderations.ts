@@ -19,7 +19,7 @@ import {
   numberOf,
 } from '../../../lib/json/json-text.ts';
 import { toConversation } from '../conversation.ts';
-import { hints } from '../hints.ts';
+import { furtherOf, type ParameterRules } from '../parameters.ts';
 import { mapSliced } from '../reading.ts';
 import { toUsage } from '../token-usage.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
@@ -58,12 +58,9 @@ interface ModerationResult {
   readonly usage?: JsonObject | undefined;
 }
 
-export interface ModerationWireFormat {
+export interface ModerationWireFormat extends ParameterRules {
   /** Limits of one call; without, the upstream enforces its own. */
   readonly limits?: KnownLimits;
-  readonly own: readonly string[];
-  /** It refuses unknown parameters; without, they pass, except hints. */
-  readonly isStrict?: boolean;
   /** The operator's defaults override what the client sends. */
   readonly takesDefaults?: boolean;
   write(call: ModerationCall): WireRequest;
@@ -75,7 +72,7 @@ export function translateModerations(wireFormat: ModerationWireFormat): Translat
   return {
     ...(wireFormat.limits !== undefined && { limits: wireFormat.limits }),
     ask(asked) {
-      const more = furtherOf(asked, wireFormat);
+      const more = parametersOf(asked, wireFormat);
       const { texts, isSingle } = textsOf(asked);
       const { items: most } = limitsFor(wireFormat.limits, asked.model, asked.options);
       if (texts.length === 0 && most === 1) throw asked.refusal('input', 'wants one text at the least');
@@ -91,18 +88,11 @@ export function scoreIn(value: Json | undefined): JsonNumber {
   throw new Unfit('a score is not between 0 and 1');
 }
 
-function furtherOf(asked: Asked, { own, isStrict = false, takesDefaults = false }: ModerationWireFormat): JsonObject {
-  const set: JsonObject = takesDefaults ? asked.defaults : {};
-  const more: Record<string, Json> = Object.create(null);
-  for (const [name, value] of Object.entries(asked.body)) {
-    const isSet = Object.hasOwn(set, name) && set[name] === value;
-    if (isSet || value === undefined || name === 'input' || name === 'model') continue;
-    if (own.includes(name)) more[name] = value;
-    else if (hints.has(name)) asked.canDoWithout(name);
-    else if (isStrict) asked.cannot(name);
-    else more[name] = value;
-  }
-  return { ...more, ...set };
+function parametersOf(asked: Asked, wireFormat: ModerationWireFormat): JsonObject {
+  const set: JsonObject = wireFormat.takesDefaults ? asked.defaults : {};
+  const isSet = (name: string, value: Json): boolean => Object.hasOwn(set, name) && set[name] === value;
+  const isHandled = (name: string, value: Json) => name === 'input' || name === 'model' || isSet(name, value);
+  return { ...furtherOf(asked, wireFormat, isHandled), ...set };
 }
 
 /** A text, each text of a list, or all texts of a list of parts together. */

@@ -3,18 +3,12 @@
 import { type Scoring, scoringOf } from '../../../core/scores.ts';
 import type { Asked, RerankShape } from '../../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
-import { hints } from '../hints.ts';
+import { furtherOf, type ParameterRules } from '../parameters.ts';
 import { mapSliced } from '../reading.ts';
 
-export interface RerankTakes {
+export interface RerankTakes extends ParameterRules {
   /** Objects as documents and queries, or as documents only; else their text is sent. */
   readonly takesObjects?: boolean | 'documents';
-  /** Further parameters that it supports under the client's name. */
-  readonly own: readonly string[];
-  /** Its own fields that clients must not send, and why: another field has the same meaning here. */
-  readonly cannot?: Readonly<Record<string, string>>;
-  /** It refuses unknown parameters; without, they pass, except hints. */
-  readonly isStrict?: boolean;
   /** `top_n: 0` means all results. */
   readonly zeroIsAll?: boolean;
 }
@@ -40,8 +34,9 @@ const handled = new Set(['model', 'query', 'documents', 'top_n', 'top_k', 'retur
 /** The same in TEI's API; its clients declare their shape. */
 const ofTei = new Set(['texts', 'return_text']);
 
-/** Without it scores would be on the wrong scale. */
-const needed = new Set(['raw_scores']);
+const ofTeiAlone = 'takes it only of clients that send x-postern-shape: tei';
+/** Scores are useless without `raw_scores`, so that it never passes unknown. */
+const refused = { texts: ofTeiAlone, return_text: ofTeiAlone, raw_scores: undefined };
 
 export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Promise<RerankQuestion> {
   const { takesObjects = false, own } = takes;
@@ -64,7 +59,7 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
     withDocuments: withDocumentsOf(asked),
     shape,
     scoring,
-    more: furtherOf(asked, takes, scoring),
+    more: parametersOf(asked, takes, scoring),
   };
 }
 
@@ -154,24 +149,13 @@ function plainTextOf(value: Json | undefined): string | undefined {
   return typeof value === 'boolean' ? String(value) : undefined;
 }
 
-function furtherOf(
-  asked: Asked,
-  { own, cannot = {}, isStrict = false }: RerankTakes,
-  scoring: Scoring | undefined,
-): JsonObject {
-  const more: Record<string, Json> = Object.create(null);
-  for (const [name, value] of Object.entries(asked.body)) {
-    if (value === undefined || (handled.has(name) && !own.includes(name))) continue;
-    if (name === 'raw_scores' && scoring !== undefined) continue;
-    if (ofTei.has(name)) {
-      if (asked.shape !== 'tei') asked.cannot(name, 'takes it only of clients that send x-postern-shape: tei');
-    } else if (own.includes(name)) more[name] = value;
-    else if (Object.hasOwn(cannot, name)) asked.cannot(name, cannot[name]);
-    else if (hints.has(name)) asked.canDoWithout(name);
-    else if (name === 'raw_scores' && value === false) continue;
-    else if (isStrict || needed.has(name)) asked.cannot(name);
-    else more[name] = value;
-  }
+function parametersOf(asked: Asked, takes: RerankTakes, scoring: Scoring | undefined): JsonObject {
+  const isOwn = (name: string): boolean => takes.own.includes(name);
+  const isHandled = (name: string, value: Json): boolean => {
+    if (name === 'raw_scores') return scoring !== undefined || (value === false && !isOwn(name));
+    return (handled.has(name) && !isOwn(name)) || (ofTei.has(name) && asked.shape === 'tei');
+  };
+  const more = furtherOf(asked, { ...takes, cannot: { ...refused, ...takes.cannot } }, isHandled);
   if (scoring?.raw) more.raw_scores = true;
   return more;
 }

@@ -2,7 +2,7 @@
 
 import type { Glance, RerankShape, Translation } from '../../../core/translation.ts';
 import { kindBits } from '../../../lib/json/json-scan.ts';
-import { hints } from '../hints.ts';
+import { hints } from '../parameters.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { type RerankResult, type RerankWireFormat, translateRerank } from './rerank.ts';
 
