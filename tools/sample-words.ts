@@ -1,6 +1,6 @@
 /**
- * `npm run sample-words [-- --seed 1]`: prints a random sample of file openers, test names, log events and docs paragraphs, for a reader who does
- * not know the project and explains each. At most one in thirty may fail.
+ * `npm run sample-words [-- --seed 1]`: prints a random sample of file openers, doc comments, test names, log events and docs paragraphs, for a
+ * reader who does not know the project and explains each. At most one in thirty may fail.
  */
 
 import { createHash } from 'node:crypto';
@@ -18,6 +18,7 @@ const sources = globSync(['src/**/*.ts', 'console/src/**/*.{ts,tsx}']).toSorted(
 const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
 
 print('openers of files', 30, sources.filter((path) => !isTest(path)).flatMap(openerOf));
+print('doc comments', 60, sources.filter((path) => !isTest(path)).flatMap(commentsIn));
 print('names of tests', 30, [...sources.filter(isTest), ...globSync('test/**/*.test.ts').toSorted()].flatMap(testsIn));
 print(
   'events of the log',
@@ -48,6 +49,15 @@ function print(title: string, count: number, all: readonly Sample[]): void {
 function openerOf(path: string): readonly Sample[] {
   const [, comment] = /^\/\*\*([\s\S]*?)\*\//.exec(readFileSync(path, 'utf8')) ?? [];
   return comment === undefined ? [] : [{ text: inOneLine(comment.replace(/^\s*\* ?/gm, '')), from: path }];
+}
+
+/** Each with the line that it describes. */
+function commentsIn(path: string): readonly Sample[] {
+  const found = readFileSync(path, 'utf8').matchAll(/^ *\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n(?: *\/\/.*\n)* *(\S.*)$/gm);
+  return Array.from(found, ([, comment = '', line = '']) => ({
+    text: `${inOneLine(comment.replace(/^\s*\* ?/gm, ''))}\n   ${line}`,
+    from: path,
+  }));
 }
 
 /** A test in a suite with the name of that, as the output of the tests has them. */
