@@ -28,53 +28,53 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
-/** A key to an upstream's account, ready to send. An upstream that takes none has one without a key. */
+/** A key to an upstream's account, ready to send. Without a key for an upstream that takes none. */
 export interface Credential {
   /** For logs and lists: `key` where there is one, else `key 1`, `key 2`, in the order of the file. Never a part of the key. */
   readonly id: string;
-  /** Its share of the calls beside its siblings; one with 0 is never used. */
+  /** Its share of the calls among the upstream's credentials; 0: never used. */
   readonly weight: number;
   /** The key and `upstreams[].headers`: names and values in turn, names in lower case. */
   readonly headers: readonly string[];
-  /** The same as the family's chat wants it, where that is another way. */
+  /** The same for the family's chat, where that differs. */
   readonly chatHeaders?: readonly string[];
   /** For families that sign each call instead of sending the key. */
   readonly signer?: Signer;
-  /** The same as long as the key is: what is known of it outlives a reload. Not the key, and of no use to find it. */
+  /** Stable for the key, so its state survives a reload. Does not reveal the key. */
   readonly fingerprint: string;
 }
 
-/** How a TLS connection to an upstream is made, where the platform's way is not enough. PEM text. */
+/** TLS settings of an upstream, where the platform's defaults do not suffice. PEM text. */
 export interface UpstreamTls {
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** The name that the certificate must have, and that is asked for. */
+  /** The name in the certificate and in SNI. */
   readonly serverName: string | undefined;
 }
 
 export interface UpstreamLimits {
-  /** Calls at a time; and connections. The most where the limit is learned. */
+  /** Concurrent calls; and connections. The maximum of a learned limit. */
   readonly concurrency: number;
-  /** The limit is learned, and is no lower than this. */
+  /** Set where the limit is learned, down to this minimum. */
   readonly auto?: { readonly min: number } | undefined;
-  /** Calls that may wait for their turn. */
+  /** Calls that may wait for a slot. */
   readonly queue: number;
   /** How long each interactive one may wait; bulk waits until its deadline. */
   readonly queueTimeoutMs: number;
-  /** What bulk gets at least while interactive calls wait, as a part of 1. */
+  /** The minimum for bulk while interactive calls wait, as a fraction of 1. */
   readonly bulkShare: number;
 }
 
 /** Several addresses of one upstream, each with its own connections and health. */
 export interface EndpointSettings {
-  /** Looked up by the host's name, by its SRV records, or by name where that leads to private addresses alone; or a list. */
+  /** Looked up by the host's name, by its SRV records, or by name if that has private addresses only; or a list. */
   readonly from: 'dns' | 'srv' | 'private dns' | readonly string[];
-  /** Ranges of addresses that are preferred; none where empty. */
+  /** Preferred ranges of addresses; empty: none. */
   readonly zone: readonly string[];
 }
 
-/** Asking an upstream from time to time whether it is there: a GET, and any status below 300 is a yes. */
+/** An active health check: a GET, passed by any status below 300. */
 export interface HealthCheck {
   /** Under the origin, query included, the base URL's path not. */
   readonly path: string;
@@ -86,9 +86,8 @@ export interface HealthCheck {
 export const screens = ['all', 'errors'] as const;
 type Screen = (typeof screens)[number];
 
-/** What is set for an upstream, and is no more than that. */
 export interface UpstreamSettings {
-  /** Its list of models is read from time to time, where its family has one. */
+  /** Reads its list of models at intervals, where its family has one. */
   readonly readsModelList?: boolean;
   /** The longest answer that is read to be translated. */
   readonly answerLimitBytes: number;
@@ -103,38 +102,38 @@ export interface Upstream extends UpstreamSettings {
   readonly pathPrefix: string;
   /** In the order of the file. */
   readonly credentials: readonly [Credential, ...Credential[]];
-  /** The same for the calls of bridges, where the family's chat wants them in another header. */
+  /** The same for calls of bridges, where the family's chat takes another header. */
   readonly chatCredentials?: readonly [Credential, ...Credential[]];
-  /** Client headers let through by name, in lower case, beyond the standing allow-list. */
+  /** Client headers forwarded by name, in lower case, beyond the usual ones. */
   readonly forwardHeaders: readonly string[];
-  /** What stands in for one of them where a client sends none. */
+  /** Default values for clients that send none of them. */
   readonly standardHeaders?: Readonly<Record<string, string>>;
-  /** The only headers of its answers that pass; undefined where all do that may. */
+  /** The only headers of its answers that pass; undefined: all that may pass. */
   readonly responseHeaders: HeaderList | undefined;
   /** Its credentials, which must never reach a client; none shorter than 8 bytes. */
   readonly secrets: readonly string[];
   readonly screen: Screen;
-  /** For people: the credentials that are not looked for in what succeeds, and why not. */
+  /** For people: credentials that are not searched for in successes, and why. */
   readonly unscreened: readonly string[];
   readonly timeouts: Readonly<Record<Operation, Timeouts>>;
   readonly limits: UpstreamLimits;
   /** How long a call may wait for its rate limits; undefined: not at all. */
   readonly paceMs?: number | undefined;
-  /** What all exchanges together may use up of it. */
+  /** Caps of all exchanges together. */
   readonly caps: Caps;
   readonly tls: UpstreamTls | undefined;
-  /** Where connections on its behalf may lead; anywhere where undefined, as for those that the file declares. */
+  /** The address policy of its connections; undefined: anywhere, as for upstreams of the file. */
   readonly addresses: AddressRule | undefined;
   readonly healthCheck: HealthCheck | undefined;
-  /** Undefined: it has one address, or connections find the others. */
+  /** Undefined: it has one address, or connections resolve the others. */
   readonly endpoints?: EndpointSettings | undefined;
-  /** Where it keeps files, as the path of an offer; undefined where it keeps none. */
+  /** The path of its files; undefined where it has none. */
   readonly filesPath?: string | undefined;
-  /** And where it works off batches of them. */
+  /** The path of its batches. */
   readonly batchesPath?: string | undefined;
   /** The family's own settings. */
   readonly options: Options;
-  /** What it serves, by `label operation` (one space between); see `offerKey`. */
+  /** Its offers by `label operation` (one space between); see `offerKey`. */
   readonly offers: ReadonlyMap<string, Offer>;
 }
 
@@ -142,136 +141,132 @@ export const offerKey = (label: Label, operation: Operation): string => `${label
 
 export interface Target {
   readonly upstream: Upstream;
-  /** The upstream's name for the model; `*` in it stands for what the model's pattern matched. */
+  /** The upstream's name for the model; `*` is replaced by what the model's pattern matched. */
   readonly model: string;
   /** Lower is tried first. */
   readonly priority: number;
-  /** Its share of the calls among the targets of its priority; one with 0 is never called. */
+  /** Its share of the calls among targets of the same priority; 0: never called. */
   readonly weight: number;
-  /** Undefined where it is not known. */
+  /** Undefined where it is unknown. */
   readonly price: Price | undefined;
-  /** Serves other operations by way of chat. */
+  /** The bridge by which it serves other operations over chat. */
   readonly bridge: string | undefined;
-  /** What it serves: the upstream's offers, or those of the bridge. */
+  /** The upstream's offers, or the bridge's. */
   readonly offers: ReadonlyMap<string, Offer>;
   readonly unsupported: Unsupported;
   readonly tokenIds: TokenIds;
-  /** Undefined where it reranks nothing. */
+  /** Undefined unless it reranks. */
   readonly scores?: TargetScores | undefined;
-  /** What the operator says of how long lists may be; the family's own where undefined. */
+  /** The operator's limits of lists; undefined: the family's. */
   readonly limits?: ListLimits | undefined;
-  /** Parameters that a translated request gains where the client sent none. */
+  /** Parameters added to a translated request where the client sent none. */
   readonly defaults: Readonly<Record<string, Json>>;
 }
 
-/** How the calls are shared among targets of the same priority. */
 export const balances = ['weighted', 'least_busy', 'fastest'] as const;
 export type Balance = (typeof balances)[number];
 
-/** What may be sent again, to another target, after a byte of it left: what its route calls replayable, or everything. */
+/** What may be sent again to another target after its first byte: replayable operations, or everything. */
 export const retryScopes = ['safe', 'always'] as const;
 
 export interface Retry {
   readonly scope: (typeof retryScopes)[number];
-  /** Calls for one client request, at most; calls of which no byte left do not count. */
+  /** Maximum of calls for one client request; calls without a sent byte do not count. */
   readonly attempts: number;
-  /**
-   * How often a target is asked again for one request, before another target is. Undefined: once, where no other target is left, by parts of
-   * lists and by models with one target.
-   */
+  /** Repetitions at a target before another is called. Undefined: once, for parts of lists, and where no other target is left. */
   readonly sameTarget?: number;
 }
 
-/** When a call that is not answered yet is sent to a second target: after a time, or after that of the slowest twentieth. */
+/** When a second target is called beside an unanswered call: after a time, or the 95th percentile. */
 export interface Hedge {
   /** In milliseconds. */
   readonly afterMs: number | 'p95';
 }
 
-/** What is remembered of items of lists. */
+/** Settings of the item cache. */
 export interface CacheSettings {
   readonly ttlMs: number;
   readonly scope: CacheScope;
   /** Bytes in this process. */
   readonly maxBytes: number;
-  /** What is remembered counts for limits as if it had been asked for. */
+  /** Cached items count for limits as if requested. */
   readonly countsForLimits: boolean;
 }
 
-/** Another model that is asked a share of what one is asked, between 0 and 1. */
+/** Another model that gets copies of a share of the requests, between 0 and 1. */
 interface ShadowSettings {
   readonly model: string;
   readonly share: number;
 }
 
-/** Texts that are embedded from time to time. */
+/** Texts that are embedded at intervals. */
 export interface CanarySettings {
   readonly texts: readonly string[];
   readonly everyMs: number;
 }
 
-/** How long a small list waits for others, and how many items go together. */
+/** How long a small list waits for others, and how many items are joined. */
 export interface CoalesceSettings {
   readonly windowMs: number;
   readonly maxItems: number;
 }
 
-/** Who shares it: the keys of a project, or all who may use the model. */
+/** Who shares cached items: the keys of a project, or all that may use the model. */
 export const cacheScopes = ['project', 'shared'] as const;
 type CacheScope = (typeof cacheScopes)[number];
 
 /** What a text is embedded for. */
 export type TextRole = 'query' | 'document';
-/** What is put before each text, by its role. */
+/** A prefix of each text, by its role. */
 export type RolePrefixes = Readonly<Partial<Record<TextRole, string | undefined>>>;
 
 export interface Model {
-  /** The public ID; may hold one `*` and is a pattern then. */
+  /** The public ID; a pattern if it has one `*`. */
   readonly id: string;
   readonly aliases: readonly string[];
-  /** Seconds since the epoch when the store got it; undefined where the file has it, or it comes with a family. */
+  /** Seconds since the epoch when it was stored; undefined for models of the file or a family. */
   readonly createdAtS?: number | undefined;
   readonly operations: readonly Operation[];
   readonly visible: boolean;
   readonly space: string | undefined;
-  /** The scale of its scores; undefined where it has none, or nobody knows. */
+  /** The scale of its scores; undefined where there is none, or it is unknown. */
   readonly scores?: ScoreScale | undefined;
-  /** In tokens: what it can hold, and what it can write; undefined where nobody said. */
+  /** Context length in tokens, and the longest output; undefined where unset. */
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
-  /** How many calls of its own tools its service makes for one request. */
+  /** Maximum of hosted tool calls for one request. */
   readonly maxToolCalls?: number | undefined;
-  /** How wide its vectors are unasked; undefined where nobody said. */
+  /** The default width of its vectors; undefined where unset. */
   readonly dimensions?: number | undefined;
-  /** The first numbers of its vectors are vectors by themselves: shorter ones are made here. */
+  /** Its vectors may be truncated: shorter ones are made here. */
   readonly matryoshka?: boolean;
   /** Where its upstreams know no roles. */
   readonly roles?: RolePrefixes | undefined;
-  /** The longest recording that it is given. */
+  /** The longest recording it accepts. */
   readonly maxAudioMs?: number | undefined;
-  /** vLLM's `messages` may stand in for `input` on the embeddings route. */
+  /** vLLM's `messages` may replace `input` on the embeddings route. */
   readonly acceptsMessages: boolean;
-  /** Streams whose client does not have them counted are counted for the gateway. */
+  /** Requests usage in streams where the client does not. */
   readonly asksUsage: boolean;
-  /** Which service the clients that ask for it were written for, where neither they nor their key say. */
+  /** The service of its clients, where neither they nor their key determine it. */
   readonly shape?: RerankShape | undefined;
   readonly lane?: Lane | undefined;
-  /** What nineteen of twenty interactive requests are promised to take no longer than, to the first byte. */
+  /** The latency target of interactive requests: 95 % get their first byte within this time. */
   readonly interactiveMs?: number | undefined;
-  /** In place of what its upstreams say. */
+  /** Overrides its upstreams' setting. */
   readonly paceMs?: number | undefined;
   readonly balance: Balance;
   readonly retry: Retry;
   readonly hedge: Hedge | undefined;
-  /** Of lists: what is remembered; and that equal items are asked for once. */
+  /** For lists: the cache; equal items are requested once. */
   readonly cache?: CacheSettings | undefined;
   readonly dedupes?: boolean;
-  /** And that small ones of several clients are asked for as one. */
+  /** For lists: joins small requests of several clients. */
   readonly coalesce?: CoalesceSettings | undefined;
-  /** Whether it is what it was, and whether another agrees with it. */
+  /** Compares it with another model; detects that it changed. */
   readonly shadow?: ShadowSettings | undefined;
   readonly canary?: CanarySettings | undefined;
-  /** What all exchanges together may use up of it. */
+  /** Caps of all exchanges together. */
   readonly caps: Caps;
   readonly targets: readonly [Target, ...Target[]];
 }
@@ -280,7 +275,7 @@ export interface Model {
 export interface ResolvedModel {
   readonly model: Model;
   readonly id: string;
-  /** What the `*` of the pattern matched; empty for an exact ID or alias. */
+  /** What the pattern's `*` matched; empty for an exact ID or alias. */
   readonly matched: string;
 }
 
@@ -288,17 +283,16 @@ export interface ModelIndex {
   /** An exact ID or alias, else the longest matching pattern. Says nothing about visibility. */
   resolve(name: string): ResolvedModel | undefined;
   readonly all: readonly Model[];
-  /** By upstream, its names for the models that have a target there; of a pattern, the name with the `*`. */
+  /** For each upstream, its names for models with a target there; for patterns, the name with the `*`. */
   readonly namesByUpstream: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface LedgerSettings {
-  /** Where the journal is. */
   readonly directory: string;
   readonly durability: Durability;
   /** How long rows are kept; sums stay. */
   readonly retentionMs: number;
-  /** Names of JSON fields whose values are left out of what is captured. */
+  /** JSON fields whose values are removed from captured bodies. */
   readonly hiddenFields: readonly string[];
 }
 
@@ -314,11 +308,11 @@ export const logFields = ['postern', 'ecs', 'gcp'] as const;
 export interface LogSettings {
   readonly level: (typeof logLevels)[number];
   readonly format: (typeof logFormats)[number];
-  /** Whose names the fields have. */
+  /** The naming scheme of the fields. */
   readonly fields: (typeof logFields)[number];
   readonly access: {
     readonly errors: boolean;
-    /** Of those that did not fail and were not slow. */
+    /** For requests that neither failed nor were slow. */
     readonly share: number;
     readonly slowMs: number | undefined;
   };
@@ -328,12 +322,12 @@ export interface LogSettings {
 
 /** What is exported of requests to a collector of traces and metrics. */
 export interface OtelSettings {
-  /** Undefined: what the environment says, else the collector on this machine. */
+  /** Undefined: from the environment, else the collector on this machine. */
   readonly endpoint: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** From 0 to 1; undefined: what the environment says, else all. */
+  /** From 0 to 1; undefined: from the environment, else all. */
   readonly sample: number | undefined;
-  /** IDs of keys whose clients may have a request traced beyond that share. */
+  /** IDs of keys whose clients may request tracing beyond that share. */
   readonly keys: ReadonlySet<string>;
 }
 
@@ -341,33 +335,33 @@ export interface OtelSettings {
 export interface ConsoleSettings {
   readonly host: string;
   readonly port: number;
-  /** The operator wrote the port: where it is taken, that is a fault, and not only a pity. */
+  /** The port is configured: a conflict is a fault, rather than a warning. */
   readonly isPortGiven: boolean;
-  /** What a caller must bring; undefined where only this machine reaches the listener. */
+  /** The required token; undefined where only this machine reaches the listener. */
   readonly token: string | undefined;
-  /** The origin by which people reach the console, such as `https://postern.example.com`. */
+  /** The console's public origin, such as `https://postern.example.com`. */
   readonly url: string | undefined;
-  /** Of a request's trace, with `{trace_id}` in place of its ID. */
+  /** URL of a request's trace, with `{trace_id}` in place of its ID. */
   readonly traceUrl: string | undefined;
-  /** Undefined: nobody signs in by way of an identity provider. */
+  /** Undefined: no identity provider. */
   readonly oidc: OidcSettings | undefined;
 }
 
-/** An identity provider, and what its word is worth. */
+/** An identity provider, and how far it is trusted. */
 export interface OidcSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | undefined;
-  /** For people: what the button says. */
+  /** For people: the button's text. */
   readonly title: string;
   readonly scopes: readonly string[];
-  /** Of those whom nobody invited; undefined: they do not get in. */
+  /** For people without an invitation; undefined: no access. */
   readonly defaultRole: Role | undefined;
   /** The claim that holds the groups. */
   readonly roleClaim: string;
   /** The highest role first. */
   readonly roles: readonly { readonly group: string; readonly role: Role }[];
-  /** Addresses count that the provider does not call verified. */
+  /** Accepts addresses that the provider does not report as verified. */
   readonly trustsEmail: boolean;
 }
 
@@ -375,15 +369,14 @@ export interface OidcSettings {
 export interface AlertSettings {
   readonly webhooks: readonly AlertWebhook[];
   readonly smtp: AlertMail | undefined;
-  /** More requests that fail are too many. */
+  /** The alert threshold of failed requests. */
   readonly errorShare: number;
-  /** A longer p95 is too long; undefined where any may be. */
+  /** The alert threshold of the p95; undefined: none. */
   readonly p95Ms: number | undefined;
-  /** Rules that open none. */
   readonly off: readonly AlertRule[];
 }
 
-/** Fields as JSON, or a text as Slack and its like take it. */
+/** Fields as JSON, or a text for Slack and compatible services. */
 export const alertFormats = ['postern', 'slack'] as const;
 
 export interface AlertWebhook {
@@ -391,21 +384,21 @@ export interface AlertWebhook {
   /** The body is signed with it. */
   readonly secret: string | undefined;
   readonly format: (typeof alertFormats)[number];
-  /** Where the connection may lead; anywhere where undefined, as for those that the file declares. */
+  /** The address policy; undefined: anywhere, as for webhooks of the file. */
   readonly addresses: AddressRule | undefined;
 }
 
 export interface AlertMail {
-  /** `smtp:` or `smtps:`, with user and password where the server wants them. */
+  /** `smtp:` or `smtps:`, with user and password where the server requires them. */
   readonly url: string;
   readonly from: string;
   readonly to: readonly string[];
 }
 
-/** A socket of this machine that clients are served at. */
+/** A Unix socket for clients. */
 export interface SocketSettings {
   readonly path: string;
-  /** Who may read and write it, as the file system counts. */
+  /** Its file permissions. */
   readonly mode: number;
   /** A name or a number; undefined: the creating user. */
   readonly owner: string | number | undefined;
@@ -416,21 +409,21 @@ export interface SocketSettings {
 
 export interface ServerSettings {
   readonly host: string;
-  /** Undefined: at the socket alone. */
+  /** Undefined: on the socket only. */
   readonly port: number | undefined;
   readonly socket: SocketSettings | undefined;
-  /** Processes that serve. */
+  /** Worker processes. */
   readonly workers: number;
   readonly basePath: string;
   readonly bodyLimitBytes: number;
-  /** What all request bodies in flight may hold together, in this process; and all translated answers. */
+  /** Memory of all request bodies in flight, in this process; and of all translated answers. */
   readonly bodyMemoryBytes: number;
-  /** Of forms: the longest, and what they may take of the disk together, in this process. */
+  /** For forms: the longest, and the disk space of all together, in this process. */
   readonly uploadLimitBytes: number;
   readonly uploadDiskBytes: number;
-  /** As it is written, relative to where the process was started. */
+  /** As written, relative to the process's working directory. */
   readonly uploadDirectory: string;
-  /** How long a request may wait for room in it. */
+  /** How long a request may wait for body memory. */
   readonly bodyWaitMs: number;
   readonly diagnostics: boolean;
   /** Errors show models that exist and that the key may not use. */
@@ -439,19 +432,19 @@ export interface ServerSettings {
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
-  /** Undefined: as many as there may be. */
+  /** Undefined: no limit. */
   readonly maxConnectionsPerAddress: number | undefined;
   readonly maxHeaderBytes: number;
-  /** A client that ends its side of the connection behind a request is answered; else it has left. */
+  /** A client that closes its side after a request is answered; else it counts as gone. */
   readonly answersHalfClosed: boolean;
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly trustedProxies: BlockList | undefined;
   readonly corsOrigins: readonly string[];
-  /** Where the key of a first start goes; undefined: as its output is collected or not. */
+  /** Where the first key is shown; undefined: depends on whether the output is collected. */
   readonly firstKey: 'print' | 'file' | undefined;
   readonly logClientAddress: boolean;
-  /** Beyond these, new requests are refused before the process suffers. */
+  /** Above these, new requests are refused. */
   readonly shedding: { readonly loopDelayMs: number; readonly memoryBytes: number };
 }
 
@@ -459,25 +452,24 @@ export interface Snapshot {
   /** Seconds since the epoch when it was compiled. */
   readonly createdAtS: number;
   readonly server: ServerSettings;
-  /** Where the store is, such as `sqlite:data/postern.db`. */
+  /** The store's URL, such as `sqlite:data/postern.db`. */
   readonly store: string;
   /** The URL of Redis, where limits are counted for all nodes together. */
   readonly redis: string | undefined;
-  /** How long a decision about limits waits for it. */
+  /** Deadline of limit decisions in Redis. */
   readonly redisDeadlineMs: number;
   readonly ledger: LedgerSettings;
   readonly log: LogSettings;
-  /** By ID: of whom metrics are kept. */
+  /** IDs with their own metrics. */
   readonly metrics: MetricSettings;
-  /** Undefined where the file has no such section. */
+  /** Undefined without such a section. */
   readonly otel: OtelSettings | undefined;
   readonly console: ConsoleSettings;
   readonly alerts: AlertSettings;
-  /** Where what is written in the store may lead. */
+  /** The address policy for upstreams of the store. */
   readonly upstreamAddresses: AddressRule;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly models: ModelIndex;
-  /** Those of the operator's own. */
   readonly customRoutes: readonly CustomRoute[];
   /** The model to use where the client names none. */
   readonly defaultModels: Readonly<Partial<Record<Operation, string>>>;

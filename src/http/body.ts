@@ -9,28 +9,28 @@ import { type Coding, Decoding, type DecodingSink } from './coding.ts';
 import { toRefusal } from './framing.ts';
 import { AnnouncedBody, firstBlockBytes, free, type Gathering, GrowingBody } from './gathering.ts';
 
-/** What is known of a body before it comes. */
+/** Facts about a body before it arrives. */
 export interface BodyPlan {
   readonly limitBytes: number;
-  /** As it comes over the wire; undefined where it comes in chunks. */
+  /** Bytes on the wire; undefined where it is chunked. */
   readonly announcedBytes: number | undefined;
   readonly coding: Coding | undefined;
 }
 
-/** How many bytes a request announces; throws where they are more than may come. Undefined where it says nothing. */
+/** The announced length; throws where it exceeds the limit. Undefined where there is none. */
 export function announcedBytesOf({ bodyBytes }: ServerRequest, limitBytes: number): number | undefined {
   if (bodyBytes === 'chunked') return undefined;
   if (bodyBytes > limitBytes) throw tooLarge(limitBytes, `is ${bodyBytes} bytes long`);
   return bodyBytes;
 }
 
-/** What a decoder holds beside its window: its state, and what it is given and gives at a time. */
+/** A decoder's memory beside its window: its state, input and output. */
 const decoderBytes = 64 * 1024;
 
-/** JSON in earnest becomes four times as long or so; what becomes more has to grow. */
+/** Usual JSON grows about fourfold; more must be acquired as it grows. */
 const usualRatio = 8;
 
-/** Memory to begin with: all of a body whose length is known; a block of the others, or what they usually become. */
+/** Initial memory: all of an announced body; else a block, or the usual size. */
 export function bytesToBeginWith({ announcedBytes, coding, limitBytes }: BodyPlan): number {
   if (coding === undefined) return announcedBytes ?? firstBlockBytes;
   const usualBytes = Math.min((announcedBytes ?? 0) * usualRatio, limitBytes);
@@ -49,21 +49,21 @@ const nothing = (): number => 0;
 
 /** Notified of the end of a body. */
 export interface BodyReader {
-  /** No more of it is read, be it whole or not; so many bytes came over the wire. */
+  /** No more is read, whether it is whole or not; `receivedBytes` came over the wire. */
   onBodyRead(receivedBytes: number): void;
 }
 
-/** One body being read. Someone else may end it: the edge, when its client leaves. */
+/** A body being read. The edge may end it too, when its client leaves. */
 export class BodyReading implements RequestSink, DecodingSink {
   readonly #request: ServerRequest;
   readonly #reader: BodyReader;
   readonly #limitBytes: number;
   readonly #gathering: Gathering;
   readonly #decoding: Decoding | undefined;
-  /** As they came over the wire. */
+  /** On the wire. */
   #receivedBytes = 0;
   #decodedBytes = 0;
-  /** All has come; and all of it is decoded, which may be before. */
+  /** Everything has arrived; and everything is decoded, which may be earlier. */
   #isReceived = false;
   #isDecoded = false;
   #waiter: BodyWaiter | undefined = undefined;
@@ -76,7 +76,7 @@ export class BodyReading implements RequestSink, DecodingSink {
     this.#decoding = plan.coding === undefined ? undefined : new Decoding(plan.coding, this);
   }
 
-  /** Ends with an error as soon as more than the limit has come, or more than there is memory for. */
+  /** Ends with an error as soon as the limit or the available memory is exceeded. */
   tell(waiter: BodyWaiter): void {
     this.#waiter = waiter;
     this.#request.read(this);
@@ -90,7 +90,7 @@ export class BodyReading implements RequestSink, DecodingSink {
     this.#reader.onBodyRead(this.#receivedBytes);
     this.#gathering.drop();
     this.#decoding?.drop();
-    // What still comes is thrown away, and must not wait for anyone.
+    // The rest is discarded, without waiting.
     this.#request.resume();
     waiter.onFailed(error);
     return true;
@@ -130,7 +130,7 @@ export class BodyReading implements RequestSink, DecodingSink {
     } else if (!this.#gathering.add(chunk)) {
       this.fail(outgrown());
     } else {
-      // The decoder goes on in another piece where this one is full; megabytes of garbage would pile up.
+      // A full chunk is released at once, as megabytes of garbage would accumulate.
       free(chunk);
     }
   }

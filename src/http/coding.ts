@@ -13,11 +13,11 @@ import {
 import { GatewayError } from '../core/errors.ts';
 
 export interface Coding {
-  /** How far back its decoder looks, and keeps what it has decoded for. */
+  /** How far back its decoder looks, and how much decoded data it keeps. */
   readonly windowBytes: number;
-  /** How many bytes of a body it takes to know which decoder is meant. */
+  /** Bytes needed to recognise the decoder. */
   readonly signBytes: number;
-  /** `sign` is the beginning of the body, shorter only where all of it is. */
+  /** `sign` is the beginning of the body, or all of it if shorter. */
   decoder(sign: Buffer): Transform;
 }
 
@@ -42,7 +42,7 @@ const codings = new Map<string, Coding>([
       decoder: () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } }),
     },
   ],
-  // Some clients mean the bare stream by "deflate", others the zlib wrapper that the standard asks for.
+  // "deflate" means raw deflate for some clients, and the standard's zlib wrapper for others.
   [
     'deflate',
     {
@@ -53,7 +53,7 @@ const codings = new Map<string, Coding>([
   ],
 ]);
 
-/** The one that a Content-Encoding names; undefined where the body is plain. */
+/** The coding of a Content-Encoding; undefined for a plain body. */
 export function findCoding(contentEncoding: string | undefined): Coding | undefined {
   if (contentEncoding === undefined) return undefined;
   const name = contentEncoding.trim().toLowerCase();
@@ -70,12 +70,12 @@ function isZlib(sign: Buffer): boolean {
   return (first & 0x0f) === 8 && ((first << 8) | (sign[1] ?? 0)) % 31 === 0;
 }
 
-/** Who gets what is decoded. */
+/** Receives decoded data. */
 export interface DecodingSink {
   onDecoded(chunk: Buffer): void;
   onDecodedEnd(): void;
   onUndecodable(cause: unknown): void;
-  /** It has more than it can undo at once; and is ready for more again. */
+  /** It has more than it can decode at once; and is ready again. */
   onFull(): void;
   onReady(): void;
 }
@@ -85,7 +85,7 @@ export class Decoding {
   readonly #sink: DecodingSink;
   #sign: Buffer = Buffer.alloc(0);
   #decoder: Transform | undefined = undefined;
-  /** What was compressed has ended; what comes behind it is no part of it. */
+  /** The compressed data has ended; later bytes are no part of it. */
   #isOver = false;
 
   constructor(coding: Coding, sink: DecodingSink) {

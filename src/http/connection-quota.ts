@@ -14,10 +14,10 @@ export type QuotaSettings = Pick<
   'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies' | 'logClientAddress'
 >;
 
-/** Of all that there may be, from one address, where the operator says nothing; it holds from `crowdedShare` on. */
+/** The default share of connections for one address; applies above `crowdedShare`. */
 const standardAddressShare = 0.1;
 const crowdedShare = 0.8;
-/** A look that found nothing idle is not repeated before. */
+/** After a search without an idle connection, this pause follows. */
 const pauseMs = 100;
 const reportEveryMs = 60_000;
 
@@ -31,17 +31,17 @@ type Reason = 'max_connections' | 'max_connections_per_address';
 export class ConnectionQuota {
   readonly #servers: readonly WireServer[];
   readonly #log: Log;
-  /** Connections by network; loopback and trusted proxies only where the operator names a number. */
+  /** Connections by network; loopback and trusted proxies only with a configured limit. */
   readonly #byNetwork = new Map<string, number>();
   #settings: QuotaSettings;
   #mostOfAddress = 0;
   #crowdedFrom = 0;
-  /** Those that were idle at the last look, the longest last. */
+  /** Connections idle at the last search, the longest last. */
   #idle: Candidate[] = [];
   #nextLookMs = 0;
   readonly #reports = new Map<string, { count: number; nextMs: number }>();
 
-  /** Each server counts together with the others; TCP servers alone count addresses. */
+  /** Servers count together; only TCP servers count addresses. */
   constructor(servers: readonly WireServer[], settings: QuotaSettings, log: Log) {
     this.#servers = servers;
     this.#log = log;
@@ -50,7 +50,7 @@ export class ConnectionQuota {
     for (const { server } of servers) server.prependListener('connection', (socket: Socket) => this.#admit(socket));
   }
 
-  /** Holds for connections that come from now on. */
+  /** Applies to new connections. */
   apply(settings: QuotaSettings): void {
     this.#settings = settings;
     const { maxConnections, maxConnectionsPerAddress } = settings;
@@ -74,7 +74,7 @@ export class ConnectionQuota {
     }
   }
 
-  /** False where its address holds all that it may. A socket of this machine has no address. */
+  /** False where its address is at its limit. A Unix socket has no address. */
   #admitAddress(socket: Socket, open: number): boolean {
     const { remoteAddress: address } = socket;
     const { maxConnectionsPerAddress, trustedProxies } = this.#settings;
@@ -96,7 +96,7 @@ export class ConnectionQuota {
     return true;
   }
 
-  /** One in which a request has begun stays. */
+  /** A connection with a request stays. */
   #closeLongestIdle(): boolean {
     for (;;) {
       const next = this.#idle.pop();
@@ -109,7 +109,7 @@ export class ConnectionQuota {
     }
   }
 
-  /** Who becomes idle later is behind all of these: a look serves until they are used up. */
+  /** Connections that become idle later come after these: a search lasts until they are used up. */
   #look(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#nextLookMs) return false;
@@ -121,7 +121,7 @@ export class ConnectionQuota {
     return this.#idle.length > 0;
   }
 
-  /** A line a minute at most. */
+  /** At most one line a minute. */
   #report(event: 'idle connections closed' | 'connections refused', reason: Reason, address?: string): void {
     const name = `${event} ${reason}`;
     const report = this.#reports.get(name) ?? { count: 0, nextMs: 0 };

@@ -37,14 +37,13 @@ export interface EdgeDeps {
   readonly routes: Routes;
   /** Marks the gateway's own calls, to detect loops. */
   readonly installation: string;
-  /** The configuration in force. */
   current(): Snapshot;
   isReady(): boolean;
-  /** Where rows cannot be brought into the store: how many wait in the journal. Undefined where all is well. */
+  /** Rows waiting in the journal while the store refuses them. Undefined where it does not. */
   rowsThatWait(): number | undefined;
   /** Where bodies get their memory. */
   readonly bodyPool: MemoryPool;
-  /** Where long forms wait, and how much they may take of the disk: undefined where a key has its share, or all have theirs. */
+  /** Storage of long forms, and its disk space: undefined where the key's share, or all of it, is used up. */
   readonly uploads: { readonly spool: Spool; enter(key: string): MemoryLease | undefined };
   /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is notified of either, once. */
   serve(
@@ -55,7 +54,7 @@ export interface EdgeDeps {
     response: ServerAnswer,
     ended: Ended,
   ): void;
-  /** The same for what an upstream keeps under an ID. */
+  /** The same for a request about a stored object. */
   serveObject(
     exchange: Exchange,
     route: ObjectRoute,
@@ -63,7 +62,7 @@ export interface EdgeDeps {
     request: ServerRequest,
     response: ServerAnswer,
   ): Promise<void>;
-  /** The model list, or one model of it, as the caller may see it. */
+  /** The model list, or one model, as the caller may see it. */
   describeModels(exchange: Exchange, id: string | undefined, request: ServerRequest): Promise<unknown>;
   /** A fixed endpoint of a client API, as the caller may see it. */
   showEndpoint(
@@ -73,7 +72,7 @@ export interface EdgeDeps {
     request: ServerRequest,
     response: ServerAnswer,
   ): Promise<unknown>;
-  /** Called once for every request, whatever happened. */
+  /** Called once for every request. */
   settle(exchange: Exchange, method: string): void;
 }
 
@@ -84,14 +83,14 @@ interface Ended {
 }
 
 export interface Edge {
-  /** `isAtSocket`: it came by the socket of this machine, where peers have no address. */
+  /** `isAtSocket`: it came over the Unix socket, where peers have no address. */
   handle(request: ServerRequest, response: ServerAnswer, isAtSocket?: boolean): void;
-  /** The whole answer to a request that cannot be served, nor be read on; each character a byte. */
+  /** The whole answer to an invalid request, after which the connection ends; each character a byte. */
   refuse(fault: WireFault): string;
   readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
-  /** The same without a promise where there is memory at once. */
+  /** Returns no promise where memory is available. */
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
-  /** JSON; where the route takes a form, and one came, that. */
+  /** A JSON body, or a form where the route accepts it. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
 }
 
@@ -99,7 +98,7 @@ const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 
 export function createEdge(deps: EdgeDeps): Edge {
   const routers = new WeakMap<Snapshot, Router>();
-  // What two of them stand for shows before anybody is served.
+  // Ambiguous routes must fail before serving.
   routerOf(deps.current());
 
   function routerOf(snapshot: Snapshot): Router {
@@ -136,7 +135,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     deps.settle(exchange, request.method);
   }
 
-  /** Until the client has it: one that takes nothing of it holds it no longer than it might take to send a request. */
+  /** Until the client has the answer: its time is limited as for sending a request. */
   function holdAnswer({ answerLease, snapshot }: Exchange, response: ServerAnswer): void {
     if (answerLease === undefined) return;
     if (response.isClosed) answerLease.release();
@@ -224,7 +223,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     writeOwn(exchange, response, 200, await deps.showEndpoint(exchange, endpoint, modelFromPath, request, response));
   }
 
-  /** Rows that wait are safe in the journal, and no reason to send clients elsewhere: where the store is away, there is no elsewhere. */
+  /** Waiting rows are safe in the journal: without the store no other node would do better. */
   function readiness(): unknown {
     const status = deps.isReady() ? 'ready' : 'not ready';
     const rowsWaiting = deps.rowsThatWait();
@@ -293,7 +292,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const { isJson, contentEncoding } = factsOf(request.fields);
     if (!isJson && exchange.clientApi?.takesAnyMediaType !== true) throw new GatewayError('unsupported_media_type');
     const coding = findCoding(contentEncoding);
-    // While its key was looked up.
+    // During the look-up of its key.
     checkReadable(exchange, request);
     const limitBytes = server.bodyLimitBytes;
     const plan = { limitBytes, announcedBytes: announcedBytesOf(request, limitBytes), coding };
@@ -316,7 +315,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     waiter: BodyWaiter,
   ): void {
     exchange.requestLease = lease;
-    // While it waited for its memory.
+    // While it waited for memory.
     checkReadable(exchange, request);
     const link = linkOf(response);
     const whole = plan.coding === undefined ? request.takeWhole() : undefined;
@@ -331,7 +330,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     reading.tell(waiter);
   }
 
-  /** Of a client that has gone, or whose request cannot be read, nothing more would come, and nobody would say so. */
+  /** Throws for a client that has left, or an unreadable request: nothing more would arrive, and no event follow. */
   function checkReadable({ client }: Exchange, request: ServerRequest): void {
     if (client.gone) throw new GatewayError('client_closed');
     const { fault } = request;
@@ -365,7 +364,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-/** A request that is being answered: whatever came of it, it is settled once. */
+/** A request being answered: settled once, with any result. */
 class Answering implements Ended {
   readonly #exchange: Exchange;
   readonly #request: ServerRequest;
@@ -398,7 +397,7 @@ class Answering implements Ended {
 
   reject(error: unknown): void {
     const failure = toGatewayError(error);
-    // Nobody knows where the next request would begin.
+    // The beginning of the next request is unknown.
     if (failure.code === 'malformed_request') this.#response.keepAlive = false;
     answerError(this.#exchange, this.#request, this.#response, failure);
     this.resolve();
@@ -417,7 +416,7 @@ function linkOf({ ends }: ServerAnswer): ClientLink {
 
 /** Links a connection to the client's work: notified when the answer was sent, or the client left. */
 class ClientLink implements AnswerEnd, BodyReader {
-  /** Of the body, while it comes. */
+  /** While the body arrives. */
   #reading: Reading | undefined = undefined;
   readonly #exchange: Exchange;
 
@@ -444,7 +443,7 @@ class ClientLink implements AnswerEnd, BodyReader {
   }
 }
 
-/** What is read in a head for every request, once for each head that comes again. */
+/** Facts of a head, cached for repeated heads. */
 const readFacts = (headers: RequestHeaders) => ({
   clientRequestId: clientRequestIdIn(headers),
   loopMark: headers.get(loopHeader),
@@ -456,11 +455,11 @@ type HeadFacts = ReturnType<typeof readFacts>;
 
 function factsOf(fields: ServerRequest['fields']): HeadFacts {
   fields.facts ??= readFacts(fields);
-  // Nobody else writes them.
+  // Written only here.
   return fields.facts as HeadFacts;
 }
 
-/** The client's own, where it sent a fitting one. */
+/** The client's own ID, where it is valid. */
 function clientRequestIdIn(headers: RequestHeaders): string | undefined {
   const id = headers.get('x-request-id');
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
@@ -483,7 +482,7 @@ function routeFor(routes: readonly ObjectRoute[], method: string): ObjectRoute {
   return route;
 }
 
-/** Responses have a form over a WebSocket. */
+/** OpenAI's responses API has a WebSocket form. */
 function checkUpgrade(request: ServerRequest): void {
   if (!/\bwebsocket\b/i.test(request.header('upgrade') ?? '')) return;
   throw new GatewayError('operation_not_supported', {
@@ -492,7 +491,7 @@ function checkUpgrade(request: ServerRequest): void {
   });
 }
 
-/** Files of Anthropic's clients have the path of OpenAI's, and would go to another service. */
+/** Anthropic's files share OpenAI's path, and would go to another service. */
 function checkFiles(
   { routes: [route] }: Extract<RouteMatch, { readonly kind: 'object' }>,
   request: ServerRequest,
@@ -552,7 +551,7 @@ function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {
   return route?.label === 'anthropic' || request.header(anthropicHeader) !== undefined;
 }
 
-/** Which upstream failed is what an operator wants to know of a 502. */
+/** For operators: the upstream that failed. */
 function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
   if (target === undefined || !snapshot.server.diagnostics) return [];
   return ['x-postern-upstream', withMasks(target.upstream.id), 'x-postern-attempts', String(attempts)];

@@ -9,7 +9,7 @@ import { writeJson as writeJsonText } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 
-/** For whom it is written. */
+/** The reader of the error. */
 interface Reader {
   readonly shape: ErrorShape | undefined;
   readonly clientApi: ClientApi | undefined;
@@ -36,12 +36,12 @@ export function writeError(
   return writeJson(response, error.status, body, ['x-request-id', requestId, ...more, ...error.headers]);
 }
 
-/** A whole JSON answer of the gateway's own; the length of its body in bytes comes back. */
+/** A complete JSON answer of the gateway; returns the length of its body in bytes. */
 export function writeJson(response: ServerAnswer, status: number, body: string, headers: readonly string[]): number {
   return response.send(status, ['content-type', 'application/json', ...headers], body);
 }
 
-/** The same for a request that never became one, as the whole text of an answer, each character a byte. */
+/** The same for an invalid request, as the text of a whole answer, each character a byte. */
 export function toRawError(error: GatewayError, requestId: string): string {
   const body = toErrorBody(error, requestId);
   return [

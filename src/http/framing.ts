@@ -16,7 +16,7 @@ export function toRefusal({ kind, message }: WireFault): GatewayError {
   }
 }
 
-/** What every such error says, and what it is in this one. */
+/** The text of such an error, with its details. */
 function withMore(code: ErrorCode, more: string): GatewayError {
   return new GatewayError(code, { message: `${new GatewayError(code).message} ${more}` });
 }

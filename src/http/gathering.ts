@@ -4,17 +4,16 @@ import { Buffer } from 'node:buffer';
 import type { MemoryLease } from '../core/memory-lease.ts';
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
 
-/** What gathers a body. */
+/** Collects a body. */
 export interface Gathering {
   /** False where there is no memory for it. */
   add(chunk: Buffer): boolean;
-  /** All of it; called once, after which nothing of it is kept here. Without a promise where it is not long. */
+  /** The whole body; called once, and then nothing is kept here. Returns no promise for a short one. */
   whole(): Buffer | Promise<Buffer>;
-  /** Nobody wants it any more. */
   drop(): void;
 }
 
-/** A body whose length was announced: its memory is there from the beginning. */
+/** A body of announced length, with its memory reserved. */
 export class AnnouncedBody implements Gathering {
   readonly #bytes: number;
   #whole: Buffer | undefined = undefined;
@@ -45,13 +44,13 @@ export class AnnouncedBody implements Gathering {
   }
 }
 
-/** What a body of unknown length begins with; each further block is as long as all before it, up to the longest. */
+/** The first block of a body of unknown length; each further block doubles it, up to the longest. */
 export const firstBlockBytes = 16 * 1024;
 const longestBlockBytes = 1024 ** 2;
 
 export class GrowingBody implements Gathering {
   readonly #lease: MemoryLease;
-  /** What is held beside it while it comes, by how much of it has come. */
+  /** Further memory in use, by the number of received bytes. */
   readonly #besideBytes: (bytes: number) => number;
   readonly #blocks: Buffer[] = [];
   #block: Buffer = Buffer.alloc(0);
@@ -113,10 +112,7 @@ export class GrowingBody implements Gathering {
   }
 }
 
-/**
- * Memory that nobody else looks at is gone at once, and not when garbage is collected some time. What is a part of a larger piece
- * stays, as others may be in it.
- */
+/** Releases memory at once rather than by garbage collection. A part of a larger buffer stays, as other parts may be in use. */
 export function free(own: Buffer): void {
   const { buffer } = own;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === own.length) buffer.transfer(0);

@@ -11,7 +11,7 @@ import { ConnectionQuota } from './connection-quota.ts';
 import type { Edge } from './edge.ts';
 import { clearSocketFile, dressSocketFile, toSocketFault } from './socket-file.ts';
 
-/** Where connections are taken: at one of them, or at both. */
+/** Where connections are accepted: a port, a socket, or both. */
 export interface Listening {
   readonly tcp: AddressInfo | undefined;
   /** The path of a socket's file. */
@@ -19,16 +19,16 @@ export interface Listening {
 }
 
 export interface Listener {
-  /** Resolves once connections are taken. */
+  /** Resolves once connections are accepted. */
   listen(): Promise<Listening>;
-  /** Takes over what may change while running: timeouts, limits, certificates. */
+  /** Adopts timeouts, limits and certificates. */
   apply(settings: ServerSettings): void;
-  /** Takes no new connection, lets running requests end, and breaks what is left at the deadline. True if nothing was. */
+  /** Accepts no connection, lets running requests finish, and closes the rest at the deadline. True if nothing was left. */
   drain(deadlineMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** How long a client between two requests on one connection may take before it counts as idle during a drain. */
+/** During a drain, a kept-alive connection without a request for this long counts as idle. */
 const idleGraceMs = 1_000;
 const drainLookMs = 100;
 
@@ -59,12 +59,12 @@ export function createListener(
   };
   const socketServer = socket === undefined ? undefined : createWireServer(atSocket, toWireSettings(settings));
   const servers = [tcpServer, socketServer].filter((server) => server !== undefined);
-  // Before TLS, whose handshake costs more than the connection.
+  // Before the TLS handshake, which costs more than the connection.
   const quota = new ConnectionQuota(servers, settings, log);
 
   async function drain(deadlineMs: number): Promise<boolean> {
     for (const server of servers) server.beginDrain();
-    // Idle connections stay for a moment: a client may be about to use one.
+    // Idle connections stay briefly: a client may be about to use one.
     const closed = toClosed(servers);
     const startedMs = clock.monotonicMs();
     const looking = setInterval(() => {
@@ -134,7 +134,7 @@ function listening(server: Server, begin: () => void): Promise<void> {
 async function listenAtSocket(server: Server, socket: SocketSettings): Promise<void> {
   const { path } = socket;
   await listening(server, () => {
-    // Nobody may write to it before it has the owner and the mode that it shall have. A worker's is made by another process.
+    // No one may connect before owner and mode are set. A worker's socket is created by another process.
     const before = process.umask(0o777);
     try {
       server.listen({ path, backlog });

@@ -2,32 +2,32 @@
 
 import { nearestName } from '../lib/nearest-name.ts';
 
-/** A path that is served, without the base path. */
+/** A served path, without the base path. */
 export interface ServedPath {
   readonly path: string;
   readonly methods: readonly string[];
-  /** Clients of which service it is for; undefined where it is the gateway's own. */
+  /** The client API it belongs to; undefined for the gateway's own. */
   readonly clientApi: string | undefined;
-  /** Whether a list of paths shows it. */
+  /** Whether lists of paths include it. */
   readonly isListed: boolean;
 }
 
-/** The request whose path is not served. */
+/** A request for an unknown path. */
 export interface Missed {
   readonly path: string;
   readonly method: string;
-  /** By the path: clients of which service ask. */
+  /** The client API, by the path. */
   readonly clientApi: { readonly id: string } | undefined;
 }
 
 /** Longer ones are not compared: the time grows with the square of the length. */
 const longestPath = 100;
-/** Of one request. */
+/** Limit of names compared for one request. */
 const mostCompared = 4;
-/** A third of the letters, as for other names, would make `/api/ps` of `/api/pull`. */
+/** The usual third would suggest `/api/ps` for `/api/pull`. */
 const shareOfLetters = 4;
 
-/** The path, and what is left of it without its first segments: two segments at least. */
+/** The path, and its remainders without the first segments: at least two segments. */
 function tailsOf(path: string): readonly string[] {
   const segments = path.split('/').slice(1);
   return segments.flatMap((_, index) =>
@@ -42,7 +42,7 @@ export function createRouteHint(
 ): (missed: Missed) => string {
   const shown = ({ path, methods: [method = ''] }: ServedPath): string => `${method} ${basePath}${path}`;
 
-  /** One that takes the method goes before. */
+  /** Paths with the same method are preferred. */
   function likeIt(path: string, method: string): ServedPath | undefined {
     for (const takesIt of [true, false]) {
       const candidates = served.filter(({ methods }) => methods.includes(method) === takesIt);
@@ -53,7 +53,7 @@ export function createRouteHint(
     return undefined;
   }
 
-  /** The path as it came, or behind what leads to it, such as another base path. */
+  /** The path itself, or after a prefix such as another base path. */
   function nearest({ path, method }: Missed): ServedPath | undefined {
     if (path.length > longestPath) return undefined;
     const own = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;

@@ -16,14 +16,14 @@ import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
 import { createRouteHint, type Missed, type ServedPath } from './route-hint.ts';
 
-/** `path` is the canonical one, whichever spelling came. */
+/** `path` is the canonical one, for any spelling. */
 export type RouteMatch = { readonly path: string } & (
   | {
       readonly kind: 'route';
       readonly route: Route;
       readonly modelFromPath: string | undefined;
       readonly shape?: RerankShape;
-      /** By which client API the client came. */
+      /** The client API that the request came by. */
       readonly clientApi?: ClientApi;
     }
   | {
@@ -42,22 +42,22 @@ export type RouteMatch = { readonly path: string } & (
   | { readonly kind: 'model'; readonly id: string; readonly clientApi?: ClientApi }
   | { readonly kind: 'health' }
   | { readonly kind: 'ready' }
-  /** What clients are known to look for, and is not served. */
+  /** A path that clients look for, but that is not served. */
   | { readonly kind: 'refused'; readonly why: string }
 );
 
 export interface Router {
-  /** `path` is the request target up to its query string, as it came. */
+  /** `path` is the raw request target without its query string. */
   find(path: string): RouteMatch | undefined;
-  /** For clients of which service everything under its first segment is. */
+  /** The shape of all paths below its first segment. */
   shapeOf(path: string): RerankShape | undefined;
-  /** Whose clients look for what is not there. */
+  /** The client API whose format errors have. */
   clientApiOf(path: string): ClientApi | undefined;
-  /** What the answer to a request without a route says. */
+  /** The message for a request without a route. */
   hintFor(missed: Missed): string;
 }
 
-/** The methods that a place takes. */
+/** The methods of a path. */
 export function methodsAt(match: RouteMatch): readonly string[] {
   if (match.kind === 'route') return [match.route.own?.method ?? 'POST'];
   if (match.kind === 'endpoint' && match.endpoint.method === 'POST') return ['POST'];
@@ -65,7 +65,7 @@ export function methodsAt(match: RouteMatch): readonly string[] {
   return match.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** A list of paths shows those of the operations, and others that have no ID or name in the middle. */
+/** Lists of paths include those of operations, and others without a parameter in the middle. */
 function toServedPath(match: RouteMatch): ServedPath {
   const { path } = match;
   const isListed =
@@ -87,17 +87,17 @@ export const noAnthropicFiles =
 interface NamePath {
   readonly prefix: string;
   readonly suffix: string;
-  /** The name is an ID: one segment, whatever stands in it. */
+  /** The name is an ID: exactly one segment. */
   readonly isId: boolean;
   readonly match: (name: string) => RouteMatch;
 }
 
-/** What Google's paths have before a method, as some clients encode it. */
+/** The colon before Google's methods, as some clients encode it. */
 const encodedColon = /%3a(?=[A-Za-z]+\/?$)/i;
 
 type Ends = Pick<NamePath, 'prefix' | 'suffix'>;
 
-/** Whether there is a path that both may stand for, and neither is the narrower one, which goes before. */
+/** Whether a path could match both, and neither is more specific. */
 function mayBeBoth(one: Ends, other: Ends): boolean {
   const begins = one.prefix.startsWith(other.prefix) || other.prefix.startsWith(one.prefix);
   const ends = one.suffix.endsWith(other.suffix) || other.suffix.endsWith(one.suffix);
@@ -129,7 +129,7 @@ export interface Routes {
   readonly clientApis: readonly ClientApi[];
 }
 
-/** Throws where two of them could mean the same path. */
+/** Throws where two of them could match the same path. */
 export function createRouter({ routes, objectRoutes, clientApis }: Routes, basePath: string): Router {
   const exact = new Map<string, RouteMatch>();
   const namePaths: NamePath[] = [];
@@ -147,7 +147,7 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
     if (suffix === undefined) {
       const there = exact.get(path);
       const placed = match(undefined);
-      // The configuration was judged: a custom route is only where it may be.
+      // The validated configuration ensures that a custom route may be here.
       if (there !== undefined && isCustom(there) && !isCustom(placed)) return;
       if (there !== undefined) throw twice(path);
       exact.set(path, placed);
@@ -161,13 +161,13 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
     namePaths.push({ prefix, suffix, isId: what === 'id', match: (name) => match(beginning + name) });
   }
 
-  /** Paths of the operator's own are shown to nobody who has no key. */
+  /** Custom paths are not shown to callers without a key. */
   function note(match: RouteMatch): void {
     if (match.kind !== 'refused' && !isCustom(match) && !served.has(match.path))
       served.set(match.path, toServedPath(match));
   }
 
-  // Probes come straight to the listener; they need not know where the routes were put.
+  // Probes call the listener directly, without the base path.
   for (const base of new Set(['', basePath])) {
     put(base + probePaths.healthz, () => ({ kind: 'health', path: '/healthz' }));
     put(base + probePaths.readyz, () => ({ kind: 'ready', path: '/readyz' }));
@@ -266,7 +266,7 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
 
 const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
 
-/** The name in a path, decoded once; undefined where it could be read as anything but a name. */
+/** The name in a path, decoded once; undefined where it is ambiguous. */
 function toModelName(encoded: string): string | undefined {
   let name: string;
   try {
@@ -277,7 +277,7 @@ function toModelName(encoded: string): string | undefined {
   return mayStandInPath(name) ? name : undefined;
 }
 
-/** Nobody has an ID of several segments, and none is read twice. */
+/** IDs are one segment, decoded once. */
 function toId(encoded: string): string | undefined {
   if (encoded.includes('/')) return undefined;
   try {

@@ -12,7 +12,7 @@ export class SocketFileError extends Error {
 
 const elsewhere = 'or set server.socket.path to another one';
 
-/** Removes what a process left behind that is gone; nothing else. */
+/** Removes only the socket of a process that has ended. */
 export async function clearSocketFile(path: string): Promise<void> {
   const found = await statOf(path);
   if (found === undefined) return;
@@ -23,7 +23,7 @@ export async function clearSocketFile(path: string): Promise<void> {
     case 'taken':
       throw isTaken(path);
     case 'ECONNREFUSED': {
-      // Somebody else may have been quicker; what is new is not nobody's.
+      // Another process may have created a new one.
       const now = await statOf(path);
       if (now !== undefined && now.ino === found.ino && now.dev === found.dev) await unlink(path);
       return;
@@ -41,7 +41,7 @@ function isTaken(path: string): SocketFileError {
   return new SocketFileError(`somebody listens at ${path}; stop what listens there, ${elsewhere}`);
 }
 
-/** What is to be changed where a socket cannot be made; what has no code stays as it is. */
+/** The fix for a socket that cannot be created; errors without a code stay unchanged. */
 export function toSocketFault(path: string, error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof SocketFileError || code === undefined) return error;
@@ -51,7 +51,7 @@ export function toSocketFault(path: string, error: unknown): unknown {
   );
 }
 
-/** Gives it away first: until it has its mode, nobody may write to it. */
+/** Changes the owner first: until the mode is set, no one may connect. */
 export async function dressSocketFile({ path, mode, owner, group }: SocketSettings): Promise<void> {
   try {
     if (owner !== undefined || group !== undefined) {
@@ -62,7 +62,7 @@ export async function dressSocketFile({ path, mode, owner, group }: SocketSettin
     await chmod(path, mode);
   } catch (error) {
     const code = codeOf(error);
-    // Somebody removed it while other workers serve on: what they hold is beyond anybody's reach by now.
+    // Removed while other workers still serve: new clients cannot reach them.
     if (code === 'ENOENT') return;
     if (code === undefined) throw error;
     throw new SocketFileError(
@@ -89,7 +89,7 @@ async function statOf(path: string) {
   }
 }
 
-/** `taken`, or why nobody opened. */
+/** `taken`, or why the connection failed. */
 function knock(path: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ path });

@@ -10,14 +10,14 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { makeDirectory } from '../lib/make-directory.ts';
 
 const suffix = '.upload';
-/** Its name must be new: a link that somebody has put there is not followed. */
+/** A new name: existing links are not followed. */
 const anew = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 export interface Spool {
   open(): Promise<SpoolFile>;
 }
 
-/** What a process left behind that ended between making a file and taking its name away goes; the directory may not be there. */
+/** Removes files of processes that ended between creation and unlinking; the directory may be missing. */
 export function createSpool(directory: string): Spool {
   clear(directory);
   return {
@@ -28,7 +28,7 @@ export function createSpool(directory: string): Spool {
       try {
         await unlink(path);
       } catch (error) {
-        // Another process of this directory that has just started may have been quicker.
+        // Another process that just started may have removed it first.
         if (!isGone(error)) {
           await file.close();
           throw error;
@@ -44,7 +44,7 @@ function clear(directory: string): void {
   try {
     entries = readdirSync(directory, { withFileTypes: true });
   } catch {
-    // Nobody has needed it yet; where it cannot be read, the first upload that needs it says so.
+    // Not needed yet; the first upload reports an unreadable directory.
     return;
   }
   for (const entry of entries) {
@@ -63,7 +63,7 @@ export class SpoolFile {
     this.#file = file;
   }
 
-  /** One after the other. */
+  /** Sequentially. */
   async append(pieces: readonly Buffer[]): Promise<void> {
     let wanted = 0;
     for (const piece of pieces) wanted += piece.length;
@@ -76,7 +76,7 @@ export class SpoolFile {
     return new FileBytes(this.#file, 0, this.#bytes);
   }
 
-  /** What is being read or written comes to its end first. Only the first time does anything. */
+  /** Running reads and writes finish first. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -14,12 +14,12 @@ import { toRefusal } from './framing.ts';
 import { GrowingBody } from './gathering.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
-/** A longer one goes into a file. */
+/** A longer form goes into a file. */
 export const inMemoryBytes = 1024 ** 2;
-/** Of what is no file: longer texts pass, and are not looked at. */
+/** For parts that are no file: longer texts pass unread. */
 const longestTextBytes = 64 * 1024;
 const mostTextBytes = 1024 ** 2;
-/** What may wait to be written; then the client waits. */
+/** Above this many unwritten bytes the client is paused. */
 const pausesAtBytes = 512 * 1024;
 const limits = { parts: 256, headBytes: 8 * 1024, nameBytes: 256 };
 
@@ -48,7 +48,7 @@ export class UploadReading implements RequestSink, MultipartSink {
   readonly #parts: FormPart[] = [];
   #head: PartHead | undefined = undefined;
   #start = 0;
-  /** Of the present part; undefined where it is a file, or too long. */
+  /** Of the present part; undefined for a file, or a long text. */
   #text: Buffer | undefined = undefined;
   #textBytes = 0;
   #allTextBytes = 0;
@@ -150,7 +150,7 @@ export class UploadReading implements RequestSink, MultipartSink {
       this.#text = undefined;
       return;
     }
-    // Copied into one: thousands of short pieces, kept by themselves, would take a hundred times as much as what is in them.
+    // Copied into one buffer: thousands of short pieces would take a hundred times their content.
     if (this.#textBytes > this.#text.length) this.#text = lengthened(this.#text, start, 2 * this.#textBytes);
     piece.copy(this.#text, start);
   }
@@ -164,7 +164,7 @@ export class UploadReading implements RequestSink, MultipartSink {
 
   // Where it is kept.
 
-  /** What has come is short enough to be there in one piece at once. */
+  /** Received data that is short enough for memory. */
   #leaveMemory(chunk: Buffer): void {
     this.#isOnDisk = true;
     const held = this.#gathering.whole();

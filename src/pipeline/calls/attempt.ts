@@ -55,7 +55,7 @@ export interface AttemptDeps {
   readonly log: DebugLog;
 }
 
-/** What was tried already, and what came of the first call where one was made. */
+/** Targets tried already, and the result of a first call. */
 export interface FirstCall {
   readonly tried: Tried;
   readonly made?: { readonly lease: TargetLease; readonly outcome: Outcome; readonly startedMs: number };
@@ -67,7 +67,7 @@ export function attempt(plan: Plan, deps: AttemptDeps, first?: FirstCall): Promi
 
 type Answered = Extract<Outcome, { kind: 'answered' }>;
 
-/** Sends a call, with or without having its stream counted. */
+/** Sends a call, with or without requesting usage in its stream. */
 type Send = (asks: boolean, end: CallEnd) => Promise<Outcome | undefined>;
 
 class Attempts {
@@ -78,22 +78,22 @@ class Attempts {
   readonly #client: Listening;
   readonly #tried: Tried;
   readonly #fallback = new FallbackResponse();
-  /** Nothing more may be sent, though someone may be left: a byte left, and the route does not allow it twice. */
+  /** No further call is allowed, though targets may remain: a byte was sent, and the route is not replayable. */
   #isFinal = false;
   /** An idle connection was closed under a call once; a second time is no coincidence. */
   #staleOnce = false;
   /** More than one call is or was running at a time: each is recorded, the successful one included. */
   #isHedged = false;
-  /** Those who answered the whole request with an error that it may be to blame for. */
+  /** Targets whose error the request may have caused. */
   #faults: FaultAttribution | undefined = undefined;
-  /** Whom a call has reached, so that the next to the same is held back for a moment. */
+  /** Upstreams reached by calls: the next call to one of them is delayed. */
   #reached: string[] | undefined = undefined;
-  /** Once a call has failed that may be made again. */
+  /** Set once a repeatable call has failed. */
   #sameTarget: SameTarget | undefined = undefined;
   /** Its pause is over already. */
   #waited: TargetLease | undefined = undefined;
   #rateWait: RateWait | undefined = undefined;
-  /** At `log.level: debug` alone. */
+  /** At `log.level: debug` only. */
   readonly #log: DebugLog | undefined;
 
   constructor(plan: Plan, deps: AttemptDeps, tried: Tried = new Tried(plan.question.body, plan.exchange)) {
@@ -152,7 +152,7 @@ class Attempts {
     }
   }
 
-  /** Whether it has waited for a rate limit, and may try again. */
+  /** Whether it waited for a rate limit, and may try again. */
   async #waitForRate(none: NoTarget): Promise<boolean> {
     if (this.#isOver() || !mayPace(this.#plan)) return false;
     const startedMs = performance.now();
@@ -177,7 +177,7 @@ class Attempts {
     return this.#deps.dispatcher.choose(this.#plan.routePlan, this.#tried, this.#plan.resolved.matched);
   }
 
-  /** A call has failed: some are made again at the same target, before any other is asked or after all others. */
+  /** After a failed call: some are repeated at the same target, before or after all others. */
   async #chooseNext(sameTarget: SameTarget): Promise<TargetLease | NoTarget | undefined> {
     const again = sameTarget.take();
     const chosen = again !== undefined && sameTarget.isFirst ? await this.#chooseAgain(again, sameTarget) : undefined;
@@ -187,13 +187,13 @@ class Attempts {
     return (await this.#chooseAgain(again, sameTarget)) ?? other;
   }
 
-  /** The same target after a pause; undefined where it may not be asked any more. */
+  /** The same target after a pause; undefined where it may not be called again. */
   async #chooseAgain(again: Again, sameTarget: SameTarget): Promise<TargetLease | undefined> {
     const { routePlan, deadlineMs } = this.#plan;
     const waitMs = sameTarget.pauseMs(again, deadlineMs - performance.now(), this.#deps.random);
     if (waitMs === undefined) return undefined;
     if (!(await pause(waitMs, this.#client))) throw new GatewayError('client_closed');
-    // Nothing is in cooldown where there is no alternative.
+    // Without an alternative, cooldowns are ignored.
     if (!sameTarget.isFirst || routePlan.alone) this.#tried.resorted = true;
     this.#tried.only = again.target;
     const lease = this.#chooseUnlessOver();
@@ -204,7 +204,7 @@ class Attempts {
     return lease;
   }
 
-  /** One call; undefined where it came to nothing that is for the client. */
+  /** One call; undefined where its result is not for the client. */
   async #ask(lease: TargetLease, client: Listening): Promise<Answer | undefined> {
     this.#log?.debug('target chosen', this.#namesOf(lease));
     const { upstream } = lease.candidate.target;
@@ -215,7 +215,7 @@ class Attempts {
     } else {
       const entry = lease.enter(client, this.#plan.deadlineMs);
       if (entry !== 'entered') {
-        // Others need not wait for its slot.
+        // Other calls need not wait for its slot.
         this.#rateWait?.letOthersTry();
         if (!this.#hasEntered(lease, await this.#queued(entry), client)) return undefined;
       }
@@ -253,7 +253,7 @@ class Attempts {
     }
   }
 
-  /** An answer that is good by its head may not be by its body. */
+  /** An answer that is good by its head may be faulty by its body. */
   async #readWhole(lease: TargetLease, outcome: Answered, judge: NonNullable<Plan['judge']>): Promise<Outcome> {
     const { answer } = outcome;
     const { errors } = lease.candidate.target.upstream.family;
@@ -277,7 +277,7 @@ class Attempts {
     }
   }
 
-  /** Once a call was sent it goes on as any other does. */
+  /** After its first call it continues like any other. */
   get #isOnlyAtOnce(): boolean {
     return this.#plan.isOnlyAtOnce === true && this.#tried.sent === 0 && this.#exchange.tries.length === 0;
   }
@@ -315,7 +315,7 @@ class Attempts {
     return false;
   }
 
-  /** Undefined where this target cannot serve what is asked, and another one may. */
+  /** Undefined where this target cannot serve the request, and another may. */
   #send(lease: TargetLease, client: Listening): Promise<Outcome | undefined> {
     const { family } = lease.candidate.target.upstream;
     const refusal = family.refusesHalfCharacters ? halfCharacterIn(this.#plan.question) : undefined;
@@ -354,7 +354,7 @@ class Attempts {
     return asking === undefined ? send(false, lease) : this.#sendAskingForUsage(lease, send);
   }
 
-  /** Has the stream counted; who refuses to be asked for that is sent the call as it came. */
+  /** Requests usage in the stream; an upstream that refuses the field gets the unchanged call. */
   async #sendAskingForUsage(lease: TargetLease, send: Send): Promise<Outcome | undefined> {
     const startedMs = performance.now();
     const subCall = new SubCall();
@@ -414,7 +414,7 @@ class Attempts {
     this.#tried.sent += 1;
   }
 
-  /** Reports its outcome to the lease, and keeps what may be needed when nothing better comes. */
+  /** Reports the outcome to the lease, and keeps the answer as a fallback. */
   #judge(lease: TargetLease, outcome: Outcome, startedMs: number): Answer | undefined {
     switch (outcome.kind) {
       case 'answered':
@@ -441,7 +441,7 @@ class Attempts {
     return undefined;
   }
 
-  /** The client is gone; or is not, where the call was one of two. */
+  /** The client left; or another of two calls was faster. */
   #endUnheard(lease: TargetLease, startedMs: number): void {
     if (this.#client.gone) {
       lease.dropped();
@@ -457,13 +457,13 @@ class Attempts {
     if (failure.served !== undefined) {
       this.#exchange.usage = failure.served;
       const call = shareOf(this.#exchange, { items: this.#exchange.estimate?.items ?? 1 }, failure.served, 1);
-      // What was owed before is owed beside it.
+      // Earlier costs are billed beside it.
       call.owed = undefined;
       this.#exchange.owed = [...(this.#exchange.owed ?? []), call];
     }
     if (failure.stale !== undefined || failure.ours !== undefined || failure.elsewhere !== undefined) lease.dropped();
     else lease.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
-    // Of several endpoints another one is as good as another target.
+    // Another endpoint is as good as another target.
     if (failure.elsewhere === undefined) {
       if (failure.stale === undefined || this.#staleOnce) this.#tried.target(lease.candidate.target);
       else this.#staleOnce = true;
@@ -550,7 +550,7 @@ class Attempts {
     return this.#sameTarget;
   }
 
-  /** Nobody served it: the request may be to blame. */
+  /** No target served it: the request may be at fault. */
   #excuse(faults: FaultAttribution): void {
     faults.excuse();
     if (faults.hasUnavailable) {
@@ -564,7 +564,7 @@ class Attempts {
   }
 
   #isOver(): boolean {
-    // Those that a rate limit refused did nothing, and were paced.
+    // Calls refused by a rate limit did nothing.
     const sent = this.#tried.sent - (this.#rateWait?.refusals ?? 0);
     if (this.#isFinal || (sent > 0 && sent >= this.#plan.routePlan.model.retry.attempts)) return true;
     return performance.now() >= this.#plan.deadlineMs;
@@ -604,7 +604,7 @@ class Attempts {
     return race.winner();
   }
 
-  /** Undefined where the first call still waits for its place as well. */
+  /** Undefined where the first call still waits for its slot. */
   #chooseBeside(lease: TargetLease): TargetLease | undefined {
     if (this.#tried.sent === 0 || this.#isOver()) return undefined;
     this.#tried.busy = lease.candidate.target;
@@ -634,7 +634,7 @@ class Attempts {
     this.#log.debug('attempt ended', { ...this.#namesOf(lease), outcome, detail, duration_ms: durationMs });
   }
 
-  /** IDs alone: nothing of a request or of a credential is among them. */
+  /** IDs only: nothing of a request or a credential. */
   #namesOf({ candidate: { target }, credential }: TargetLease): Record<string, unknown> {
     return {
       id: this.#exchange.id,
