@@ -85,7 +85,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   readonly #deps: DirectDeps;
   readonly #asked: Asked;
   readonly #settling: Settling;
-  /** Each is set before the next step is taken. */
+  /** Each is set before the next step. */
   #key: KeyRecord | undefined = undefined;
   #question: Question | undefined = undefined;
   #resolved: ResolvedModel | undefined = undefined;
@@ -96,7 +96,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   #lease: TargetLease | undefined = undefined;
   #startedMs = 0;
   #outcome: Outcome | undefined = undefined;
-  /** Of an answer that came whole, until it is settled. */
+  /** Of a complete answer, until it is settled. */
   #head = '';
   #body: Buffer | undefined = undefined;
 
@@ -147,7 +147,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#fail(error);
   }
 
-  /** All that may have to be looked at by others is left to the pipeline; nothing was taken yet. */
+  /** Leaves all that needs further checks to the pipeline, before anything is acquired. */
   #ask(question: Question): void {
     const { exchange, route, modelFromPath } = this.#asked;
     const key = this.#key;
@@ -162,7 +162,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       return;
     }
     exchange.shape = shape ?? model.shape;
-    // Throws where nothing is kept by which it could be followed.
+    // Throws if the work could not be followed later.
     isInBackground(question, undefined);
     const named = namedObjectsIn(question, route, new ParsingMemory(exchange.requestLease));
     if (named instanceof Promise || named.needed.length > 0 || named.mentioned.length > 0) {
@@ -279,7 +279,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     };
   }
 
-  /** What came with the head is read first: it may be all of the answer. */
+  /** The bytes received with the head are read first: they may be the whole answer. */
   onOutcome(outcome: Outcome): void {
     this.#outcome = outcome;
     queueMicrotask(this.#judge);
@@ -320,7 +320,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     }
   }
 
-  /** False where it does not lie here whole, or holds what no client may see. */
+  /** False if it has not arrived whole, or contains what no client may see. */
   #answerAtOnce(plan: Plan, lease: TargetLease, answer: Answer): boolean {
     const { exchange } = this.#asked;
     const body = wholeBodyIn(answer);
@@ -376,7 +376,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     );
   }
 
-  /** The pipeline serves it, from its body on where that was read. */
+  /** The pipeline serves it, from reading its body on if that was not read. */
   #leave(body: Buffer | undefined, question?: Question): void {
     const { exchange, route, modelFromPath, request, response } = this.#asked;
     const key = this.#key;
@@ -385,7 +385,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#follow(this.#deps.pipeline.serve(exchange, route, modelFromPath, request, response, begun));
   }
 
-  /** The pipeline goes on from here: it was not sent, or what came of it is not plainly good. */
+  /** The pipeline goes on from here: the call was not sent, or its outcome needs further checks. */
   #goOn(first: FirstCall): void {
     const { response } = this.#asked;
     const plan = this.#plan;
@@ -402,7 +402,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   }
 }
 
-/** Nothing but what was asked for, as far as its head says. */
+/** Whether the answer is what was asked for, as far as its head shows. */
 function isPlainlyGood(answer: Answer, { candidate }: TargetLease): boolean {
   const { status, meantStatus } = answer;
   if (status >= 300 || meantStatus !== undefined) return false;

@@ -73,18 +73,18 @@ import { estimateOf } from './usage/request-estimate.ts';
 import { Settling } from './usage/settling.ts';
 export interface PipelineDeps extends ListDeps, RecordingDeps {
   readonly routes: readonly Route[];
-  /** Throws where the process has more to do than is good for it. */
+  /** Throws if the process is overloaded. */
   checkPressure(exchange: Exchange): void;
-  /** Who calls, and whether the key may use the route at all. */
+  /** The key of the caller, and whether it may use the route at all. */
   admit(exchange: Exchange, route: Route, request: ServerRequest): KeyRecord | Promise<KeyRecord>;
-  /** Judges the media type, then reads and decodes the whole body under the limits; a form where the route takes one. */
+  /** Checks the media type, then reads and decodes the whole body under the limits; a form if the route takes one. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
   /** By the resolved public ID. */
   mayUseModel(key: KeyRecord, modelId: string): boolean;
   checkOperation(key: KeyRecord, operation: Operation): void;
   readonly spending: Spending;
   readonly ledger: Ledger;
-  /** Says what an exchange that is over is billed by. */
+  /** Computes the cost of an exchange that has ended. */
   bill(exchange: Exchange): void;
 }
 
@@ -92,7 +92,7 @@ export interface PipelineDeps extends ListDeps, RecordingDeps {
 interface Begun {
   readonly settling: Settling;
   readonly key: KeyRecord;
-  /** Undefined where it was not read yet. */
+  /** Undefined if it was not read yet. */
   readonly body: Buffer | undefined;
   /** Likewise. */
   readonly question: Question | undefined;
@@ -107,9 +107,9 @@ export interface Pipeline {
     response: ServerAnswer,
     begun?: Begun,
   ): Promise<void>;
-  /** The same from where it may be sent, or was: `first` is what came of that. */
+  /** The same from the point where it may be sent, or was: `first` is the outcome. */
   goOn(plan: Plan, response: ServerAnswer, settling: Settling, first: FirstCall): Promise<void>;
-  /** What a request asks for on a route. */
+  /** The reader of requests for a route. */
   readerFor(route: Route): QuestionReader;
   findModel(
     exchange: Exchange,
@@ -120,7 +120,7 @@ export interface Pipeline {
   ): ResolvedModel;
 }
 
-/** What is noted of a key that may use the route. */
+/** Records a key that may use the route. */
 export function letIn(
   exchange: Exchange,
   key: KeyRecord,
@@ -129,7 +129,7 @@ export function letIn(
 ): void {
   exchange.key = key;
   exchange.shape ??= key.shape;
-  // A valid key has a row, of what is refused for want of memory too.
+  // A request with a valid key has a row even if it is refused for lack of memory.
   checkPressure(exchange);
   settling.began(spending.begin(key));
 }
@@ -158,7 +158,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return readerFor(route)(body);
   }
 
-  /** What is kept of it for those who look later is what it asks, without its files. */
+  /** The captured request is the fields of the form, without its files. */
   async function readUpload(
     exchange: Exchange,
     route: Route,
@@ -185,7 +185,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return key;
   }
 
-  /** Whatever knows the body ends with this: a stream may last for long after it. */
+  /** Nothing that holds the body outlives this function, as a stream may last much longer. */
   async function ask(
     exchange: Exchange,
     called: Route,
@@ -317,7 +317,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     });
   }
 
-  /** Models that are named beside its own, each of which the key may use; undefined where there are none. */
+  /** Further models that the request names, each of which the key may use; undefined if there are none. */
   function othersIn(
     exchange: Exchange,
     key: KeyRecord,
@@ -396,7 +396,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   function attemptPassing(plan: Plan): Promise<Answer> {
     const { exchange, route } = plan;
     const answering = answerTo(plan, readerFor(route), deps);
-    // Routes of a client API alone say errors as its clients read them.
+    // Only routes of a client API write errors in its format.
     const isSaidSo = route.clientApi !== undefined || exchange.clientApi?.error === undefined;
     return isSaidSo ? answering : answering.then((answer) => errorAtClientApi(exchange, answer));
   }
@@ -439,7 +439,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   };
 }
 
-/** What is asked of the upstream, and whether the client reads its stream as a list. */
+/** The call to the upstream, and whether the client reads its stream as a list. */
 interface Asked {
   readonly asked: Query;
   readonly wantsList: boolean;
@@ -456,10 +456,10 @@ function queryFor({ query: grammar, streams }: Route, target: string): Asked {
   return { asked: readQuery(`${parameter}=${value}`, grammar), wantsList: true };
 }
 
-/** What is read of a request without one. */
+/** Read for a request without a body. */
 const noBody = Buffer.from('{}');
 
-/** Compiled once for each route; those of the operator's own come with a configuration, and go with it. */
+/** Compiled once for each route; the operator's own routes change with the configuration. */
 function readersOf(compile: (route: Route) => QuestionReader): (route: Route) => QuestionReader {
   const readers = new WeakMap<Route, QuestionReader>();
   return (route) => {
@@ -471,7 +471,7 @@ function readersOf(compile: (route: Route) => QuestionReader): (route: Route) =>
   };
 }
 
-/** Of a route of the operator's own, where neither path nor body say it. */
+/** For a route of the operator whose path and body do not name the model. */
 function modelBesideBody({ own }: Route, headers: RequestHeaders): string | undefined {
   if (own?.model.from === 'nowhere') return own.model.id;
   if (own?.model.from !== 'header') return undefined;
@@ -486,17 +486,17 @@ function modelBesideBody({ own }: Route, headers: RequestHeaders): string | unde
 
 interface Answered {
   readonly answer: Answer;
-  /** What Postern adds to its head. */
+  /** Header lines that Postern adds. */
   readonly lines: string;
 }
 
-/** Whether any of its upstreams keeps what clients make there. */
+/** Whether one of its upstreams stores objects that clients create there. */
 const storesObjects = ({ tiers }: RoutePlan): boolean =>
   tiers.some((tier) =>
     tier.some(({ target: { upstream } }) => upstream.filesPath !== undefined || upstream.batchesPath !== undefined),
   );
 
-/** What may answer in place of the model that is asked serves the same operation. */
+/** A model that may answer in place of the requested one serves the same operation. */
 const fits = ({ model }: ResolvedModel, { param }: NamedModel, { operation }: Route): boolean =>
   isForPart(param) || model.operations.includes(operation);
 

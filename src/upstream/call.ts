@@ -25,15 +25,15 @@ import type { Pools } from './connections/pools.ts';
 import { EndpointCall } from './endpoints/endpoint-call.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
 
-/** What is kept of an answer that nobody has taken yet; the rest waits at the upstream. */
+/** Bytes buffered of an answer that has no reader yet; the rest waits at the upstream. */
 const untakenBytes = 256 * 1024;
-/** A body that is announced to be this short may mean something else than its status, which its first bytes tell. */
+/** A body announced to be at most this long may contradict its status, which its first bytes show. */
 const suspiciousBytes = 16 * 1024;
-/** White space that comes for longer than this is sent to keep the connection open, and passes. */
+/** White space that lasts longer than this keeps the connection open, and is passed on. */
 const longestSpaceMs = 1_000;
-/** Who closes an idle connection has not begun to work on what was put on it; later than this, it may have. */
+/** A server that closes an idle connection within this time has not begun to work on the request; later, it may have. */
 const staleWithinMs = 1_000;
-/** A call with so much of its own total time had it all, but for what it took to get here. */
+/** A call with at least this share of its total time counts as having had all of it. */
 const wholeTimeShare = 0.9;
 
 const eventStream = /^text\/event-stream\b/i;
@@ -70,7 +70,7 @@ export function createCaller(pools: Pools): (call: Call, waiter: OutcomeWaiter) 
 }
 
 class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
-  /** Set as soon as it is made. */
+  /** Set as soon as it is created. */
   call: ClientCall | undefined = undefined;
   dueMs: number;
   slot: Slot | undefined = undefined;
@@ -87,7 +87,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   meantStatus: number | undefined = undefined;
   isLoading = false;
 
-  /** Of the call without its body, which may be long and is needed no more once it was sent. */
+  /** The call without its body, which may be long and is not needed once it was sent. */
   readonly #upstream: Call['upstream'];
   readonly #client: Listening;
   readonly #end: CallEnd;
@@ -101,20 +101,20 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   #paused = false;
   #over = false;
   #untakenBytes = 0;
-  /** The head is here, and the first bytes of the body are waited for. */
+  /** The head has arrived, and the first bytes of the body are awaited. */
   #awaitsBeginning = false;
-  /** What the answer has to be; undefined where it may be anything. */
+  /** The required form of the answer; undefined if any is allowed. */
   #form: Call['form'];
   #codings: readonly string[] = [];
-  /** Its body is short JSON that may mean an error. */
+  /** The body is short JSON that may be an error. */
   #mayMeanError = false;
   #beganAtMs = 0;
   #decodedBytes = 0;
 
   readonly #totalAtMs: number;
-  /** Those who came before it in the exchange took none of it. */
+  /** Earlier attempts of the exchange took none of its time. */
   readonly #hasWholeTime: boolean;
-  /** When the present phase (waiting for the head, or for the next byte) has taken too long. */
+  /** When the present phase (waiting for the head, or for the next byte) times out. */
   #phaseAtMs = Number.POSITIVE_INFINITY;
   readonly #wheel: Wheel;
 
@@ -128,7 +128,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     const nowMs = performance.now();
     this.#totalAtMs = Math.min(nowMs + call.timeouts.totalMs, call.deadlineMs);
     this.#hasWholeTime = this.#totalAtMs - nowMs > call.timeouts.totalMs * wholeTimeShare;
-    // The deadlines are looked at when the clock comes by, so that a chunk only has to move a number.
+    // The wheel checks the deadlines, so that a chunk only has to update a number.
     this.#wheel = wheel;
     this.dueMs = Math.min(nowMs + this.#napMs(), this.#totalAtMs);
     wheel.add(this);
@@ -168,14 +168,14 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     if (!this.#awaitsBeginning) this.#answer();
   }
 
-  /** What says in its head that it is something else passes: the first event of a stream may be far off. */
+  /** An answer whose head says that it is something else passes: the first event of a stream may come late. */
   #hasForm(): boolean {
     if (this.status !== 200 || this.#form === undefined) return false;
     const declared = this.#form === 'json or text' ? eventsOrText : eventStream;
     return !declared.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
-  /** Only short JSON bodies: the others pass as they come. */
+  /** Only short JSON bodies: the others pass as they arrive. */
   #mayBeError(): boolean {
     if (this.status !== 200 || this.#upstream.family.failureIn === undefined) return false;
     const length = Number(headerValue(this.headers, 'content-length') ?? 0);
@@ -184,7 +184,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return /^application\/(?:[^;]*\+)?json/i.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
-  /** Errors are short, also where no length is announced. */
+  /** Errors are short, also if no length is announced. */
   #mayHoldSign(): boolean {
     const { signs = [], exhaustion } = this.#upstream.family;
     const isCompressed = headerValue(this.headers, 'content-encoding') !== undefined;
@@ -193,7 +193,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return Number(headerValue(this.headers, 'content-length') ?? 0) <= suspiciousBytes;
   }
 
-  /** Looks at what has come of such a body, and hands the answer over once it is clear what it is. */
+  /** Reads the beginning of such a body, and hands the answer over once its form is clear. */
   #lookAtBeginning(isWhole: boolean): void {
     const [only] = this.waiting;
     const beginning = this.waiting.length === 1 && only !== undefined ? only : Buffer.concat(this.waiting);
@@ -205,10 +205,10 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return this.#readForm(beginning, isWhole) && this.#readError(beginning, isWhole);
   }
 
-  /** False where more has to be seen, and where it is no answer. */
+  /** False if more bytes are needed, and if it is no answer. */
   #readForm(beginning: Buffer, isWhole: boolean): boolean {
     if (this.#form === undefined) return true;
-    // What comes byte by byte is not decoded at each of them.
+    // A body that arrives byte by byte is not decoded at each of them.
     if (this.#codings.length > 0 && !isWhole && beginning.length < 2 * this.#decodedBytes && !this.#isLate)
       return false;
     this.#decodedBytes = beginning.length;
@@ -224,7 +224,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return performance.now() - this.#beganAtMs > longestSpaceMs;
   }
 
-  /** It is no answer: one that is short is read to its end, so that its connection can be used again. */
+  /** It is no answer: a short one is read to its end, so that its connection can be used again. */
   #refuse(failure: Failure): void {
     this.#awaitsBeginning = false;
     this.waiting = [];
@@ -255,7 +255,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#tell({ kind: 'answered', answer: this });
   }
 
-  /** The first time alone. */
+  /** Has an effect only the first time. */
   #tell(outcome: Outcome): void {
     const waiter = this.#waiter;
     this.#waiter = undefined;
@@ -292,7 +292,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#break(this.#toFailure(error));
   }
 
-  /** Nothing more comes of it. */
+  /** No further bytes are read. */
   #break(failure: Failure): void {
     this.#failure = failure;
     this.#finish(this.status === 0 ? undefined : failure);
@@ -355,9 +355,9 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return { kind: 'unknown', failure: toFailure(new Error('cancelled'), true) };
   }
 
-  /** Ends the call where a deadline has passed, else waits for the next one. */
+  /** Ends the call if a deadline has passed, else waits for the next one. */
   onDue(nowMs: number): void {
-    // A reader that we made wait is not a silent upstream.
+    // If the relay paused the reading, the upstream is not silent.
     if (this.#paused) this.#phaseAtMs = nowMs + this.#timeouts.idleMs;
     const dueMs = Math.min(this.#phaseAtMs, this.#totalAtMs);
     if (dueMs > nowMs) {
@@ -369,13 +369,13 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#break(this.#timeoutFailure(nowMs));
   }
 
-  /** How long it may wait at most: a phase that has not begun may end before any deadline that is known by now. */
+  /** The longest time to the next check: a phase that has not begun may end before any deadline known now. */
   #napMs(): number {
     const { firstByteMs, idleMs } = this.#timeouts;
     return this.firstByteAtMs === 0 ? Math.min(firstByteMs, idleMs) : Number.POSITIVE_INFINITY;
   }
 
-  /** An answer that was coming, or a call that began late, is not to blame for the end of the total time. */
+  /** An answer that was arriving, or a call that began late, is not to blame for the end of the total time. */
   get #isOurs(): boolean {
     return this.status !== 0 || !this.#hasWholeTime;
   }
@@ -404,7 +404,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   }
 }
 
-/** Takes what nobody wants, as long as it is short. */
+/** Discards a body that is not needed, as long as it is short. */
 class Waste implements AnswerSink {
   readonly #call: CallHandler;
   #leftBytes = suspiciousBytes;

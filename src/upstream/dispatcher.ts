@@ -18,27 +18,27 @@ import { type CooldownChange, HeldTarget, type LeaseDeps } from './target-lease.
 
 /** At most this share of a tier is in cooldown because of error answers: the others would have to bear all calls. */
 const restingShare = 0.5;
-/** Beyond that share, one that should rest is called with this much of its weight. */
+/** Beyond that share, a target that should be in cooldown is called with this much of its weight. */
 const pressedWeight = 0.1;
 /** An active check may fail once. */
 const failedChecksToCooldown = 2;
-/** Where nothing says when there will be room again. */
+/** Used if nothing says when a slot will be free. */
 const fullRetryAfterMs = 1_000;
 
 export interface DispatcherDeps extends LeaseDeps {
   readonly random: () => number;
-  /** Where processes share the slots at upstreams. */
+  /** Set if processes share the slots at upstreams. */
   readonly shared?: SharedSlots | undefined;
 }
 
 export interface TargetDispatcher extends Dispatcher {
-  /** Takes over a configuration; what is known of those that stay is kept. */
+  /** Takes over a configuration; the state of targets that stay is kept. */
   adopt(snapshot: Pick<Snapshot, 'upstreams' | 'models'>): void;
-  /** What an active check found. */
+  /** The result of an active check. */
   checked(upstream: Upstream, ok: boolean, why: string | undefined): void;
-  /** How every target of a configuration is, each once. */
+  /** The state of every target of a configuration, each once. */
   describe(snapshot: Pick<Snapshot, 'models'>): TargetState[];
-  /** The same in steps: every `yield` is a place to stop at. */
+  /** The same in steps: the caller may pause at every `yield`. */
   describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined>;
 }
 
@@ -69,7 +69,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       return option && begin(option, routePlan, tried, nowMs);
     }
     const options = optionsIn(tier, tried, matched, nowMs);
-    // Nobody has to queue as long as one of the same priority is free.
+    // Nothing has to queue as long as a target of the same priority is free.
     const free = options.length > 1 ? options.filter(({ view }) => view.upstream.slots.isFree(tried.lane)) : options;
     const best = free.length > 0 ? free : options;
     while (best.length > 0) {
@@ -80,13 +80,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return undefined;
   }
 
-  /** Undefined where it may not be called now. */
+  /** Undefined if it may not be called now. */
   function optionFor(candidate: Candidate, view: TargetView, tried: Tried, nowMs: number): Option | undefined {
     const key = mayCall(view, tried, nowMs) ? chooseKey(view, tried, nowMs) : undefined;
     return key && { candidate, view, key, weight: candidate.target.weight };
   }
 
-  /** Everyone of a tier that may be called now. */
+  /** All targets of a tier that may be called now. */
   function optionsIn(tier: readonly Candidate[], tried: Tried, matched: string, nowMs: number): Option[] {
     const options: Option[] = [];
     let resting = 0;
@@ -101,7 +101,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return over > 0 && options.length > 0 ? [...options, ...pressed(tier, tried, matched, over, nowMs)] : options;
   }
 
-  /** Those of a tier that wake soonest, so that not too many of it rest at once. */
+  /** The targets of a tier whose cooldown ends soonest, so that not too many are in cooldown at once. */
   function pressed(tier: readonly Candidate[], tried: Tried, matched: string, count: number, nowMs: number): Option[] {
     return tier
       .map((candidate) => ({ candidate, view: healthIndex.viewOf(candidate.target, matched, nowMs) }))
@@ -118,7 +118,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       });
   }
 
-  /** Undefined where a repetition would be one too many for the upstream. */
+  /** Undefined if a retry would exceed the upstream's retry budget. */
   function begin(option: Option, routePlan: RoutePlan, tried: Tried, nowMs: number): TargetLease | undefined {
     const { budget } = option.view.upstream;
     const isPaid = tried.sent > 0;
@@ -128,7 +128,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return new HeldTarget(option, { routePlan, isPaid, caller: tried.caller }, deps, nowMs);
   }
 
-  /** By weight among those that work; most targets have one. */
+  /** By weight among the working ones; most targets have one. */
   function chooseKey({ keys, target }: TargetView, tried: Tried, nowMs: number): KeyView | undefined {
     const [only] = keys;
     if (keys.length === 1 && only !== undefined) return mayUse(only, target, tried, nowMs) ? only : undefined;
@@ -156,7 +156,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return undefined;
   }
 
-  /** Everyone who was not tried, by the end of the rest; those last whose upstream is known to be down. */
+  /** All targets not tried, by the end of their cooldown; last those whose upstream is known to be down. */
   function untried(tiers: RoutePlan['tiers'], tried: Tried, matched: string, nowMs: number): Option[] {
     return tiers
       .flat()
@@ -247,12 +247,12 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 }
 
-/** Of an upstream as a whole. */
+/** For an upstream as a whole. */
 function changeOf(upstream: string, what: Pick<CooldownChange, 'inCooldown' | 'why' | 'forMs'>): CooldownChange {
   return { upstream, model: undefined, credential: undefined, alone: false, ...what };
 }
 
-/** That it is there says nothing of those who answered that they cannot; one that was loading may be ready. */
+/** A reachable upstream does not clear cooldowns that its answers caused; one that was loading may be ready. */
 function wakeUnreachable({ targets }: UpstreamHealth, nowMs: number): void {
   for (const { circuit } of targets.values()) {
     if (circuit.openedBy === 'wire' || circuit.openedBy === 'loading') circuit.wake(nowMs);

@@ -8,7 +8,7 @@ import { writeJson } from '../../lib/json/json-text.ts';
 import type { ErrorReader } from './foreign-error.ts';
 import { type Plan, translationFor } from './plan.ts';
 
-/** What services call the same thing; the client's own name for it is among them. */
+/** Names that services use for the same field, the client's own among them. */
 const sameThings: readonly (readonly string[])[] = [
   [
     'input',
@@ -44,12 +44,12 @@ const sameThings: readonly (readonly string[])[] = [
   ['model', 'model_id', 'modelId', 'modelArn'],
 ];
 
-/** A path has few steps; what has more is none. */
+/** The most steps a path can have. */
 const mostSteps = 12;
 const mostNames = 30;
 const oneSliceBytes = 512 * 1024;
 
-/** Who reads an error of this candidate's. */
+/** The reader of an error of this candidate. */
 export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
   return {
     shape: plan.exchange.shape,
@@ -64,7 +64,7 @@ function writeError({ clientApi, id }: Plan['exchange'], status: number, message
   return writeJson(said ?? { error: { message, ...upstreamError(status), param: null } });
 }
 
-/** Undefined where the client sent no such field. */
+/** Undefined if the client sent no such field. */
 export async function clientParam(said: string, body: Buffer): Promise<string | undefined> {
   const steps = said
     .split(/\W+/)
@@ -75,11 +75,11 @@ export async function clientParam(said: string, body: Buffer): Promise<string | 
   if (candidates.length === 0) return undefined;
   const watched = compileWatchedKeys(candidates);
   const scan = body.length <= oneSliceBytes ? scanJson(body, watched) : await scanJsonSliced(body, watched);
-  // Its own words first: other services' words for a thing may stand above them.
+  // The client's own names first: names of other services may be listed before them.
   return scan.ok ? candidates.find((name) => scan.fields.get(name) !== undefined) : undefined;
 }
 
-/** Letter case does not tell fields apart. */
+/** Names that differ only in case count as one. */
 function withoutRepeats(names: readonly string[]): string[] {
   const byFolded = new Map<string, string>();
   for (const name of names) {

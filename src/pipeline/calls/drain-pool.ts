@@ -2,13 +2,13 @@
 
 /** In one process. */
 const mostCalls = 256;
-/** For each of them. */
+/** For each call. */
 const longestMs = 1_000;
 
 export class DrainPool {
   #count = 0;
 
-  /** `giveUp` is called once the time is up, or at once where there are as many as may be. Returns what ends the wait. */
+  /** Calls `giveUp` when the time is up, or at once if the pool is full. Returns a function that ends the wait. */
   enter(giveUp: () => void): () => void {
     if (this.#count >= mostCalls) {
       giveUp();

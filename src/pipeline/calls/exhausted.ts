@@ -9,12 +9,12 @@ import { codingsOf } from '../../lib/raw-headers.ts';
 import { decode } from '../answers/decoding.ts';
 import type { Plan } from './plan.ts';
 
-/** What is longer is no such message. */
+/** A longer body is no such message. */
 const mostBytes = 16 * 1024;
-/** By escapes of plain letters a client could hide what it wants repeated. */
+/** With escapes of plain letters a client could hide text that it wants repeated. */
 const escapedLetter = /\\u00[2-7]/i;
 
-/** False where nobody else is left to ask, and where the request could have put the words there. */
+/** False if no other target is left, and if the request could have put the words there. */
 export function isExhausted(plan: Plan, { candidate }: TargetLease, answer: Answer): boolean | Promise<boolean> {
   const { exhaustion } = candidate.target.upstream.family;
   const { status } = answer;
@@ -43,7 +43,7 @@ async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffe
   return plain;
 }
 
-/** The fact that is met. */
+/** The matching fact. */
 function wordsIn(bytes: Buffer, codes: readonly string[], messages: readonly string[]): string | undefined {
   const error = errorIn(bytes);
   if (!isJsonObject(error)) return undefined;

@@ -4,7 +4,7 @@ import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { FaultAttribution } from './fault-attribution.ts';
 
-/** Those who are excused where each of these answered so, none of them well. */
+/** The targets excused if each of these answered with its status and none succeeded. */
 function excusedOf(statuses: readonly number[], targets: readonly string[] = ['a', 'b', 'c']): number[] {
   const faults = new FaultAttribution();
   const excused: number[] = [];

@@ -3,10 +3,10 @@
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';
 
-/** Statuses about the service, whatever the request was. */
+/** Statuses about the service, independent of the request. */
 const unreachableStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
 
-/** By these a service says that it is unavailable. */
+/** With these a service reports that it is unavailable. */
 export const unavailable: ReadonlySet<number> = new Set([503, 529]);
 
 interface FailedTry {
@@ -17,7 +17,7 @@ interface FailedTry {
 export class FaultAttribution {
   readonly #all: FailedTry[] = [];
 
-  /** One was unavailable, which the request may be to blame for as well: the dispatcher knows who else was, for this body alone. */
+  /** A target was unavailable, perhaps because of the request: only the dispatcher knows which others were, for this body. */
   hasUnavailable = false;
 
   add(lease: TargetLease, { status, meantStatus = status }: Answer): void {
@@ -25,7 +25,7 @@ export class FaultAttribution {
     if (!unreachableStatuses.has(meantStatus)) this.#all.push({ lease, status: meantStatus });
   }
 
-  /** Nobody served it, and two failed alike: the request is to blame, and not those who got it. */
+  /** No target served it, and two failed in the same way: the request is to blame, not the targets. */
   excuse(): void {
     for (const { lease, status } of this.#all) {
       const { target } = lease.candidate;

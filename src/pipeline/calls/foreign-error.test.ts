@@ -80,7 +80,7 @@ interface Speaking {
   readonly reader?: ErrorReader;
 }
 
-/** Whatever an upstream names, the client has a field of that name. */
+/** For any name of an upstream, the client has a field of that name. */
 const translated: ErrorReader = { isTranslated: true, write: () => Buffer.alloc(0), fieldFor: async (param) => param };
 const direct: ErrorReader = { ...translated, isTranslated: false };
 

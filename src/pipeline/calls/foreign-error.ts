@@ -21,18 +21,18 @@ import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
 
 const longestMessage = 2_000;
-/** A day. What asks for more is no time. */
+/** One day; a longer time is ignored. */
 const longestRetryS = 86_400;
 
-/** Who reads the error. */
+/** The client that reads the error. */
 export interface ErrorReader {
   /** The service that the client was written for. */
   readonly shape?: RerankShape | undefined;
-  /** The call was written by us: the upstream speaks of other fields than the client's. */
+  /** The gateway wrote the call: the upstream's field names are not the client's. */
   readonly isTranslated: boolean;
-  /** An error in the words of the client's API. */
+  /** An error in the format of the client's API. */
   write(status: number, message: string): Buffer;
-  /** The field of the client's request that is meant; undefined where it has none of that. */
+  /** The field of the client's request that is meant; undefined if it has none. */
   fieldFor(param: string): Promise<string | undefined>;
 }
 
@@ -53,7 +53,7 @@ export async function inOurWords(
   const speaksAsWeDo = family.errors === undefined && mayPass;
   if (speaksAsWeDo && reader.shape === undefined) return answer;
   if (meantStatus < 400) return answer;
-  // What is longer is no error message, and passes through the screen before it is known to be harmless.
+  // A longer body is no error message, and passes through the screen before it is known to be harmless.
   const whole = await readWhole(answer, new Allowance(heldBytes));
   const said = toSaid(meantStatus, answer.headers, 'body' in whole ? whole.body : undefined);
   const wireFormat = family.errors ?? {};
@@ -99,13 +99,13 @@ function messageInstead(said: Said, wireFormat: ErrorWireFormat): string {
 const withheldMessage = (status: number): string =>
   `The upstream answered ${status} and speaks of the operator's account in it; its words are withheld. Tell the operator.`;
 
-/** An error as it came. */
+/** An error as received. */
 interface Said {
   readonly status: number;
   readonly headers: readonly string[];
-  /** Undefined where it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly bytes: Buffer | undefined;
-  /** The same, where it is JSON. */
+  /** The same if it is JSON. */
   readonly json: Json | undefined;
 }
 
@@ -113,7 +113,7 @@ function toSaid(status: number, headers: readonly string[], bytes: Buffer | unde
   return { status, headers, bytes, json: bytes && toJson(bytes) };
 }
 
-/** What is ours already passes, or keeps what else it says. */
+/** An error in the gateway's format passes unchanged; others keep their further fields. */
 async function toOurs(
   answer: Answer,
   said: Said,
@@ -145,14 +145,14 @@ function messageOf({ error }: JsonObject, said: Said): string {
   return (isJsonObject(error) ? textIn(error.message) : undefined) ?? plainMessage(said);
 }
 
-/** When it may be asked again, where the body says so: as a header, or none. */
+/** The `retry-after` header for a time given in the body, or none. */
 export function retryAfterIn(body: Json | undefined, wireFormat: ErrorWireFormat): string[] {
   const seconds = body === undefined ? undefined : wireFormat.retryAfterS?.(body);
   const isTime = seconds !== undefined && seconds <= longestRetryS;
   return isTime ? ['retry-after', String(Math.max(1, Math.ceil(seconds)))] : [];
 }
 
-/** The same for an error in the middle of a stream, of which nothing is known but its data. */
+/** The same for an error in the middle of a stream, of which only the data is known. */
 export function streamErrorInOurWords(data: string): Json {
   const said = toSaid(500, [], Buffer.from(data));
   const { message } = readError(said.json);
@@ -189,7 +189,7 @@ async function toError(
   };
 }
 
-/** What an upstream calls it says nothing to a client of ours. */
+/** The upstream's own error type means nothing to the client. */
 function kindOf(status: number, field?: string): { type: string; param: string | null; code: string } {
   const { type, code } = upstreamError(status);
   return { type, param: field ?? null, code };
@@ -201,7 +201,7 @@ function textOf(bytes: Buffer | undefined): string | null {
   return bytes === undefined || bytes.length === 0 ? null : cut(bytes.toString('utf8'), longestMessage);
 }
 
-/** Never in the middle of a character. */
+/** Does not cut inside a character. */
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
@@ -218,7 +218,7 @@ function toJson(bytes: Buffer): Json | undefined {
   }
 }
 
-/** `{"error":{"message","type","param","code"}}`, every part of the kind that the official clients expect. */
+/** `{"error":{"message","type","param","code"}}` with the types that the official clients expect. */
 function isInOurShape(body: Json | undefined): boolean {
   const error = isJsonObject(body) ? body.error : undefined;
   if (!isJsonObject(error)) return false;
@@ -228,13 +228,13 @@ function isInOurShape(body: Json | undefined): boolean {
 
 const isTextOrNull = (value: Json | undefined): boolean => value === null || typeof value === 'string';
 
-/** What the body of an error says, whatever it is written like. */
+/** The message in the body of an error, in any format. */
 export function errorMessageIn(status: number, bytes: Buffer | undefined): string {
   const said = toSaid(status, [], bytes);
   return cut(readError(said.json).message ?? plainMessage(said), longestMessage);
 }
 
-/** Every spelling that upstreams are known to have: objects, texts and lists, wrapped or flat. */
+/** Every format that upstreams are known to use: objects, texts and lists, wrapped or flat. */
 function readError(body: Json | undefined): SaidError {
   if (isJsonList(body)) {
     const first = readError(body[0]);
@@ -260,7 +260,7 @@ function readFlat(body: JsonObject): SaidError {
   };
 }
 
-/** A text; or the first thing said in a list of faults, with the place that it is about. */
+/** A text; or the first message in a list of faults, with the position it is about. */
 function messageIn(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value;
   if (isJsonList(value)) {
@@ -290,7 +290,7 @@ function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** Where the body says nothing that can be read: a page of a proxy in between, or nothing at all. */
+/** The message if the body cannot be read, such as a proxy's page or an empty body. */
 function plainMessage({ status, bytes, json }: Said): string {
   const text = json === undefined ? (bytes?.toString('utf8').trim() ?? '') : '';
   const isMarkup = text.startsWith('<');

@@ -3,7 +3,7 @@
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer, ClientWork, Listening } from '../../core/outcome.ts';
 
-/** Resolves with an answer that is for the client, or with none. */
+/** Resolves with an answer for the client, or with none. */
 type Ask = (lease: TargetLease, client: Listening) => Promise<Answer | undefined>;
 
 export interface Won {
@@ -11,7 +11,7 @@ export interface Won {
   readonly answer: Answer;
 }
 
-/** One of the calls. Its client leaves as well when another call was faster. */
+/** One of the calls. For it, the client also counts as gone when another call was faster. */
 interface Racer {
   readonly client: Listening;
   readonly ended: Promise<{ readonly racer: Racer; readonly won: Won | undefined }>;
@@ -38,7 +38,7 @@ export class Race implements ClientWork {
     this.#racers.push(racer);
   }
 
-  /** Whether all calls are still out after so long. */
+  /** Whether all calls are still running after this time. */
   async outlasts(ms: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<true>((resolve) => {
@@ -72,9 +72,9 @@ export class Race implements ClientWork {
 function breakOff({ client, ended }: Racer): void {
   leave(client);
   ended.then(
-    // Two may answer at the same moment.
+    // Two may answer at the same time.
     ({ won }) => won?.answer.cancel(),
-    // It ends as one does whose client left.
+    // It ends like a call whose client left.
     () => undefined,
   );
 }

@@ -2,7 +2,7 @@
 
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 
-/** False where the client left. */
+/** False if the client left. */
 export function pause(ms: number, client: Listening): Promise<boolean> {
   return client.gone ? Promise.resolve(false) : new Promise((resolve) => new Pause(ms, client, resolve));
 }

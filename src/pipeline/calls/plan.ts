@@ -39,7 +39,7 @@ interface CallAbout {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly behind: string;
   readonly query: Query;
-  /** Of one that is made, as it came. */
+  /** The body of a call made by the gateway, as received. */
   readonly body?: CallBody;
 }
 
@@ -50,36 +50,36 @@ export interface Plan {
   readonly resolved: ResolvedModel;
   readonly clientHeaders: RequestHeaders;
   readonly routePlan: RoutePlan;
-  /** The only one that may be used, where what the request names lies in its account. */
+  /** The only credential allowed, if the request names an object of its account. */
   readonly credential: Credential | undefined;
-  /** In place of the exchange's own, where it is done whether that one leaves or not. */
+  /** In place of the exchange's own, for work that is done even if the client leaves. */
   readonly client?: Listening;
-  /** Where it is about what the upstream keeps: what stands behind the path at which such things are made. */
+  /** For a call about a stored object: the part after the path where such objects are created. */
   readonly about?: CallAbout;
-  /** Where the path has the model: what of the body names it as well. */
+  /** If the model is in the path: the fields of the body that name it too. */
   readonly namedAgain?: readonly NamedAgain[] | undefined;
-  /** Models that it names beside its own. */
+  /** Further models that the request names. */
   readonly others?: readonly OtherModel[] | undefined;
-  /** Goes behind the path of the call. */
+  /** Appended to the path of the call. */
   readonly query: Query;
   /** On the monotonic clock: one deadline for all attempts. */
   readonly deadlineMs: number;
   readonly reservation: Reservation;
-  /** Its answer becomes something else for the client. */
+  /** The gateway reads the answer and writes another one for the client. */
   readonly isRead?: boolean;
-  /** A stream is written anew with its count, which is asked for. */
+  /** The stream is rewritten, with the usage that the gateway asks for. */
   readonly isCountRead?: boolean;
-  /** Where the IDs stand that its upstream keeps something under; undefined where it keeps nothing. */
+  /** The fields with IDs of objects that the upstream stores; undefined if it stores none. */
   readonly records: ObjectRecords | undefined;
-  /** The answer is no more than a promise of one. */
+  /** The answer only acknowledges background work. */
   readonly inBackground: boolean;
-  /** Reads a good answer whole; somebody else is asked where it is not what was asked for. */
+  /** Reads a good answer whole; another target is called if it does not match the request. */
   readonly judge?: (answer: Answer, lease: TargetLease) => Promise<Judged>;
-  /** Of a list whose model remembers items: what was found of it. */
+  /** For a list whose model remembers items: those that were found. */
   readonly remembered?: Remembered | undefined;
   /** It asks for a part of a list. */
   readonly isPart?: true;
-  /** It is asked only where it need not wait for a slot: throws `NoFreeSlot` else. */
+  /** It is sent only if it need not wait for a slot; throws `NoFreeSlot` else. */
   readonly isOnlyAtOnce?: boolean;
 }
 
@@ -87,10 +87,10 @@ export class NoFreeSlot extends Error {}
 
 export type Judged = { readonly answer: Answer } | { readonly failure: Failure };
 
-/** Undefined where the bytes pass. */
+/** Undefined if the bytes pass unchanged. */
 export function translationFor({ question, exchange }: Plan, { target, offer }: Candidate): Translation | undefined {
   const { translation } = offer;
-  // What the operator wants added is for every request.
+  // The operator's defaults apply to every request.
   if (translation?.isNeeded === undefined || Object.keys(target.defaults).length > 0) return translation;
   const { body, scan } = question;
   const { shape } = exchange;
@@ -99,14 +99,14 @@ export function translationFor({ question, exchange }: Plan, { target, offer }: 
   return translation.isNeeded({ body, fields: scan.fields, shape, tokenIds }) ? translation : undefined;
 }
 
-/** Whether the client wants its scores as the reranker computes them. */
+/** Whether the client wants the reranker's raw scores. */
 export function rawAskedIn({ body, scan }: Question): RawAsked {
   const field = scan.fields.get('raw_scores');
   if (field === undefined || field.kind === 'null') return undefined;
   return field.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : 'unclear';
 }
 
-/** `x-postern-shape`, which counts on the rerank route alone; undefined where it names none that is known. */
+/** `x-postern-shape`, which is read on the rerank route only; undefined if it names no known shape. */
 export function shapeIn(route: Route, headers: RequestHeaders): RerankShape | undefined {
   const wanted = headers.get('x-postern-shape');
   if (wanted === undefined || route.operation !== 'rerank') return undefined;
@@ -125,7 +125,7 @@ export function checkShape(route: Route, headers: RequestHeaders): void {
 
 const routePlans = new WeakMap<Model, Map<Route, RoutePlan>>();
 
-/** Who may serve the route of a model; worked out once, as neither ever changes. */
+/** The targets that can serve a route of a model; computed once, as neither changes. */
 export function routePlanOf({ model, id }: ResolvedModel, route: Route): RoutePlan {
   let byRoute = routePlans.get(model);
   if (byRoute === undefined) {
@@ -173,7 +173,7 @@ const plainCounting: ReadonlySet<string> = new Set([
   'messages',
 ]);
 
-/** Clients speak as the operation does, and nothing of it is kept by its upstream. */
+/** The client uses the operation's own format, and the upstream stores nothing. */
 export function isPlainRoute({ own, entry, clientApi, isFree, query, streams, verb, row }: Route): boolean {
   const isOrdinary = own === undefined && entry === undefined && clientApi === undefined && isFree !== true;
   const hasOneForm = query === undefined && streams === undefined && verb === undefined;
@@ -201,7 +201,7 @@ function isPlainCandidate({ target, offer }: Candidate): boolean {
   );
 }
 
-/** A route of the operator's own may have others. */
+/** A route defined by the operator may have timeouts of its own. */
 const timeoutsOf = ({ timeouts }: Upstream, { operation, own }: Route): Timeouts =>
   own === undefined ? timeouts[operation] : { ...timeouts[operation], ...own.timeouts };
 
@@ -210,7 +210,7 @@ function isAlone(candidates: readonly Candidate[]): boolean {
   return credentials.filter(({ weight }) => weight > 0).length === 1;
 }
 
-/** By the route's own label, else by the one that may serve it once the model is lifted into the body. */
+/** By the route's own label, else by the one that can serve it once the model is written into the body. */
 function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (target.weight === 0) return undefined;
   if (route.own !== undefined) return toCustomCandidate(target, route.own);
@@ -227,11 +227,11 @@ function withPath(candidate: Candidate): Candidate {
   return offer.path.includes('{model}') ? candidate : { ...candidate, path: target.upstream.pathPrefix + offer.path };
 }
 
-/** Whether there is such an offer, and it has the method that the route asks for. */
+/** Whether the offer exists and has the method of the route. */
 export const hasVerb = (offer: Offer | undefined, { verb }: Route): offer is Offer =>
   offer !== undefined && (offer.verbs === undefined || (verb !== undefined && offer.verbs.includes(verb)));
 
-/** Whatever its family is, it is asked at the path that the operator has written. */
+/** For any family, the call goes to the path in the operator's configuration. */
 function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): Candidate | undefined {
   const { upstream, bridge } = target;
   const isMeant = upstreams === undefined || upstreams.has(upstream.id);
@@ -240,7 +240,7 @@ function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): C
     : undefined;
 }
 
-/** `isPlain`: nothing is done to its headers any more. */
+/** `isPlain`: the headers are final. */
 export function writeCall(asked: Plan, lease: TargetLease, client: Listening, isPlain = false): Call {
   const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, lease);
   const { route, question } = plan;
@@ -257,7 +257,7 @@ export function writeCall(asked: Plan, lease: TargetLease, client: Listening, is
   return toCall(plan, lease, client, withModel(question, written, insertIfAbsent ? field : undefined), form, isPlain);
 }
 
-/** What a good answer must be where bytes pass; undefined where it may be anything, or is read whole. */
+/** The required form of a good answer whose bytes pass; undefined if any is allowed, or it is read whole. */
 function formOf({ route, question, exchange, judge }: Plan): AnswerForm | undefined {
   const { row } = route;
   if (route.own !== undefined || judge !== undefined || row.answers.includes('audio')) return undefined;
@@ -266,14 +266,14 @@ function formOf({ route, question, exchange, judge }: Plan): AnswerForm | undefi
   return row.answers.includes('text') ? transcriptForm(question) : 'json';
 }
 
-/** By `response_format`. Where it is absent, many a service has a standard of its own. */
+/** By `response_format`. If it is absent, many services have a default of their own. */
 function transcriptForm({ body, scan }: Question): AnswerForm | undefined {
   const format = scan.fields.get('response_format');
   if (format?.kind !== 'string') return 'json or text';
   return textOf(body, format).includes('json') ? 'json' : undefined;
 }
 
-/** With the target's names for all models that are named beside its own. */
+/** With the target's names for the further models. */
 function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { target } }: TargetLease): Plan {
   const { question, moved } = renamedAt(plan.question, others, target, modelFieldOf(plan.route) ?? 'model');
   const namedAgain = plan.namedAgain?.map((one) => ({ ...one, start: moved(one.start), end: moved(one.end) }));
@@ -337,11 +337,11 @@ function headersFor(
   const trace = exchange.trace?.calling(lease, target);
   const all = upstreamHeaders(exchange, own, target.upstream, clientHeaders, trace);
   const headers = headersOf(plan, all, upstreamName);
-  // What is compressed could not be looked through as it passes.
+  // A compressed body could not be read as it passes.
   return records === undefined && isRead !== true && route.own?.usage === undefined ? headers : uncompressed(headers);
 }
 
-/** Where a header has the model, it has the upstream's name for it. */
+/** If a header names the model, it gets the upstream's name for it. */
 function headersOf({ route: { own } }: Plan, headers: string[], upstreamName: string): string[] {
   if (own === undefined) return headers;
   const fitting = own.method === 'GET' ? withoutHeader(headers, 'content-type') : headers;
@@ -350,13 +350,13 @@ function headersOf({ route: { own } }: Plan, headers: string[], upstreamName: st
   return [...withoutHeader(fitting, name), name, sendable(name, upstreamName)];
 }
 
-/** Before the query that a path may have. */
+/** Inserted before the query of the path. */
 export function behindPath(path: string, behind: string): string {
   const at = path.indexOf('?');
   return at === -1 ? path + behind : path.slice(0, at) + behind + path.slice(at);
 }
 
-/** Mostly without a body: it names by its path what it is about. */
+/** Usually without a body: the path names the object. */
 function toCallAbout(plan: Plan, lease: TargetLease, client: Listening, about: CallAbout): Call {
   const call = toCall(plan, lease, client, about.body ?? nothing);
   return {
@@ -367,12 +367,12 @@ function toCallAbout(plan: Plan, lease: TargetLease, client: Listening, about: C
   };
 }
 
-/** The upstream's name for the model that was asked for. */
+/** The upstream's name for the requested model. */
 export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
   return upstreamNameOf(model, matched);
 }
 
-/** The same as its bodies have it. */
+/** The same as in its bodies. */
 export function nameInBody({ target, offer }: Candidate, resolved: ResolvedModel): string {
   const name = nameAt(target, resolved);
   return offer.resource === undefined ? name : offer.resource(name);
@@ -412,7 +412,7 @@ export function unknownModel(name: string, recordedAs?: 'model_not_allowed'): Ga
   });
 }
 
-/** The body with the upstream's name for the model in it, every other byte as it came. */
+/** The body with the upstream's name for the model; every other byte is unchanged. */
 function withModel(question: Question, upstreamName: string, insertAs: string | undefined): CallBody {
   const { body, scan, modelField, form } = question;
   if (form !== undefined) return withNameOf(form, upstreamName, insertAs !== undefined);
@@ -433,7 +433,7 @@ function withNameOf({ body, model }: Form, upstreamName: string, mayAdd: boolean
   return mayAdd ? withSpan(body, start, end, missing.before + upstreamName + missing.after) : body;
 }
 
-/** With the upstream's name wherever the body names the model that its path is about, as its own service writes it there. */
+/** Writes the upstream's name wherever the body names the model that is in the path too, in that service's own format. */
 function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { candidate }: TargetLease): CallBody {
   const { resource = (one: string) => one } = candidate.offer;
   const meant = resource(name);
@@ -446,7 +446,7 @@ function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { c
   return written;
 }
 
-/** An upstream that takes "Model" for "model" would read the client's, not ours. */
+/** An upstream that reads "Model" as "model" would use the client's name, not the gateway's. */
 function checkOtherSpelling({ scan, modelField }: Question, name = 'model'): void {
   if (modelField === undefined && scan.foldedOnly.includes(name)) throw duplicate(name);
 }

@@ -8,13 +8,13 @@ import type { Upstream } from '../../core/snapshot.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import type { Plan } from './plan.ts';
 
-/** When nothing says how long, it is tried again so soon. */
+/** The time to the next try if no wait was given. */
 const shortestMs = 20;
 const unknownMs = 1_000;
-/** Longer pauses than this are not believed of an upstream. */
+/** A longer wait given by an upstream is cut to this. */
 const longestMs = 60_000;
 
-/** Some upstream of the model, or the model itself, has calls wait for rate limits. */
+/** An upstream of the model, or the model itself, is configured to pace calls. */
 export const mayPace = ({ routePlan, resolved }: Plan): boolean =>
   resolved.model.paceMs !== undefined ||
   routePlan.tiers.some((tier) => tier.some(({ target }) => target.upstream.paceMs !== undefined));
@@ -28,14 +28,14 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
   readonly #deps: { readonly dispatcher: Pick<Dispatcher, 'pacing'> };
   readonly #client: Listening;
   readonly #sinceMs = performance.now();
-  /** Where it waits or tries. */
+  /** The pacing in which it waits or tries. */
   #pacing: Pacing | undefined = undefined;
   #upstream: Upstream | undefined = undefined;
   /** Calls that the upstream refused with 429. */
   refusals = 0;
-  /** The last one that did. */
+  /** The last upstream that refused. */
   #refusedBy: Upstream | undefined = undefined;
-  /** The upstream that has room soonest. */
+  /** The upstream that can take a call soonest. */
   #denied: { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((ended: Ended) => void) | undefined = undefined;
@@ -47,7 +47,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     this.#client = client;
   }
 
-  /** What others that wait there already, and go first, make of it; undefined where there are none. */
+  /** The denial caused by other waiting requests, which go first; undefined if there are none. */
   behind(upstream: Upstream): Denial | undefined {
     if (this.#paceMs(upstream) === 0 || this.isRetrying(upstream)) return undefined;
     const retryAfterMs = this.#deps.dispatcher.pacing(upstream).behindMs(this.lane);
@@ -56,7 +56,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
       : { limit: `the calls that wait for the upstream ${JSON.stringify(upstream.id)}`, retryAfterMs };
   }
 
-  /** It has waited there. */
+  /** It has waited there before. */
   isRetrying(upstream: Upstream): boolean {
     return this.#upstream === upstream;
   }
@@ -67,7 +67,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
       this.#denied = { upstream, retryAfterMs };
   }
 
-  /** By the upstream itself, with 429. */
+  /** Refused by the upstream itself, with 429. */
   refused(upstream: Upstream, retryAfterMs = unknownMs): void {
     if (this.#paceMs(upstream) === 0) return;
     this.refusals += 1;
@@ -80,19 +80,19 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     if (this.#upstream !== undefined && this.#upstream !== upstream) this.passed();
   }
 
-  /** It goes on trying, and holds up nobody meanwhile. */
+  /** It goes on trying without holding up others. */
   letOthersTry(): void {
     this.#pacing?.done(this);
     this.#pacing = undefined;
   }
 
-  /** It may use the upstream now, or asks another one. */
+  /** It may use the upstream now, or calls another one. */
   passed(): void {
     this.letOthersTry();
     this.#upstream = undefined;
   }
 
-  /** Waits until the upstream that has room soonest has it, unless that would take too long. */
+  /** Waits until the soonest upstream can take the call, unless that would take too long. */
   async next(none: NoTarget): Promise<Ended> {
     const found = this.#denied ?? this.#limited(none);
     this.#denied = undefined;
@@ -128,7 +128,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     this.#resolve = undefined;
   }
 
-  /** Upstreams that asked for a pause themselves, or whose first call after it is under way. */
+  /** Upstreams that asked for a pause, or whose first call after it is still running. */
   #limited(none: NoTarget): { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined {
     if (none.kind === 'spent' && this.#refusedBy !== undefined)
       return { upstream: this.#refusedBy, retryAfterMs: unknownMs };
@@ -142,7 +142,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
   }
 }
 
-/** Where services say what is left of their rate limits, and when there is more. */
+/** Headers in which services give what is left of their rate limits, and when they reset. */
 const told: readonly (readonly [remaining: string, reset: string])[] = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
@@ -152,7 +152,7 @@ const told: readonly (readonly [remaining: string, reset: string])[] = [
   ['anthropic-ratelimit-input-tokens-remaining', 'anthropic-ratelimit-input-tokens-reset'],
 ];
 
-/** For how long nothing is left of a rate limit, by the head of an answer; undefined where something is, or nothing is said. */
+/** How long a rate limit is used up, by the head of an answer; undefined if something is left, or nothing is given. */
 export function usedUpForMsIn(headers: readonly string[], nowEpochMs: number): number | undefined {
   let longest: number | undefined;
   for (const [remaining, reset] of told) {
@@ -164,7 +164,7 @@ export function usedUpForMsIn(headers: readonly string[], nowEpochMs: number): n
 }
 
 const durationParts = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$/;
-/** A number beyond this is a time, and no number of seconds. */
+/** A larger number is a point in time, not a number of seconds. */
 const mostSeconds = 1_000_000_000;
 
 /** Seconds, a duration such as `6m0s`, or a time. */

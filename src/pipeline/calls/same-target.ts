@@ -7,35 +7,35 @@ import type { Target } from '../../core/snapshot.ts';
 import { equalJitterMs } from '../../lib/back-off.ts';
 import type { Plan } from './plan.ts';
 
-/** `nothing` was done; or what was done has failed (`error`); or it may have been served, though no answer came (`unheard`). */
+/** `nothing` was executed; or it failed (`error`); or it may have been served without an answer (`unheard`). */
 type Done = 'nothing' | 'error' | 'unheard';
 
-/** A call that may be made again. */
+/** A call that may be repeated. */
 export interface Again {
   readonly target: Target;
   readonly done: Done;
-  /** The pause that the upstream asked for; 0 where it asked for none. */
+  /** The pause that the upstream asked for; 0 if none. */
   readonly cooldownMs: number;
 }
 
-/** The service is unavailable or too busy for a moment. Of 504 the work may go on, and be paid for. */
+/** The service is unavailable or overloaded for a moment. After 504 the work may go on, and be billed. */
 const passingStatuses: ReadonlySet<number> = new Set([500, 502, 503, 529]);
-/** A client that waits for one answer decides by itself about longer pauses. A list has the cost of its other parts to lose. */
+/** A client waiting for one answer decides about longer pauses itself. A list would lose the cost of its other parts. */
 const longestPauseMs = 5_000;
 const longestPauseOfPartMs = 60_000;
 
 export class SameTarget {
   readonly #plan: Plan;
-  /** What failed last. */
+  /** The last failed call. */
   #next: Again | undefined = undefined;
-  /** The targets that were asked again, once for each time. */
+  /** The targets that were called again, once for each time. */
   readonly #asked: Target[] = [];
 
   constructor(plan: Plan) {
     this.#plan = plan;
   }
 
-  /** Whether the target is asked again before any other: where the operator says how often. */
+  /** Whether the target is called again before any other: if the operator set a number of retries. */
   get isFirst(): boolean {
     return this.#plan.routePlan.model.retry.sameTarget !== undefined;
   }
@@ -63,17 +63,17 @@ export class SameTarget {
     return isPart || isOnlyOne ? 1 : 0;
   }
 
-  /** What may be made again now; asked for once. */
+  /** Returns the call that may be repeated now, once. */
   take(): Again | undefined {
     const next = this.#next;
     this.#next = undefined;
     return next;
   }
 
-  /** Undefined where it would be too long. `leftMs` is the time until the deadline. */
+  /** Undefined if it would be too long. `leftMs` is the time until the deadline. */
   pauseMs({ cooldownMs }: Again, leftMs: number, random: () => number): number | undefined {
     const ownMs = equalJitterMs(this.#asked.length, random);
-    // Those whom one upstream asked for the same pause do not come back together.
+    // Requests given the same pause by one upstream do not return at the same time.
     const waitMs = cooldownMs === 0 ? ownMs : cooldownMs + ownMs / 2;
     const longestMs = this.#plan.isPart ? longestPauseOfPartMs : longestPauseMs;
     return cooldownMs > longestMs || waitMs >= leftMs ? undefined : waitMs;
@@ -87,7 +87,7 @@ export class SameTarget {
   }
 }
 
-/** What it used nobody has counted: it is billed by an estimate. */
+/** Its usage was not counted: it is billed by an estimate. */
 function unheardCall(whole: Exchange, target: Target): Exchange {
   const call = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
   call.lane = whole.lane;

@@ -15,7 +15,7 @@ interface Unsigned {
   readonly body: Buffer;
 }
 
-/** The headers that say it; undefined where nobody asks for them. Never rejects. */
+/** The headers of the signature; undefined if none is needed. Never rejects. */
 export async function signatureOf(
   { upstream, path, headers, body }: Unsigned,
   { signer }: Credential,
@@ -31,7 +31,7 @@ export async function signatureOf(
   }
 }
 
-/** A call whose bytes pass, signed where that is asked for. */
+/** A call whose bytes pass unchanged, signed if needed. */
 export function sendSigned(
   call: Call,
   credential: Credential,

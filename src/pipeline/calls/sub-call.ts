@@ -4,7 +4,7 @@ import type { CallEnd, Failure, Listening } from '../../core/outcome.ts';
 
 export class SubCall implements CallEnd {
   readonly client: Listening = { gone: false, work: undefined };
-  /** Resolves when nobody wants what comes of it any more. */
+  /** Resolves when its result is not needed any more. */
   readonly left: Promise<undefined>;
   readonly #leave: (value: undefined) => void;
   #end: CallEnd | undefined = undefined;
@@ -24,7 +24,7 @@ export class SubCall implements CallEnd {
     this.#end?.over(broken);
   }
 
-  /** From now on its end is that of the lease. */
+  /** From now on it ends with the lease. */
   handOn(end: CallEnd): void {
     this.#end = end;
     if (this.#isOver) end.over(this.#broken);

@@ -18,20 +18,20 @@ import type { DrainPool } from './drain-pool.ts';
 import { nameInBody, type Plan, questionFor, writeBodilessCall } from './plan.ts';
 import { TranslatedCalls } from './translated-calls.ts';
 
-/** More than any request needs that is asked in earnest: fifty thousand inputs, or ten thousand documents of fifty fields. */
+/** More than any real request needs: fifty thousand inputs, or ten thousand documents of fifty fields. */
 const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
-/** What stands beside the list of inputs goes along with each call: so much of it in all. */
+/** Fields besides the list of inputs are repeated in each call: this limits their total. */
 const mostRepeatedBytes = 64 * 1024 * 1024;
 
 interface TranslateDeps {
   readonly clock: Clock;
   readonly signing: SigningGround;
-  /** Where the answers get their memory. */
+  /** The memory pool of the answers. */
   readonly answerPool: MemoryPool;
   readonly drains: DrainPool;
 }
 
-/** What the upstream is asked; throws a `GatewayError` where it cannot serve that. */
+/** The upstream's requests; throws a `GatewayError` if it cannot serve the question. */
 export async function writeTranslated(
   plan: Plan,
   lease: TargetLease,
@@ -81,7 +81,7 @@ function checkRepeated({ question, route }: Plan, calls: number): void {
   });
 }
 
-/** What the client sent, without what is null, and completed by what the operator wants. */
+/** The client's fields without nulls, completed by the operator's defaults. */
 async function toParameters(body: Buffer, { defaults }: Target, memory: ParsingMemory): Promise<JsonObject> {
   const sent = await readQuestion(body, memory);
   if (!isJsonObject(sent)) throw new TypeError('a question is an object');
@@ -93,7 +93,7 @@ async function toParameters(body: Buffer, { defaults }: Target, memory: ParsingM
   return parameters;
 }
 
-/** With a count asked for, beside what else is asked of the stream. */
+/** Adds the request for usage to the other stream options. */
 function withUsage(sent: JsonObject): JsonObject {
   const options = isJsonObject(sent.stream_options) ? sent.stream_options : {};
   return { ...sent, stream_options: { ...options, include_usage: true } };

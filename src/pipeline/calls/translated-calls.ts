@@ -35,7 +35,7 @@ import { SubCall } from './sub-call.ts';
 import { inside, toFailure } from './translation-faults.ts';
 import { toDocument } from './wire-document.ts';
 
-/** What is not the upstream's own of an answer. */
+/** The parts of an answer that the gateway makes. */
 interface Made {
   readonly translated?: Translated;
   readonly contentType?: string;
@@ -47,11 +47,11 @@ interface TranslatedDeps {
   readonly signing: SigningGround;
   readonly memory: AnswerMemory;
   readonly drains: DrainPool;
-  /** How many numbers the operator says that vectors have, where that is to be judged here. */
+  /** The length of vectors that the operator declared, if it has to be checked here. */
   readonly declaredWidth: number | undefined;
 }
 
-/** Calls of one request that are under way at a time. */
+/** Calls of one request that run at the same time. */
 const atATime = 8;
 
 export class TranslatedCalls implements ClientWork {
@@ -68,26 +68,26 @@ export class TranslatedCalls implements ClientWork {
   readonly #allowance: Allowance;
   readonly #subCalls = new Set<SubCall>();
   readonly #answers: WireAnswer[];
-  /** How long each of them is. */
+  /** The length of each of them. */
   readonly #lengths: number[] = [];
-  /** Those that were sent, and whose answers were not waited for. */
+  /** Calls that were sent, and whose answers were not waited for. */
   readonly #unheard = new Set<number>();
-  /** The request that is asked next. */
+  /** The request that is sent next. */
   #next = 0;
   #underWay = 0;
   readonly #helpers: Promise<void>[] = [];
-  /** The first answer that came, whose head stands for all. */
+  /** The first answer, whose head is used for all. */
   #head: Answer | undefined = undefined;
-  /** Of the answer that came last. */
+  /** Of the last answer. */
   #bytes: Buffer = Buffer.alloc(0);
   #lastByteAtMs = 0;
-  /** Calls of which a byte may have left. */
+  /** Calls of which a byte may have been sent. */
   #sent = 0;
   #endDrain: (() => void) | undefined = undefined;
-  /** How it ended, where not by a good answer to each request. */
+  /** The outcome, unless there is a good answer to each request. */
   #outcome: Outcome | undefined = undefined;
 
-  /** Throws a `GatewayError` where the model has no place in a path. */
+  /** Throws a `GatewayError` if the model's name cannot be in a path. */
   constructor(
     call: Call,
     asked: Asked,
@@ -126,7 +126,7 @@ export class TranslatedCalls implements ClientWork {
       outcome = { kind: 'unknown', failure: inside(error) };
     }
     if (client.work === this) client.work = undefined;
-    // What is not read yet ends its call later.
+    // An answer that is still being read ends its call later.
     const isHandedOn = outcome.kind === 'answered' && !(outcome.answer instanceof WholeMadeAnswer);
     if (!isHandedOn) end.over(undefined);
     if (outcome.kind !== 'answered' || isHandedOn) this.#memory.giveBack();
@@ -144,12 +144,12 @@ export class TranslatedCalls implements ClientWork {
     this.#endDrain?.();
     const outcome: Outcome | undefined = this.#outcome;
     if (outcome === undefined) return this.#read();
-    // Where others have left, it says little that one did not, and the others may have been served.
+    // After others have left, one that was not sent says little: the others may have been served.
     if (outcome.kind === 'not-sent' && this.#sent > 0) return { kind: 'unknown', failure: outcome.failure };
     return outcome.kind === 'answered' && this.#sent > 1 ? { ...outcome, isPartial: true } : outcome;
   }
 
-  /** Asks one request after the other, with as many helpers as there are places for. */
+  /** Sends the requests one after the other, with as many workers as there are free slots. */
   async #askAll(transport: Transport): Promise<void> {
     while (this.#isLeft) {
       const asking = this.#askNext(transport);
@@ -167,7 +167,7 @@ export class TranslatedCalls implements ClientWork {
     }
   }
 
-  /** One request a place: others may be waiting for it. */
+  /** One request per slot: others may be waiting for it. */
   async #help(place: CallEnd, transport: Transport): Promise<void> {
     await this.#askNext(transport);
     place.over(undefined);
@@ -187,7 +187,7 @@ export class TranslatedCalls implements ClientWork {
     return this.#outcome === undefined && this.#next < this.#conversation.requests.length;
   }
 
-  /** One request and its whole answer; undefined where this ends it all. Never rejects. */
+  /** One request and its whole answer; undefined if this ends all. Never rejects. */
   async #ask(index: number, transport: Transport): Promise<WireAnswer | undefined> {
     const subCall = new SubCall();
     this.#subCalls.add(subCall);
@@ -234,7 +234,7 @@ export class TranslatedCalls implements ClientWork {
     return undefined;
   }
 
-  /** All of an answer; how it ended where that cannot be had. */
+  /** The whole body of an answer, or the outcome if it cannot be read. */
   async #bodyOf(answer: Answer, subCall: SubCall): Promise<Buffer | Outcome> {
     const whole = await Promise.race([readWhole(answer, this.#allowance), subCall.left]);
     if (whole === undefined) return this.#outcome ?? { kind: 'client-gone' };
@@ -243,7 +243,7 @@ export class TranslatedCalls implements ClientWork {
     return whole.body;
   }
 
-  /** Where it says 200 and means an error. */
+  /** The status meant by an error sent with status 200. */
   #statusMeantBy(bytes: Buffer, read: Json): number | undefined {
     const { errors, failureIn } = this.#call.upstream.family;
     const failed = failureIn?.(bytes, true);
@@ -261,12 +261,12 @@ export class TranslatedCalls implements ClientWork {
     const whole = await Promise.race([readWhole(answer, new Allowance(heldBytes)), subCall.left]);
     if (whole === undefined) return { kind: 'client-gone' };
     this.#lastByteAtMs = performance.now();
-    // What cannot be read is an error of that status all the same.
+    // An unreadable body is still an error of that status.
     const body = 'body' in whole ? whole.body : Buffer.alloc(0);
     const read = mayHint ? await toDocument(body) : undefined;
     const hint = errors === undefined || read === undefined || read instanceof Unfit ? [] : retryAfterIn(read, errors);
     const type = headerValue(answer.headers, 'content-type');
-    // The one prompt of a call has a number among the client's.
+    // The only prompt of a call has an index among the client's prompts.
     const said = isOneOfSeveral ? renumberedBody(body, (item) => (item === 0 ? index : undefined)) : body;
     const made = this.#made(answer.status, answer, said, {
       more: hint,
@@ -296,13 +296,13 @@ export class TranslatedCalls implements ClientWork {
     return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, subCall) : outcome;
   }
 
-  /** Undefined where there is nothing to sign, or nobody to sign it for any more. */
+  /** Undefined if there is nothing to sign, or no client waits any more. */
   #sign(path: string, body: Buffer, subCall: SubCall): ReturnType<typeof signatureOf> {
     const call = { upstream: this.#call.upstream, path, headers: this.#headers, body };
     return Promise.race([signatureOf(call, this.#lease.credential, this.#signing), subCall.left]);
   }
 
-  /** An error that says 200 gets the status that it means: what the client gets is not the upstream's own answer anyway. */
+  /** An error sent with status 200 gets the status that it means, as the gateway writes the answer anyway. */
   async #asMeant(answer: Answer, subCall: SubCall): Promise<Outcome> {
     const { meantStatus, status } = answer;
     if (status === 304) {
@@ -334,7 +334,7 @@ export class TranslatedCalls implements ClientWork {
     return this.#readInsteadOfStream(answer, subCall);
   }
 
-  /** No stream: an error that says 200, perhaps. */
+  /** The answer is no stream: perhaps an error sent with status 200. */
   async #readInsteadOfStream(answer: Answer, subCall: SubCall): Promise<Outcome> {
     const body = await this.#bodyOf(answer, subCall);
     if (!Buffer.isBuffer(body)) return body;
@@ -348,7 +348,7 @@ export class TranslatedCalls implements ClientWork {
     return this.#lease.candidate.offer.translatedBy ?? this.#call.upstream.family.id;
   }
 
-  /** The first outcome that is no good answer counts for all; the other calls are given up after a moment. */
+  /** The first outcome that is no good answer counts for all; the other calls are cancelled after a moment. */
   #endWith(outcome: Outcome): void {
     if (outcome.kind === 'client-gone') this.#leaveAll();
     if (this.#outcome !== undefined) return;
@@ -362,7 +362,7 @@ export class TranslatedCalls implements ClientWork {
     for (const subCall of this.#subCalls) subCall.leave();
   }
 
-  /** Where several calls came to no answer: those that were served, or may have been. A client that left is billed for all of them. */
+  /** If several calls gave no answer: those that were served, or may have been. A client that left is billed for all of them. */
   owedOf(whole: Exchange): readonly Exchange[] | undefined {
     const { requests, counted } = this.#conversation;
     const outcome = this.#outcome;
@@ -401,7 +401,7 @@ export class TranslatedCalls implements ClientWork {
       : await this.#written(reply, this.#head);
     const failure = this.#memory.settle(answer.bytes);
     if (failure !== undefined) return { kind: 'unknown', failure };
-    // The client may have left meanwhile.
+    // The client may have left in the meantime.
     return this.#outcome ?? { kind: 'answered', answer };
   }
 
@@ -429,7 +429,7 @@ export class TranslatedCalls implements ClientWork {
       statusText: status === head.status ? head.statusText : '',
       headers: [...withoutBodyHeaders(head.headers), ...more],
       sentAtMs: head.sentAtMs,
-      // Of several answers the last is the one that was waited for.
+      // Of several answers, the time of the last one.
       firstByteAtMs: this.#lastByteAtMs,
       body,
       translated,
@@ -438,7 +438,7 @@ export class TranslatedCalls implements ClientWork {
   }
 }
 
-/** What the body is and what may come is for us to say. */
+/** Headers that the gateway sets itself, as it writes the body and reads the answer. */
 const saidByUs = new Set(['content-type', 'accept', 'accept-encoding']);
 
 function toHeaders(raw: readonly string[], isStream: boolean, isOneOfSeveral: boolean): string[] {
@@ -446,7 +446,7 @@ function toHeaders(raw: readonly string[], isStream: boolean, isOneOfSeveral: bo
   headers.push('accept', isStream ? 'text/event-stream' : 'application/json');
   for (let i = 0; i < raw.length; i += 2) {
     const name = raw[i] ?? '';
-    // Several calls under one such key would be taken for one call.
+    // Several calls with the same key would be taken for one call.
     const isDropped = saidByUs.has(name) || (isOneOfSeveral && name === 'idempotency-key');
     if (!isDropped) headers.push(name, raw[i + 1] ?? '');
   }

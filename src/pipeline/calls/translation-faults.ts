@@ -14,7 +14,7 @@ export function cannotSign(error: unknown): Failure {
   };
 }
 
-/** A fault of the translation says nothing of the upstream. */
+/** A fault of the translation is not counted against the upstream. */
 export function inside(error: unknown): Failure {
   return {
     code: 'internal_error',

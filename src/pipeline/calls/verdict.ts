@@ -7,24 +7,24 @@ import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import { parseRetryAfterMs } from '../../lib/retry-after.ts';
 
 export type Verdict =
-  /** It is for the client, an error of the client's making included. */
+  /** For the client, including an error caused by the client. */
   | 'serves'
-  /** Too many calls; nothing was done. */
+  /** Too many calls; nothing was executed. */
   | 'limited'
-  /** The credential is refused, or its account is empty; nothing was done. */
+  /** The credential is refused, or its account is empty; nothing was executed. */
   | 'rejected'
-  /** It cannot; something may have been done. */
+  /** It failed; something may have been executed. */
   | 'failed'
-  /** It is not ready yet; nothing was done. */
+  /** It is not ready yet; nothing was executed. */
   | 'loading'
-  /** It broke off before the first byte of its body. */
+  /** The connection broke before the first byte of the body. */
   | 'broken'
-  /** It points elsewhere, where nobody goes. */
+  /** A redirect, which is never followed. */
   | 'redirects';
 
 const rejections: ReadonlySet<number> = new Set([401, 402, 403]);
 
-/** `statuses` are those that a family has for itself, and what they mean. */
+/** `statuses` are those with a special meaning in a family, and what they mean. */
 const asTheyAre: Readonly<Record<number, number>> = {};
 
 export function verdictOn(
@@ -40,7 +40,7 @@ export function verdictOn(
   return broken !== undefined && meantStatus < 300 && waiting.length === 0 ? 'broken' : 'serves';
 }
 
-/** How long it asks to be left alone. */
+/** The cooldown that the answer asks for. */
 export function cooldownAskedForMs(answer: Answer, nowEpochMs: number, errors?: ErrorWireFormat): number | undefined {
   const inMs = headerValue(answer.headers, 'retry-after-ms');
   if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
@@ -48,7 +48,7 @@ export function cooldownAskedForMs(answer: Answer, nowEpochMs: number, errors?: 
   return inHeader ?? (errors?.retryAfterS === undefined ? undefined : cooldownInBodyMs(answer, errors));
 }
 
-/** An error that names a time to wait is shorter. */
+/** An error that gives a time to wait is shorter. */
 const mostBytes = 16 * 1024;
 
 function cooldownInBodyMs(
