@@ -203,7 +203,7 @@ const Rule = ({ rule: { rule, isOn, words } }: { readonly rule: AlertRule }) => 
   </Group>
 );
 
-/** Each with a button that sends it a test, and what came of that. */
+/** The alert channels, each with a button that sends a test message, and its result. */
 function Channels({ channels }: { readonly channels: readonly AlertChannel[] }) {
   const { mutate, data, variables, isPending } = useMutation({
     mutationFn: (channel: string | undefined) =>

@@ -13,7 +13,7 @@ import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 
 const entriesPerPage = 50;
-/** Who needs more has a filter, and the API. */
+/** To see more, filter or use the API. */
 const mostPages = 6;
 
 const names = ['actor', 'action', 'subject'] as const;
@@ -25,7 +25,7 @@ const hints: Readonly<Record<Name, { readonly label: string; readonly placeholde
   subject: { label: 'To what', placeholder: 'An ID' },
 };
 
-/** What is done most often; whatever else can be typed. */
+/** The most frequent actions are suggested; any other can be typed. */
 const actions = ['key.', 'upstream.', 'model.', 'project.', 'setting.', 'member.', 'token.', 'session.', 'capture.'];
 
 export default function Audit() {

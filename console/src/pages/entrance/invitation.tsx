@@ -105,7 +105,7 @@ function OtherPassword({ token, email }: { readonly token: string; readonly emai
   );
 }
 
-/** Not to be changed here; it is there so that the browser keeps the password under the right name. */
+/** Read only; it is there so that the browser saves the password under the right name. */
 const Email = ({ value }: { readonly value: string }) => (
   <TextInput label="Email" type="email" autoComplete="username" value={value} readOnly />
 );

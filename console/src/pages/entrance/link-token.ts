@@ -7,7 +7,7 @@ function tokenInLink(): string | undefined {
   return token === null || token === '' ? undefined : token;
 }
 
-/** Another link may be opened in the same tab, which changes nothing but the fragment. */
+/** Another link may be opened in the same tab, which changes the fragment only. */
 export function useLinkToken(): string | undefined {
   return useSyncExternalStore(onFragment, tokenInLink);
 }
@@ -17,11 +17,11 @@ function onFragment(listener: () => void): () => void {
   return () => window.removeEventListener('hashchange', listener);
 }
 
-/** What was used up is of no use in the history; the pages behind begin anew. */
+/** Removes a used link from the history and loads the console again. */
 export function goHome(): void {
   location.replace('/');
 }
 
-/** What the identity provider's way ended with: it stands in the fragment, which no log holds. */
+/** The error that the identity provider's sign-in ended with, from the fragment, which no log contains. */
 export const problemInLink = (): string | undefined =>
   new URLSearchParams(location.hash.slice(1)).get('problem') ?? undefined;

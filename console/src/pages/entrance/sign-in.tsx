@@ -47,7 +47,7 @@ const NeedsSetUp = ({ provider, problem }: NeedsSetUpProps) => (
   </Entrance>
 );
 
-/** Where the identity provider leads back to after a proof: tells the page that asked for it, and goes away. */
+/** Where the identity provider redirects to after a proof: notifies the page that asked for it, and closes. */
 export function Proved() {
   const problem = problemInLink();
   useEffect(() => {

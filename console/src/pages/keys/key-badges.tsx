@@ -6,7 +6,7 @@ import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatRelative, formatTime } from '../../parts/words/format.ts';
 import { useNow } from '../../parts/words/numbers.tsx';
 
-/** Who uses it needs time to get another one. */
+/** Users of the key need time to get a new one. */
 const soonMs = 14 * 86_400_000;
 
 export const KeyBadges = ({ item }: { readonly item: Key }) => (
@@ -53,7 +53,7 @@ function FormerSecret({ until }: { readonly until: string }) {
   );
 }
 
-/** What a key or a project may do, as people say it. */
+/** The limits of a key or a project as text. */
 export const limitsInWords = (limits: Readonly<Record<string, number>>): string[] =>
   limitNames.flatMap((name) => {
     const most = limits[name];
@@ -73,6 +73,6 @@ export function modelsInWords(models: readonly string[]): string {
 /** Its name, or its ID where it has none. */
 export const nameOf = ({ id, document }: Pick<Key, 'id' | 'document'>): string => document.name ?? id;
 
-/** The console makes it for itself. */
+/** True for the key that the console made for its playground. */
 const isPlaygroundKey = ({ document }: Pick<Key, 'document'>): boolean =>
   document.metadata['postern.console'] === 'playground';

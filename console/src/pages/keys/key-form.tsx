@@ -22,7 +22,7 @@ interface FrameProps {
   readonly children: ReactNode;
 }
 
-/** A dialog that a stray click does not close: what was typed stays. */
+/** A dialog that a click outside does not close, so that typed text is not lost. */
 export function FormDialog({ title, onClose, children }: FrameProps) {
   useFocusReturn();
   const isNarrow = useMediaQuery('(max-width: 40em)') ?? false;
@@ -45,7 +45,7 @@ interface FormBodyProps<Values extends object> {
   readonly api: ApiForm<Values>;
   readonly submit: string;
   readonly onClose: () => void;
-  /** What to decide before it can be sent again: in view wherever one is in the form. */
+  /** What the user has to decide before the form can be sent again; always in view. */
   readonly notice?: ReactNode;
   readonly children: ReactNode;
 }
@@ -96,7 +96,7 @@ export function CreateKey({ onClose, onMade }: CreateKeyProps) {
     toField,
     submit(values) {
       const body = toDocument(values);
-      // The same thing asked for again, as after a lost answer, makes no second key.
+      // The same request sent again, as after a lost answer, creates no second key.
       const headers = { 'idempotency-key': requestKeys.of(JSON.stringify(body)) };
       return ask('POST /api/keys', { body, headers });
     },
@@ -141,7 +141,7 @@ export function EditKey({ seen, onClose }: { readonly seen: Versioned<KeyDetail>
     void refresh();
   }
 
-  /** Only what was changed here is sent: what they changed beside it stays. */
+  /** Sends only the fields changed here, so that changes by others to other fields stay. */
   async function saveMine(): Promise<void> {
     etag.current = (await askVersioned('GET /api/keys/:id', { params })).etag;
     api.onSubmit();
@@ -167,7 +167,7 @@ interface ConflictProps {
   readonly onSaveMine: () => Promise<void>;
 }
 
-/** Two people changed the same thing: this one decides, with what was typed still there. */
+/** Two people changed the same document: the user decides which version to keep; the typed text stays. */
 export function Conflict({ error, onTakeTheirs, onSaveMine }: ConflictProps) {
   if (!(error instanceof ApiError) || error.code !== 'changed_meanwhile') return null;
   return (
@@ -197,7 +197,7 @@ interface RotateValues {
   readonly overlap: string;
 }
 
-/** Gives a key another secret, and says how long the former one goes on working. */
+/** Gives a key a new secret, and shows how long the old one stays valid. */
 export function RotateKey({ item, onClose, onRotated }: RotateKeyProps) {
   const refresh = useRefresh();
   const [requestKeys] = useState(createRequestKeys);

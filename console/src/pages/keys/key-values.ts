@@ -15,7 +15,7 @@ export interface CapsValues {
   readonly budgets: readonly BudgetValues[];
 }
 
-/** Terms with more to them than a field: what the form makes of them stands below. */
+/** Fields that need conversion; the functions below convert them. */
 type FullTerm =
   | 'name'
   | 'models'
@@ -29,7 +29,7 @@ type FullTerm =
   | 'capture';
 type PlainTerm = Exclude<keyof KeyDocument, FullTerm>;
 
-/** All others: the form holds what the document says, and nothing or an empty text where it says nothing. */
+/** All other fields: the form shows the document's value, or an empty text if it has none. */
 export const plainFields: Readonly<Record<PlainTerm, FieldWords>> = {
   lane: laneField,
   shape: {
@@ -110,7 +110,7 @@ export const toCapsDocument = ({ limits, budgets }: CapsValues): Record<string, 
   budgets: budgets.map(({ every, amount, alerts }) => ({ every, amount: amount.trim(), alerts })),
 });
 
-/** What is empty is not in it. */
+/** Leaves out empty fields. */
 export function toDocument(values: KeyValues): Record<string, unknown> {
   const { name, scope, models, operations, addresses, expiry, expiresOn, ...more } = values;
   const { project, limits, budgets, notes, captures, capture, ...plain } = more;
@@ -128,7 +128,7 @@ export function toDocument(values: KeyValues): Record<string, unknown> {
   };
 }
 
-/** What was changed; null takes away. */
+/** The changed fields; null removes a field. */
 export function toChange(before: KeyValues, after: KeyValues): Record<string, unknown> {
   const [old, now] = [toDocument(before), toDocument(after)];
   const change: Record<string, unknown> = {};
@@ -138,7 +138,7 @@ export function toChange(before: KeyValues, after: KeyValues): Record<string, un
   return change;
 }
 
-/** Where the form has a field of the document. */
+/** The form field for a field of the document. */
 export function toField(path: string): string {
   if (path.startsWith('metadata')) return 'notes';
   return path === 'expires' ? 'expiresOn' : path;

@@ -25,7 +25,7 @@ interface Made {
 export default function Keys() {
   const { tab, keyId, projectId, go } = useTabState();
   const [search, change] = useAddress();
-  // In memory alone: neither the cache nor the address holds a secret.
+  // In memory only: neither the cache nor the URL contains a secret.
   const [made, setMade] = useState<Made>();
   const isAdmin = useMay('admin');
   const creating = isAdmin ? search.get('new') : null;

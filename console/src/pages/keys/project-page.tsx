@@ -141,13 +141,13 @@ function Actions({ seen, onGone }: { readonly seen: Versioned<Project>; readonly
 }
 
 interface ProjectFormProps {
-  /** Undefined for a new one. */
+  /** Undefined for a new project. */
   readonly seen: Versioned<Project> | undefined;
   readonly onClose: () => void;
   readonly onDone?: (id: string) => void;
 }
 
-/** The dialog in which a project is made, and in which one is changed. */
+/** The dialog to create or change a project. */
 export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
   const refresh = useRefresh();
   const etag = useRef(seen?.etag);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { toProjectDocument, toProjectValues } from './project-values.ts';
 
-/** Everything that the configuration has for a project. */
+/** Every field that the configuration has for a project. */
 const written = {
   name: 'Search',
   files: 'openai',

@@ -7,9 +7,9 @@ import { type CapsValues, toCapsDocument, toCapsValues } from './key-values.ts';
 export interface ProjectValues extends CapsValues {
   readonly id: string;
   readonly name: string;
-  /** The upstream that keeps the files of its keys; empty where they have none. */
+  /** The upstream that stores the files of its keys; empty if there is none. */
   readonly files: string;
-  /** What else is written of it. */
+  /** The other fields of the document. */
   readonly rest: Readonly<Record<string, unknown>>;
 }
 
@@ -23,7 +23,7 @@ export const newProjectValues: ProjectValues = {
 
 type CapsOf = Pick<KeyDocument, 'limits' | 'budgets'>;
 
-/** The document is as someone wrote it: amounts may be numbers, and what is standard may be left out. */
+/** The document is as someone wrote it: amounts may be numbers, and defaults may be left out. */
 export function toProjectCaps(document: Project['document']): CapsOf {
   const limits = isMapping(document.limits) ? Object.entries(document.limits) : [];
   const budgets = Array.isArray(document.budgets) ? document.budgets.filter(isMapping) : [];

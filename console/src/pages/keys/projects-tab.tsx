@@ -42,7 +42,7 @@ interface ProjectListProps {
   readonly projects: readonly Project[];
 }
 
-/** The projects, each with its keys and how far its budgets have come. */
+/** The projects, each with its keys and the state of its budgets. */
 const ProjectList = ({ projects }: ProjectListProps) => (
   <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list" aria-label="Projects">
     {projects.map((project) => (
@@ -81,7 +81,7 @@ function ProjectCard({ project }: { readonly project: Project }) {
   );
 }
 
-/** Where a project is declared, and whether the gateways go by it already. */
+/** Where a project is declared, and whether the gateways have applied it. */
 export function ProjectOrigin({ project: { managedBy, place, inForce } }: { readonly project: Project }) {
   if (managedBy === 'store' && inForce) return null;
   return (

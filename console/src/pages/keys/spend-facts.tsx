@@ -81,13 +81,13 @@ export function BudgetFacts({ spender, budgets }: BudgetFactsProps) {
 
 interface BudgetBarProps {
   readonly budget: BudgetState;
-  /** With what is set aside, and when it begins anew. */
+  /** Also shows the reserved amount and when the period restarts. */
   readonly wide?: boolean;
 }
 
 const nearShare = 0.8;
 
-/** How far a budget has come, in words and as a bar. */
+/** The state of a budget as text and as a bar. */
 export function BudgetBar({ budget, wide = false }: BudgetBarProps) {
   const { every, amount, spent, outstanding, left, endsAt } = budget;
   const share = Number(spent) / Number(amount);
@@ -143,7 +143,7 @@ const burnDownSeries: readonly Series[] = [
   { name: 'budget', label: 'Budget', color: 'red.6' },
 ];
 
-/** How a budget is spent within its period: what was spent, an even pace, and where this pace leads. */
+/** Spend within the budget's period: actual, at an even pace, and the forecast. */
 function BurnDown({ spender, period }: { readonly spender: Spender; readonly period: BudgetPeriod }) {
   const { data, error, refetch } = useBurnDown(spender, period);
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
@@ -187,7 +187,7 @@ function toRows({ budget, step, points, projected }: BurnDownFacts): ChartRow[] 
   const now = points.at(-1);
   const isForecast = endMs !== undefined && now !== undefined && projected.atEnd !== null;
   const past = points.map(({ at, spent }) =>
-    // The two lines meet now.
+    // Actual and forecast meet at the present time.
     rowAt(Date.parse(at), { spent: Number(spent), ...(isForecast && at === now.at && { ahead: Number(spent) }) }),
   );
   if (!isForecast) return past;
@@ -205,14 +205,14 @@ const toShortDay = (ms: number): string => shortDays.format(new Date(ms));
 
 interface TrendProps {
   readonly values: readonly number[];
-  /** What it shows, in words. */
+  /** The label for screen readers. */
   readonly label: string;
   /** In pixels. */
   readonly width?: number;
   readonly height?: number;
 }
 
-/** A few days as a line, no larger than a word. */
+/** A few days as a line the height of text. */
 export function Trend({ values, label, width = 96, height = 24 }: TrendProps) {
   const most = Math.max(1, ...values);
   const step = values.length < 2 ? 0 : (width - 2) / (values.length - 1);

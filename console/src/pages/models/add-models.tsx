@@ -9,10 +9,10 @@ import { useUpstreams } from './model-data.ts';
 
 interface AddModelsProps {
   readonly opened: boolean;
-  /** Whose models to begin with. */
+  /** The upstream to select first. */
   readonly from?: string | undefined;
   onClose(): void;
-  /** The whole form instead. */
+  /** Opens the complete form instead. */
   onByHand(): void;
 }
 

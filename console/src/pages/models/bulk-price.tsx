@@ -77,7 +77,7 @@ export function BulkPrice({ models, onClose, onSet }: BulkPriceProps) {
   );
 }
 
-/** As it is now, save its price; refused where somebody changes it meanwhile. */
+/** Reads the model and saves its price; the write is refused if someone else changes the model in between. */
 export async function setPrice({ id }: Model, price: Written): Promise<unknown> {
   const { data, etag } = await readModel(id);
   const { price: _, ...rest } = data.document;

@@ -75,14 +75,14 @@ export function EditModel({ began, onDone, onCancel }: EditModelProps) {
   );
 }
 
-/** One that comes with its upstream has no version yet: what is saved is its first. */
+/** A discovered model has no version yet; saving creates its first one. */
 const tagOf = ({ data, etag }: Versioned<ModelDetail>): string | undefined =>
   data.version === null ? undefined : etag;
 
 const isBeaten = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'changed_meanwhile' || error.code === 'already_there');
 
-/** Also what is legal and perhaps not meant. */
+/** Also shows warnings about values that are valid but perhaps not intended. */
 function notify(id: string, { outcome, warnings }: Written): void {
   const words = { created: 'is added', changed: 'is saved', unchanged: 'is as it was' }[outcome];
   notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
@@ -131,7 +131,7 @@ function Differences({ differences }: { readonly differences: readonly Differenc
   );
 }
 
-/** In the address bar, in place of an ID; no model has it. */
+/** Stands for a new model in the URL in place of an ID; no model has this ID. */
 export const newModelId = '';
 
 export function NewModel({ onDone, onCancel }: { onDone(id: string): void; onCancel(): void }) {

@@ -49,7 +49,7 @@ export function FilterBar({ state: { filters, isFiltered, set, clear } }: { read
   );
 }
 
-/** Those that serve anything. */
+/** Only upstreams that serve a model. */
 function useUpstreamNames(): string[] {
   const { data } = useQuery({
     queryKey: ['models', 'upstream names'],
@@ -69,7 +69,7 @@ export interface FilterState {
   readonly isFiltered: boolean;
   /** The model whose details are open. */
   readonly opened: string | undefined;
-  /** The upstream whose models are to be added, as a link from its page has it. */
+  /** The upstream to add models from, as a link on its page gives it. */
   readonly addFrom: string | undefined;
   forgetAdding(): void;
   set(name: FilterName, value: string): void;
@@ -77,7 +77,7 @@ export interface FilterState {
   open(id: string | undefined): void;
 }
 
-/** What is looked for in the list of models, as the address bar has it. */
+/** The filters of the model list, as in the URL. */
 export function useFilters(): FilterState {
   const [params, change] = useAddress();
   const filters = useMemo(
@@ -96,7 +96,7 @@ export function useFilters(): FilterState {
   };
 }
 
-/** What the API is asked with. */
+/** The query parameters for the API. */
 export const toQuery = ({ q, operation, upstream, visible, managedBy }: Filters) => ({
   q,
   operation: oneOf(operations, operation),

@@ -16,7 +16,7 @@ import { type Filters, toQuery } from './filter-bar.tsx';
 
 const pageSize = 100;
 const healthEveryMs = 5_000;
-/** Until the gateway goes by what was just written. */
+/** Time until the gateway has applied a write. */
 const settlingMs = 700;
 
 export function useModels(filters: Filters) {
@@ -33,7 +33,7 @@ export function useModels(filters: Filters) {
   });
 }
 
-/** Not asked for while it is being taken out: it may be gone. */
+/** Not fetched while it is being deleted: it may be gone. */
 export function useModel(id: string, isGoing: boolean) {
   return useQuery({
     queryKey: ['models', 'one', id],
@@ -54,7 +54,7 @@ export const tryModel = (id: string, operation: Operation): Promise<ModelTestAns
 
 type Pages = InfiniteData<ModelPage>;
 
-/** The switch moves at once, and back where the gateway says no. */
+/** The switch moves at once, and moves back if the gateway refuses. */
 export function useVisibility() {
   const queries = useQueryClient();
   const { mutate, mutateAsync, variables, isPending } = useMutation({
@@ -101,7 +101,7 @@ function withVisible(pages: Pages | undefined, id: string, visible: boolean): Pa
   return { ...pages, pages: pages.pages.map((page) => ({ ...page, items: page.items.map(change) })) };
 }
 
-/** The upstreams that models may be answered by, and what each of them lists. */
+/** The upstreams that can serve models, and the models each of them lists. */
 export function useUpstreams() {
   return useQuery({
     queryKey: ['upstreams', 'names'],

@@ -24,14 +24,14 @@ import { ModelLists } from './model-lists.tsx';
 
 interface ModelDetailsProps {
   readonly id: string;
-  /** It was taken out. */
+  /** The model was deleted. */
   onGone(): void;
 }
 
 export function ModelDetails({ id, onGone }: ModelDetailsProps) {
   const [isGoing, setGoing] = useState(false);
   const { data, error, refetch } = useModel(id, isGoing);
-  // As it was when editing began: what others write meanwhile shows when it is saved.
+  // The model when editing began: changes by others since then show when it is saved.
   const [edited, setEdited] = useState<Versioned<ModelDetail>>();
   if (edited !== undefined) {
     return <EditModel began={edited} onDone={() => setEdited(undefined)} onCancel={() => setEdited(undefined)} />;
@@ -63,7 +63,7 @@ interface ManagingProps {
   readonly model: ModelDetail;
   onEdit(): void;
   onGone(): void;
-  /** It is being taken out. */
+  /** The model is being deleted. */
   onGoing(isGoing: boolean): void;
 }
 
@@ -151,7 +151,7 @@ function Consequences({ model }: { readonly model: ModelDetail }) {
   );
 }
 
-/** Sends a small request to a model, as a client would, and shows what came back. */
+/** Sends a small request to a model, as a client would, and shows the answer. */
 function TryModel({ model }: { readonly model: Pick<Model, 'id' | 'operations' | 'visible' | 'inForce'> }) {
   const [picked, setPicked] = useState<string | null>(null);
   const tested = model.operations.filter((one) => !cannotBeTried(one));

@@ -12,13 +12,13 @@ import { toPattern } from './call-text.ts';
 import type { TabProps } from './operation-tab.tsx';
 import { OwnKey } from './use-call.ts';
 
-/** A route as the page offers it. */
+/** A route as the page shows it. */
 interface TabEntry {
   readonly route: GatewayRoute;
-  /** Those that are tried here as well. */
+  /** Other routes tried in the same tab. */
   readonly also?: readonly GatewayRoute[];
   readonly title: string;
-  /** In a sentence, for people who do not know it. */
+  /** One sentence for readers who do not know the route. */
   readonly about: string;
   readonly component: ComponentType<TabProps>;
 }
@@ -94,7 +94,7 @@ const ownTabs: readonly TabEntry[] = [
 const isInOwnTab = (operation: Operation): boolean =>
   ownTabs.some(({ route, also = [] }) => route === operation || also.includes(operation));
 
-/** Whatever has no tab of its own can be tried all the same. */
+/** Operations without a tab of their own that can be tried; they share one tab. */
 const [other, ...others] = operations.filter((one) => canBeShown(one) && !isInOwnTab(one));
 
 const tabs: readonly TabEntry[] =
@@ -115,7 +115,7 @@ export default function Playground() {
   const [search] = useSearchParams();
   const [location, go] = useLocation();
   const [ownKey, setOwnKey] = useState('');
-  // `/playground/chat`; links from before have it in the query.
+  // `/playground/chat`; older links have the route in the query.
   const asked = location.split('/')[2] ?? search.get('route');
   const entry = tabs.find(({ route, also = [] }) => [route, ...also].some((one) => one === asked)) ?? tabs[0];
   if (entry === undefined) return null;
@@ -151,7 +151,7 @@ export default function Playground() {
   );
 }
 
-/** With which key the page calls: the playground's own, or one that is typed here and kept nowhere. */
+/** The key that the page calls with: the playground's own, or one typed here, which is not stored. */
 const KeyChoice = ({ value, onChange }: { readonly value: string; onChange(value: string): void }) => (
   <Popover width={340} position="bottom-end" trapFocus withinPortal>
     <Popover.Target>

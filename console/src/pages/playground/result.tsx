@@ -16,7 +16,7 @@ interface PairResultProps {
   render(answer: Answer): ReactNode;
 }
 
-/** Each answer for itself, one or two side by side. */
+/** Shows each answer, one or two side by side. */
 export function PairResult({ pair: { first, second }, call, nothingYet, render }: PairResultProps) {
   const handles = [first, second].filter(isUsed);
   return (
@@ -63,16 +63,16 @@ interface CallResultProps {
   readonly call: Call;
   /** Stands there until something was sent. */
   readonly nothingYet: ReactNode;
-  /** For those who hear the page. */
+  /** The text for screen readers. */
   readonly announced: string;
-  /** What is shown is what is being written: nothing of the last call stands above it meanwhile. */
+  /** The answer is still streaming: the last answer is not shown above it. */
   readonly isLive?: boolean;
   /** More on how the call went. */
   readonly facts?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** One picture of all that was answered. */
+/** One view of all answers. */
 export function CallResult({ pair, call, nothingYet, announced, isLive, facts, children }: CallResultProps) {
   const { first, second, isRunning } = pair;
   const isOver = !(isLive === true && isRunning);
@@ -90,7 +90,7 @@ export function CallResult({ pair, call, nothingYet, announced, isLive, facts, c
   );
 }
 
-/** Says when the form was changed since the answer that is shown. */
+/** Shows that the form was changed since the answer was received. */
 function StaleNote({ answer, call }: { readonly answer: Answer | undefined; readonly call: Call }) {
   if (answer === undefined || isSame(answer.call, call)) return null;
   return (

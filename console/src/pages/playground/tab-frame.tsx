@@ -20,9 +20,9 @@ interface TabFrameProps {
   readonly form: ReactNode;
   readonly result: ReactNode;
   readonly source: ReactNode;
-  /** Another one comes into view, where it would stand below the edge of the window. */
+  /** A new answer is scrolled into view if it would be below the edge of the window. */
   readonly answer: Answer | undefined;
-  /** Two answers stand side by side and want room. */
+  /** Two answers side by side need more width. */
   readonly isWide?: boolean;
 }
 
@@ -48,14 +48,14 @@ export function TabFrame({ form, result, source, answer, isWide = false }: TabFr
   );
 }
 
-/** Where the two stand side by side, nothing moves. */
+/** Does nothing if form and results are side by side. */
 function bringIntoView(results: HTMLElement | null): void {
   if (results === null || results.getBoundingClientRect().top < window.innerHeight * highEnough) return;
   const behavior = window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
   results.scrollIntoView({ behavior, block: 'start' });
 }
 
-/** Stands where the answer will be. */
+/** Shown until there is an answer. */
 export const NothingYet = ({ icon, children }: { readonly icon: IconName; readonly children: ReactNode }) => (
   <div className="play-empty">
     <Icon name={icon} size={28} />
@@ -69,12 +69,12 @@ interface RunBarProps {
   readonly label: string;
   readonly isRunning: boolean;
   onStop(): void;
-  /** Why it cannot be sent yet. */
+  /** Why the call cannot be sent yet. */
   readonly missing?: string | undefined;
   readonly tools?: ReactNode;
 }
 
-/** In sight however long the form is. Starts a call, and stops it. */
+/** Starts and stops a call; always in view, however long the form is. */
 export const RunBar = ({ label, isRunning, onStop, missing, tools }: RunBarProps) => (
   <Group gap="sm" className="play-run">
     <Needs role="editor">
@@ -104,14 +104,14 @@ export const RunBar = ({ label, isRunning, onStop, missing, tools }: RunBarProps
 );
 
 interface FormToolsProps {
-  /** Under which runs are kept. */
+  /** The name under which runs are stored. */
   readonly draft: string;
   readonly route: string;
   readonly values: Values;
   onPick(values: Values): void;
 }
 
-/** What was run in this tab, and a link to the form as it is now. */
+/** The runs of this tab, and a link to the current form. */
 export function FormTools({ draft, route, values, onPick }: FormToolsProps) {
   const [runs, setRuns] = useState<readonly Run[]>([]);
   const path = toShared(route, values);
@@ -146,7 +146,7 @@ export function FormTools({ draft, route, values, onPick }: FormToolsProps) {
   );
 }
 
-/** The longest text of a form says best which one it is. */
+/** The longest text of a form identifies a run best. */
 const summaryOf = ({ model: _, ...values }: Values): string =>
   Object.values(values)
     .filter((value) => typeof value === 'string')
@@ -159,7 +159,7 @@ interface CallFormProps {
   readonly children: ReactNode;
 }
 
-/** Ctrl+Enter sends it from every field. */
+/** Ctrl+Enter sends the call from every field. */
 export function CallForm({ onRun, canRun, children }: CallFormProps) {
   const run = (): void => {
     if (canRun) onRun();

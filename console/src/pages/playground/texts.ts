@@ -3,12 +3,12 @@
 import { isMapping } from '../../parts/forms/documents.ts';
 
 interface Texts {
-  /** Objects where a JSON array holds some: they are sent as they are. */
+  /** The objects of a JSON array; they are sent unchanged. */
   readonly items: readonly unknown[];
   readonly how: 'json' | 'blocks' | 'lines';
 }
 
-/** A JSON array, blocks with an empty line between them, or one a line. */
+/** Reads a JSON array, blocks separated by an empty line, or one text per line. */
 export function parseTexts(text: string): Texts {
   const trimmed = text.trim();
   const pasted = parseArray(trimmed);
@@ -29,14 +29,14 @@ function parseArray(text: string): unknown[] | undefined {
   }
 }
 
-/** What to show of an item: its text, or the object as JSON. */
+/** How an item is shown: its text, or the object as JSON. */
 export function toShownText(item: unknown): string {
   if (typeof item === 'string') return item;
   if (typeof item === 'object' && item !== null && 'text' in item && typeof item.text === 'string') return item.text;
   return JSON.stringify(item) ?? '';
 }
 
-/** Fields that the page has no field for, written as JSON; a sentence where it is no object. */
+/** Fields that the form lacks, as JSON; an error text if it is no object. */
 export function parseFurther(text: string): Readonly<Record<string, unknown>> | string {
   if (text.trim() === '') return {};
   try {

@@ -3,14 +3,14 @@
 import { createContext, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { type Answer, type Call, callGateway, isStopped } from './call.ts';
 
-/** With which key the page calls; undefined: the playground's own. In memory only, so that a reload forgets it. */
+/** The key that the page calls with; undefined: the playground's own. In memory only, so that a reload forgets it. */
 export const OwnKey = createContext<string | undefined>(undefined);
 
 interface CallState {
   readonly isRunning: boolean;
-  /** Of the last call that was answered; it stays until the next one is. */
+  /** The last answer; it stays until the next one. */
   readonly answer: Answer | undefined;
-  /** Why the last call could not even be made. */
+  /** Why the last call could not be sent. */
   readonly error: unknown;
 }
 
@@ -71,7 +71,7 @@ export interface Pair {
   stop(): void;
 }
 
-/** One call, and the same to another model beside it where one is chosen: begun, stopped and waited for together. */
+/** One call, and the same to a second model if one is chosen: started, stopped and awaited together. */
 export function usePair(): Pair {
   const [first, second] = [useCall(), useCall()];
   return {

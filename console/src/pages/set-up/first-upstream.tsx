@@ -16,7 +16,7 @@ import { kinds, kindWords } from '../../parts/words/labels.ts';
 
 interface FirstUpstreamProps {
   readonly taken: readonly string[];
-  /** Another way on. */
+  /** An alternative to the form. */
   readonly children: ReactNode;
   onAdded(id: string): void;
 }
@@ -70,7 +70,7 @@ interface FieldsProps extends Pick<FirstUpstreamProps, 'taken' | 'onAdded'> {
   readonly family: FamilyFacts;
 }
 
-/** What it cannot do without; all else has its usual value, and is changed on the page of the upstream. */
+/** Required fields only; all others keep their defaults and are changed on the page of the upstream. */
 function Fields({ family, taken, onAdded }: FieldsProps) {
   const [tested, setTested] = useState<UpstreamTest>();
   const options = family.options.filter(({ required }) => required);

@@ -104,7 +104,7 @@ function PasswordForm({ member }: { readonly member: Member }) {
 
 const passkeysKey = ['me', 'passkeys'];
 
-/** One's own passkeys: added with the device at hand, given names, and removed. */
+/** The member's own passkeys: add, name, remove. */
 function Passkeys() {
   const [adding, setAdding] = useState(false);
   const { data, error, refetch } = useQuery({
@@ -232,7 +232,7 @@ const methods: Readonly<Record<OwnSession['method'], string>> = {
   link: 'with a link',
 };
 
-/** Where one is signed in, and a way to end it there. */
+/** The member's sessions, each with a button to end it. */
 function OwnSessions() {
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery({
@@ -284,7 +284,7 @@ function OwnSessions() {
 }
 
 const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS X', 'Linux'] as const;
-/** Each claims to be those behind it as well. */
+/** In this order because each user agent also contains the names after its own. */
 const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
 const browserNames: Readonly<Partial<Record<string, string>>> = { Edg: 'Edge', OPR: 'Opera' };
 

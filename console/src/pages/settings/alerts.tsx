@@ -101,14 +101,14 @@ interface WebhookValues {
   readonly url: string;
   readonly secret: string;
   readonly format: 'postern' | 'slack';
-  /** What stands for what is not shown; undefined where everything is. */
+  /** Stands for the URL that is not shown; undefined if the whole URL is shown. */
   readonly keptUrl: string | undefined;
   readonly keptSecret: string | undefined;
 }
 
 const isSealed = (text: unknown): text is string => typeof text === 'string' && text.startsWith('(sealed');
 
-/** Webhooks between the document and the form: secrets are not shown, and stay as they are where nothing is typed. */
+/** Converts webhooks between document and form: secrets are not shown, and stay as they are if nothing is typed. */
 function readWebhooks(document: Readonly<Record<string, unknown>>): WebhookValues[] {
   const { webhooks } = document;
   if (!Array.isArray(webhooks)) return [];
@@ -135,7 +135,7 @@ const toWebhooks = (values: readonly WebhookValues[]): Readonly<Record<string, s
 
 const longestDays = 3_650;
 
-/** How long rows are kept, and what is left out of captured bodies. */
+/** How long rows are kept, and what is removed from captured bodies. */
 export const Keeping = () => (
   <Section
     title="What is kept"

@@ -29,7 +29,7 @@ import { Needs, roleWords, useMay } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
 import { FormDialog, Section, ShownOnce } from './section.tsx';
 
-/** Under which the members are kept. */
+/** The query key of the members. */
 const membersKey = ['members'];
 
 interface Link extends MadeLink {
@@ -227,7 +227,7 @@ function LinkDialog({ link, onClose }: { readonly link: Link; onClose(): void })
   );
 }
 
-/** How people can sign in here. */
+/** The sign-in methods. */
 function Ways() {
   const signIn = useSession()?.signIn;
   return (
@@ -244,7 +244,7 @@ function Ways() {
   );
 }
 
-/** Invitations that nobody has taken up yet. */
+/** Invitations that have not been accepted. */
 function Invitations({ items }: { readonly items: readonly Invitation[] }) {
   const queries = useQueryClient();
   const { mutate } = useMutation({
@@ -276,7 +276,7 @@ function Invitations({ items }: { readonly items: readonly Invitation[] }) {
   );
 }
 
-/** Invites somebody: an address, a role, and a link to hand over. */
+/** Invites a member: an address, a role, and a link to hand over. */
 function InviteMember({ onClose, onMade }: { onClose(): void; onMade(made: MadeLink, email: string): void }) {
   const queries = useQueryClient();
   const { form, ...dialog } = useApiForm({
@@ -314,10 +314,10 @@ interface ResetMemberProps {
   onMade(link: MadeLink): void;
 }
 
-/** Makes a link with which a member sets another password, and says what of theirs goes on working. */
+/** Makes a link with which a member sets a new password, and shows which of their credentials stay valid. */
 function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
   const queries = useQueryClient();
-  // The same for a second try after an answer that was lost.
+  // The same for a retry after a lost answer.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
   const { form, ...dialog } = useApiForm({
     initialValues: { tokens: false, passkeys: false },

@@ -17,7 +17,7 @@ import { CopyButton, useCopied } from '../../parts/snippets/copy.tsx';
 interface SectionProps {
   readonly title: string;
   readonly about?: ReactNode;
-  /** What can be done there. */
+  /** The action of the section. */
   readonly action?: ReactNode;
   readonly children: ReactNode;
 }
@@ -37,7 +37,7 @@ export const Section = ({ title, about, action, children }: SectionProps) => (
   </Stack>
 );
 
-/** What stands around a setting: whether it can be changed here, and where it is declared if not. */
+/** The frame around a setting: whether it can be changed here, and where it is declared if not. */
 export function SettingFrame({ id, children }: { readonly id: Setting['id']; children(setting: Setting): ReactNode }) {
   const { data, error, refetch } = useSettings();
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
@@ -54,7 +54,7 @@ export function SettingFrame({ id, children }: { readonly id: Setting['id']; chi
       </Alert>
     );
   }
-  // Another version is another form: what is there now.
+  // A new version gets a new form with its values.
   return (
     <Needs role="admin" key={setting.version}>
       {children(setting)}
@@ -64,14 +64,14 @@ export function SettingFrame({ id, children }: { readonly id: Setting['id']; chi
 
 const queryKey = ['settings'];
 
-/** The settings of the gateway that can be changed here, and how a change is sent. */
+/** The settings of the gateway that can be changed here, and the call that changes one. */
 const useSettings = () =>
   useQuery({
     queryKey,
     queryFn: ({ signal }) => ask('GET /api/settings', { signal }),
   });
 
-/** Sends a whole setting in place of the one that was seen; an empty one goes back to the standard. */
+/** Replaces a whole setting; an empty one goes back to the default. */
 export function useSettingWriter() {
   const queries = useQueryClient();
   return async ({ id, version }: Setting, document: Readonly<Record<string, unknown>>): Promise<void> => {
@@ -85,15 +85,15 @@ export function useSettingWriter() {
 
 interface FormDialogProps extends Pick<ApiForm<never>, 'fault' | 'busy' | 'onSubmit'> {
   readonly title: string;
-  /** What the button says that sends it. */
+  /** The label of the submit button. */
   readonly submitLabel: string;
-  /** False where much may have been typed. */
+  /** False if much may have been typed. */
   readonly closeOnClickOutside?: boolean;
   readonly children: ReactNode;
   onClose(): void;
 }
 
-/** A dialog around one form, drawn only while it is open: what is wrong, the fields, and whether it is sent. */
+/** A dialog with one form, rendered only while it is open: errors, fields, and the state of sending. */
 export function FormDialog(props: FormDialogProps) {
   const { title, submitLabel, closeOnClickOutside = true, children, fault, busy, onSubmit, onClose } = props;
   useFocusReturn();
@@ -120,13 +120,13 @@ interface ShownOnceProps {
   readonly title: string;
   readonly about: ReactNode;
   readonly text: string;
-  /** What the copy button says. */
+  /** The label of the copy button. */
   readonly copyLabel: string;
   readonly children?: ReactNode;
   onClose(): void;
 }
 
-/** A secret or a link that is shown only now; it does not go away unasked. */
+/** A secret or a link that is shown only once; it is closed only by the user. */
 export function ShownOnce({ title, about, text, copyLabel, children, onClose }: ShownOnceProps) {
   useFocusReturn();
   const { onCopied, close } = useCopied({

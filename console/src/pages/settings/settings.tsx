@@ -51,7 +51,7 @@ const stores: Readonly<Record<Facts['store']['kind'], string>> = {
   postgres: 'PostgreSQL',
 };
 
-/** What is running here: version, configuration, store, and what was noticed. */
+/** The running gateway: version, configuration, store, and warnings. */
 function About() {
   const { data, error, refetch } = useQuery({
     queryKey: ['about'],

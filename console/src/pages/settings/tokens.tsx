@@ -18,7 +18,7 @@ import { Snippet } from '../../parts/snippets/copy.tsx';
 import { When } from '../../parts/words/numbers.tsx';
 import { FormDialog, Section, ShownOnce } from './section.tsx';
 
-/** Under which API tokens are kept. */
+/** The query key of the API tokens. */
 const tokensKey = ['tokens'];
 
 export function Tokens() {
@@ -139,11 +139,11 @@ const spans = [
   { value: '', label: 'until it is revoked' },
 ];
 
-/** Makes an API token: what it is for, what it may, and until when. */
+/** Makes an API token: name, permissions and expiry. */
 function MakeToken({ onClose, onMade }: { onClose(): void; onMade(made: MadeApiToken): void }) {
   const own = useRole() ?? 'viewer';
   const queries = useQueryClient();
-  // The same for a second try after an answer that was lost.
+  // The same for a retry after a lost answer.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
   const { form, ...dialog } = useApiForm({
     initialValues: { name: '', role: 'viewer' as Role, days: '90' },

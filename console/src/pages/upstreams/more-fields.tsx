@@ -103,7 +103,7 @@ const sectionBy: Readonly<Record<string, string>> = {
   screen: 'answers',
 };
 
-/** What is at fault has to be seen. */
+/** Sections with errors are opened. */
 const sectionsOf = (fields: readonly string[]): string[] =>
   fields.flatMap((field) => sectionBy[field.split('.')[0] ?? ''] ?? []);
 
@@ -169,7 +169,7 @@ const endpointFields: readonly FormField[] = [
   },
 ];
 
-/** What is no number stays as it was typed, for the gateway to say what is wanted. */
+/** Text that is no number stays as typed, so that the gateway reports what it expects. */
 const toNumber = (text: string): number | string => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text);
 
 const timeoutFields = timeoutNames.map((name): FormField => {
@@ -299,7 +299,7 @@ const words: Readonly<Record<FamilyFacts['credential'], readonly [label: string,
   ],
 };
 
-/** Credentials, to be written and never to be seen again: one, or several that share the calls. */
+/** Credentials, which can be written but not read: one, or several that share the calls. */
 export function CredentialFields({ form, family }: CredentialFieldsProps) {
   const { keys } = form.getValues();
   if (family.credential === 'none' && keys.length === 0) return null;

@@ -75,7 +75,7 @@ interface FamilyGalleryProps {
   onPick(family: FamilyFacts): void;
 }
 
-/** Which kind of service is added: all there are, grouped by what it takes, and to be searched. */
+/** The families of upstreams to choose from, grouped by what they serve, with a search. */
 function FamilyGallery({ onPick }: FamilyGalleryProps) {
   const { data, error, refetch } = useFamilies();
   const [wanted, setWanted] = useState('');
@@ -110,7 +110,7 @@ function FamilyGallery({ onPick }: FamilyGalleryProps) {
   );
 }
 
-/** The one that most services are compatible with comes first, as who does not find theirs has to take it. */
+/** The family that most services are compatible with comes first, as users who do not find their service have to choose it. */
 const byFame = (a: FamilyFacts, b: FamilyFacts): number =>
   Number(b.takesLegacyEngines) - Number(a.takesLegacyEngines) || a.title.localeCompare(b.title);
 
@@ -147,14 +147,14 @@ const operationsOf = ({ offers }: FamilyFacts): string =>
   [...new Set(offers.map(({ operation }) => operation))].join(', ');
 
 interface EditUpstreamProps {
-  /** As it was when editing began. */
+  /** The upstream when editing began. */
   readonly began: Versioned<UpstreamDetail>;
   readonly family: FamilyFacts;
   onDone(): void;
   onCancel(): void;
 }
 
-/** Changing an upstream, also while someone else does. */
+/** Changes an upstream, also while someone else does. */
 export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamProps) {
   const queries = useQueryClient();
   const { id } = began.data;
@@ -224,7 +224,7 @@ export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamPr
   );
 }
 
-/** What is not written of the family's options holds all the same, and is shown. */
+/** Adds the defaults of the family's options, because they apply too and are shown. */
 function withStandards(values: ReturnType<typeof toValues>, family: FamilyFacts): ReturnType<typeof toValues> {
   const standards = Object.fromEntries(family.options.map(({ name, default: standard }) => [name, standard ?? '']));
   return { ...values, options: { ...standards, ...values.options } };

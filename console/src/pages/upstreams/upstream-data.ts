@@ -6,11 +6,11 @@ import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import type { Document } from '../../parts/forms/documents.ts';
 
 const stateEveryMs = 3_000;
-/** Until the gateway goes by what was just written. */
+/** Time until the gateway has applied a write. */
 const settlingMs = 700;
 const pageSize = 200;
 
-/** All of them: people have a few, and look for them by eye. */
+/** All of them: there are few, and users look for them by eye. */
 export function useUpstreams() {
   return useQuery({
     queryKey: ['upstreams', 'list'],

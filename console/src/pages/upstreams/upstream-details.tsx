@@ -138,7 +138,7 @@ function Changes({ upstream: { id, version, models }, onEdit, onGone }: ShownPro
   );
 }
 
-/** What is known of an upstream: its state with the reason, its credentials by name, its targets, and what each node says. */
+/** The state of an upstream with its reason, its credentials by name, its targets, and its state on each node. */
 function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail }) {
   const { family, address, managedBy, place, updatedAt, latencyMs, healthCheck } = upstream;
   const words = stateWords(upstream);
@@ -299,7 +299,7 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
   );
 }
 
-/** Where there is one alone, it is what stands above. */
+/** With only one node, the facts above are complete. */
 function Nodes({ upstream: { nodes } }: { readonly upstream: UpstreamDetail }) {
   if (nodes.length < 2) return null;
   return (

@@ -22,7 +22,7 @@ interface UpstreamFormProps {
   readonly isNew: boolean;
   readonly submitLabel: string;
   onCancel(): void;
-  /** Above the fields. */
+  /** Shown above the fields. */
   readonly children?: ReactNode;
 }
 
@@ -126,11 +126,11 @@ function Offers({ family: { offers } }: { readonly family: FamilyFacts }) {
 interface OptionFieldsProps {
   readonly form: UseFormReturnType<UpstreamValues>;
   readonly family: FamilyFacts;
-  /** Those without which it cannot be, or the others. */
+  /** Required options, or optional ones. */
   readonly required: boolean;
 }
 
-/** A family's own settings, each drawn from what the family says of it. */
+/** A family's own settings, each rendered by its description. */
 const OptionFields = ({ form, family, required }: OptionFieldsProps) =>
   family.options
     .filter((option) => option.required === required)

@@ -35,7 +35,7 @@ interface UpstreamListProps {
   readonly add: ReactNode;
 }
 
-/** From so many on, one looks for a name rather than over all of them. */
+/** From this many on, a search field is shown. */
 const searchFrom = 7;
 const columns = { base: 1, sm: 2 };
 
@@ -116,7 +116,7 @@ const mostPoints = 60;
 
 type Histories = ReadonlyMap<string, readonly (number | null)[]>;
 
-/** How the latencies of upstreams moved since the page was opened: what was seen, a point each time the list came. */
+/** The latencies of upstreams since the page was opened: one point for each fetched list. */
 function useLatencies(upstreams: readonly Upstream[] | undefined, seenAtMs: number): Histories {
   const [histories, setHistories] = useState<Histories>(new Map());
   const lastSeen = useRef(0);
@@ -138,7 +138,7 @@ interface UpstreamCardProps {
 
 const right = (title: string, isSortable = true) => ({ title, ta: 'right' as const, isSortable });
 
-/** A line for each: how it is and why, what is under way, and what it did in the last day. */
+/** One row for each upstream: state and reason, running calls, and the traffic of the last day. */
 function UpstreamTable({ upstreams }: { readonly upstreams: readonly Upstream[] }) {
   const [sorting, setSorting] = useState<Sorting>();
   const traffic = useTraffic('upstream');
@@ -205,7 +205,7 @@ function State({ upstream }: { readonly upstream: Upstream }) {
   return <StatusBadge state={state} label={label} why={why || null} />;
 }
 
-/** One upstream: what it is, how it is, and how much is under way. */
+/** One upstream: its family, its state, and its running calls. */
 function UpstreamCard({ upstream, latencies }: UpstreamCardProps) {
   const { id, family, address, managedBy, place, models } = upstream;
   return (
@@ -240,7 +240,7 @@ function UpstreamCard({ upstream, latencies }: UpstreamCardProps) {
 }
 
 export function UnderWay({ upstream: { inFlight, waiting, limits } }: { readonly upstream: Upstream }) {
-  // Not running yet: it was just saved.
+  // Not running yet, because it was just saved.
   if (limits.concurrency === 0) return null;
   const share = (inFlight / limits.concurrency) * 100;
   return (

@@ -14,7 +14,7 @@ import {
 import type { FieldWords } from '../../parts/words/operations.ts';
 
 export const timeoutNames = ['connect', 'first_byte', 'idle', 'total'] as const;
-/** What an upstream can have beside the rates that everyone can. */
+/** The limits that only an upstream has, besides the usual rates. */
 const queueNames = [
   'concurrency',
   'min_concurrency',
@@ -29,13 +29,13 @@ export const upstreamLimitNames: readonly UpstreamLimitName[] = [...new Set([...
 export type TimeoutName = (typeof timeoutNames)[number];
 
 export interface KeyValues {
-  /** Stays the same while others come and go. */
+  /** Stays the same while other rows are added and removed. */
   row: string;
-  /** What was typed; empty while the stored one stays. */
+  /** The typed secret; empty to keep the stored one. */
   secret: string;
-  /** What stands for the stored one; empty where there is none, or it is to be replaced. */
+  /** Stands for the stored secret; empty if there is none, or it is to be replaced. */
   kept: string;
-  /** A file that the command line named; it stays as it is. */
+  /** A file named on the command line; it stays as it is. */
   file: string;
   weight: number | string;
 }
@@ -47,13 +47,13 @@ export interface HeaderValues {
   kept: string;
 }
 
-/** Settings whose field holds what the document says, under "Answers". */
+/** Settings whose field shows the document's value, under "Answers". */
 export const plainFields = {
   answer_limit: { label: 'Longest answer that is read to be translated', placeholder: '64MiB' },
 } satisfies Readonly<Record<string, FieldWords>>;
 
 type PlainName = keyof typeof plainFields;
-/** In place of a list of endpoints. */
+/** Values in place of a list of endpoints. */
 const endpointWords: readonly string[] = ['dns', 'srv', 'off'];
 
 const plainNames = Object.keys(plainFields) as PlainName[];
@@ -70,7 +70,7 @@ export interface UpstreamValues extends Record<PlainName, string> {
   timeouts: Record<TimeoutName, string>;
   limits: Record<UpstreamLimitName, number | string>;
   pace: string;
-  /** One word, or addresses. */
+  /** One of these words, or addresses. */
   endpoints: string[];
   endpoint_zone: string[];
   tls: { server_name: string };
@@ -122,7 +122,7 @@ export function toValues(document: Document): UpstreamValues {
   };
 }
 
-/** To begin with: what the family would have anyway is filled in where it has to be seen. */
+/** The first values: the family's defaults are filled in where they have to be seen. */
 export function toFirstValues(family: FamilyFacts, id: string): UpstreamValues {
   const values = toValues({ id, family: family.id });
   const options = family.options.map(({ name, default: standard }) => [name, standard ?? '']);
@@ -160,7 +160,7 @@ const toHeader = (name: string, text: string): HeaderValues => ({
   kept: isShown(text) ? text : '',
 });
 
-/** Only what says something: a document that someone reads stays short. */
+/** Leaves out what has no value, so that the document stays short. */
 export function toDocument(values: UpstreamValues, family: FamilyFacts | undefined): Document {
   const { rest, restOfTls, base_url, forward_headers, response_headers, tls, health_check } = values;
   const headers = Object.fromEntries(
@@ -198,7 +198,7 @@ function toEndpoints(endpoints: readonly string[]): Document {
   return { endpoints: endpoints.length === 1 && endpointWords.includes(only) ? only : endpoints };
 }
 
-/** What is as it would be anyway is left out. */
+/** Leaves out defaults. */
 function toOptions(written: Readonly<Record<string, string>>, family: FamilyFacts | undefined): Document {
   const standards = new Map(family?.options.map((option) => [option.name, option.default]));
   return Object.fromEntries(
@@ -219,7 +219,7 @@ function toCredential({ secret, kept, file }: KeyValues): Document {
   return file === '' ? { api_key: kept } : { api_key_file: file };
 }
 
-/** Where the form has what the API speaks of. */
+/** The form field for a field of the API. */
 export function toField(path: string): string {
   if (path === 'api_key' || path === 'api_key_file') return 'keys[0].secret';
   const index = /^credentials\[(\d+)\]\./.exec(path)?.[1];

@@ -37,7 +37,7 @@ export interface StateWords {
   readonly why: string;
 }
 
-/** What a circuit's state means to people: whether calls go there, why not, and until when. */
+/** What a circuit's state means: whether calls go there, why not, and until when. */
 export function stateWords(
   upstream: Pick<Upstream, 'state' | 'shown' | 'cause' | 'why' | 'restsForMs' | 'models' | 'inForce'>,
 ): StateWords {
@@ -78,5 +78,5 @@ export function stateWords(
   }
 }
 
-/** `` `text` `` in a family's facts stands for code; without it, for places that take plain text. */
+/** `` `text` `` in a family's facts stands for code; this removes the quotes for plain text. */
 export const plain = (text: string): string => text.replaceAll('`', '');

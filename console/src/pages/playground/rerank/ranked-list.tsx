@@ -6,7 +6,7 @@ import { Remark } from '../../../parts/layout/text.tsx';
 import { Icon } from '../../../parts/marks/icon.tsx';
 import { markWords, type RankedDocument, type Ranking } from './ranking.ts';
 
-/** As the style sheet has the rows of a compact list. */
+/** The height of a compact row in the style sheet. */
 const rowHeight = 76;
 const width = 56;
 
@@ -65,14 +65,14 @@ const Title = ({ children }: { readonly children: string }) => (
   </Text>
 );
 
-/** More are ranked all the same; a page is for looking. */
+/** More documents are ranked; the page shows only these. */
 const mostShown = 200;
 
 interface RankedListProps {
   readonly ranking: Ranking;
   readonly query: string;
   readonly label: string;
-  /** Rows of one height, so that lines can be drawn between two lists. */
+  /** Rows of equal height, so that lines can be drawn between two lists. */
   readonly compact?: boolean;
   readonly active?: number | undefined;
   onActive?(index: number | undefined): void;
@@ -181,7 +181,7 @@ const moveMs = 650;
 const staggerMs = 35;
 const mostStaggered = 12;
 
-/** Lets the items of a list move to where they stand now, rather than jump there. They bear `data-item`; `order` changes when they stand differently. */
+/** Animates the items of a list to their new positions. They have `data-item`; `order` changes when their order does. */
 function useMoves(list: RefObject<HTMLElement | null>, order: string): void {
   const before = useRef<ReadonlyMap<string, number>>(new Map());
   const lastOrder = useRef(order);

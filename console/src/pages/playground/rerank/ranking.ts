@@ -4,10 +4,10 @@ import { type Answer, read, readList } from '../call.ts';
 import { toShownText } from '../texts.ts';
 
 export interface RankedDocument {
-  /** Where it stood in the request, from 0. */
+  /** Its position in the request, from 0. */
   readonly index: number;
   readonly text: string;
-  /** Undefined: the answer leaves it out, or there is none yet. */
+  /** Undefined if the answer leaves it out, or there is no answer yet. */
   readonly score: number | undefined;
   /** 0 to 1, for the bar. */
   readonly share: number;
@@ -28,7 +28,7 @@ export const unranked = (documents: readonly unknown[]): Ranking => ({
   isRanked: false,
 });
 
-/** Undefined where the answer holds no ranking. */
+/** Undefined if the answer contains no ranking. */
 export function toRanking(answer: Answer | undefined): Ranking | undefined {
   if (answer === undefined || answer.ending !== 'answered') return undefined;
   const sent = readList(answer.call.body, 'documents');
@@ -49,7 +49,7 @@ export function toRanking(answer: Answer | undefined): Ranking | undefined {
   return { documents, isRanked: true };
 }
 
-/** Beside the best: models differ in how high they score at all. Where some are below 0, the lowest is the beginning. */
+/** Relative to the best, because models use different ranges of scores. If some scores are below 0, the lowest counts as 0. */
 function shareOf(scores: readonly number[]): (score: number) => number {
   const [low, high] = [Math.min(...scores), Math.max(...scores)];
   if (low >= 0) return (score) => (high === 0 ? 0 : score / high);
@@ -59,13 +59,13 @@ function shareOf(scores: readonly number[]): (score: number) => number {
 interface MarkedPiece {
   readonly text: string;
   readonly isMarked: boolean;
-  /** Where it begins in the text. */
+  /** The offset in the text. */
   readonly at: number;
 }
 
 const wordPattern = /[\p{L}\p{N}]+/gu;
 const leastLetters = 3;
-/** From here on a word counts with its endings too: gate, gates. */
+/** A word with at least this many letters also matches its longer forms: gate, gates. */
 const stemLetters = 4;
 const commonWords = new Set(
   'the and for are was how what why who when where does did can with from that this its not you your'.split(' '),

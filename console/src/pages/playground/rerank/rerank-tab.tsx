@@ -87,7 +87,7 @@ function RerankResult({ nothingYet, ...result }: Result) {
   const [{ answer }, { answer: otherAnswer }] = [pair.first, pair.second];
   const [ranking, other] = [toRanking(answer), toRanking(otherAnswer)];
   const query = String(answer?.call.body.query ?? '');
-  // As they stand in the form, until there is an answer.
+  // In the order of the form until there is an answer.
   const shown = ranking ?? unranked(readList(call.body, 'documents'));
   const first = ranking?.documents[0];
   return (
