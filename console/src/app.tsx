@@ -44,7 +44,7 @@ function Inside() {
         </Route>
         <Route path="/setup" component={SetUp} />
         {own.map(({ path, component }) => (
-          // What is behind the page's own path is the page's own affair.
+          // A page handles the rest of its own path itself.
           <Route key={path} path={path === '/' ? path : `${path}/*?`} component={component} />
         ))}
         <Route component={NotFound} />
@@ -53,7 +53,7 @@ function Inside() {
   );
 }
 
-/** Links from before the Explorer. */
+/** Redirects links made before the page was named Explorer. */
 function MovedRequests() {
   const query = new URLSearchParams(useSearch());
   const view = query.get('view');
@@ -63,7 +63,7 @@ function MovedRequests() {
   return <Redirect to={`/explorer?${query}`} replace />;
 }
 
-/** Seldom seen: the answer comes from the same machine. */
+/** Rarely seen, because the answer comes from the same machine. */
 const Waiting = () => (
   <Center h="100vh" role="status" aria-label="Loading">
     <Loader className="late" />

@@ -16,7 +16,7 @@ const toggle = { 'aria-label': 'Show or hide the password', tabIndex: 0 };
 
 /** How the console looks: one accent, quiet surfaces, the reader's own fonts. */
 const theme = createTheme({
-  // White is read on it at 5.4:1, whichever the scheme.
+  // White text on it has a contrast of 5.4:1 in both colour schemes.
   primaryColor: 'teal',
   primaryShade: 7,
   colors: {
@@ -38,7 +38,7 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // What these say to those who do not see their cross.
+    // The screen reader label of the close button.
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } } },
@@ -49,11 +49,11 @@ const theme = createTheme({
 const freshMs = 5_000;
 const mostRetries = 2;
 
-/** How answers are kept and asked for again. */
+/** Caching and retries of queries. */
 const createQueries = (): QueryClient =>
   new QueryClient({
     defaultOptions: {
-      // A gateway on this machine is there without any network.
+      // The gateway may run on this machine, so requests are sent even without a network.
       mutations: { networkMode: 'always' },
       queries: {
         networkMode: 'always',

@@ -18,7 +18,7 @@ test('an unknown value is left out', () => {
   for (const other of ['', 'TRUE', null, undefined]) assert.equal(oneOf(['true', 'false'], other), undefined);
 });
 
-/** The types say it: were one of these to compile, the check of types would fail. They are never called. */
+/** These are never called: if one of them compiled, the type check would fail. */
 export const neverCompiles = [
   // @ts-expect-error There is no such path.
   (ask: typeof Ask) => ask('GET /api/kees'),

@@ -9,7 +9,7 @@ export type AnswerOf<K extends EndpointKey> = Endpoints[K]['answer'];
 
 type PartOf<K extends EndpointKey, Part extends keyof Endpoints[K]> = Endpoints[K][Part];
 
-/** What an endpoint does not take cannot be given; what it can do without may be left out. */
+/** Only what an endpoint takes can be given; optional parts may be left out. */
 type Given<Name extends string, Part> = [Part] extends [undefined]
   ? { readonly [N in Name]?: undefined }
   : Record<never, never> extends Part
@@ -18,23 +18,23 @@ type Given<Name extends string, Part> = [Part] extends [undefined]
 
 type GivenBody<Part> = undefined extends Part ? { readonly body?: Part } : { readonly body: Part };
 
-/** What stands in the address. */
+/** The parameters of the path and the query. */
 export type AddressParts<K extends EndpointKey> = Given<'params', PartOf<K, 'params'>> &
   Given<'query', PartOf<K, 'query'>>;
 
-/** All that is asked with. */
+/** All parameters of a request. */
 export type AskedParts<K extends EndpointKey> = AddressParts<K> & GivenBody<PartOf<K, 'body'>>;
 
-/** Left out where nothing has to be given. */
+/** May be left out if nothing has to be given. */
 export type Optional<T> = Record<never, never> extends T ? [given?: T] : [given: T];
 
-/** The same of any endpoint. */
+/** The same for any endpoint. */
 export interface AnyAddress {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
 }
 
-/** The address itself: each parameter one encoded segment, and of the query what is said. */
+/** The URL: each path parameter is one encoded segment, and undefined query parameters are left out. */
 export function toAddress<K extends EndpointKey>(key: K, ...given: Optional<AddressParts<K>>): string;
 export function toAddress(key: EndpointKey, given: AnyAddress = {}): string {
   return writeAddress(key, given);
@@ -51,12 +51,12 @@ export function writeAddress(key: EndpointKey, { params = {}, query = {} }: AnyA
 
 export const methodOf = (key: EndpointKey): string => key.slice(0, key.indexOf(' '));
 
-/** A word of an address that is none of those that can be asked for is left out. */
+/** Returns undefined for a word that is not in the list. */
 export function oneOf<T extends string>(words: readonly T[], text: string | null | undefined): T | undefined {
   return words.find((word) => word === text);
 }
 
-/** The same parameters with others in their place; those without a value are left out. */
+/** The same parameters with others replaced; those without a value are left out. */
 export function withParameters(
   before: URLSearchParams,
   changes: Readonly<Record<string, string | undefined>>,

@@ -40,13 +40,13 @@ export function useFlag(flag: Flag): boolean {
   return useSyncExternalStore(flag.subscribe, flag.get);
 }
 
-/** The gateway did not answer the last time it was asked. */
+/** The last request to the gateway failed. */
 export const unreachable = createFlag();
 
-/** The session has ended while its member was at work: it is asked for again above the page. */
+/** The session ended while its member was at work: the shell shows the sign-in above the page. */
 export const expired = createFlag();
 
-/** What the server said against it, or why it could not be reached. */
+/** The error that the server reported, or why it could not be reached. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ProblemCode | 'unreachable';
@@ -61,7 +61,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A document with the version that it had when it was read: what a write sends back as `If-Match`. */
+/** A document with the version it was read in, which a write sends as `If-Match`. */
 export interface Versioned<T> {
   readonly data: T;
   readonly etag: string | undefined;
@@ -70,18 +70,18 @@ export interface Versioned<T> {
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Answers that are no success, and yet are for the caller to read. */
+  /** Answers with an error status that the caller reads itself. */
   readonly accepts?: (response: Response) => boolean;
 }
 
 type AskOptions<K extends EndpointKey> = AskedParts<K> & CallOptions;
-/** What streams takes its body as it comes: a form as a form, all else as JSON. */
+/** A streaming call takes its body unchanged: a form as a form, everything else as JSON. */
 type SendOptions<K extends EndpointKey> = Omit<AskOptions<K>, 'body'> & { readonly body?: unknown };
 type AnyOptions = CallOptions & AnyAddress & { readonly body?: unknown };
 
 let csrfToken = '';
 
-/** Every answer about the session brings the one that holds from then on. */
+/** Every answer about the session contains the token that is valid from then on. */
 export function setCsrfToken(token: string | null): void {
   csrfToken = token ?? '';
 }
@@ -119,7 +119,7 @@ export async function askVersioned(key: EndpointKey, options: AnyOptions = {}): 
   return { data: text === '' ? undefined : JSON.parse(text), etag: response.headers.get('etag') ?? undefined };
 }
 
-/** The answer itself, for those who read it as it comes. */
+/** The response itself, for callers that read its stream. */
 export function send<K extends EndpointKey>(key: K, ...given: Optional<SendOptions<K>>): Promise<Response>;
 export function send(key: EndpointKey, options: AnyOptions = {}): Promise<Response> {
   return exchange(key, options);

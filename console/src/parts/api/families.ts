@@ -11,7 +11,7 @@ export function useFamilies() {
   });
 }
 
-/** For an upstream of a family: the family's own, with a number behind it where that is taken. */
+/** A free ID for an upstream of a family: the family's name, with a number if that is taken. */
 export function freeName(wanted: string, taken: readonly string[]): string {
   let name = wanted;
   for (let number = 2; taken.includes(name); number += 1) name = `${wanted}-${number}`;

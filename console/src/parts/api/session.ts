@@ -4,10 +4,10 @@ import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { Member, Session } from '../../../../src/admin/contract.ts';
 import { ask, expired, setCsrfToken, whenForged, whenSignedOut } from './client.ts';
 
-/** A role that was changed shows within that time, at the next look at the window. */
+/** A changed role shows within this time, the next time the window gets the focus. */
 const freshMs = 60_000;
 
-/** The last session that had a member. */
+/** The last session with a member. */
 let held: Session | undefined;
 
 export const sessionQuery = queryOptions({
@@ -21,14 +21,14 @@ export function useSession(): Session | undefined {
   return useQuery(sessionQuery).data;
 }
 
-/** Undefined where nobody is signed in. Of a session that has ended: who was, as the page stays as it is. */
+/** Undefined if nobody is signed in. After a session ended, its member, as the page stays as it is. */
 export function useMember(): Member | undefined {
   return useSession()?.member ?? undefined;
 }
 
-/** What a sign-in or a set-up gave: from now on this holds. */
+/** Stores the session that a sign-in or a set-up returned. */
 export function putSession(queries: QueryClient, session: Session): void {
-  // The pages hold what another member saw and typed.
+  // The pages contain what another member saw and typed.
   if (held !== undefined && held.member?.id !== session.member?.id) {
     location.reload();
     return;
@@ -37,7 +37,7 @@ export function putSession(queries: QueryClient, session: Session): void {
   expired.set(false);
 }
 
-/** Where somebody was signed in, the page is not taken away: the shell asks again above it. */
+/** If a member was signed in, the page stays: the shell asks for the sign-in above it. */
 function keep(session: Session): Session {
   setCsrfToken(session.csrfToken);
   if (session.member !== null) {
@@ -53,7 +53,7 @@ whenSignedOut(() => {
   if (held !== undefined) expired.set(true);
 });
 
-/** Another tab signed in anew: this one may go on if it is the same member. */
+/** Another tab signed in again: this one goes on if it is the same member. */
 whenForged(async () => {
   const session = await ask('GET /api/session');
   if (session.member === null || session.member.id !== held?.member?.id) return false;

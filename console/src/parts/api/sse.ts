@@ -1,7 +1,7 @@
 /** Parses server-sent events from chunks of text. */
 
 export interface SseReader {
-  /** The data of the events that this piece completed. */
+  /** Returns the data of the events that this chunk completed. */
   push(text: string): string[];
 }
 
@@ -24,7 +24,7 @@ export function createSseReader(): SseReader {
   return {
     push(text) {
       const events: string[] = [];
-      // A line may end in CR LF, and the two may come apart.
+      // A line may end in CR LF, split between two chunks.
       let rest = endedWithReturn && text.startsWith('\n') ? text.slice(1) : text;
       if (text !== '') endedWithReturn = text.endsWith('\r');
       if (isFirst && rest !== '') {

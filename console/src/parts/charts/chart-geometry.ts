@@ -4,11 +4,11 @@ export interface Series {
   readonly name: string;
   readonly label: string;
   readonly color: string;
-  /** A dashed line over the others, of which it is no part: what was before. */
+  /** A dashed line above the others and not part of their stack: the former period. */
   readonly isDashed?: boolean;
 }
 
-/** At a time: a value for each series, null where nothing is known. */
+/** At a time: a value for each series, null if unknown. */
 export type ChartRow = Readonly<Record<string, string | number | null>> & { readonly time: string };
 
 export interface Plot {
@@ -18,13 +18,13 @@ export interface Plot {
   readonly height: number;
 }
 
-/** Undefined where nothing is known. */
+/** Undefined if unknown. */
 export type Value = number | undefined;
 
 const steps = [1, 2, 2.5, 5, 10] as const;
 const wantedTicks = 3;
 
-/** From 0 upwards, evenly, the last one at or above the highest value. */
+/** From 0 upwards in even steps; the last is at or above the highest value. */
 export function toTicks(most: number): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / wantedTicks;
@@ -39,7 +39,7 @@ export interface Layer {
   readonly high: readonly Value[];
 }
 
-/** Each upon those before it. */
+/** Each layer starts on top of those before it. */
 export function stack(columns: readonly (readonly Value[])[]): Layer[] {
   const tops: Value[] = [];
   return columns.map((values) => {
@@ -60,11 +60,11 @@ const fixed = (value: number): string => value.toFixed(1);
 
 export const yOf = (value: number, { top, height }: Plot, most: number): number => top + height * (1 - value / most);
 
-/** Of a point on a line. */
+/** The x coordinate of a point on a line. */
 export const xOf = (at: number, count: number, { left, width }: Plot): number =>
   count <= 1 ? left + width : left + (width * at) / (count - 1);
 
-/** What is not known is left open. */
+/** Leaves a gap for unknown values. */
 export function toLine(values: readonly Value[], plot: Plot, most: number): string {
   let path = '';
   let isDrawing = false;
@@ -78,7 +78,7 @@ export function toLine(values: readonly Value[], plot: Plot, most: number): stri
   return path;
 }
 
-/** Those without neighbours, which no line shows. */
+/** Positions of values without neighbours, which a line does not show. */
 export function lonely(values: readonly Value[]): number[] {
   const isKnown = (at: number): boolean => values[at] !== undefined;
   return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
@@ -96,7 +96,7 @@ export function toArea({ low, high }: Layer, plot: Plot, most: number): string {
   return path;
 }
 
-/** Stretches without a gap: where each begins, and the place behind its end. */
+/** Runs without a gap: the first position, and the position after the last. */
 function runsOf(values: readonly Value[]): [number, number][] {
   const runs: [number, number][] = [];
   let from: number | undefined;
@@ -111,7 +111,7 @@ function runsOf(values: readonly Value[]): [number, number][] {
   return runs;
 }
 
-/** Between bars. */
+/** The share of the width left between bars. */
 const gapShare = 0.2;
 
 export function toBars({ low, high }: Layer, plot: Plot, most: number): string {
@@ -128,11 +128,11 @@ export function toBars({ low, high }: Layer, plot: Plot, most: number): string {
   return path;
 }
 
-/** Of the middle of a bar. */
+/** The x coordinate of the middle of a bar. */
 export const barX = (at: number, count: number, { left, width }: Plot): number =>
   left + (width * (at + 0.5)) / Math.max(1, count);
 
-/** Which of them are named below: the last one, and others as evenly as there is room. */
+/** Positions with a label below: the last one, and others as evenly as there is room. */
 export function toMarks(count: number, width: number, markWidth: number): number[] {
   if (count === 0) return [];
   const room = Math.max(1, Math.floor(width / markWidth));

@@ -24,7 +24,7 @@ import {
   yOf,
 } from './chart-geometry.ts';
 
-/** `teal.6` as Mantine's variable of that colour. */
+/** Mantine's CSS variable of a colour such as `teal.6`. */
 export const toColor = (color: string): string => `var(--mantine-color-${color.replace('.', '-')})`;
 
 /** The results of requests, each in its colour everywhere. */
@@ -43,17 +43,17 @@ export const latencySeries: readonly Series[] = [
 
 export const costSeries: readonly Series[] = [{ name: 'cost', label: 'Cost', color: 'violet.6' }];
 
-/** What several charts over the same times have in common: where the pointer is, and what a drag across one of them does. */
+/** What several charts over the same times share: the position of the pointer, and the action of a drag. */
 export interface Linked {
   readonly at: number | undefined;
   onPoint(at: number | undefined): void;
-  /** From the one place to the other, both included. */
+  /** From the first position to the last, both included. */
   onZoom?(from: number, to: number): void;
 }
 
 interface DrawingProps {
   readonly kind: 'area' | 'bars' | 'lines';
-  /** What it shows, in words. */
+  /** The label for screen readers. */
   readonly label: string;
   /** In pixels. */
   readonly height: number;
@@ -65,7 +65,7 @@ interface DrawingProps {
 
 const axisWidth = 72;
 const footHeight = 20;
-/** Of a letter; and the last label ends where the chart does, so that it reaches back by its half. */
+/** Width of a letter. The last label ends at the edge of the chart, so it reaches back by half its width. */
 const letterWidth = 6.4;
 const labelShare = 1.6;
 const right = 10;
@@ -80,12 +80,12 @@ export const Drawing = memo(function Drawing({ kind, series, rows, format, ...fr
 });
 
 interface ChartFrameProps extends Omit<DrawingProps, 'kind'> {
-  /** Places are bands side by side, not points on a line. */
+  /** Positions are bands side by side, not points on a line. */
   readonly isBands: boolean;
   readonly children: (plot: Plot) => ReactNode;
 }
 
-/** Around what is drawn: its place, the axis of times, and what the pointer is on. */
+/** The frame of a chart: its size, the axis of times, and the values at the pointer. */
 export function ChartFrame({ isBands, label, height, series, rows, format, linked, children }: ChartFrameProps) {
   const { ref, width } = useElementSize();
   const plot = useMemo(() => toPlot(width, height), [width, height]);
@@ -123,12 +123,12 @@ const toPlot = (width: number, height: number): Plot => ({
 interface PointerOptions {
   readonly rows: number;
   readonly plot: Plot;
-  /** Places are bands side by side, not points on a line. */
+  /** Positions are bands side by side, not points on a line. */
   readonly isBands: boolean;
   readonly linked: Linked | undefined;
 }
 
-/** Where the pointer is, on this chart or on one that is linked with it; and from where it is dragged. */
+/** The position of the pointer, on this chart or on a linked one, and where a drag began. */
 function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
   const [own, setOwn] = useState<number>();
   const [dragged, setDragged] = useState<number>();
@@ -142,7 +142,7 @@ function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
     return Math.min(rows - 1, Math.max(0, at));
   }
   return {
-    // Other rows may be fewer.
+    // The rows may have become fewer.
     pointed: pointed !== undefined && pointed < rows ? pointed : undefined,
     dragged,
     onPointerMove: (event: PointerEvent) => point(placeOf(event)),
@@ -150,7 +150,7 @@ function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
       point(undefined);
       setDragged(undefined);
     },
-    // A finger scrolls the page.
+    // With a finger, the page scrolls.
     onPointerDown: (event: PointerEvent) => {
       if (zoom !== undefined && event.pointerType === 'mouse' && event.button === 0) setDragged(placeOf(event));
     },
@@ -185,7 +185,7 @@ interface PointedProps {
   place(at: number): number;
 }
 
-/** The line at the pointer, and the stretch that is dragged over. */
+/** The line at the pointer, and the selected range. */
 function Pointed({ plot, at, from, place }: PointedProps) {
   if (at === undefined) return null;
   const x = place(at);
@@ -246,7 +246,7 @@ const Shapes = memo(function Shapes({ kind, series, rows, plot, format }: Shapes
           return <path key={name} d={layer === undefined ? '' : toBars(layer, plot, most)} style={{ fill }} />;
         }
         const values = columns[at] ?? [];
-        // What is nought throughout would only draw its line over that of another.
+        // A series that is 0 throughout would hide the line of another.
         if (at > 0 && highest([values]) === 0) return null;
         return (
           <g key={name}>
@@ -296,7 +296,7 @@ interface TooltipProps extends Pick<DrawingProps, 'series' | 'format'> {
   readonly isRight: boolean;
 }
 
-/** Beside the pointer, on the side where there is room. */
+/** Beside the pointer, on the side with room. */
 function Tooltip({ row, series, format, x, isRight }: TooltipProps) {
   if (row === undefined) return null;
   return (

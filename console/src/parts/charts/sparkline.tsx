@@ -4,7 +4,7 @@ import './sparkline.css';
 import { memo } from 'react';
 
 interface SparklineProps {
-  /** Null where nothing is known. */
+  /** Null if unknown. */
   readonly values: readonly (number | null)[];
   readonly tone?: 'accent' | 'bad';
 }

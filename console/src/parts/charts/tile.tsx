@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 
 interface TileProps {
   readonly label: string;
-  /** Undefined while it is not known yet. */
+  /** Undefined until it is known. */
   readonly value: string | undefined;
   readonly note: ReactNode;
 }

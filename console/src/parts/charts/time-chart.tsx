@@ -16,9 +16,9 @@ interface TimeChartProps {
   readonly rows: readonly ChartRow[];
   format(value: number): string;
   readonly linked?: Linked | undefined;
-  /** Beside its name. */
+  /** Shown beside the title. */
   readonly controls?: ReactNode;
-  /** In place of the drawing, with the same rows as its table. */
+  /** Shown in place of the drawing, with the same rows as its table. */
   readonly children?: ReactNode;
 }
 
@@ -28,7 +28,7 @@ export const TimeChart = memo(function TimeChart(props: TimeChartProps) {
   const { title, about, kind, series, rows, format, linked, controls, children } = props;
   const [isHeld, setHeld] = useState(false);
   const held = useRef(rows);
-  // Nothing moves under the pointer.
+  // The rows stay the same while the pointer is on the chart.
   if (!isHeld) held.current = rows;
   const shown = held.current;
   return (
@@ -94,12 +94,12 @@ const toTable = (
   rows: rows.map((row) => [row.time, ...series.map(({ name }) => toCell(row[name], format))]),
 });
 
-/** The frame of a chart: its name, what it is of, and the same as a table for those who would rather read. */
+/** The frame of a chart: title, description, and the same values as a table. */
 export const chartHeight = 190;
 
 interface ChartTableData {
   readonly head: readonly string[];
-  /** The oldest first. */
+  /** Oldest first. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -107,9 +107,9 @@ interface ChartCardProps {
   readonly title: string;
   readonly about: string;
   readonly controls: ReactNode;
-  /** Made when it is asked for; the table then stands still. */
+  /** Made when the table is opened; it does not change after that. */
   toTable(): ChartTableData;
-  /** The pointer is on it, or no more. */
+  /** Called when the pointer enters and leaves. */
   onHold?(isHeld: boolean): void;
   readonly children: ReactNode;
 }
@@ -142,7 +142,7 @@ interface ChartHeadProps extends Pick<ChartCardProps, 'title' | 'about' | 'contr
   onToggle(): void;
 }
 
-/** The same while the chart below it moves. */
+/** Not rendered again while the chart below it changes. */
 const ChartHead = memo(function ChartHead({ title, about, controls, isTable, onToggle }: ChartHeadProps) {
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">

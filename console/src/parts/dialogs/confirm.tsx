@@ -7,16 +7,16 @@ import { useEscapeAbove } from './escape.ts';
 interface Question {
   /** "Revoke the key dev?" */
   readonly title: string;
-  /** What happens then, and whether it can be undone. */
+  /** The consequence, and whether it can be undone. */
   readonly body: ReactNode;
-  /** What is done, as the button says it: "Revoke". */
+  /** The action, as the label of the button: "Revoke". */
   readonly confirm: string;
   readonly danger?: boolean;
-  /** Has to be typed first: for what cannot be undone. */
+  /** The text to type first, for actions that cannot be undone. */
   readonly typeToConfirm?: string;
 }
 
-/** A dialog may ask as well. */
+/** Above other dialogs, because a dialog may ask for confirmation too. */
 const aboveDialogs = 250;
 
 type Ask = (question: Question) => Promise<boolean>;
@@ -44,7 +44,7 @@ export function ConfirmProvider({ children }: { readonly children: ReactNode }) 
       }),
     [],
   );
-  // The dialog keeps its words while it fades.
+  // The dialog keeps its text while it fades out.
   const answer = (yes: boolean): void => {
     asked?.answer(yes);
     setOpened(false);

@@ -9,9 +9,9 @@ interface SideDrawerProps {
   onClose(): void;
   readonly title: ReactNode;
   readonly children: ReactNode;
-  /** In pixels, where there is room. */
+  /** In pixels, if there is room. */
   readonly width?: number;
-  /** What is shown changed, as the next row was picked: the title is read again. */
+  /** The subject of the drawer; when it changes, screen readers read the title again. */
   readonly subject?: string;
 }
 

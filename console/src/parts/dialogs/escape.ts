@@ -2,10 +2,10 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-/** Every dialog listens at the window, and leaves alone what comes from an element with this. */
+/** Dialogs listen at the window, and ignore events of an element with this attribute. */
 const mark = 'data-mantine-stop-propagation';
 
-/** For a dialog above all others: while it is open, Escape goes to it and closes none beneath, whose typed text would be lost. */
+/** For a dialog above all others: while it is open, Escape closes it and none below, whose typed text would be lost. */
 export function useEscapeAbove(opened: boolean, onEscape: () => void): void {
   const listener = useLatest(onEscape);
   useEffect(() => {
@@ -32,7 +32,7 @@ export function useEscapeAbove(opened: boolean, onEscape: () => void): void {
   }, [opened, listener]);
 }
 
-/** For what lies beneath dialogs: it closes only where none is open, and nothing else wanted the key. */
+/** For layers below dialogs: Escape closes them only if no dialog is open and nothing else used the key. */
 export function useEscapeBeneath(opened: boolean, onEscape: () => void): void {
   const listener = useLatest(onEscape);
   useEffect(() => {

@@ -38,10 +38,10 @@ export interface PageEntry {
   readonly title: string;
   readonly icon: IconName;
   readonly component: ComponentType;
-  /** Behind `g`, on the keyboard. */
+  /** The key to press after `g`. */
   readonly letter: string;
-  /** Who may see it; anybody where it is left out. */
+  /** The role needed to see it; anybody if left out. */
   readonly role?: Role;
-  /** For the command palette. */
+  /** Search words for the command palette. */
   readonly keywords: readonly string[];
 }

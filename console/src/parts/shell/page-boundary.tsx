@@ -9,7 +9,7 @@ import { Empty } from '../layout/state.tsx';
 import { Snippet } from '../snippets/copy.tsx';
 
 interface BoundaryProps {
-  /** Another page is another try. */
+  /** The current page; a change of it clears the error. */
   readonly at: string;
   readonly children: ReactNode;
 }
@@ -38,13 +38,13 @@ export class PageBoundary extends Component<BoundaryProps, BoundaryState> {
   }
 }
 
-/** After an upgrade, the pages of the build that this tab was opened with are gone. Each browser has words of its own. */
+/** After an upgrade, the page files of the old build are gone. Each browser has its own error text for that. */
 const isMissingChunk = ({ message }: Error): boolean =>
   /dynamically imported module|importing a module script failed|error loading|unable to preload/i.test(message);
 
 const reload = (): void => location.reload();
 
-/** The gateway may be away just now: once it is back, the page is loaded again by itself. */
+/** The gateway may be unreachable for a moment: once it is back, the page is loaded again. */
 function Outdated() {
   const isAway = useFlag(unreachable);
   const wasAway = useRef(false);
@@ -80,7 +80,7 @@ const Broken = ({ error, onRetry }: { readonly error: Error; onRetry(): void }) 
   </>
 );
 
-/** Stands where an address leads to no page. */
+/** Shown for a URL without a page. */
 export function NotFound() {
   useTitle('No such page');
   return (

@@ -80,7 +80,7 @@ export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
       actions={shown}
       query={typed}
       onQueryChange={setTyped}
-      // What stands there fits already: the gateway was asked, or the words were ranked.
+      // The items are filtered already, by the gateway or by the ranking.
       filter={(_, all) => all}
       attributes={{ content: { 'aria-label': 'Go to anything, do anything' } }}
       store={paletteStore}
@@ -98,7 +98,7 @@ export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
   );
 }
 
-/** As the arrow keys do it. */
+/** Moves the selection as the arrow keys do. */
 function selectFirst(): void {
   const { listId } = paletteStore.getState();
   const items = document.getElementById(listId)?.querySelectorAll('[data-action]') ?? [];

@@ -8,10 +8,10 @@ import type { PageEntry } from './navigation.tsx';
 
 export const [paletteStore, palette] = createSpotlight();
 
-/** Marks what a list's keys go along: the link or button of each row. */
+/** Marks the link or button of each row that the list shortcuts move along. */
 export const listItem = { 'data-list-item': '' } as const;
 
-/** `g`, and a letter within that time. */
+/** The longest time between `g` and the letter. */
 const sequenceMs = 1_500;
 
 export function Shortcuts({ pages }: { readonly pages: readonly PageEntry[] }) {
@@ -68,7 +68,7 @@ const actions: Readonly<Record<string, () => void>> = {
   k: () => step(-1),
 };
 
-/** The field of the page; where it has none, the palette. */
+/** Focuses the page's search field, or opens the palette if it has none. */
 function search(): void {
   const field = document.querySelector<HTMLInputElement>('#main input[type="search"]');
   if (field === null) palette.open();
@@ -76,7 +76,7 @@ function search(): void {
   field?.select();
 }
 
-/** Along what is open at the side; else along the list. */
+/** Moves along the items of the open drawer, else along the list. */
 function step(by: 1 | -1): void {
   const button = document.querySelector<HTMLButtonElement>(`#main [data-step="${by}"]`);
   if (button !== null) {

@@ -8,16 +8,16 @@ import { Icon, type IconName } from '../marks/icon.tsx';
 
 const saidForMs = 1_600;
 
-/** False where the browser does not let us. */
+/** False if the browser refuses. */
 async function copyText(text: string): Promise<boolean> {
   try {
-    // Not there on a page that came over plain HTTP from another machine.
+    // Missing on a page loaded over plain HTTP from another machine.
     if (navigator.clipboard !== undefined) {
       await navigator.clipboard.writeText(text);
       return true;
     }
   } catch {
-    // Refused: the old way may still work.
+    // Refused: the older method may still work.
   }
   return copyBySelection(text);
 }
@@ -56,7 +56,7 @@ interface CopyButtonProps {
   readonly text: string;
   /** What it copies: "Copy the secret". */
   readonly label: string;
-  /** With the label written on it, rather than as an icon. */
+  /** Shows the label as text, rather than as an icon. */
   readonly wide?: boolean;
   readonly icon?: IconName;
 }
@@ -84,9 +84,9 @@ export function CopyButton({ text, label, wide = false, icon: own = 'copy' }: Co
 
 interface SnippetProps {
   readonly code: string;
-  /** As people call it: "curl", "Python". */
+  /** The display name: "curl", "Python". */
   readonly language?: string;
-  /** What the copy button says; default: "Copy". */
+  /** The label of the copy button; default: "Copy". */
   readonly label?: string;
 }
 
@@ -110,7 +110,7 @@ interface CopiedOptions {
   onClose(): void;
 }
 
-/** For what is shown only once: it does not go away before it was copied, unless one says so. */
+/** For secrets shown only once: asks before it closes if nothing was copied. */
 export function useCopied({ title, body, onClose }: CopiedOptions) {
   const confirm = useConfirm();
   const [copied, setCopied] = useState(false);

@@ -1,16 +1,16 @@
 /** A gateway call as a curl command for a POSIX shell. Pure text. */
 
 interface CurlFacts {
-  /** What clients put before `/v1/...`; of a gateway that listens on a socket alone, `unix:`, its path, a colon and the base path. */
+  /** The base URL of clients, before `/v1/...`; for a gateway that listens on a socket only, `unix:`, its path, a colon and the base path. */
   readonly baseUrl: string;
   readonly path: string;
-  /** Undefined where it is not known: then a variable of the shell stands in its place. */
+  /** Undefined if unknown; then a shell variable is used instead. */
   readonly secret?: string | undefined;
-  /** JSON; undefined where it is a form. */
+  /** JSON; undefined for a form. */
   readonly body?: string;
-  /** The parts of a form, as curl takes them: `model=m`, `file=@sound.mp3`. */
+  /** The parts of a form in curl's notation: `model=m`, `file=@sound.mp3`. */
   readonly parts?: readonly string[];
-  /** Of its parts, those whose text means nothing to curl, whatever is in it. */
+  /** The parts whose text curl must not interpret. */
   readonly texts?: readonly string[];
   readonly isStream?: boolean;
 }
@@ -35,7 +35,7 @@ export function toCurlLine({
   ].join(' \\\n  ');
 }
 
-/** Longer ones are written over several lines. */
+/** Longer commands are split over several lines. */
 const longestLine = 100;
 
 export function toBodyText(body: unknown): string {
@@ -51,6 +51,6 @@ function toTarget(baseUrl: string, path: string): string {
   return `--unix-socket ${quote(socket)} ${quote(`http://localhost${basePath}${path}`)}`;
 }
 
-/** Between single quotes nothing means anything; what needs none gets none. */
+/** Quotes a text for the shell if it needs quotes. */
 const quote = (text: string): string =>
   /^[\w:/.%-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -8,7 +8,7 @@ const body = { model: 'a "b" $c', input: ['x\ny', "it's"], stream: false, user: 
 
 test('Python parses the body correctly, with True, False and None', (t) => {
   const code = toPython({ baseUrl: 'http://127.0.0.1:4000', path: '/v1/embeddings', body });
-  // Python alone, with a library that prints what it is asked for.
+  // Plain Python, with a stub of the library that prints its arguments.
   const stub =
     'import sys, types, json\nstub = types.ModuleType("requests")\nstub.post = lambda url, **asked: (print(json.dumps([url, asked])), sys.exit())\nsys.modules["requests"] = stub\n';
   const { stdout, error } = spawnSync('python3', ['-c', stub + code], {

@@ -1,12 +1,12 @@
 /** A gateway call as code over plain HTTP, for Python (requests) and JavaScript (fetch), with any body, form or stream. Pure text. */
 
 export interface HttpCall {
-  /** What clients put before `/v1/...`. */
+  /** The base URL of clients, before `/v1/...`. */
   readonly baseUrl: string;
   readonly path: string;
-  /** JSON; undefined where it is a form. */
+  /** JSON; undefined for a form. */
   readonly body?: unknown;
-  /** The parts of a form; files by their names, as if they stood in the folder where it runs. */
+  /** The parts of a form; files by their names, as if they were in the folder where the code runs. */
   readonly parts?: readonly { readonly name: string; readonly value: string; readonly isFile: boolean }[];
   readonly isStream?: boolean;
 }
@@ -75,7 +75,7 @@ export function toJavaScript({ baseUrl, path, body, parts, isStream = false }: H
   ].join('\n');
 }
 
-/** As Python writes it, on several lines where it is long. */
+/** A value as Python code, over several lines if it is long. */
 function pythonOf(value: unknown, indent: string): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

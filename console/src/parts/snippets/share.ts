@@ -1,12 +1,12 @@
 /** Encodes a playground form in a URL, so that a link shows the same. */
 
-/** What the form holds. */
+/** The values of the form. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
-/** Longer ones make addresses that servers and chats cut. */
+/** Servers and chats cut longer URLs. */
 const longestShared = 6_000;
 
-/** Undefined where it is too long for an address. */
+/** Undefined if it is too long for a URL. */
 export function toShared(route: string, values: Values): string | undefined {
   const bytes = new TextEncoder().encode(JSON.stringify(values));
   const text = btoa(String.fromCharCode(...bytes.subarray(0, longestShared)));
@@ -15,7 +15,7 @@ export function toShared(route: string, values: Values): string | undefined {
   return `/playground/${route}?${query}`;
 }
 
-/** Undefined where the address has none, or none that is one of ours. */
+/** Undefined if the URL contains none that is valid. */
 export function readShared(text: string | null): Values | undefined {
   if (text === null) return undefined;
   try {

@@ -44,7 +44,7 @@ test('each library gets the base URL it needs', () => {
     codeOf('langchain'),
     /base_url="http:\/\/127\.0\.0\.1:4000\/ai\/v1"[\s\S]*check_embedding_ctx_length=False/,
   );
-  // It adds the version itself.
+  // The library adds the version itself.
   assert.match(codeOf('cohere', { operation: 'rerank' }), /base_url="http:\/\/127\.0\.0\.1:4000\/ai"/);
 });
 

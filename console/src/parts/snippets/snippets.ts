@@ -4,9 +4,9 @@ import { bodyOf, type Operation, operationRows, pathOf } from '../../../../src/a
 import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';
 
 export interface SnippetFacts {
-  /** What clients put before `/v1/...`. */
+  /** The base URL of clients, before `/v1/...`. */
   readonly baseUrl: string;
-  /** The secret itself where it is shown; else how the shell calls it. */
+  /** The secret if it is shown; else the shell variable. */
   readonly secret: string | undefined;
   readonly model: string;
   readonly operation: Operation;
@@ -18,7 +18,7 @@ export interface CallSnippet {
   readonly title: string;
   readonly language: string;
   readonly code: string;
-  /** What one has to know. */
+  /** What the user has to know. */
   readonly note?: string;
 }
 
@@ -30,10 +30,10 @@ const toBody = ({ model, operation }: Pick<SnippetFacts, 'model' | 'operation'>)
 const atSocket =
   'The gateway listens on a socket alone: libraries need an HTTP client that connects to it, or a proxy before it.';
 
-/** Those that can do what is asked for. */
+/** The snippets that support the operation. */
 export function toSnippets(facts: SnippetFacts): CallSnippet[] {
   const { form, path } = operationRows[facts.operation];
-  // OpenAI's libraries know nothing of what is not below their version.
+  // OpenAI's libraries call only paths below their version.
   if (form !== undefined || !path.startsWith('/v1/')) return [toCurlSnippet(facts)];
   if (isAtSocket(facts.baseUrl)) return [{ ...toCurlSnippet(facts), note: atSocket }];
   const always = [toCurlSnippet(facts), toOpenAiPython(facts), toOpenAiNode(facts)];
@@ -56,7 +56,7 @@ function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): Cal
   return { id: 'curl', title: 'curl', language: 'Shell', code };
 }
 
-/** As both JavaScript and Python read it. */
+/** A literal that both JavaScript and Python read. */
 const literal = (value: unknown): string => JSON.stringify(value);
 
 const pythonKey = (secret: string | undefined): string =>

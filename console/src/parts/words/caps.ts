@@ -12,7 +12,7 @@ export const limitLabels: Readonly<Record<LimitName, string>> = {
   concurrency: 'Requests at a time',
 };
 
-/** Behind an amount. */
+/** The words after an amount. */
 export const periodWords: Readonly<Record<BudgetPeriod, string>> = {
   day: 'a day',
   week: 'a week',

@@ -47,7 +47,7 @@ export const dimensionWords: Readonly<Record<(typeof seriesDimensions)[number], 
   cache: 'Cache',
 };
 
-/** Of targets and upstreams, as traffic shows them. */
+/** States of targets and upstreams, as seen in traffic. */
 export const stateWords = {
   healthy: 'Healthy',
   degraded: 'Degraded',
@@ -56,7 +56,7 @@ export const stateWords = {
   untested: 'Untested',
 } as const;
 
-/** Of alerts. */
+/** Alert rules. */
 export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
   error_rate: 'Error rate',
   latency: 'Latency',
@@ -70,7 +70,7 @@ export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
   reload_refused: 'Reload refused',
 };
 
-/** Of upstreams, by what they take. */
+/** Kinds of upstreams, by the operations they serve. */
 export const kindWords: Readonly<Record<FamilyFacts['kind'], { readonly title: string; readonly about: string }>> = {
   service: { title: 'Services', about: 'An API key is all that they need.' },
   'own-server': { title: 'Servers of your own', about: 'Inference servers that you run, here or in your network.' },

@@ -4,7 +4,7 @@ type SubjectKind = 'gateway' | 'upstream' | 'model' | 'key' | 'project' | 'confi
 
 interface Subject {
   readonly kind: SubjectKind;
-  /** Null where it is about all of them. */
+  /** Null for all of them. */
   readonly id: string | null;
 }
 
@@ -28,18 +28,18 @@ export function pageOf({ kind, id }: Subject): string {
   }
 }
 
-/** Of `/models/a%2Fb`: what stands behind the page's own path, segment by segment. */
+/** The segments after the page's own path, such as of `/models/a%2Fb`. */
 export const segmentsOf = (location: string): readonly string[] => location.split('/').slice(2).map(decodeSegment);
 
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    // Someone typed a stray percent sign: then it is itself.
+    // A lone percent sign was typed: it is kept.
     return segment;
   }
 }
 
-/** As the Explorer's address has it: filters, `range` or `from` and `to`, `by`. */
+/** Takes the parameters of the Explorer's URL: filters, `range` or `from` and `to`, `by`. */
 export const exploreHref = (asked: Readonly<Record<string, string>>): string =>
   `/explorer?${new URLSearchParams(asked)}`;

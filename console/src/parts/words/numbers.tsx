@@ -14,7 +14,7 @@ import {
 
 type Maybe<T> = T | null | undefined;
 
-/** Stands where there is nothing to say. */
+/** Shown if there is no value. */
 export const Nothing = ({ children = 'none' }: { readonly children?: string }) => (
   <Text span inherit c="dimmed">
     <span aria-hidden="true">–</span>
@@ -50,7 +50,7 @@ export function Duration({ ms }: { readonly ms: Maybe<number> }) {
   return <Numeric>{formatDuration(ms)}</Numeric>;
 }
 
-/** How long ago, or in how long; the time itself is in a tooltip. */
+/** A relative time; the time itself is in a tooltip. */
 export function When({ at }: { readonly at: Maybe<string> }) {
   const nowMs = useNow();
   if (at === null || at === undefined) return <Nothing>never</Nothing>;
@@ -76,7 +76,7 @@ const listeners = new Set<() => void>();
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   if (timer === undefined) {
-    // It stood still while nothing showed it.
+    // The clock was not updated while no component used it.
     nowMs = Date.now();
     timer = setInterval(() => {
       nowMs = Date.now();

@@ -4,15 +4,15 @@ import { byOperation, canBeShown, type Operation, operationRows, operations } fr
 
 export const operationWords = byOperation((operation) => operationRows[operation].words.all);
 
-/** Of one request. */
+/** The label of one request. */
 export const requestWords = byOperation((operation) => operationRows[operation].words.one);
 
 export const operationChoices = operations.map((value) => ({ value, label: operationWords[value] }));
 
-/** On their routes a hidden model is an unknown one; the others still answer to its exact name. */
+/** On routes of these operations a hidden model is refused as unknown; on others it answers to its exact name. */
 export const refusesHidden = (operation: Operation): boolean => operationRows[operation].visibleModelsOnly;
 
-/** There is no request at hand that its models answer: it takes a file, or whatever the operator's own route takes. */
+/** No sample request exists for these models: they need a file, or a body that only the operator's route defines. */
 export const cannotBeTried = (operation: Operation): boolean => !canBeShown(operation);
 
 /** A field's label and help. */
@@ -20,7 +20,7 @@ export interface FieldWords {
   readonly label: string;
   readonly description?: string;
   readonly placeholder?: string;
-  /** A text where there are none. */
+  /** A text field if there are none. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
 }
 
@@ -35,7 +35,7 @@ export const laneField: FieldWords = {
   ],
 };
 
-/** The services that clients may have been written for, as people know them. */
+/** The services that clients may be written for, by display name. */
 export const shapeField = {
   label: 'Its clients were written for',
   placeholder: 'OpenAI, or nobody knows',
@@ -47,9 +47,9 @@ export const shapeField = {
   ],
 };
 
-/** Empty where the name says nothing. */
+/** Empty if the name gives no hint. */
 export function operationsByName(name: string): readonly Operation[] {
-  // A reranker is often named after the embedding model that it comes from, which is behind it in the list.
+  // A reranker is often named after its embedding model, which is later in the list.
   const found = operations.find((operation) => operationRows[operation].namedLike?.test(name.toLowerCase()));
   return found === undefined ? [] : [found];
 }

@@ -3,7 +3,7 @@
 import { type ModelTarget, type Operation, operationRows } from '../../../../src/admin/contract.ts';
 import { formatMoney, formatPriceDay } from './format.ts';
 
-/** As the configuration names them. */
+/** By their names in the configuration. */
 export const unitWords = {
   input: '1M input tokens',
   cached_input: '1M cached input tokens',
@@ -25,7 +25,7 @@ export const unitWords = {
 export type PriceUnit = keyof typeof unitWords;
 export const priceUnits = Object.keys(unitWords) as readonly PriceUnit[];
 
-/** Those that requests of these operations are mostly billed by. */
+/** The units that requests of these operations are mostly billed by. */
 export const unitsOf = (served: readonly Operation[]): PriceUnit[] =>
   [...new Set(served.flatMap((operation) => operationRows[operation].billedBy))].filter(
     (unit) => unit !== 'request' && unit !== 'item',
@@ -52,7 +52,7 @@ const units: readonly (readonly [keyof Amounts, string])[] = [
   ['character', 'per 1M characters'],
 ];
 
-/** One for each unit that is billed; empty where it is free or not known. */
+/** One for each billed unit; empty if it is free or unknown. */
 function amountsInWords(amounts: Amounts | null): string[] {
   if (amounts === null) return [];
   return units.flatMap(([unit, words]) => {
@@ -61,7 +61,7 @@ function amountsInWords(amounts: Amounts | null): string[] {
   });
 }
 
-/** What a target costs, in words. */
+/** The price of a target as text. */
 export function priceInWords(price: Price | null): string {
   if (price === null) return 'Not in force yet';
   if (price.amounts === null) return 'Unknown';
@@ -69,7 +69,7 @@ export function priceInWords(price: Price | null): string {
   return amountsInWords(price.amounts).join(', ');
 }
 
-/** Who says so. */
+/** The source of the price as text. */
 export function sourceInWords(price: Price | null): string {
   if (price === null) return '';
   switch (price.source) {
