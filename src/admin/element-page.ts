@@ -1,7 +1,7 @@
 /** Pages of configured elements by ID, made in slices: only the elements of the page become views. */
 
 import type { ConfiguredElement } from '../core/resource-editor.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inSlices } from '../lib/time-slices.ts';
 
 interface PageQuery {
   /** The last ID of the previous page. */
@@ -14,37 +14,14 @@ interface PageParts<T> {
   toView(element: ConfiguredElement): T;
 }
 
-interface ElementPage<T> {
-  readonly items: T[];
-  readonly next: string | null;
-  readonly total: number;
-}
-
-export function toElementPage<T>(
-  elements: readonly ConfiguredElement[],
-  query: PageQuery,
-  parts: PageParts<T>,
-): Promise<ElementPage<T>> {
-  return timeSliced(paging(elements, query, parts));
-}
-
-function* paging<T>(
+export async function toElementPage<T>(
   elements: readonly ConfiguredElement[],
   { before, limit }: PageQuery,
   { fits, toView }: PageParts<T>,
-): Generator<undefined, ElementPage<T>, undefined> {
-  const fitting: ConfiguredElement[] = [];
-  for (const element of elements) {
-    yield;
-    if (fits(element)) fitting.push(element);
-  }
-  yield;
+) {
+  const fitting = (await inSlices(elements, (element) => (fits(element) ? [element] : []))).flat();
   fitting.sort((a, b) => (a.id < b.id ? -1 : 1));
   const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
-  const items: T[] = [];
-  for (const element of rest.slice(0, limit)) {
-    yield;
-    items.push(toView(element));
-  }
+  const items = await inSlices(rest.slice(0, limit), toView);
   return { items, next: rest.length > limit ? (rest[limit - 1]?.id ?? null) : null, total: fitting.length };
 }

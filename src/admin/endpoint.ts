@@ -70,7 +70,7 @@ type NamesIn<Path extends string> = Path extends `${string}:${infer Name}/${infe
 type ParamsIn<Path extends string> =
   NamesIn<Path> extends never ? undefined : z.ZodObject<Readonly<Record<NamesIn<Path>, z.ZodString>>>;
 
-/** Makes those that stand under one tag: what is asked, as in `GET /api/keys/:id`, who may, and the rest. Parameters are IDs where it is not said. */
+/** Defines endpoints of one tag: method and path as in `GET /api/keys/:id`, the needed role, and the rest. Path parameters are IDs by default. */
 export function endpointsOf(tag: Tag) {
   return <
     M extends Method,
@@ -102,7 +102,7 @@ export type Asked<E> =
       }
     : never;
 
-/** An open record takes any object. */
+/** An open record accepts any object. */
 type Sent<B> = unknown extends B ? B : Record<string, unknown> extends B ? object : { [N in keyof B]: Sent<B[N]> };
 
 /** A schema that converts texts to numbers does not state its input type. */

@@ -26,7 +26,7 @@ interface ReplyFacts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that is more than a body. A `Response` goes out as it is (streams, redirects). */
+/** An answer with more than a body. A `Response` is sent unchanged (streams, redirects). */
 export class Reply<T> {
   readonly body: T;
   readonly status: number | undefined;
@@ -39,7 +39,7 @@ export class Reply<T> {
   }
 }
 
-/** As an answer may be: what is only written out may be read-only. */
+/** The type of an answer: output may be read-only. */
 export type Given<T> = T extends object ? { readonly [N in keyof T]: Given<T[N]> } : T;
 
 type Body<S> = [Exclude<S, undefined>] extends [never] ? undefined : Given<z.input<Exclude<S, undefined>>>;

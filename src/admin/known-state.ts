@@ -1,4 +1,4 @@
-/** What nodes report of targets, summed up for display: the worst state, the calls, and who waits. */
+/** Sums up what nodes report of targets, for display: the worst state, calls and latency. */
 
 import type { TargetState } from '../core/target-state.ts';
 import { reportedStates } from './shapes/common.ts';
@@ -6,7 +6,7 @@ import type { Heard } from './target-index.ts';
 
 type State = (typeof reportedStates)[number];
 
-/** Healthy only after a call or a health check. Nodes of a former version do not say whether they know. */
+/** Healthy only after a call or a health check. Nodes of a former version do not report `isKnown`. */
 const shownState = ({ state, isKnown = true }: TargetState): State =>
   state === 'healthy' && !isKnown ? 'unknown' : state;
 
@@ -28,7 +28,7 @@ export function summaryOf(heard: readonly Heard[]) {
     why: worst?.why ?? null,
     restsForMs: worst?.restsForMs ?? 0,
     inFlight: sum(heard.map(({ inFlight }) => inFlight)),
-    // They wait at the upstream, which each of its targets says.
+    // Each target reports the waiting calls of the whole upstream.
     waiting: sum(byNode(heard).map(([, states]) => Math.max(...states.map(({ waiting }) => waiting)))),
     latencyMs: latencies.length === 0 ? 0 : sum(latencies) / latencies.length,
     calls: sum(heard.map(({ calls = 0 }) => calls)),

@@ -37,7 +37,7 @@ export function neededVersion(headers: Headers): number {
   });
 }
 
-/** With the version to send next, and 201 where it was not there before. */
+/** Answers a write with the new version as ETag; 201 if it created the element. */
 export const replyWritten = <T extends Pick<Written, 'outcome' | 'version'>>(put: T): Reply<T> =>
   new Reply(put, { status: put.outcome === 'created' ? 201 : 200, headers: { etag: toTag(put.version) } });
 
@@ -101,7 +101,7 @@ export function faultsProblem(faults: readonly { readonly path: string; readonly
   return new Problem('invalid_fields', { detail: `${where}${first?.message ?? ''}${more}`, fields: faults });
 }
 
-/** Throws a Problem where it is not there. */
+/** Throws a Problem if it does not exist. */
 export async function findResource(
   kind: ResourceKind,
   id: string,

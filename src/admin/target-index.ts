@@ -3,7 +3,7 @@
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inSlices } from '../lib/time-slices.ts';
 import type { AdminContext } from './context.ts';
 
 /** How long a silent node is still shown. */
@@ -43,27 +43,26 @@ export async function readTargetReports({
   const spoken = all.filter(({ reportedAtMs }) => !isSilent(reportedAtMs, nowMs));
   const before = indexed.get(health);
   const isSame = before?.spoken.length === spoken.length && before.spoken.every((one, at) => one === spoken[at]);
-  const index = before !== undefined && isSame ? before.index : timeSliced(indexing(spoken));
+  const index = before !== undefined && isSame ? before.index : indexReports(spoken);
   if (!isSame) indexed.set(health, { spoken, index });
   return { all, spoken, ...(await index) };
 }
 
-function* indexing(reports: readonly HealthReport[]): Generator<undefined, Index, undefined> {
+async function indexReports(reports: readonly HealthReport[]): Promise<Index> {
+  const heard = reports
+    .values()
+    .flatMap(({ node, targets }) => targets.values().map((target) => ({ node, ...target })));
   const byTarget = new Map<string, [Heard, ...Heard[]]>();
   const byUpstream = new Map<string, Heard[]>();
-  for (const { node, targets } of reports) {
-    for (const target of targets) {
-      yield;
-      const heard = { node, ...target };
-      const name = nameOf(target.upstream, target.model);
-      const ofTarget = byTarget.get(name);
-      if (ofTarget === undefined) byTarget.set(name, [heard]);
-      else ofTarget.push(heard);
-      const ofUpstream = byUpstream.get(target.upstream);
-      if (ofUpstream === undefined) byUpstream.set(target.upstream, [heard]);
-      else ofUpstream.push(heard);
-    }
-  }
+  await inSlices(heard, (one) => {
+    const name = nameOf(one.upstream, one.model);
+    const ofTarget = byTarget.get(name);
+    if (ofTarget === undefined) byTarget.set(name, [one]);
+    else ofTarget.push(one);
+    const ofUpstream = byUpstream.get(one.upstream);
+    if (ofUpstream === undefined) byUpstream.set(one.upstream, [one]);
+    else ofUpstream.push(one);
+  });
   return {
     of: (upstream, model) => byTarget.get(nameOf(upstream, model)) ?? [],
     ofUpstream: (upstream) => byUpstream.get(upstream) ?? [],
@@ -83,16 +82,15 @@ export interface SnapshotIndex {
 const snapshots = new WeakMap<Snapshot, Promise<SnapshotIndex>>();
 
 export function indexOf(snapshot: Snapshot): Promise<SnapshotIndex> {
-  const known = snapshots.get(snapshot) ?? timeSliced(indexingModels(snapshot));
+  const known = snapshots.get(snapshot) ?? indexModels(snapshot);
   snapshots.set(snapshot, known);
   return known;
 }
 
-function* indexingModels({ models: { all } }: Snapshot): Generator<undefined, SnapshotIndex, undefined> {
+async function indexModels({ models: { all } }: Snapshot): Promise<SnapshotIndex> {
   const models = new Map<string, Model>();
   const byUpstream = new Map<string, { names: Map<string, string[]>; ids: Set<string> }>();
-  for (const model of all) {
-    yield;
+  await inSlices(all, (model) => {
     models.set(model.id, model);
     for (const target of model.targets) {
       const { id } = target.upstream;
@@ -103,6 +101,6 @@ function* indexingModels({ models: { all } }: Snapshot): Generator<undefined, Sn
       if (ids === undefined) served.names.set(target.model, [model.id]);
       else ids.push(model.id);
     }
-  }
+  });
   return { models, byUpstream };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { atOnce, isSliceOver, nextSlice, timeSliced } from './time-slices.ts';
+import { atOnce, inSlices, isSliceOver, nextSlice, timeSliced } from './time-slices.ts';
 
 /** Waits until the slice is used up. */
 function useUpSlice(): void {
@@ -51,4 +51,21 @@ test('short work is not delayed, and long work yields at the end of its slice', 
   assert.equal(await long, 5);
   assert.equal(steps, 5);
   assert.equal(atOnce(work(3)), 3);
+});
+
+test('items are mapped in order, and mapping yields at the end of its slice', async () => {
+  let isAway = false;
+  const turn = turnOfTheLoop().then(() => {
+    isAway = true;
+  });
+  const seen = await inSlices([1, 2, 3], (item) => {
+    if (item === 1) useUpSlice();
+    return [item * 2, isAway];
+  });
+  await turn;
+  assert.deepEqual(
+    seen.map(([doubled]) => doubled),
+    [2, 4, 6],
+  );
+  assert.deepEqual([seen[0]?.[1], seen[2]?.[1]], [false, true]);
 });

@@ -41,6 +41,16 @@ export async function timeSliced<T>(work: Generator<undefined, T, undefined>): P
   }
 }
 
+/** Maps the items one by one in time slices. */
+export async function inSlices<T, U>(items: Iterable<T>, map: (item: T) => U): Promise<U[]> {
+  const mapped: U[] = [];
+  for (const item of items) {
+    if (isSliceOver()) await nextSlice();
+    mapped.push(map(item));
+  }
+  return mapped;
+}
+
 /** Runs it without a pause. */
 export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
   for (;;) {

@@ -6,7 +6,7 @@ import type { FieldFault } from '../../core/field-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
 import { withMasks, withoutMasks } from '../../lib/secrets/secret-shapes.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
+import { inSlices } from '../../lib/time-slices.ts';
 import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import type { Endpoint, Method } from '../endpoint.ts';
@@ -176,39 +176,25 @@ async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> 
     return new Response(null, { status: reply.status ?? endpoint.status ?? 204, headers });
   }
   headers.set('content-type', 'application/json');
-  const body = (await timeSliced(writing(endpoint.answer, reply.body))).join('');
+  const body = await write(endpoint.answer, reply.body);
   return new Response(body, { status: reply.status ?? endpoint.status ?? 200, headers });
 }
 
-/** Items of lists are validated and written one by one, to keep the event loop free. It may pause at every `yield`. */
-function* writing(shape: z.ZodType, body: unknown): Generator<undefined, string[], undefined> {
-  if (!(shape instanceof z.ZodObject) || !isMapping(body)) return [toShownJson(z.parse(shape, body))];
-  const lists = Object.entries<unknown>(shape.shape).flatMap(([name, inner]) => {
+/** Items of lists are validated and written one by one, to keep the event loop free. */
+async function write(shape: z.ZodType, body: unknown): Promise<string> {
+  if (!(shape instanceof z.ZodObject) || !isMapping(body)) return toShownJson(z.parse(shape, body));
+  const lists = new Map<string, string>();
+  for (const [name, inner] of Object.entries<unknown>(shape.shape)) {
     const items = body[name];
-    return inner instanceof z.ZodArray && Array.isArray(items) ? [{ name, item: inner.element, items }] : [];
-  });
-  const rest = z.parse(shape, { ...body, ...Object.fromEntries(lists.map(({ name }) => [name, []])) });
-  const pieces: string[] = [];
-  for (const [name, value] of Object.entries(rest)) {
-    if (value === undefined) continue;
-    pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-    const list = lists.find((one) => one.name === name);
-    if (list === undefined) pieces.push(toShownJson(value));
-    else yield* writingList(list, pieces);
+    if (!(inner instanceof z.ZodArray) || !Array.isArray(items)) continue;
+    const written = await inSlices(items, (item) => toShownJson(z.parse(inner.element, item)));
+    lists.set(name, `[${written.join(',')}]`);
   }
-  pieces.push(pieces.length === 0 ? '{}' : '}');
-  return pieces;
-}
-
-function* writingList(
-  { item, items }: { readonly item: z.core.$ZodType; readonly items: readonly unknown[] },
-  pieces: string[],
-): Generator<undefined, void, undefined> {
-  for (const [index, one] of items.entries()) {
-    yield;
-    pieces.push(index === 0 ? '[' : ',', toShownJson(z.parse(item, one)));
-  }
-  pieces.push(items.length === 0 ? '[]' : ']');
+  const rest = z.parse(shape, { ...body, ...Object.fromEntries(lists.keys().map((name) => [name, []])) });
+  const fields = Object.entries(rest).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${JSON.stringify(name)}:${lists.get(name) ?? toShownJson(value)}`],
+  );
+  return `{${fields.join(',')}}`;
 }
 
 /** Names contain a service's secret only by mistake. */

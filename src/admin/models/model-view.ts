@@ -102,7 +102,7 @@ function healthOf({ upstream, model }: { upstream: string; model: string }, repo
     ...summaryOf([one]),
     restingCredentials: one.restingCredentials,
   }));
-  // Until somebody has read the list, and found that it is not there, it may be.
+  // Missing from a list only if one was read without it.
   return { health: worstOf(heard).state, isListed: heard.every((one) => one.isListed !== false), nodes };
 }
 

@@ -4,38 +4,28 @@ import type * as z from 'zod';
 import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
+import { inSlices } from '../../lib/time-slices.ts';
 import { summaryOf } from '../known-state.ts';
 import type { Heard, TargetReports } from '../target-index.ts';
 import type { agreement, healthTarget } from './contract/state.ts';
 
 type HealthTarget = z.input<typeof healthTarget>;
 
-/**
- * Those of the configuration in force first, in its order, each once; nobody need have reported them. Every `yield` is a place to
- * stop at.
- */
-export function* toTargets(
-  snapshot: Snapshot,
-  reports: TargetReports,
-): Generator<undefined, HealthTarget[], undefined> {
+/** Targets of the configuration in force first, in its order, each once, reported or not. */
+export async function toTargets({ models }: Snapshot, reports: TargetReports): Promise<HealthTarget[]> {
   const shown = new Map<string, HealthTarget>();
-  for (const { targets } of snapshot.models.all) {
-    yield;
-    for (const { upstream, model, weight } of targets) {
-      const name = nameOf(upstream.id, model);
-      if (weight > 0 && !shown.has(name)) shown.set(name, toTarget(upstream.id, model, reports.of(upstream.id, model)));
-    }
-  }
-  for (const heard of reports.targets) {
-    yield;
-    const [{ upstream, model }] = heard;
-    const name = nameOf(upstream, model);
+  const add = (upstream: string, model: string, heard: readonly Heard[]): void => {
+    const name = `${upstream}\0${model}`;
     if (!shown.has(name)) shown.set(name, toTarget(upstream, model, heard));
-  }
+  };
+  await inSlices(models.all, ({ targets }) => {
+    for (const { upstream, model, weight } of targets) {
+      if (weight > 0) add(upstream.id, model, reports.of(upstream.id, model));
+    }
+  });
+  await inSlices(reports.targets, (heard) => add(heard[0].upstream, heard[0].model, heard));
   return [...shown.values()];
 }
-
-const nameOf = (upstream: string, model: string): string => `${upstream}\0${model}`;
 
 function toTarget(upstream: string, model: string, heard: readonly Heard[]): HealthTarget {
   const latencyMs = Math.max(0, ...heard.map((one) => one.latencyMs));

@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
 import { type Budget, type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
-import { sliceIfOver, timeSliced } from '../../lib/time-slices.ts';
+import { sliceIfOver } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
 import { indexOf, readTargetReports } from '../target-index.ts';
@@ -52,7 +52,7 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
 }
 
 async function readTargets(context: AdminContext): Promise<Found> {
-  const targets = await timeSliced(toTargets(context.configuration.snapshot(), await readTargetReports(context)));
+  const targets = await toTargets(context.configuration.snapshot(), await readTargetReports(context));
   const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
   // One upstream's trouble with many models is one notice.
   const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);

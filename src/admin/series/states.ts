@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { SeriesAnswer, SeriesFigures, SeriesLine, SeriesQuery } from '../../core/store/series.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
+import { inSlices } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { worstOf } from '../known-state.ts';
 import { createRecently } from '../recently.ts';
@@ -72,12 +72,11 @@ async function findStates(context: Stated): Promise<States> {
     readTargetReports(context),
   ]);
   const snapshot = configuration.snapshot();
-  const lines = await timeSliced(byTarget(snapshot, recent.lines));
-  const before = await timeSliced(byTarget(snapshot, week.lines));
-  const targets = await timeSliced(
-    stating(snapshot, { lines, before, reports, seconds: (atMs - recent.fromMs) / 1_000 }),
-  );
-  const upstreams = await timeSliced(stateUpstreams(snapshot, targets));
+  const lines = await byTarget(snapshot, recent.lines);
+  const before = await byTarget(snapshot, week.lines);
+  const seconds = (atMs - recent.fromMs) / 1_000;
+  const targets = await stateTargets(snapshot, { lines, before, reports, seconds });
+  const upstreams = await stateUpstreams(snapshot, targets);
   // Cause and beginning only for the first of them, as each takes a query.
   const explained = targets.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
   await Promise.all(explained.map((target) => explain(context, target, atMs)));
@@ -108,19 +107,17 @@ function readWeek(context: Stated, toMs: number): Promise<SeriesAnswer> {
 const nameOf = (model: string, upstream: string): string => `${model}\0${upstream}`;
 
 /** Of all names of a pattern, the one with the most requests supplies the latency. */
-function* byTarget(
+async function byTarget(
   { models }: Snapshot,
   lines: readonly SeriesLine[],
-): Generator<undefined, ReadonlyMap<string, SeriesFigures>, undefined> {
+): Promise<ReadonlyMap<string, SeriesFigures>> {
   const found = new Map<string, SeriesFigures>();
-  for (const { names, isOthers, figures } of lines) {
-    yield;
-    const [model = '', upstream = ''] = names;
-    if (isOthers || upstream === '') continue;
+  await inSlices(lines, ({ names: [model = '', upstream = ''], isOthers, figures }) => {
+    if (isOthers || upstream === '') return;
     const name = nameOf(models.resolve(model)?.model.id ?? model, upstream);
     const other = found.get(name);
     found.set(name, other === undefined ? figures : together(other, figures));
-  }
+  });
   return found;
 }
 
@@ -141,29 +138,25 @@ interface Facts {
   readonly seconds: number;
 }
 
-function* stating(
-  { models }: Snapshot,
-  { lines, before, reports, seconds }: Facts,
-): Generator<undefined, ShownTarget[], undefined> {
-  const targets: ShownTarget[] = [];
-  for (const { id, targets: own } of models.all) {
-    for (const { upstream, model, weight } of own) {
-      yield;
-      if (weight === 0) continue;
-      const name = nameOf(id, upstream.id);
-      const said = reports.of(upstream.id, model);
-      const { state: reported } = worstOf(said);
-      const evidence = toEvidence(lines.get(name), before.get(name), seconds);
-      const state = stateOf(evidence, lines.get(name)?.duration?.count ?? 0, reported);
-      targets.push({
-        ...{ model: id, upstream: upstream.id, upstreamModel: model, state },
-        reported,
-        cooldownMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
-        cause: causeOf(state, evidence, said.find(({ why }) => why !== undefined)?.why),
-        evidence,
-      });
-    }
-  }
+async function stateTargets({ models }: Snapshot, { lines, before, reports, seconds }: Facts): Promise<ShownTarget[]> {
+  const called = models.all.values().flatMap(({ id, targets: own }) =>
+    own
+      .values()
+      .filter(({ weight }) => weight > 0)
+      .map((target) => [id, target] as const),
+  );
+  const targets = await inSlices(called, ([id, { upstream, model }]): ShownTarget => {
+    const name = nameOf(id, upstream.id);
+    const said = reports.of(upstream.id, model);
+    const { state: reported } = worstOf(said);
+    const evidence = toEvidence(lines.get(name), before.get(name), seconds);
+    const state = stateOf(evidence, lines.get(name)?.duration?.count ?? 0, reported);
+    return {
+      ...{ model: id, upstream: upstream.id, upstreamModel: model, state, reported, evidence },
+      cooldownMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
+      cause: causeOf(state, evidence, said.find(({ why }) => why !== undefined)?.why),
+    };
+  });
   return targets.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
 }
 
@@ -221,14 +214,9 @@ function toDuration(ms: number | null): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 }
 
-function* stateUpstreams(
-  { upstreams }: Snapshot,
-  targets: readonly ShownTarget[],
-): Generator<undefined, ShownUpstream[], undefined> {
+async function stateUpstreams({ upstreams }: Snapshot, targets: readonly ShownTarget[]): Promise<ShownUpstream[]> {
   const byUpstream = Map.groupBy(targets, ({ upstream }) => upstream);
-  const shown: ShownUpstream[] = [];
-  for (const id of upstreams.keys()) {
-    yield;
+  const shown = await inSlices(upstreams.keys(), (id): ShownUpstream => {
     const own = byUpstream.get(id) ?? [];
     // Unused targets say nothing about used ones.
     const called = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);
@@ -237,11 +225,11 @@ function* stateUpstreams(
     const evidence = sumOf(called);
     const counts: ShownUpstream['targets'] = {};
     for (const target of own) counts[target.state] = (counts[target.state] ?? 0) + 1;
-    shown.push({
+    return {
       ...{ id, state, cause: causeOf(state, evidence, undefined), targets: counts, evidence },
       models: own.flatMap((target) => (target.state === state ? target.model : [])).slice(0, mostNamed),
-    });
-  }
+    };
+  });
   return shown.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
 }
 

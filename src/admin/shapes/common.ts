@@ -70,7 +70,7 @@ export const reported = {
   waiting: z.number().int(),
 };
 
-/** Beside whatever else is known of an upstream, a model or a project. */
+/** Management fields of upstreams, models and projects. */
 export const managed = {
   managedBy: z
     .enum(managers)

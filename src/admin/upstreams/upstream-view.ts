@@ -74,7 +74,7 @@ export function addressOf(upstream: Upstream | undefined): string | null {
   return upstream?.origin === undefined ? null : upstream.origin + upstream.pathPrefix;
 }
 
-/** Each target of an upstream says the same of it: on each node the first one counts. */
+/** All targets of an upstream report the same: the first one of each node counts. */
 function firstOfNodes(heard: readonly Heard[]): Heard[] {
   return byNode(heard).flatMap(([, [first]]) => first ?? []);
 }

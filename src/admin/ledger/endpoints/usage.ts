@@ -7,7 +7,7 @@ import type { UsageGroup, UsageLine } from '../../../core/store/ledger.ts';
 import { toCsvText } from '../../../lib/csv.ts';
 import { toDollars } from '../../../lib/money.ts';
 import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
-import { timeSliced } from '../../../lib/time-slices.ts';
+import { inSlices, timeSliced } from '../../../lib/time-slices.ts';
 import { priceDates } from '../../../prices/listed.ts';
 import { implement } from '../../implement.ts';
 import { lookAtField } from '../../problem.ts';
@@ -37,20 +37,12 @@ export const getUsage = implement(
     return {
       from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
       to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
-      ...(await timeSliced(reporting(lines, by))),
+      lines: await inSlices(lines, (line) => ({ by: toNames(line.by, by), ...toSums(line) })),
+      total: toSums(await timeSliced(totaling(lines))),
       prices: priceDates(configuration.snapshot().models.all),
     };
   },
 );
-
-function* reporting(lines: readonly WholeLine[], groups: readonly UsageGroup[]) {
-  const shown: (ReturnType<typeof toSums> & { by: ReturnType<typeof toNames> })[] = [];
-  for (const line of lines) {
-    yield;
-    shown.push({ by: toNames(line.by, groups), ...toSums(line) });
-  }
-  return { lines: shown, total: toSums(yield* totaling(lines)) };
-}
 
 function toNames(names: UsageLine['by'], groups: readonly UsageGroup[]): Partial<Record<UsageGroup, string | null>> {
   return Object.fromEntries(groups.map((group) => [group, names[group] || null]));

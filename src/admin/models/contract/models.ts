@@ -74,7 +74,7 @@ const target = z.object({
   bridge: z.string().nullable(),
   /** Null until it is in force. */
   price: price.nullable(),
-  /** The worst of what the nodes say; unknown where none has said anything yet. */
+  /** The worst state of any node; unknown without reports. */
   health: z.enum(reportedStates),
   shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/states` has it.'),
   isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),

@@ -99,7 +99,7 @@ export const patchModel = implement(contract.patchModel, async (call) => {
   }
 });
 
-/** A model that comes with its upstream gets an entry in the store, which takes its place. */
+/** A built-in model gets an entry in the store, which replaces it. */
 async function setVisible(call: Call<typeof contract.patchModel>, expected: number | undefined) {
   const { id } = call.params;
   const element = await findResource('model', id, call.context);

@@ -2,7 +2,6 @@
 
 import type * as z from 'zod';
 import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../../core/operations/index.ts';
-import { timeSliced } from '../../../lib/time-slices.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
@@ -46,7 +45,7 @@ async function readHealth(context: AdminContext) {
   const nowMs = clock.nowMs();
   const snapshot = configuration.snapshot();
   return {
-    targets: await timeSliced(toTargets(snapshot, reports)),
+    targets: await toTargets(snapshot, reports),
     agreements: toAgreements(snapshot, reports.spoken),
     nodes: reports.all.map(({ node, reportedAtMs }) => ({
       id: node,

@@ -126,7 +126,7 @@ export function addBuckets(all: readonly Buckets[]): number[] {
   return sum;
 }
 
-/** In milliseconds, to a tenth, from bounds in seconds. Undefined where nothing was counted. */
+/** In milliseconds, to a tenth, from bounds in seconds. Undefined without observations. */
 export function toPercentiles(buckets: Buckets, boundsS: readonly number[]) {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   if (total <= 0) return undefined;

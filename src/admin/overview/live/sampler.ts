@@ -183,7 +183,7 @@ function laterByTimer(work: () => void, ms: number): () => void {
 
 type ProcessState = ReturnType<typeof toProcessState>;
 
-/** Undefined where nobody tells: no Redis is configured, no journal is written. */
+/** Undefined where it does not apply: no Redis is configured, no journal is written. */
 function toProcessState(reading: Reading) {
   const redis = plainOf(reading, 'postern_redis_up');
   const store = plainOf(reading, 'postern_store_up');
@@ -193,7 +193,7 @@ function toProcessState(reading: Reading) {
     loopDelayMs: loopDelayOf(reading),
     memoryBytes: plainOf(reading, 'process_resident_memory_bytes'),
     journalBytes: plainOf(reading, 'postern_journal_bytes'),
-    /** That are not in the store yet. */
+    /** Not yet in the store. */
     journalRows: plainOf(reading, 'postern_journal_waiting_rows'),
     journalOldestMs: toMs(plainOf(reading, 'postern_journal_oldest_seconds')),
     isJournalFailing: plainOf(reading, 'postern_journal_failing') === 1,
@@ -201,7 +201,7 @@ function toProcessState(reading: Reading) {
     isRedisUp: redis === undefined ? undefined : redis === 1,
     /** Processes that count limits on their own. */
     redisFallback: plainOf(reading, 'postern_redis_fallback') ?? 0,
-    /** The last change of the store that is in force. */
+    /** The store's last change that is in force. */
     revision: plainOf(reading, 'postern_config_revision'),
   };
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Model } from '../../../core/snapshot.ts';
 import { toDollars } from '../../../lib/money.ts';
-import { timeSliced } from '../../../lib/time-slices.ts';
+import { inSlices } from '../../../lib/time-slices.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { implement } from '../../implement.ts';
 import { invalidField } from '../../problem.ts';
@@ -23,18 +23,9 @@ export const listPlaygroundModels = implement(
     const models = context.configuration.snapshot().models.all;
     const fitting =
       operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
-    return { items: await timeSliced(toPlaygroundModels(fitting)), clientUrl: toReachable(context.clientUrl()) };
+    return { items: await inSlices(fitting, toPlaygroundModel), clientUrl: toReachable(context.clientUrl()) };
   },
 );
-
-function* toPlaygroundModels(models: readonly Model[]) {
-  const items: ReturnType<typeof toPlaygroundModel>[] = [];
-  for (const model of models) {
-    yield;
-    items.push(toPlaygroundModel(model));
-  }
-  return items;
-}
 
 function toPlaygroundModel({ id, aliases, operations, visible, space, targets }: Model) {
   const builtIn = targets.every(({ upstream }) => upstream.origin === undefined);

@@ -14,7 +14,7 @@ import {
 } from '../../../core/store/series.ts';
 import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
 import { recordOf } from '../../../lib/record-of.ts';
-import { timeSliced } from '../../../lib/time-slices.ts';
+import { inSlices } from '../../../lib/time-slices.ts';
 import { type Given, implement } from '../../implement.ts';
 import { lookAtField } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
@@ -44,7 +44,7 @@ export const getSeries = implement(contract.getSeries, async ({ query, context }
   const asked = toQuery(query, fromMs, toMs);
   const found = await read(context.series, asked);
   const before = query.compare === undefined ? undefined : await compare(context.series, asked, found, query.compare);
-  return timeSliced(showing(query, found, before));
+  return show(query, found, before);
 });
 
 interface Reader {
@@ -93,16 +93,7 @@ function toQuery(query: Query, fromMs: number, toMs: number): SeriesQuery {
   };
 }
 
-function* showing(
-  query: Query,
-  found: SeriesAnswer,
-  before: SeriesAnswer | undefined,
-): Generator<undefined, Shown, undefined> {
-  const lines: Shown['lines'][number][] = [];
-  for (const line of found.lines) {
-    yield;
-    lines.push({ ...toNames(query, line), figures: toFigures(line.figures), points: toPoints(line.points) });
-  }
+async function show(query: Query, found: SeriesAnswer, before: SeriesAnswer | undefined): Promise<Shown> {
   return {
     from: toInstant(found.fromMs),
     to: toInstant(found.toMs),
@@ -110,7 +101,9 @@ function* showing(
     since: found.sinceMs > found.fromMs ? toInstant(found.sinceMs) : null,
     times: found.timesMs.map(toInstant),
     total: { figures: toFigures(found.total.figures), points: toPoints(found.total.points) },
-    lines,
+    lines: await inSlices(found.lines, (line) => ({
+      ...{ ...toNames(query, line), figures: toFigures(line.figures), points: toPoints(line.points) },
+    })),
     heatmap: found.heatmap ?? null,
     codes: found.codes,
     attemptErrors: found.attemptErrors,
