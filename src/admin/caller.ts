@@ -41,9 +41,14 @@ export function actorOf(caller: Caller): string {
 
 export const actorNamed = (email: string): string => `console: ${email}`;
 
-/** The same session or token; its role may have changed. */
-export function isSameCaller(one: Caller, other: Caller): boolean {
-  if (one.kind === 'member') return other.kind === 'member' && one.sessionId === other.sessionId;
-  if (one.kind === 'token') return other.kind === 'token' && one.tokenId === other.tokenId;
-  return other.kind === 'nobody';
+/** Of the session or the token. */
+export function identityOf(caller: Caller): string {
+  switch (caller.kind) {
+    case 'nobody':
+      return 'nobody';
+    case 'member':
+      return `session ${caller.sessionId}`;
+    case 'token':
+      return `token ${caller.tokenId}`;
+  }
 }

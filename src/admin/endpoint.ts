@@ -6,7 +6,7 @@ import type { Needed } from './roles.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export type Shape = z.ZodType;
+type Shape = z.ZodType;
 type MaybeShape = Shape | undefined;
 
 export interface Endpoint<

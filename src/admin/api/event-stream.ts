@@ -1,7 +1,7 @@
 /** Server-sent events for the console: heartbeat, backpressure, and an end with the session. */
 
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
-import { type Caller, isSameCaller } from '../caller.ts';
+import { type Caller, identityOf } from '../caller.ts';
 import { Problem } from '../problem.ts';
 import { type Needed, reaches } from '../roles.ts';
 
@@ -78,7 +78,7 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
      * Sends the events of `events`, as fast as the reader takes them; it must end soon after its signal. Throws a Problem where too many are open.
      */
     open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>) {
-      const caller = nameOf(onlooker.caller);
+      const caller = identityOf(onlooker.caller);
       const own = [...streams].filter((stream) => stream.caller === caller).length;
       if (own >= limits.each || streams.size >= limits.all) {
         throw new Problem('too_many_streams', {
@@ -176,10 +176,11 @@ function toBody(
 async function endUnauthorised(streams: readonly OpenStream[]): Promise<void> {
   const [first] = streams;
   if (first === undefined) return;
-  const { context, headers, caller } = first.onlooker;
+  const { context, headers } = first.onlooker;
   try {
     const now = await context.access.identify(headers);
-    for (const stream of streams) if (!isSameCaller(caller, now) || !mayStill(now, stream.needs)) stream.end();
+    const isSame = identityOf(now) === first.caller;
+    for (const stream of streams) if (!isSame || !mayStill(now, stream.needs)) stream.end();
   } catch {
     // Unknown while the store is unreachable, when there is nothing new to see either.
   }
@@ -189,17 +190,6 @@ function mayStill(caller: Caller, needs: Needed): boolean {
   if (needs === 'anyone') return true;
   if (caller.kind === 'nobody') return false;
   return needs === 'member' ? caller.kind === 'member' : reaches(caller.role, needs);
-}
-
-function nameOf(caller: Caller): string {
-  switch (caller.kind) {
-    case 'nobody':
-      return 'nobody';
-    case 'member':
-      return `session ${caller.sessionId}`;
-    case 'token':
-      return `token ${caller.tokenId}`;
-  }
 }
 
 /** JSON has no raw line breaks, so one line of data is enough. */

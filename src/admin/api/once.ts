@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, identityOf } from '../caller.ts';
 import { Problem } from '../problem.ts';
 
 const keptMs = 10 * 60_000;
@@ -61,16 +61,6 @@ export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
 
 /** Keys are separate for each caller and path: answers are not shared. */
 function nameOf({ caller, request: { method, url }, key }: Asked): string {
-  return JSON.stringify([...identityOf(caller), method, new URL(url).pathname, key]);
-}
-
-function identityOf(caller: Caller): string[] {
-  switch (caller.kind) {
-    case 'nobody':
-      return ['nobody'];
-    case 'member':
-      return ['member', caller.memberId];
-    case 'token':
-      return ['token', caller.tokenId];
-  }
+  const who = caller.kind === 'member' ? caller.memberId : identityOf(caller);
+  return JSON.stringify([caller.kind, who, method, new URL(url).pathname, key]);
 }
