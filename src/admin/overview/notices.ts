@@ -113,45 +113,39 @@ async function readChangedModels(context: AdminContext): Promise<Found> {
 
 async function readProcess({ live }: AdminContext): Promise<Found> {
   const state = await live.state();
-  const notices: Facts[] = [];
-  if (state.isJournalFailing) {
-    notices.push({
+  const all: readonly (Facts | false)[] = [
+    state.isJournalFailing && {
       id: 'journal failing',
       kind: 'journal',
       severity: 'bad',
       title: 'The journal cannot be written, so no request is taken',
       detail: 'See whether the disk of ledger.directory is full or gone; the log says what failed.',
-    });
-  }
-  if (state.isStoreUp === false) {
-    notices.push({
+    },
+    state.isStoreUp === false && {
       id: 'store down',
       kind: 'store',
       severity: 'bad',
       title: `Rows cannot go into the store${rowsWait(state.journalRows)}`,
       detail:
         'Requests are still served, and written to the journal until they can; the log says why. Figures and budgets lack what waits.',
-    });
-  }
-  if ((state.journalOldestMs ?? 0) > journalBehindMs && !state.isJournalFailing) {
-    notices.push({
-      id: 'journal behind',
-      kind: 'journal',
-      severity: 'warning',
-      title: `The ledger is behind${rowsWait(state.journalRows)}`,
-      detail: 'Requests wait in the journal to reach the store: figures of the last minutes are too low.',
-    });
-  }
-  if (state.isRedisUp === false) {
-    notices.push({
+    },
+    (state.journalOldestMs ?? 0) > journalBehindMs &&
+      !state.isJournalFailing && {
+        id: 'journal behind',
+        kind: 'journal',
+        severity: 'warning',
+        title: `The ledger is behind${rowsWait(state.journalRows)}`,
+        detail: 'Requests wait in the journal to reach the store: figures of the last minutes are too low.',
+      },
+    state.isRedisUp === false && {
       id: 'redis down',
       kind: 'redis',
       severity: 'bad',
       title: 'Redis does not answer',
       detail: 'Each process counts limits on its own until it is back.',
-    });
-  }
-  return notices;
+    },
+  ];
+  return all.filter((one) => one !== false);
 }
 
 /** A clock that jumped ahead deletes nothing before it is confirmed. */
@@ -183,23 +177,23 @@ export interface SpentBudget {
 
 /** By the ledger's sums: one query for each period and kind of holder. */
 export async function readSpentBudgets(context: Spent): Promise<SpentBudget[]> {
-  const { store, clock, configuration } = context;
+  const { store, clock } = context;
   const nowMs = clock.nowMs();
-  const sums = new Map<string, Promise<ReadonlyMap<string, UsageSums>>>();
-  const spentBy = (kind: Holder['kind'], fromMs: number): Promise<ReadonlyMap<string, UsageSums>> => {
-    const name = `${kind} ${fromMs}`;
-    const known = sums.get(name) ?? store.ledger.usage({ fromMs }, [kind]).then((lines) => toMap(lines, kind));
-    sums.set(name, known);
-    return known;
-  };
-  const holders = [...toHolders(configuration.snapshot()), ...(await storedHolders(context))];
+  const sums = new Map<string, ReadonlyMap<string, UsageSums>>();
   const found: SpentBudget[] = [];
-  for (const holder of holders) {
-    if (holder.caps.budgets.length === 0) continue;
-    await sliceIfOver();
+  for (const holder of await listHolders(context)) {
+    const { kind, id } = holder;
     for (const budget of holder.caps.budgets) {
+      await sliceIfOver();
       const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
-      const spentNanos = Number((await spentBy(holder.kind, startsAtMs)).get(holder.id)?.costNanos ?? 0n);
+      const known = sums.get(`${kind} ${startsAtMs}`);
+      const byId =
+        known ??
+        new Map(
+          (await store.ledger.usage({ fromMs: startsAtMs }, [kind])).map((line) => [line.by[kind] ?? '', line.sums]),
+        );
+      sums.set(`${kind} ${startsAtMs}`, byId);
+      const spentNanos = Number(byId.get(id)?.costNanos ?? 0n);
       const share = budget.nanos === 0 ? 1 : spentNanos / budget.nanos;
       found.push({ holder, budget, spentNanos, share, endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : undefined });
     }
@@ -231,31 +225,20 @@ const periodWords = {
   total: 'budget in total',
 } as const;
 
-function toMap(
-  lines: readonly { readonly by: Readonly<Partial<Record<string, string>>>; readonly sums: UsageSums }[],
-  kind: Holder['kind'],
-): ReadonlyMap<string, UsageSums> {
-  return new Map(lines.map(({ by, sums }) => [by[kind] ?? '', sums]));
-}
-
 /** Keys have a name beside their ID, by which people know them. */
 type NamedHolder = Holder & { readonly name?: string };
 
-function toHolders(snapshot: ReturnType<AdminContext['configuration']['snapshot']>): NamedHolder[] {
+async function listHolders({ store, configuration }: Spent): Promise<NamedHolder[]> {
+  const { keys, projects, models, upstreams } = configuration.snapshot();
   const lists = {
-    key: [...snapshot.keys.values()],
-    project: [...snapshot.projects.values()],
-    model: snapshot.models.all,
-    upstream: [...snapshot.upstreams.values()],
+    key: [...keys.values()],
+    project: [...projects.values()],
+    model: models.all,
+    upstream: [...upstreams.values()],
   };
-  return holderKinds.flatMap((kind) => lists[kind].map(({ id, caps }) => ({ kind, id, caps })));
-}
-
-async function storedHolders({ store }: Pick<AdminContext, 'store'>): Promise<NamedHolder[]> {
-  const keys = await store.keys.list();
-  return keys
-    .filter(({ revokedAtMs }) => revokedAtMs === undefined)
-    .map(({ id, name, caps }) => ({ kind: 'key', id, name, caps }));
+  const declared = holderKinds.flatMap((kind) => lists[kind].map(({ id, caps }) => ({ kind, id, caps })));
+  const stored = (await store.keys.list()).filter(({ revokedAtMs }) => revokedAtMs === undefined);
+  return [...declared, ...stored.map(({ id, name, caps }) => ({ kind: 'key' as const, id, name, caps }))];
 }
 
 /** Models with calls of unknown cost in the last day. */
