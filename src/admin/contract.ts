@@ -1,7 +1,6 @@
 /** What the console may import from the server: types and plain data, but no code. Lists each `contract/` file with endpoints. */
 
 import type * as z from 'zod';
-import type { FieldFault } from '../core/field-fault.ts';
 import type * as members from './access/contract/members.ts';
 import type * as session from './access/contract/session.ts';
 import type * as alerts from './alerts/contract/alerts.ts';
@@ -12,7 +11,7 @@ import type * as usage from './ledger/contract/usage.ts';
 import type * as models from './models/contract/models.ts';
 import type * as state from './overview/contract/state.ts';
 import type * as playground from './playground/contract/playground.ts';
-import type { ProblemCode } from './problem.ts';
+import type { problemBody } from './problem.ts';
 import type * as series from './series/contract/series.ts';
 import type * as settings from './settings/contract/settings.ts';
 import type { written } from './shapes/common.ts';
@@ -59,14 +58,7 @@ export type Endpoints = {
   readonly [E in EndpointsIn<Contracts> as `${E['method']} ${E['path']}`]: Asked<E>;
 };
 
-export interface ProblemBody {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly code: ProblemCode;
-  readonly fields: readonly FieldFault[];
-}
+export type ProblemBody = z.output<typeof problemBody>;
 
 export interface Page<T> {
   readonly items: readonly T[];

@@ -1,5 +1,6 @@
 /** Errors of the admin API: RFC 9457 problem details with the field and the next step. */
 
+import * as z from 'zod';
 import type { FieldFault } from '../core/field-fault.ts';
 
 interface Row {
@@ -36,6 +37,20 @@ export const problemTable = {
 } as const satisfies Record<string, Row>;
 
 export type ProblemCode = keyof typeof problemTable;
+
+export const problemBody = z.object({
+  type: z.literal('about:blank'),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().describe('What happened, and what to do next.'),
+  code: z.enum(Object.keys(problemTable) as ProblemCode[]),
+  fields: z.array(
+    z.object({
+      path: z.string().describe('As the document writes it, such as `targets[0].upstream`.'),
+      message: z.string(),
+    }),
+  ),
+});
 
 export interface ProblemFacts {
   /** The fact and the next step. Never a secret. */

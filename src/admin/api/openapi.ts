@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { atOnce } from '../../lib/time-slices.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { type ProblemCode, problemTable } from '../problem.ts';
+import { problemBody } from '../problem.ts';
 import { type Needed, roleFacts, roles } from '../roles.ts';
 import { csrfHeader } from './gate.ts';
 
@@ -51,7 +51,7 @@ export function* describing(endpoints: readonly Endpoint[], version: string): Ge
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'An API token, made in the settings of the console.' },
       },
-      schemas: { Problem: problemSchema },
+      schemas: { Problem: toSchema(problemBody, 'input') },
       responses: {
         Problem: { description: 'Why not.', content: { 'application/problem+json': { schema: problemReference } } },
       },
@@ -172,18 +172,10 @@ function toSuccess({ status, answer, streams }: Endpoint): Json {
   return { [status ?? 200]: { description: 'Done.', content: types } };
 }
 
-interface Properties {
-  readonly properties: Readonly<Record<string, Json>>;
-  readonly required: readonly string[];
-}
-
-function properties(shape: z.ZodType | undefined): Properties {
-  if (shape === undefined) return { properties: {}, required: [] };
-  const schema = toSchema(shape, 'input');
-  return {
-    properties: (schema.properties ?? {}) as Properties['properties'],
-    required: (schema.required ?? []) as string[],
-  };
+function properties(shape: z.ZodType | undefined) {
+  const schema = shape === undefined ? {} : toSchema(shape, 'input');
+  const names = (schema.required ?? []) as readonly string[];
+  return { properties: (schema.properties ?? {}) as Readonly<Record<string, Json>>, required: names };
 }
 
 /** Schemas are inlined: the document has no names for them. */
@@ -198,26 +190,3 @@ function toSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
 }
 
 const problemReference = { $ref: '#/components/schemas/Problem' };
-
-const problemSchema = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail', 'code', 'fields'],
-  properties: {
-    type: { const: 'about:blank' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string', description: 'What happened, and what to do next.' },
-    code: { type: 'string', enum: Object.keys(problemTable) satisfies string[] as ProblemCode[] },
-    fields: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['path', 'message'],
-        properties: {
-          path: { type: 'string', description: 'As the document writes it, such as `targets[0].upstream`.' },
-          message: { type: 'string' },
-        },
-      },
-    },
-  },
-};
