@@ -4,9 +4,10 @@ import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
 import { addSums, noSums } from '../../core/accounting/usage-sums.ts';
 import type { Budget, Holder } from '../../core/caps.ts';
-import type { LedgerFilter, UsageSums } from '../../core/store/ledger.ts';
+import type { LedgerFilter } from '../../core/store/ledger.ts';
 import { toDollars } from '../../lib/money.ts';
 import type { AdminContext } from '../context.ts';
+import { toShownSums } from '../ledger/query.ts';
 import { toInstant } from '../shapes/common.ts';
 import type { budgetState, burnDown, spend } from './contract/keys.ts';
 
@@ -69,19 +70,10 @@ export async function readSpend(
     return { day, sums: byDay.get(day) ?? noSums };
   });
   return {
-    days: all.map(({ day, sums }) => ({ day, ...toFigures(sums) })),
-    total: toFigures(all.reduce((total, { sums }) => addSums(total, sums), noSums)),
+    days: all.map(({ day, sums }) => ({ day, ...toShownSums(sums) })),
+    total: toShownSums(all.reduce((total, { sums }) => addSums(total, sums), noSums)),
   };
 }
-
-const toFigures = ({ requests, errors, inputTokens, outputTokens, costNanos, unpriced }: UsageSums) => ({
-  requests,
-  errors,
-  inputTokens,
-  outputTokens,
-  cost: toDollars(costNanos),
-  unpriced,
-});
 
 export async function readBurnDown(
   holder: Holder,

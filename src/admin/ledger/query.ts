@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
-import type { LedgerFilter, LedgerPage, LedgerStore } from '../../core/store/ledger.ts';
+import type { LedgerFilter, LedgerPage, LedgerStore, UsageSums } from '../../core/store/ledger.ts';
 import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
@@ -55,6 +55,10 @@ export function toRow(row: LedgerRow): z.input<typeof ledgerRow> {
     startedAt: toInstant(startedAtMs),
     cost: costNanos === null ? null : toDollars(costNanos),
   };
+}
+
+export function toShownSums({ costNanos, durationMs, ...counts }: UsageSums) {
+  return { ...counts, cost: toDollars(costNanos), durationMs: Math.round(durationMs) };
 }
 
 export function toDetail(

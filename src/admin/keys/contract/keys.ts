@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
 import { endpointsOf } from '../../endpoint.ts';
+import { usageFigures } from '../../ledger/contract/usage.ts';
 import { dollars, instant, managed, pageOf, pageQuery, place } from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';
 
@@ -158,18 +159,9 @@ export const deleteProject = keysEndpoint('DELETE /api/projects/:id', 'admin', {
 
 const spendQuery = z.object({ days: z.coerce.number().int().min(1).max(366).default(30) });
 
-const spending = {
-  requests: z.number(),
-  errors: z.number(),
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  cost: dollars,
-  unpriced: z.number().describe('Requests whose cost is not known, and is not in the sum.'),
-};
-
 export const spend = z.object({
-  days: z.array(z.object({ day: z.iso.date(), ...spending })).describe('Every day in UTC, the oldest first.'),
-  total: z.object(spending),
+  days: z.array(usageFigures.extend({ day: z.iso.date() })).describe('Every day in UTC, the oldest first.'),
+  total: usageFigures,
 });
 
 const burnDownQuery = z.object({

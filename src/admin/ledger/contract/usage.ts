@@ -45,6 +45,16 @@ const sums = {
 
 export const usageSums = z.object(sums);
 
+/** The figures of most answers. */
+export const usageFigures = usageSums.pick({
+  requests: true,
+  errors: true,
+  inputTokens: true,
+  outputTokens: true,
+  cost: true,
+  unpriced: true,
+});
+
 const usageLine = z.object({
   by: z
     .partialRecord(z.enum(usageGroups), z.string().nullable())

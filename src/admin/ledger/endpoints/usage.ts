@@ -1,11 +1,9 @@
 /** Endpoints: usage and cost by group, from the ledger's sums. */
 
-import type * as z from 'zod';
 import { countToolCalls, summedNames } from '../../../core/accounting/units.ts';
 import { readWholeUsage, totaling, type WholeLine } from '../../../core/accounting/usage-sums.ts';
 import type { UsageGroup, UsageLine } from '../../../core/store/ledger.ts';
 import { toCsvText } from '../../../lib/csv.ts';
-import { toDollars } from '../../../lib/money.ts';
 import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
 import { inSlices, timeSliced } from '../../../lib/time-slices.ts';
 import { priceDates } from '../../../prices/listed.ts';
@@ -14,6 +12,7 @@ import { lookAtField } from '../../problem.ts';
 import { toInstant } from '../../shapes/common.ts';
 import * as contract from '../contract/usage.ts';
 import { usageSums } from '../contract/usage.ts';
+import { toShownSums } from '../query.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -34,11 +33,16 @@ export const getUsage = implement(
       throw lookAtField('by', `These are ${lines.length} lines; ask for a shorter time, or for fewer groups at once.`);
     }
     if (format === 'csv') return toCsv(lines, by);
+    const total = await timeSliced(totaling(lines));
     return {
       from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
       to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
-      lines: await inSlices(lines, (line) => ({ by: toNames(line.by, by), ...toSums(line) })),
-      total: toSums(await timeSliced(totaling(lines))),
+      lines: await inSlices(lines, (line) => ({
+        by: toNames(line.by, by),
+        ...toShownSums(line.sums),
+        units: line.units,
+      })),
+      total: { ...toShownSums(total.sums), units: total.units },
       prices: priceDates(configuration.snapshot().models.all),
     };
   },
@@ -48,15 +52,10 @@ function toNames(names: UsageLine['by'], groups: readonly UsageGroup[]): Partial
   return Object.fromEntries(groups.map((group) => [group, names[group] || null]));
 }
 
-function toSums({ sums, units }: Pick<WholeLine, 'sums' | 'units'>): z.input<typeof usageSums> {
-  const { costNanos, durationMs, ...counts } = sums;
-  return { ...counts, cost: toDollars(costNanos), durationMs: Math.round(durationMs), units };
-}
-
 function toCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): Response {
   const columns = usageSums.omit({ units: true }).keyof().options;
   const rows = lines.map((line) => {
-    const figures = toSums(line);
+    const figures = toShownSums(line.sums);
     return [
       ...groups.map((group) => toCsvText(line.by[group] ?? '')),
       ...columns.map((column) => String(figures[column])),

@@ -6,7 +6,7 @@ import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { usageSums } from '../../ledger/contract/usage.ts';
+import { usageFigures } from '../../ledger/contract/usage.ts';
 import { dollars, instant, reported } from '../../shapes/common.ts';
 
 const overviewEndpoint = endpointsOf('Overview');
@@ -234,16 +234,7 @@ export const overviewQuery = z.strictObject({
   operation: z.enum(operations).optional(),
 });
 
-const figures = usageSums.pick({
-  requests: true,
-  errors: true,
-  inputTokens: true,
-  outputTokens: true,
-  cost: true,
-  unpriced: true,
-});
-
-export const overviewSums = figures.extend({
+export const overviewSums = usageFigures.extend({
   meanMs: z.number().nullable().describe('How long a request took on average; null where there was none.'),
 });
 
