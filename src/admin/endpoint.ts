@@ -24,7 +24,7 @@ export interface Endpoint<
   readonly summary: string;
   readonly tag: Tag;
   readonly needs: Needed;
-  /** It gives lasting power: refused for API tokens, and for sessions without a fresh proof (`access/proof.ts`). */
+  /** It gives lasting power: refused for API tokens, and for sessions without a fresh proof (`access/sign-in.ts`). */
   readonly proof?: true;
   readonly params?: P;
   readonly query?: Q;

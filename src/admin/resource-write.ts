@@ -1,7 +1,8 @@
-/** Shared by endpoints that change an upstream, model or project: the expected version, and the response to each outcome. */
+/** Shared by endpoints of configured elements: pages in time slices, the expected version, writes, and the response to each outcome. */
 
 import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../core/resource-editor.ts';
 import type { ResourceKind } from '../core/store/resources.ts';
+import { inSlices } from '../lib/time-slices.ts';
 import { actorOf, type Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
 import { Reply } from './implement.ts';
@@ -153,4 +154,27 @@ function conflictProblem(kind: ResourceKind, id: string, { version, by }: Confli
     detail: `${person} ${what} the ${kind} ${id}${when}; look at what is there now, and save again.`,
     headers: { etag: toTag(version) },
   });
+}
+
+interface PageQuery {
+  /** The last ID of the previous page. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+interface PageParts<T> {
+  fits(element: ConfiguredElement): boolean;
+  toView(element: ConfiguredElement): T;
+}
+
+export async function toElementPage<T>(
+  elements: readonly ConfiguredElement[],
+  { before, limit }: PageQuery,
+  { fits, toView }: PageParts<T>,
+) {
+  const fitting = (await inSlices(elements, (element) => (fits(element) ? [element] : []))).flat();
+  fitting.sort((a, b) => (a.id < b.id ? -1 : 1));
+  const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
+  const items = await inSlices(rest.slice(0, limit), toView);
+  return { items, next: rest.length > limit ? (rest[limit - 1]?.id ?? null) : null, total: fitting.length };
 }

@@ -3,9 +3,9 @@
 import type { SessionMethod, StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { actorNamed, actorOf, type MemberCaller } from '../caller.ts';
+import { actorNamed, actorOf, type Caller, type MemberCaller } from '../caller.ts';
 import { Problem } from '../problem.ts';
-import type { OpenedSession, Origin, Sessions } from './sessions.ts';
+import { type OpenedSession, type Origin, type Sessions, signedOut } from './sessions.ts';
 import type { Throttle } from './throttle.ts';
 
 interface SignInDeps {
@@ -93,4 +93,46 @@ export function createSignIn({ store: { members, audit }, clock, sessions, throt
       await audit.add({ actor: actorOf(caller), ...entry });
     },
   };
+}
+
+/** Step-up authentication: how long a proof of identity is valid for sensitive actions. */
+const freshMs = 5 * 60_000;
+
+/** In both directions: a clock that was set back must not extend it. */
+const isFresh = (provedAtMs: number | undefined, nowMs: number): boolean =>
+  provedAtMs !== undefined && Math.abs(nowMs - provedAtMs) < freshMs;
+
+/** The person's authentication at the provider. Throws a Problem where it is not recent, or not reported. */
+export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs: number): number {
+  if (authenticatedAtMs === undefined) {
+    throw new Problem('sign_in_failed', {
+      detail:
+        'The identity provider does not say when you signed in there (auth_time); prove it by a password or a passkey instead.',
+    });
+  }
+  if (isFresh(authenticatedAtMs, nowMs)) return Math.min(authenticatedAtMs, nowMs);
+  throw new Problem('sign_in_failed', {
+    detail: 'The identity provider did not ask anew who you are; sign out there, and prove it again.',
+  });
+}
+
+/** The gate has ensured that it is one. */
+export function asMember(caller: Caller): MemberCaller {
+  if (caller.kind === 'member') return caller;
+  throw signedOut();
+}
+
+/** Throws a Problem with the next step. */
+export function checkProof(caller: Caller, nowMs: number): void {
+  if (caller.kind === 'token') {
+    throw new Problem('not_allowed', {
+      detail:
+        'An API token does not do this, whatever its role. Sign in to do it, or use "postern members" on the machine of the gateway.',
+    });
+  }
+  if (caller.kind === 'member' && isFresh(caller.provedAtMs, nowMs)) return;
+  throw new Problem('proof_needed', {
+    detail:
+      'Prove that it is you, by your password, a passkey or a new sign-in at the identity provider; it holds for five minutes.',
+  });
 }

@@ -1,7 +1,7 @@
 /** Authorisation of an admin call: role, step-up proof, and for writes a check that the console itself sent them (CSRF). */
 
 import { timingSafeEqual } from 'node:crypto';
-import { checkProof } from '../access/proof.ts';
+import { checkProof } from '../access/sign-in.ts';
 import type { Caller } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { Problem } from '../problem.ts';

@@ -10,10 +10,9 @@ import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
 import { type PriceColumn, priceColumns } from '../../prices/imported.ts';
 import { listOf, type PriceOrigin } from '../../prices/listed.ts';
-import { summaryOf, worstOf } from '../known-state.ts';
 import type { ShownIndex } from '../series/states.ts';
 import { toInstant, toShown } from '../shapes/common.ts';
-import type { SnapshotIndex, TargetReports } from '../target-index.ts';
+import { type SnapshotIndex, summaryOf, type TargetReports, worstOf } from '../target-index.ts';
 
 /** Searchable facts of a model. Before it is in force, the written ones are used. */
 export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIndex) {

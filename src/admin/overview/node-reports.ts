@@ -5,8 +5,7 @@ import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
 import { inSlices } from '../../lib/time-slices.ts';
-import { summaryOf } from '../known-state.ts';
-import type { Heard, TargetReports } from '../target-index.ts';
+import { type Heard, summaryOf, type TargetReports } from '../target-index.ts';
 import type { agreement, healthTarget } from './contract/state.ts';
 
 type HealthTarget = z.input<typeof healthTarget>;

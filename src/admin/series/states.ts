@@ -5,10 +5,9 @@ import type { Snapshot } from '../../core/snapshot.ts';
 import type { SeriesAnswer, SeriesFigures, SeriesLine, SeriesQuery } from '../../core/store/series.ts';
 import { inSlices } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
-import { worstOf } from '../known-state.ts';
 import { createRecently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
-import { readTargetReports, type TargetReports } from '../target-index.ts';
+import { readTargetReports, type TargetReports, worstOf } from '../target-index.ts';
 import { type shownStates, type shownTarget, type shownUpstream, stateRule } from './contract/series.ts';
 
 type ShownState = (typeof shownStates)[number];

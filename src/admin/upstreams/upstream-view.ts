@@ -4,10 +4,9 @@ import type { Family } from '../../core/family.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
-import { byNode, sum, summaryOf } from '../known-state.ts';
 import type { ShownIndex } from '../series/states.ts';
 import { toShown } from '../shapes/common.ts';
-import type { Heard, SnapshotIndex, TargetReports } from '../target-index.ts';
+import { byNode, type Heard, type SnapshotIndex, sum, summaryOf, type TargetReports } from '../target-index.ts';
 
 export interface Surroundings {
   readonly snapshot: Snapshot;

@@ -9,9 +9,9 @@ import { reaches } from '../../roles.ts';
 import { toInstant, toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/members.ts';
 import { checkPassword } from '../passwords.ts';
-import { asMember, checkProof } from '../proof.ts';
 import { signedOut } from '../sessions.ts';
-import { toMemberView, toSessionView } from '../views.ts';
+import { asMember, checkProof } from '../sign-in.ts';
+import { toMemberView, toSessionView } from './session.ts';
 
 export const listMembers = implement(contract.listMembers, async ({ context: { store } }) => {
   const [all, invitations] = await Promise.all([store.members.list(), store.invitations.list()]);

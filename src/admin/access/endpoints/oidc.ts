@@ -7,8 +7,8 @@ import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/session.ts';
 import { admitPerson, isPerson, type OidcMemo, type OidcProver } from '../oidc.ts';
-import { checkAuthentication } from '../proof.ts';
 import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
+import { checkAuthentication } from '../sign-in.ts';
 
 const { path } = contract.beginOidc;
 const memoSeconds = 600;

@@ -1,5 +1,7 @@
 /** Endpoints: sign-in and sign-out by password, link or passkey, and re-authentication before sensitive actions. */
 
+import type * as z from 'zod';
+import type { OidcSettings } from '../../../core/snapshot.ts';
 import { foldEmail, type StoredMember } from '../../../core/store/members.ts';
 import { digestOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
@@ -9,10 +11,8 @@ import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/session.ts';
 import { checkPassword } from '../passwords.ts';
-import { asMember } from '../proof.ts';
-import { type OpenedSession, signInFailed } from '../sessions.ts';
-import type { Attempt } from '../sign-in.ts';
-import { toSessionView } from '../views.ts';
+import { type LiveSession, type OpenedSession, signInFailed } from '../sessions.ts';
+import { type Attempt, asMember } from '../sign-in.ts';
 
 export const getSession = implement(contract.getSession, async ({ context, headers }) =>
   toSessionView(await context.access.sessions.find(headers), context),
@@ -184,3 +184,28 @@ async function enter(call: Pick<Call, 'context' | 'headers' | 'address'>, attemp
 
 const toReply = async (opened: OpenedSession, context: AdminContext) =>
   new Reply(await toSessionView(opened, context), { headers: { 'set-cookie': opened.cookie } });
+
+export function toMemberView(member: StoredMember): z.input<typeof contract.member> {
+  const { passwordHash, oidcSubject, disabledAtMs, ...others } = member;
+  const means = { hasPassword: passwordHash !== undefined, hasIdentityProvider: oidcSubject !== undefined };
+  return { ...toShown(others), ...means, disabled: disabledAtMs !== undefined };
+}
+
+function toProvider({ title, roles, defaultRole }: OidcSettings) {
+  return { title, makesFirstOwner: defaultRole === 'owner' || roles.some(({ role }) => role === 'owner') };
+}
+
+/** The answer to the console's first request, and to every sign-in. */
+export async function toSessionView(
+  live: Pick<LiveSession, 'member' | 'csrfToken'> | undefined,
+  context: AdminContext,
+): Promise<z.input<typeof contract.session>> {
+  const oidc = context.oidc.current();
+  return {
+    member: live === undefined ? null : toMemberView(live.member),
+    csrfToken: live?.csrfToken ?? null,
+    needsSetUp: live === undefined && !(await context.store.members.any()),
+    signIn: { password: true, passkey: true, oidc: oidc === undefined ? null : toProvider(oidc.settings) },
+    version: context.version,
+  };
+}

@@ -23,7 +23,7 @@ const modelsEndpoint = endpointsOf('Models');
 
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-export const modelQuery = pageQuery.extend({
+const modelQuery = pageQuery.extend({
   q: z.string().max(200).optional().describe('A part of the ID, of an alias, or of a target.'),
   operation: z.enum(operations).optional(),
   upstream: z.string().max(256).optional(),
@@ -147,7 +147,7 @@ export const modelDetail = model.extend({
   }),
 });
 
-export const visibility = z.object({ visible: z.boolean() });
+const visibility = z.object({ visible: z.boolean() });
 
 export const modelTestAnswer = z.object({
   ok: z.boolean(),

@@ -7,7 +7,6 @@ import { bodyOf, operationRows } from '../../../core/operations/index.ts';
 import type { ElementDocument } from '../../../core/resource-editor.ts';
 import type { Model, Snapshot } from '../../../core/snapshot.ts';
 import { actorOf } from '../../caller.ts';
-import { toElementPage } from '../../element-page.ts';
 import { type Call, implement, Reply } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import {
@@ -17,6 +16,7 @@ import {
   managedProblem,
   removeResource,
   replyWritten,
+  toElementPage,
   toTag,
   writeResource,
 } from '../../resource-write.ts';

@@ -4,10 +4,12 @@ import type * as z from 'zod';
 import type { Clock } from '../../../lib/clock.ts';
 import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
 import type { liveSample, liveUpstream } from '../contract/state.ts';
-import { type Digest, type DigestDeps, digest } from './digest.ts';
 import {
   addBuckets,
   createLabelReader,
+  type Digest,
+  type DigestDeps,
+  digest,
   type LiveHistogram,
   type LiveMetric,
   liveMetrics,

@@ -1,4 +1,4 @@
-/** Endpoints: time series for charts and lists. */
+/** Endpoints: time series, states of targets and upstreams, and the gateway as it is now. */
 
 import type * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
@@ -11,16 +11,22 @@ import {
   type SeriesLine,
   type SeriesPoints,
   type SeriesQuery,
+  wholeStretch,
 } from '../../../core/store/series.ts';
 import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 import { inSlices } from '../../../lib/time-slices.ts';
+import { readOpenAlerts } from '../../alerts/endpoints/alerts.ts';
+import type { AdminContext } from '../../context.ts';
 import { type Given, implement } from '../../implement.ts';
+import { budgetShare, readSpentBudgets, type SpentBudget } from '../../overview/notices.ts';
 import { lookAtField } from '../../problem.ts';
+import { createRecently } from '../../recently.ts';
 import { toInstant } from '../../shapes/common.ts';
 import type { series, seriesQuery } from '../contract/series.ts';
 import * as contract from '../contract/series.ts';
 import { pointCounts, pointPercentiles } from '../contract/series.ts';
+import { readStates } from '../states.ts';
 
 type Query = z.output<typeof seriesQuery>;
 type Shown = Given<z.input<typeof series>>;
@@ -125,7 +131,7 @@ function toNames({ by }: Query, { names, isOthers }: SeriesLine): Pick<Shown['li
   return { by: Object.fromEntries(by.map((name, index) => [name, names[index] || null])), isOthers };
 }
 
-export function toFigures(figures: SeriesFigures): Shown['total']['figures'] {
+function toFigures(figures: SeriesFigures): Shown['total']['figures'] {
   return {
     ...figures,
     cost: toDollars(figures.costNanos),
@@ -144,5 +150,89 @@ function toPoints({ counts, percentiles }: SeriesPoints): Shown['total']['points
     ...recordOf(pointCounts, (name) => counts[name] ?? []),
     cost: (counts.costNanos ?? []).map((nanos) => nanos / nanosPerDollar),
     ...recordOf(pointPercentiles, (name) => percentiles.map((one) => (one === null ? null : tenths(one[name])))),
+  };
+}
+
+const windowMs = 5 * 60_000;
+const most = { upstreams: 100, budgets: 20 };
+
+export const listStates = implement(contract.listStates, async ({ query, context }) => {
+  const { model, upstream, state, before, limit } = query;
+  const first = before === undefined ? 0 : Number(before);
+  if (!Number.isSafeInteger(first) || first < 0) {
+    throw lookAtField('before', 'This is no cursor of the states; give the `next` of the page before as it came.');
+  }
+  const { targets } = await readStates(context);
+  const fitting = targets.filter(
+    (target) =>
+      (model === undefined || target.model === model) &&
+      (upstream === undefined || target.upstream === upstream) &&
+      (state === undefined || target.state === state),
+  );
+  return {
+    items: fitting.slice(first, first + limit),
+    next: fitting.length > first + limit ? String(first + limit) : null,
+  };
+});
+
+const recently = createRecently(3_000);
+
+export const getNow = implement(contract.getNow, ({ context }) => recently(context, 'now', () => readNow(context)));
+
+async function readNow(context: AdminContext) {
+  const { series, store, clock } = context;
+  const atMs = clock.nowMs();
+  const midnight = Math.floor(atMs / dayMs) * dayMs;
+  const [recent, states, budgets, [today], open] = await Promise.all([
+    series.read({ ...wholeStretch, fromMs: atMs - windowMs, toMs: atMs }),
+    readStates(context),
+    readSpentBudgets(context),
+    store.ledger.usage({ fromMs: midnight }, []),
+    readOpenAlerts(context),
+  ]);
+  const { figures } = recent.total;
+  const judged = figures.succeeded + figures.failed;
+  return {
+    at: toInstant(atMs),
+    windowMs: recent.toMs - recent.fromMs,
+    requestsPerSecond: figures.requests / ((atMs - recent.fromMs) / 1_000),
+    p95Ms: figures.duration?.p95 ?? null,
+    failedShare: judged === 0 ? null : figures.failed / judged,
+    figures: toFigures(figures),
+    today: {
+      from: toInstant(midnight),
+      cost: toDollars(today?.sums.costNanos ?? 0n),
+      requests: today?.sums.requests ?? 0,
+      budget: toBudgetOfToday(budgets),
+    },
+    upstreams: states.upstreams.slice(0, most.upstreams),
+    upstreamCount: states.upstreams.length,
+    budgets: budgets
+      .filter(({ share }) => share >= budgetShare)
+      .sort((a, b) => b.share - a.share)
+      .slice(0, most.budgets)
+      .map(toNearBudget),
+    alerts: open,
+  };
+}
+
+/** Of projects if any has a daily budget, as their keys share it. */
+function toBudgetOfToday(budgets: readonly SpentBudget[]): string | null {
+  const daily = budgets.filter(({ budget }) => budget.period === 'day');
+  const ofProjects = daily.filter(({ holder }) => holder.kind === 'project');
+  const counted = ofProjects.length > 0 ? ofProjects : daily.filter(({ holder }) => holder.kind === 'key');
+  return counted.length === 0 ? null : toDollars(counted.reduce((sum, { budget }) => sum + budget.nanos, 0));
+}
+
+function toNearBudget({ holder, budget, spentNanos, share, endsAtMs }: SpentBudget) {
+  return {
+    kind: holder.kind,
+    id: holder.id,
+    name: holder.name || holder.id,
+    period: budget.period,
+    spent: toDollars(spentNanos),
+    amount: toDollars(budget.nanos),
+    share,
+    endsAt: endsAtMs === undefined ? null : toInstant(endsAtMs),
   };
 }

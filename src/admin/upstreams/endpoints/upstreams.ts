@@ -8,7 +8,6 @@ import { timeSliced } from '../../../lib/time-slices.ts';
 import { type ImportedPrices, toImportedPrices } from '../../../prices/imported.ts';
 import { listedPrice } from '../../../prices/listed.ts';
 import type { AdminContext } from '../../context.ts';
-import { toElementPage } from '../../element-page.ts';
 import { implement, Reply } from '../../implement.ts';
 import { toListPriceView } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
@@ -19,6 +18,7 @@ import {
   neededVersion,
   removeResource,
   replyWritten,
+  toElementPage,
   toTag,
   writeResource,
 } from '../../resource-write.ts';
