@@ -15,39 +15,30 @@ const dayMs = 24 * 60 * 60_000;
 const secretBytes = 32;
 
 export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'nowMs'>) {
-  const made = (base: string, page: string, secret: string, invitation: StoredInvitation): MadeLink => ({
-    link: `${base}/${page}#token=${secret}`,
-    invitation,
-  });
-  const createToken = () => randomBytes(secretBytes).toString('base64url');
+  /** `store` returns a text, or nothing, where there is to be no link. */
+  async function create<Refusal extends string | undefined>(
+    page: string,
+    days: number,
+    store: (link: { readonly digest: string; readonly expiresAtMs: number }) => Promise<StoredInvitation | Refusal>,
+  ): Promise<MadeLink | Refusal> {
+    const secret = randomBytes(secretBytes).toString('base64url');
+    const invitation = await store({ digest: digestOf(secret), expiresAtMs: clock.nowMs() + days * dayMs });
+    return typeof invitation === 'object' ? { link: `${page}#token=${secret}`, invitation } : invitation;
+  }
 
   return {
     /** For the first owner; undefined where there is a member already. Ends an earlier link. */
-    async setUp(base: string, actor: string) {
-      const secret = createToken();
-      const invitation = await invitations.setUp(digestOf(secret), clock.nowMs() + dayMs, actor);
-      return invitation && made(base, 'setup', secret, invitation);
-    },
+    setUp: (base: string, actor: string) =>
+      create(`${base}/setup`, 1, ({ digest, expiresAtMs }) => invitations.setUp(digest, expiresAtMs, actor)),
 
-    async invite(base: string, person: { readonly email: string; readonly role: Role }, actor: string) {
-      const secret = createToken();
-      const invitation = await invitations.invite(
-        { ...person, digest: digestOf(secret), expiresAtMs: clock.nowMs() + 7 * dayMs },
-        actor,
-      );
-      return invitation === 'taken' ? invitation : made(base, 'join', secret, invitation);
-    },
+    invite: (base: string, person: { readonly email: string; readonly role: Role }, actor: string) =>
+      create(`${base}/join`, 7, (link) => invitations.invite({ ...person, ...link }, actor)),
 
     /** For a new password. */
-    async reset(
+    reset: (
       base: string,
       person: { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },
       actor: string,
-    ) {
-      const secret = createToken();
-      const reset = { ...person, digest: digestOf(secret), expiresAtMs: clock.nowMs() + dayMs };
-      const invitation = await invitations.reset(reset, actor);
-      return invitation && made(base, 'join', secret, invitation);
-    },
+    ) => create(`${base}/join`, 1, (link) => invitations.reset({ ...person, ...link }, actor)),
   };
 }

@@ -1,7 +1,7 @@
 /** Keys of the store and of the file, as the admin API shows them. */
 
 import type * as z from 'zod';
-import type { KeyRecord } from '../../core/key.ts';
+import type { KeyRecord, KeyTerms } from '../../core/key.ts';
 import type { StoredKey } from '../../core/store/keys.ts';
 import type { AdminContext } from '../context.ts';
 import { Problem } from '../problem.ts';
@@ -74,9 +74,12 @@ export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input
 }
 
 /** As in the file, without unset fields. */
-function toDocument(key: AnyKey, { keyTerms }: AdminContext): z.input<typeof keyShape>['document'] {
+export function toDocument(
+  key: KeyTerms & { readonly name?: string },
+  { keyTerms }: AdminContext,
+): z.input<typeof keyShape>['document'] {
   return {
-    ...(isStored(key) && key.name !== '' && { name: key.name }),
+    ...(key.name && { name: key.name }),
     ...(key.expiresAtMs !== undefined && { expires: toInstant(key.expiresAtMs) }),
     ...keyTerms.describe(key),
   };

@@ -100,7 +100,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
     const text = await readText(answer);
     // The key was revoked, or rotated by another process: one retry with another key.
     if (!lostKeyCodes.some((code) => text.includes(`"${code}"`))) return toResponse(answer, text);
-    consoleKey.forget(secret);
+    await consoleKey.forget(secret);
     return toResponse(await ask(call, await consoleKey.secret()));
   }
 
@@ -179,7 +179,6 @@ interface ConsoleKeyDeps {
 
 export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDeps) {
   let held: Promise<string> | undefined;
-  let heldSecret: string | undefined;
 
   async function obtain(): Promise<string> {
     const secret = createSecret();
@@ -197,27 +196,21 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
   const isMine = ({ metadata, revokedAtMs }: StoredKey): boolean =>
     revokedAtMs === undefined && metadata[purposeName] === purpose && metadata[hostName] === host;
 
-  async function hold(): Promise<string> {
-    try {
-      heldSecret = await obtain();
-      return heldSecret;
-    } catch (error) {
-      // The next request retries.
-      held = undefined;
-      throw error;
-    }
-  }
-
   return {
     secret(): Promise<string> {
-      held ??= hold();
+      if (held === undefined) {
+        held = obtain();
+        // The next caller tries again.
+        held.catch(() => {
+          held = undefined;
+        });
+      }
       return held;
     },
-    /** The gateway no longer accepts this secret: the next one differs. */
-    forget(secret: string) {
-      if (heldSecret !== secret) return;
-      held = undefined;
-      heldSecret = undefined;
+    /** The gateway refuses this secret: the next one is another. */
+    async forget(secret: string): Promise<void> {
+      const before = held;
+      if ((await before) === secret && held === before) held = undefined;
     },
   };
 }

@@ -19,13 +19,8 @@ export interface StoredMember {
   readonly disabledAtMs: number | undefined;
 }
 
-export interface NewMember {
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly passwordHash?: string | undefined;
-  readonly oidcSubject?: string | undefined;
-}
+export type NewMember = Pick<StoredMember, 'email' | 'name' | 'role'> &
+  Partial<Pick<StoredMember, 'passwordHash' | 'oidcSubject'>>;
 
 /** Fields that are left out stay. */
 export interface MemberChange {
@@ -75,16 +70,9 @@ export interface StoredSession {
   readonly provedAtMs: number | undefined;
 }
 
-interface NewSession {
-  /** SHA-256 of the secret in the cookie, in lower-case hex. */
-  readonly digest: string;
-  readonly memberId: string;
-  readonly method: SessionMethod;
-  readonly address: string;
-  readonly userAgent: string;
-  readonly expiresAtMs: number;
-  readonly provedAtMs?: number | undefined;
-}
+/** `digest`: SHA-256 of the secret in the cookie, in lower-case hex. */
+type NewSession = Omit<StoredSession, 'id' | 'createdAtMs' | 'seenAtMs' | 'provedAtMs'> &
+  Partial<Pick<StoredSession, 'provedAtMs'>> & { readonly digest: string };
 
 /** Sessions are not in the audit log; sign-in and sign-out are, by their callers. */
 export interface SessionStore {
@@ -114,14 +102,8 @@ export interface StoredToken {
   readonly revokedAtMs: number | undefined;
 }
 
-interface NewToken {
-  readonly digest: string;
-  readonly hint: string;
-  readonly memberId: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly expiresAtMs?: number | undefined;
-}
+type NewToken = Pick<StoredToken, 'hint' | 'memberId' | 'name' | 'role'> &
+  Partial<Pick<StoredToken, 'expiresAtMs'>> & { readonly digest: string };
 
 export interface TokenStore {
   find(digest: string): Promise<{ readonly token: StoredToken; readonly member: StoredMember } | undefined>;
@@ -182,6 +164,11 @@ export interface StoredInvitation {
   readonly expiresAtMs: number;
 }
 
+interface NewLink {
+  readonly digest: string;
+  readonly expiresAtMs: number;
+}
+
 export interface InvitationStore {
   /** Valid ones, the newest first. */
   list(): Promise<StoredInvitation[]>;
@@ -190,22 +177,12 @@ export interface InvitationStore {
   setUp(digest: string, expiresAtMs: number, actor: string): Promise<StoredInvitation | undefined>;
   /** Replaces a former one to the same address; `taken` where a member has it. */
   invite(
-    invitation: {
-      readonly digest: string;
-      readonly email: string;
-      readonly role: Role;
-      readonly expiresAtMs: number;
-    },
+    link: NewLink & { readonly email: string; readonly role: Role },
     actor: string,
   ): Promise<StoredInvitation | 'taken'>;
   /** Replaces a former one; undefined for an unknown member. What is not kept ends now, and again when the new password is set. */
   reset(
-    reset: {
-      readonly digest: string;
-      readonly memberId: string;
-      readonly expiresAtMs: number;
-      readonly kept?: readonly MemberMeans[] | undefined;
-    },
+    link: NewLink & { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },
     actor: string,
   ): Promise<StoredInvitation | undefined>;
   /** Once: creates the member, or sets the password and ends the sessions. Of several callers at once, one succeeds. */

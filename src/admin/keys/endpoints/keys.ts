@@ -24,7 +24,17 @@ import {
 import { toInstant, toShown } from '../../shapes/common.ts';
 import type { keyDetail, keyQuery, project } from '../contract/keys.ts';
 import * as contract from '../contract/keys.ts';
-import { type AnyKey, findKey, findStoredKey, isStored, listKeys, stateOf, toKey, unknownKey } from '../key-view.ts';
+import {
+  type AnyKey,
+  findKey,
+  findStoredKey,
+  isStored,
+  listKeys,
+  stateOf,
+  toDocument,
+  toKey,
+  unknownKey,
+} from '../key-view.ts';
 import { readBurnDown, readSpend, toBudgetStates } from '../spending.ts';
 
 const keysAtOnce = 20;
@@ -82,7 +92,7 @@ export const createKey = implement(contract.createKey, async ({ body, caller, co
 });
 
 export const getKey = implement(contract.getKey, async ({ params: { id }, context }) =>
-  ReplyDetail(await findKey(id, context), context),
+  replyWithDetail(await findKey(id, context), context),
 );
 
 export const changeKey = implement(contract.changeKey, async ({ params: { id }, body, caller, context, headers }) => {
@@ -100,7 +110,7 @@ export const changeKey = implement(contract.changeKey, async ({ params: { id }, 
       : await store.keys.changeVersion(id, expected, terms, actor);
   if (after === undefined) throw unknownKey();
   if (after === 'conflict') throw await changedProblem(before, context);
-  return ReplyDetail(after, context);
+  return replyWithDetail(after, context);
 });
 
 export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, body, caller, context }) => {
@@ -122,19 +132,15 @@ export const restoreKey = implement(contract.restoreKey, async ({ params: { id }
   const { store, keyTerms, clock } = context;
   const now = await findStoredKey(id, context);
   const before = await findFormerKey(id, body.entry, context);
-  const former = {
-    ...(before.name !== '' && { name: before.name }),
-    ...(before.expiresAtMs !== undefined && { expires: toInstant(before.expiresAtMs) }),
-    ...keyTerms.describe(before),
-  };
   const { name: _, models: __, ...optional } = contract.keyDocument.shape;
   const nothing = Object.fromEntries(Object.keys(optional).map((name) => [name, null]));
   const ground = { nowMs: clock.nowMs(), projects: await projectIds(context) };
-  const { terms, faults } = keyTerms.parseChange({ ...nothing, ...withoutUndefined(former) }, now, ground);
+  const former = withoutUndefined(toDocument(before, context));
+  const { terms, faults } = keyTerms.parseChange({ ...nothing, ...former }, now, ground);
   if (faults !== undefined) throw faultsProblem(faults);
   const after = await store.keys.change(id, terms, actorOf(caller));
   if (after === undefined) throw unknownKey();
-  return ReplyDetail(after, context);
+  return replyWithDetail(after, context);
 });
 
 const withoutUndefined = (document: object) =>
@@ -166,10 +172,10 @@ async function findFormerKey(
 export const revokeKey = implement(contract.revokeKey, async ({ params: { id }, caller, context }) => {
   await findStoredKey(id, context);
   if (!(await context.store.keys.revoke(id, actorOf(caller)))) throw unknownKey();
-  return ReplyDetail(await findKey(id, context), context);
+  return replyWithDetail(await findKey(id, context), context);
 });
 
-async function ReplyDetail(key: AnyKey, context: AdminContext) {
+async function replyWithDetail(key: AnyKey, context: AdminContext) {
   const headers = isStored(key) ? { etag: toTag(key.version) } : {};
   return new Reply(await toDetail(key, context), { headers });
 }
