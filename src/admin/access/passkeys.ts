@@ -1,7 +1,7 @@
 /** Passkeys (WebAuthn): registration and sign-in. The gateway stores only public keys. */
 
 import { randomBytes } from 'node:crypto';
-import type { StoredMember } from '../../core/store/members.ts';
+import type { StoredMember, StoredPasskey } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
@@ -61,9 +61,9 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
         userID: new Uint8Array(Buffer.from(member.id)),
         userName: member.email,
         userDisplayName: member.name,
-        challenge: new Uint8Array(Buffer.from(ofMembers.create(adding(member)), 'base64url')),
+        challenge: toBytes(ofMembers.create(adding(member))),
         timeout: timeoutMs,
-        excludeCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
+        excludeCredentials: known.map(toCredential),
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
     },
@@ -84,15 +84,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       if (added === 'absent') throw new Problem('not_found', { detail: 'The member is not there any more.' });
     },
 
-    async beginSignIn(consoleUrl: string) {
-      const { generateAuthenticationOptions } = await load();
-      return generateAuthenticationOptions({
-        rpID: needHost(consoleUrl),
-        challenge: new Uint8Array(Buffer.from(signIns.create(signInPurpose), 'base64url')),
-        timeout: timeoutMs,
-        userVerification: 'required',
-      });
-    },
+    beginSignIn: (consoleUrl: string) => askToSign(signIns.create(signInPurpose), consoleUrl),
 
     /** The member with the passkey. Throws a Problem for an invalid answer of the device. */
     signIn: (answer: BrowserJson, consoleUrl: string) =>
@@ -100,15 +92,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
 
     /** With one of the member's own. */
     async beginProof(memberId: string, consoleUrl: string) {
-      const { generateAuthenticationOptions } = await load();
-      const known = await store.passkeys.listOf(memberId);
-      return generateAuthenticationOptions({
-        rpID: needHost(consoleUrl),
-        challenge: new Uint8Array(Buffer.from(ofMembers.create(proving(memberId)), 'base64url')),
-        timeout: timeoutMs,
-        allowCredentials: known.map(({ id, transports }) => ({ id, transports: [...transports] })),
-        userVerification: 'required',
-      });
+      return askToSign(ofMembers.create(proving(memberId)), consoleUrl, await store.passkeys.listOf(memberId));
     },
 
     /** Throws a Problem for an invalid answer of the device, or another member's passkey. */
@@ -122,6 +106,19 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
 
 /** Loaded on demand: it is large. */
 const load = () => import('@simplewebauthn/server');
+
+/** With any passkey, or with one of those known. */
+async function askToSign(challenge: string, consoleUrl: string, known?: readonly StoredPasskey[]) {
+  const { generateAuthenticationOptions } = await load();
+  return generateAuthenticationOptions({
+    ...{ rpID: needHost(consoleUrl), challenge: toBytes(challenge), timeout: timeoutMs, userVerification: 'required' },
+    ...(known !== undefined && { allowCredentials: known.map(toCredential) }),
+  });
+}
+
+const toBytes = (challenge: string) => new Uint8Array(Buffer.from(challenge, 'base64url'));
+
+const toCredential = ({ id, transports }: StoredPasskey) => ({ id, transports: [...transports] });
 
 /** Undefined for an IP address, which no passkey can be bound to. */
 function hostOf(consoleUrl: string): string | undefined {
