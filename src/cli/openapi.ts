@@ -1,6 +1,7 @@
 /** `postern openapi`: prints the OpenAPI 3.1 document of the gateway, built from routes and errors, or that of the admin API. */
 
-import { toAdminDocument } from '../admin/api/openapi.ts';
+import * as z from 'zod';
+import { openapiOf, toAdminDocument, toSchema as toSchemaOf } from '../admin/api/openapi.ts';
 import { endpoints } from '../admin/endpoints.ts';
 import { clientApis } from '../apis/index.ts';
 import { loadConfiguration } from '../config/load.ts';
@@ -12,6 +13,7 @@ import type { QueryGrammar } from '../core/query.ts';
 import { type ApiEntry, type Route, routeOfCustom } from '../core/route.ts';
 import { type RerankShape, rerankShapes } from '../core/translation.ts';
 import { writeJson } from '../lib/json/json-text.ts';
+import { recordOf } from '../lib/record-of.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
 import { version } from '../version.ts';
 import { type CommandContext, commandOf, configUsage, toConfigSources } from './command.ts';
@@ -61,14 +63,7 @@ function toDocument(own: readonly Route[]): Json {
   paths['/healthz'] = { get: probe('The process is alive.', { 200: 'Alive.' }) };
   paths['/readyz'] = { get: probe('It takes requests.', { 200: 'Ready.', 503: 'Starting or draining.' }) };
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Postern',
-      version,
-      description:
-        'Requests and answers of an OpenAI-compatible upstream pass unchanged: the schemas name what the gateway itself looks at.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+    ...openapiOf('Postern', version, about),
     servers: [{ url: 'http://127.0.0.1:4000' }],
     security: [{ bearer: [] }, { apiKey: [] }],
     paths,
@@ -82,11 +77,14 @@ function toDocument(own: readonly Route[]): Json {
           description: 'Also taken: api-key and x-goog-api-key.',
         },
       },
-      schemas: { Error: errorSchema, Model: modelSchema },
+      schemas: { Error: toSchemaOf(errorShape, 'input'), Model: toSchemaOf(modelShape, 'input') },
       responses: errorResponses(),
     },
   };
 }
+
+const about =
+  'Requests and answers of an OpenAI-compatible upstream pass unchanged: the schemas name what the gateway itself looks at.';
 
 /** At one of its paths, by default its own. */
 function toOperation(route: Route, path = route.path): Json {
@@ -343,63 +341,50 @@ const shapesWith = (member: string): string =>
     .map((shape) => `\`${shape}\``)
     .join(' and ');
 
-const errorSchema = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['message', 'type', 'param', 'code'],
-      properties: {
-        message: text,
-        type: text,
-        param: { type: ['string', 'null'] },
-        code: {
-          anyOf: [
-            { enum: [...Object.keys(errorTable), ...upstreamCodes] },
-            { type: ['string', 'null'], description: "The upstream's own." },
-          ],
-        },
-        upstream: { description: 'What the upstream said, where its words were put into this shape.' },
-      },
-    },
-    ...Object.fromEntries(
-      [...new Set(Object.values(errorMember))].map((member) => [
-        member,
-        { type: 'string', description: `The message once more, for clients of ${shapesWith(member)}.` },
-      ]),
-    ),
-  },
-};
+const errorShape = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.union([
+      z.enum([...Object.keys(errorTable), ...upstreamCodes]),
+      z.string().nullable().describe("The upstream's own."),
+    ]),
+    upstream: z.unknown().optional().describe('What the upstream said, where its words were put into this shape.'),
+  }),
+  ...recordOf([...new Set(Object.values(errorMember))], (member) =>
+    z
+      .string()
+      .optional()
+      .describe(`The message once more, for clients of ${shapesWith(member)}.`),
+  ),
+});
 
-const cohereModel = {
-  name: { type: 'string', description: "For Cohere's clients, as are the endpoints." },
-  endpoints: textList,
-};
+const texts = z.array(z.string());
 
-const modelSchema = {
-  type: 'object',
-  required: ['id', 'object', 'created', 'owned_by', 'operations'],
-  properties: {
-    id: text,
-    object: { const: 'model' },
-    created: { type: 'integer' },
-    owned_by: text,
-    operations: textList,
-    context_length: { type: 'integer', description: 'Tokens that it can hold, where the operator says.' },
-    max_output_tokens: { type: 'integer', description: 'Tokens that it writes at most, where the operator says.' },
-    dimensions: { type: 'integer', description: 'How many numbers its vectors have, where the operator says.' },
-    space: { type: 'string', description: 'Of vectors: those of one space can be compared.' },
-    pricing: {
-      type: 'object',
-      description: 'Dollars for one of each kind, as decimal text, at the dearest of its upstreams.',
-      additionalProperties: text,
-    },
-    type: { type: 'string', description: "For Mistral's clients, as are the capabilities." },
-    capabilities: { type: 'object', additionalProperties: { type: 'boolean' } },
-    ...cohereModel,
-  },
-};
+const cohereShape = z.object({
+  name: z.string().optional().describe("For Cohere's clients, as are the endpoints."),
+  endpoints: texts.optional(),
+});
+
+const modelShape = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.string(),
+  operations: texts,
+  context_length: z.int().optional().describe('Tokens that it can hold, where the operator says.'),
+  max_output_tokens: z.int().optional().describe('Tokens that it writes at most, where the operator says.'),
+  dimensions: z.int().optional().describe('How many numbers its vectors have, where the operator says.'),
+  space: z.string().optional().describe('Of vectors: those of one space can be compared.'),
+  pricing: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Dollars for one of each kind, as decimal text, at the dearest of its upstreams.'),
+  type: z.string().optional().describe("For Mistral's clients, as are the capabilities."),
+  capabilities: z.record(z.string(), z.boolean()).optional(),
+  ...cohereShape.shape,
+});
 
 const reference = { $ref: '#/components/schemas/Model' };
 
@@ -415,7 +400,7 @@ const modelList = {
         properties: {
           object: { const: 'list' },
           data: { type: 'array', items: reference },
-          models: { type: 'array', items: { type: 'object', properties: cohereModel } },
+          models: { type: 'array', items: toSchemaOf(cohereShape, 'input') },
         },
       }),
     },

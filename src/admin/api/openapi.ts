@@ -24,13 +24,7 @@ export function* describing(endpoints: readonly Endpoint[], version: string): Ge
     paths[template] = { ...paths[template], [endpoint.method.toLowerCase()]: toOperation(endpoint) };
   }
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Postern admin API',
-      version,
-      description: about(),
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+    ...openapiOf('Postern admin API', version, about()),
     servers: [{ url: '/' }],
     tags: [...new Set(endpoints.map(({ tag }) => tag))].map((name) => ({ name })),
     security: signedIn,
@@ -58,6 +52,12 @@ export function* describing(endpoints: readonly Endpoint[], version: string): Ge
     },
   };
 }
+
+/** How every document begins. */
+export const openapiOf = (title: string, version: string, description: string): Json => ({
+  openapi: '3.1.0',
+  info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+});
 
 function about(): string {
   return [
@@ -179,7 +179,7 @@ function properties(shape: z.ZodType | undefined) {
 }
 
 /** Schemas are inlined: the document has no names for them. */
-function toSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
+export function toSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...schema } = z.toJSONSchema(shape, {
     io,
     target: 'draft-2020-12',
