@@ -42,11 +42,13 @@ export class Reply<T> {
 /** The type of an answer: output may be read-only. */
 export type Given<T> = T extends object ? { readonly [N in keyof T]: Given<T[N]> } : T;
 
-type Body<S> = [Exclude<S, undefined>] extends [never] ? undefined : Given<z.input<Exclude<S, undefined>>>;
+type Answer<S> = Given<z.input<Exclude<S, undefined>>>;
 
-type Answer<E extends Endpoint> = Body<E['answer']> | Reply<Body<E['answer']>> | Response;
+type Run<E extends Endpoint> = [Exclude<E['answer'], undefined>] extends [never]
+  ? ((call: Call<E>) => Promise<void>) | ((call: Call<E>) => Promise<Reply<undefined> | Response> | Response)
+  : (call: Call<E>) => Promise<Sent<E['answer']>> | Sent<E['answer']>;
 
-type Run<E extends Endpoint> = (call: Call<E>) => Promise<Answer<E>> | Answer<E>;
+type Sent<S> = Answer<S> | Reply<Answer<S>> | Response;
 
 /** Any endpoint with its implementation, for lists of them. */
 export type Implemented = Endpoint & { run(call: never): unknown };

@@ -79,7 +79,7 @@ export async function removeResource(
   id: string,
   { caller, context, headers }: Asked,
   expected: number | undefined = expectedVersion(headers),
-): Promise<undefined> {
+): Promise<void> {
   const removed = await context.resources.remove(kind, id, { expected, actor: actorOf(caller) });
   switch (removed.outcome) {
     case 'absent':
@@ -91,7 +91,6 @@ export async function removeResource(
     case 'managed-elsewhere':
       throw managedProblem(removed.element);
     case 'removed':
-      return undefined;
   }
 }
 

@@ -58,7 +58,6 @@ export const removeMember = implement(contract.removeMember, async ({ context: {
   const removed = await store.members.remove(params.id, actorOf(caller));
   if (removed === 'absent') throw noSuchMember();
   if (removed === 'last-owner') throw lastOwner();
-  return undefined;
 });
 
 export const resetMember = implement(
@@ -133,7 +132,6 @@ export const endOwnSession = implement(
       throw new Problem('not_found', { detail: 'You have no such session; it is over already.' });
     }
     await access.signIn.logSignOut(member, { session: params.id });
-    return undefined;
   },
 );
 
@@ -185,7 +183,6 @@ export const revokeToken = implement(contract.revokeToken, async ({ context: { s
   const scope = scopeOf(caller);
   if (token === undefined || (scope !== undefined && token.memberId !== scope)) throw noSuchToken();
   await store.tokens.revoke(token.id, actorOf(caller));
-  return undefined;
 });
 
 /** The member whose tokens the caller may see; undefined for all. */

@@ -122,14 +122,12 @@ export const addPasskey = implement(contract.addPasskey, async (call) => {
   const { context, headers, body, caller } = call;
   const url = context.access.consoleUrl(headers);
   await context.passkeys.add(await self(call), body.answer, body.name, url, actorOf(caller));
-  return undefined;
 });
 
 export const renamePasskey = implement(contract.renamePasskey, async (call) => {
   const { context, params, body, caller } = call;
   const { passkeys } = context.store;
   if (!(await passkeys.rename(params.id, (await self(call)).id, body.name, actorOf(caller)))) throw unknown();
-  return undefined;
 });
 
 export const removePasskey = implement(contract.removePasskey, async (call) => {
@@ -142,7 +140,6 @@ export const removePasskey = implement(contract.removePasskey, async (call) => {
     });
   }
   if (!(await context.store.passkeys.remove(params.id, member.id, actorOf(caller)))) throw unknown();
-  return undefined;
 });
 
 async function self({ caller, context }: Pick<Call, 'caller' | 'context'>): Promise<StoredMember> {

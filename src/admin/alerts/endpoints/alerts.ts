@@ -71,7 +71,6 @@ export const silenceAlert = implement(
 
 export const endSilence = implement(contract.endSilence, async ({ params: { id }, context: { store } }) => {
   await store.alerts.put({ ...(await find(store, id)), silencedUntilMs: undefined });
-  return undefined;
 });
 
 async function find(store: AdminContext['store'], id: string): Promise<StoredAlert> {

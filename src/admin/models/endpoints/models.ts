@@ -140,14 +140,12 @@ export const forgetItems = implement(contract.forgetItems, async ({ params: { id
   if (cache === undefined)
     throw new Problem('not_found', { detail: `Of the items of ${id} nothing is remembered (models[].cache).` });
   await forgetItemsOf(context.store.settings, id, actorOf(caller));
-  return undefined;
 });
 
 export const acceptModel = implement(contract.acceptModel, async ({ params: { id }, context, caller }) => {
   const model = await modelIn(id, context.configuration.snapshot());
   if (model.canary === undefined) throw new Problem('not_found', { detail: `${id} has no canary (models[].canary).` });
   await acceptAsItIs(context.store.settings, model, actorOf(caller));
-  return undefined;
 });
 
 async function modelIn(id: string, snapshot: Snapshot): Promise<Model> {

@@ -118,7 +118,6 @@ export const confirmBackup = implement(contract.confirmBackup, async ({ context:
   const key = await instance.ownKey();
   if (key === undefined) throw new Problem('not_found', { detail: 'There is no secret key beside the database.' });
   await store.settings.set(backedUpKey, key.id, actorOf(caller));
-  return undefined;
 });
 
 export const getFirstSteps = implement(contract.getFirstSteps, ({ context }) =>
