@@ -14,13 +14,13 @@ export interface AnswerHead {
   readonly bodyBytes: number | 'chunked' | 'to-end';
   /** The connection may be used again. */
   readonly keepAlive: boolean;
-  /** For how long it says that it keeps an idle connection, in seconds. */
+  /** How long the server keeps an idle connection, in seconds, by its own header. */
   readonly keepAliveS: number | undefined;
 }
 
 const lengthPattern = /^[0-9]{1,15}$/;
 
-/** `bytes` up to `endsAt` are a head with its blank line; `isHead` says that it answers a HEAD request. */
+/** `bytes` up to `endsAt` are a head with its blank line; `isHead`: it answers a HEAD request. */
 export function readAnswerHead(
   bytes: Buffer,
   endsAt: number,

@@ -8,7 +8,7 @@ const portion = 1_024;
 /** A list with gaps, and no Set: see the slots of the wheel. */
 export class CallQueue {
   #calls: (ClientCall | undefined)[] = [];
-  /** Before it is nobody any more. */
+  /** Positions before it are empty. */
   #from = 0;
   #size = 0;
 
@@ -30,7 +30,7 @@ export class CallQueue {
     if (this.#size === 0) this.#clear();
   }
 
-  /** Takes out who has waited longest; undefined where nobody waits. */
+  /** Removes the call that has waited longest; undefined if there is none. */
   shift(): ClientCall | undefined {
     if (this.#size === 0) return undefined;
     let call = this.#calls[this.#from];

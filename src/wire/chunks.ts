@@ -8,7 +8,7 @@ import { Fields, noFields, readFields } from './fields.ts';
 
 /** Sixteen digits would be more than a number holds exactly. */
 const mostDigits = 8;
-/** Of all chunks of a body together, beyond as many bytes as its data has: nobody here reads an extension. */
+/** For all chunks of a body together, beyond as many bytes as its data has: extensions are ignored. */
 const extensionBytes = 4 * 1024;
 const trailerLimits = { fields: 50, fieldBytes: 8 * 1024 };
 const trailerBytes = 16 * 1024;

@@ -20,7 +20,7 @@ function answer(segments: readonly Buffer[], { ends = false, request = question 
   return { events: told.events.slice(2), isKept };
 }
 
-/** In one piece, in two at every place, and byte by byte. */
+/** In one piece, in two at every position, and byte by byte. */
 function* splits(text: string): Generator<Buffer[]> {
   const bytes = Buffer.from(text, 'latin1');
   yield [bytes];

@@ -19,7 +19,7 @@ export interface ClientRequest {
   readonly path: string;
   /** Names and values in turn; neither `host` nor what frames the body. */
   readonly headers: readonly string[];
-  /** In their place, as lines of the head, validated by the writer. */
+  /** In their position, as lines of the head, validated by the writer. */
   readonly lines?: string | undefined;
   /** Pieces are sent one after the other, without a copy; what is stored is read when its turn comes. */
   readonly body?: Buffer | readonly Piece[] | undefined;
@@ -37,18 +37,18 @@ export interface AnswerHandler {
   onFirstByte(atMs: number): void;
   /** `headers`: names and values in turn, as they came, each byte a character. */
   onHead(status: number, statusText: string, headers: readonly string[]): void;
-  /** The bytes are the handler's: nobody writes to them again. What has been read already comes after a pause, too. */
+  /** The bytes belong to the handler and are not written again. Bytes that were read already arrive even after a pause. */
   onBody(piece: Buffer, atMs: number): void;
   /** The answer is whole. */
   onEnd(trailers: readonly string[]): void;
   onError(error: Error): void;
 }
 
-/** Who has the call in hand: at first those who give out connections, then a connection. */
+/** The holder of a call: first the pool, then a connection. */
 export interface CallHolder {
   pause(): void;
   resume(): void;
-  /** Nobody waits for the answer any more. */
+  /** The answer is not needed any more. */
   drop(call: ClientCall): void;
 }
 
@@ -96,7 +96,7 @@ export class ClientCall {
     this.holder.resume();
   }
 
-  /** The handler hears nothing more. Does nothing once the call is over. */
+  /** The handler is not called any more. Does nothing once the call is over. */
   abort(): void {
     const { holder } = this;
     this.leave();

@@ -11,7 +11,7 @@ import { inOurWords } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
 import type { Slot, Timed, Wheel } from './wheel.ts';
 
-/** Who gave the connection out, and gets it back. */
+/** The owner of a connection, which gets it back. */
 export interface ConnectionOwner {
   onFree(connection: ClientConnection): void;
   /** The server ended it soon after an answer, and had not said that it would. */
@@ -21,7 +21,7 @@ export interface ConnectionOwner {
 
 export interface ConnectionOptions {
   readonly wheel: Wheel;
-  /** How long it is kept where nothing runs on it and the server says nothing of that. */
+  /** How long an idle connection is kept if the server gives no time. */
   readonly keepAliveMs: number;
   /** For how long calls are made on it at all. */
   readonly lifeMs: number;
@@ -33,9 +33,9 @@ const headBytes = 64 * 1024;
 const smallBytes = 8 * 1024;
 /** So that "the last byte sent" of a long body is known and not just handed over. */
 const sliceBytes = 64 * 1024;
-/** A server that says itself how long it waits is left so much sooner: a round trip, at least. */
+/** A connection whose server gives a time is closed this much earlier: at least a round trip. */
 const keepAliveMarginMs = 1_000;
-/** Who ends a connection within so long of an answer does not keep it for the next call. */
+/** A server that closes a connection this soon after an answer does not keep connections. */
 const earlyMs = 1_000;
 const beginning = Buffer.from('HTTP/1.');
 /** Where the first digit of the status stands. */
@@ -112,7 +112,7 @@ export class ClientConnection implements CallHolder, Timed {
     if (this.#call === call) this.#write(call);
   }
 
-  /** It was opened, or is free again, and nobody wants it now. */
+  /** The connection was opened, or is free again, and no call needs it. */
   rest(): void {
     this.#socket.unref();
     const untilMs = this.#served ? this.#freeAtMs + this.#keepAliveMs : performance.now() + this.#options.keepAliveMs;

@@ -46,7 +46,7 @@ async function until(what: string, condition: () => boolean): Promise<void> {
   throw new Error(`it never came about that ${what}`);
 }
 
-/** Requests that came, each with the connection that it came on; answered when somebody says so. */
+/** The received requests, each with its connection; the test decides when they are answered. */
 async function startHolding(t: TestContext) {
   const asked: { name: string; socket: Socket }[] = [];
   const sockets: Socket[] = [];

@@ -17,7 +17,7 @@ export interface PoolOptions {
   /** At most so many at a time. */
   readonly connections: number;
   readonly wheel: Wheel;
-  /** How long an idle connection is kept where the server says nothing of that. */
+  /** How long an idle connection is kept if the server gives no time. */
   readonly keepAliveMs?: number;
   /** How long calls are made on a connection; up to a quarter less, so that those opened together are not renewed together. */
   readonly lifeMs?: number;
@@ -65,7 +65,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     return this.#all.size + this.#connecting;
   }
 
-  /** Throws where the request cannot be sent at all; tells the handler nothing before it has returned. */
+  /** Throws if the request cannot be sent at all; does not call the handler before it has returned. */
   send(request: ClientRequest, handler: AnswerHandler): ClientCall {
     if (this.#closed) throw new PoolClosedError();
     const call = new ClientCall(request, this.#options.host, handler);
@@ -170,7 +170,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
 
   onTurn(): void {
     this.#awaitsTurn = false;
-    // Who comes meanwhile waits for the next turn.
+    // Calls that arrive in the meantime wait for the next turn.
     for (let left = this.#waiting.size; left > 0 && this.#idle.length > 0; left -= 1) {
       const call = this.#waiting.shift();
       if (call === undefined) break;

@@ -12,9 +12,9 @@ export interface Place {
   /** A name or an address, without brackets; with `path`, the name that the certificate must have. */
   readonly host: string;
   readonly port: number;
-  /** Where to connect to, in place of what `host` leads to; the certificate must have the name of `host`. */
+  /** The address to connect to, instead of resolving `host`; the certificate must have the name of `host`. */
   readonly address?: string | undefined;
-  /** Of a socket of this machine, in place of host and port. */
+  /** The path of a local socket, in place of host and port. */
   readonly path?: string | undefined;
 }
 
@@ -163,7 +163,7 @@ export function whenReady(
       done(socket);
       return;
     }
-    // Its own later errors are nobody's.
+    // Its later errors are ignored.
     socket.off('error', finish).on('error', ignore).destroy();
     done(failure);
   };
@@ -190,9 +190,9 @@ export function connectTimeout(where: string, timeoutMs: number): ConnectTimeout
 
 interface ConnectorOptions {
   readonly tcp: TcpOptions;
-  /** Made by `new TlsClient` where places with TLS are asked for. */
+  /** Created by `new TlsClient` for origins with TLS. */
   readonly tls: TlsClient;
-  /** From the look-up of the name to the end of the TLS handshake. */
+  /** From the lookup of the name to the end of the TLS handshake. */
   readonly timeoutMs: number;
 }
 

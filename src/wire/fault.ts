@@ -1,9 +1,9 @@
 /** A protocol error in a message, as text for its sender. */
 
 export interface WireFault {
-  /** `malformed` is no HTTP; `ambiguous` could be read in two ways, or asks for what nobody here does. */
+  /** `malformed` is no HTTP; `ambiguous` could be read in two ways, or asks for something not supported here. */
   readonly kind: 'malformed' | 'ambiguous' | 'too-large' | 'too-slow';
-  /** One sentence; of a limit it says how much may be sent. Empty where there is nothing to add to the kind. */
+  /** One sentence; for a limit, with its size. Empty if there is nothing to add to the kind. */
   readonly message: string;
   /** A word of the message written by the other side: it may be sent to it, but not logged. */
   readonly theirs?: string | undefined;

@@ -83,7 +83,7 @@ export class Fields {
     return undefined;
   }
 
-  /** How long a name is tells most of them apart. */
+  /** The length of a name is enough to distinguish most of them. */
   nameLength(index: number): number {
     const at = index * numbersAField;
     return (this.#spans[at + 1] ?? 0) - (this.#spans[at] ?? 0);

@@ -52,7 +52,7 @@ export class HeadMemo {
   /** What it shares. */
   readonly owned = new Set<SharedHead>();
   #last: KnownHead | undefined = undefined;
-  /** It came with this connection, and nobody knows it yet. */
+  /** It came with this connection, and is in no table yet. */
   #isNew = false;
   /** The last request had another head than the one before. */
   #changes = false;

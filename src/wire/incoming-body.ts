@@ -5,7 +5,7 @@ import { ChunkReader } from './chunks.ts';
 import type { WireFault } from './fault.ts';
 import type { RequestSink } from './server-request.ts';
 
-/** Of a body that nobody wants any more. */
+/** For a body that is not needed any more. */
 const mostDiscardedBytes = 64 * 1024 * 1024;
 
 export class IncomingBody {
@@ -33,7 +33,7 @@ export class IncomingBody {
     return this.#chunks === undefined ? this.#leftBytes === 0 : this.#chunks.isOver;
   }
 
-  /** So much was thrown away that its sender must be stopped. */
+  /** So much was discarded that its sender must be stopped. */
   get isTooMuch(): boolean {
     return this.#discardedBytes > mostDiscardedBytes;
   }
@@ -44,7 +44,7 @@ export class IncomingBody {
     else this.#sink = sink;
   }
 
-  /** Of a body with a length, where nobody reads it yet and all of it came: what of the bytes is the body. */
+  /** For a body with a length that has no reader yet and arrived whole: the bytes of the body. */
   takeWhole(bytes: Buffer): Buffer | undefined {
     const length = this.#leftBytes;
     if (this.#chunks !== undefined || this.isTaken || this.fault !== undefined || bytes.length < length)
@@ -58,7 +58,7 @@ export class IncomingBody {
     this.#isUnwanted = true;
   }
 
-  /** Reads on, and says where it stopped: at the end of what came, or behind the body. */
+  /** Reads on, and returns where it stopped: at the end of the bytes, or after the body. */
   push(bytes: Buffer): number | WireFault {
     if (this.#chunks !== undefined) return this.#chunks.push(bytes, 0);
     const taken = Math.min(this.#leftBytes, bytes.length);

@@ -16,7 +16,7 @@ export interface RequestHead {
   readonly bodyBytes: number | 'chunked';
   /** The connection may serve another request. */
   readonly keepAlive: boolean;
-  /** The client waits to be asked for the body. */
+  /** The client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean;
 }
 
@@ -74,7 +74,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
   let ends = false;
   let expectsContinue = false;
   for (let i = 0; i < fields.count; i += 1) {
-    // A name's length tells most headers apart.
+    // The length of a name distinguishes most headers.
     switch (fields.nameLength(i)) {
       case 4:
         if (!fields.isNamed(i, 'host')) break;
@@ -138,7 +138,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
   return { method, target, minor, fields, bodyBytes, keepAlive: keepAlive && !ends, expectsContinue };
 }
 
-/** Whether the client wants to keep the connection; undefined where it does not say. */
+/** Whether the client wants to keep the connection; undefined if it sends no such header. */
 function readConnection(value: string): boolean | undefined | WireFault {
   if (value === 'keep-alive') return true;
   let wish: boolean | undefined;

@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DateLine, toFieldLines, toReason } from './head-writer.ts';
 
-/** How the client can tell where the body ends; with none, the connection does, or there is no body. */
+/** How the client finds the end of the body; with `none`, the connection ends, or there is no body. */
 export type Framing = 'length' | 'chunked' | 'none';
 
 /** Notified when everything written was sent, and more may follow. An object and no callback: V8 keeps closures that are never called. */
@@ -21,7 +21,7 @@ export interface AnswerEnd {
 /** What carries answers to their client. */
 export interface AnswerCarrier {
   readonly socket: Pick<Socket, 'cork' | 'uncork' | 'write'>;
-  /** What a head says of the connection; it may decide that this is its last answer. */
+  /** The lines of a head about the connection; this may decide that it is the last answer. */
   closingLines(answer: ServerAnswer): string;
   writeLast(last: Buffer | string): void;
   answerWritten(): void;
@@ -70,7 +70,7 @@ export class ServerAnswer {
     return bytes.length;
   }
 
-  /** Leaves with the first piece of the body, at the end, or when it is flushed. With `length` the headers say which. */
+  /** Sent with the first piece of the body, at the end, or when it is flushed. With `length`, the headers contain the length. */
   writeHead(status: number, statusText: string, headers: readonly string[], framing: Framing): void {
     this.writeHeadLines(status, statusText, toFieldLines(headers), framing);
   }
@@ -92,7 +92,7 @@ export class ServerAnswer {
     return this.#isOld ? 'none' : 'chunked';
   }
 
-  /** False where the reader is behind: `onDrain` says when it is not any more. */
+  /** False if the reader is behind: `onDrain` is called when it has caught up. */
   write(chunk: Buffer): boolean {
     if (this.isClosed) return true;
     const { socket } = this.#carrier;

@@ -15,7 +15,7 @@ import type { Slot } from './wheel.ts';
 
 /** What a client still sends is let in and forgotten for so long: a connection that is closed on it at once may lose the answer. */
 const lingerMs = 1_000;
-/** Of a body that nobody reads yet. */
+/** For a body that has no reader yet. */
 const unreadBytes = 64 * 1024;
 /** How long a reader may take for what was already written when an answer broke off. */
 const lastWordsMs = 10_000;
@@ -41,7 +41,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #answer: ServerAnswer | undefined = undefined;
   /** Of the request, where it has one. */
   #body: IncomingBody | undefined = undefined;
-  /** What came and was not read: of a body that nobody asked for yet, or of the next request. */
+  /** Bytes not read yet: of a body without a reader, or of the next request. */
   readonly #held = new ByteHold();
   /** The reader of the body wants a pause; nothing is read from the socket at the moment, for that reason or another. */
   #isPaused = false;
@@ -50,7 +50,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #isTurning = false;
   /** All of the answer was written; not all of it has left perhaps. */
   #isWritten = false;
-  /** An answer did not leave at once; of this one, its end tells when it has left. */
+  /** An answer was not sent at once; the end of this one shows when it was. */
   #isSlow = false;
   #isTold = false;
   #headStartedMs = 0;
@@ -246,7 +246,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   takeWhole(request: ServerRequest): Buffer | undefined {
     const held = this.#held.bytes;
-    // A client that waits to be asked hears of it, though it may have sent its body unasked.
+    // A client that waits for `100 Continue` is answered, though it may have sent its body already.
     if (request !== this.#request || request.expectsContinue || this.#isPaused) return undefined;
     const whole = this.#body?.takeWhole(held);
     if (whole === undefined) return undefined;
@@ -326,18 +326,18 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   // Answers.
 
-  /** What a head says of the connection. */
+  /** The lines of a head about the connection. */
   closingLines(answer: ServerAnswer): string {
     const { settings, isDraining } = this.#context;
     const request = this.#request;
-    // One that waits to be asked for its body may never send it, and what came next would be taken for it.
+    // A client that waits for `100 Continue` may never send its body, and what came next would be taken for it.
     const isUnasked = request?.isComplete === false && request.expectsContinue && !this.#asked;
     if (isDraining || this.#body?.fault !== undefined || isUnasked || !this.#mayHaveNext) answer.keepAlive = false;
     if (!answer.keepAlive) return 'Connection: close\r\n';
     return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(settings.keepAliveMs / 1000)}\r\n`;
   }
 
-  /** Most answers leave at once, and a callback costs more than to look whether they did. */
+  /** Most answers are sent at once, and a callback costs more than checking whether they were. */
   writeLast(last: Buffer | string): void {
     this.#isTold = this.#isSlow;
     const told = this.#isTold ? this.#onFlushed : undefined;

@@ -26,7 +26,7 @@ const ports = { 'smtp:': 587, 'smtps:': 465 };
 const longestAnswer = 64 * 1024;
 const lineOfBase64 = 76;
 
-/** A server that says no, in words that hold no secret. */
+/** A server refused, with an error text that contains no secret. */
 class SmtpError extends Error {
   override readonly name = 'SmtpError';
 }

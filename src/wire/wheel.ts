@@ -7,7 +7,7 @@ export interface Timed {
   dueMs: number;
   /** The wheel's own: where it stands there, and undefined where it does not. */
   slot: Slot | undefined;
-  /** The wheel's own: its place in the slot. */
+  /** Set by the wheel: its position in the slot. */
   place: number;
   /** The time is up. It is on the wheel no longer, unless it puts itself there again. */
   onDue(nowMs: number): void;
@@ -71,7 +71,7 @@ export class Wheel {
     return slot;
   }
 
-  /** The step at whose look the time has passed. */
+  /** The step at which the time has passed. */
   #stepOf(dueMs: number): number {
     const step = Math.ceil(Math.min(dueMs, Number.MAX_SAFE_INTEGER) / this.#stepMs);
     return Math.max(step, this.#lastStep + 1);
@@ -87,7 +87,7 @@ export class Wheel {
   readonly #look = (): void => {
     const nowMs = performance.now();
     const first = this.#lastStep + 1;
-    // What is added meanwhile waits for the next look at least.
+    // Added entries wait at least for the next check.
     this.#lastStep = Math.max(Math.floor(nowMs / this.#stepMs), this.#lastStep);
     for (let step = first; step <= this.#lastStep; step += 1) this.#turn(step, nowMs);
     if (this.#size > 0) return;
