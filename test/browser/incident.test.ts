@@ -104,7 +104,7 @@ async function addWeek({ gateway }: ConsoleRig, log: LogLine[]): Promise<void> {
   }
 }
 
-/** How long it took is what the answer itself says of the time in the gateway and at the upstream: a busy machine adds nothing to it. */
+/** The time is the answer's own duration in the gateway and at the upstream: a busy machine adds nothing to it. */
 async function call({ gateway }: ConsoleRig, model: string, key: string): Promise<{ ok: boolean; ms: number }> {
   const response = await fetch(`${gateway.url}/v1/embeddings`, {
     method: 'POST',
@@ -201,7 +201,7 @@ testInBrowser('each trouble of a staged incident is explained from the Overview 
   await click(page.getByRole('region', { name: 'Agreement' }).getByRole('link', { name: 'drifting' }));
   await explains(page.getByText(/has changed|has another model|other vectors/i));
 
-  // What the script did, what the ledger has, and what the series say.
+  // The script's steps, the ledger's rows, and the series.
   const rows = await rowsOf(rig, 'incident');
   const range = `from=${new Date(Date.now() - 7 * dayMs).toISOString()}`;
   const total = async (more: string) => (await rig.ask('GET', `/api/series?${range}&${more}`)).total.figures;

@@ -45,7 +45,7 @@ async function call(rig: ConsoleRig, secret: string): Promise<{ status: number; 
   return { status: answer.status, code: Reflect.get(Object(error), 'code') };
 }
 
-/** Asks until it is so; fails after two seconds, as long as a gateway may take to hear of a change, and what the test needs on this machine. */
+/** Polls until it is true; fails after two seconds, as long as a gateway may take to see a change, and what the test needs on this machine. */
 async function soon(what: string, check: () => Promise<boolean>, withinMs = patientMs(2_500)): Promise<void> {
   const endMs = performance.now() + withinMs;
   while (!(await check())) {
@@ -85,7 +85,7 @@ testOnEachStore('a key is made, works as the page shows it, is watched, renewed 
     assert.ok((await made.locator('.snippet-code').textContent())?.includes(secret), tab);
   }
 
-  // It does not go away by a stray click, nor unasked.
+  // A click outside does not close it.
   await page.mouse.click(5, 5);
   await page.keyboard.press('Escape');
   assert.equal(await made.isVisible(), true);
@@ -120,7 +120,7 @@ testOnEachStore('a key is made, works as the page shows it, is watched, renewed 
   await visitor.shoot('keys-drawer');
   await visitor.checkAccessibility();
 
-  // Another secret: the former one ends at once, where that is asked for.
+  // A new secret: the old one ends at once, if so chosen.
   await drawer(page).getByRole('button', { name: 'Rotate secret' }).click();
   await dialog(page).getByRole('radio', { name: 'No more' }).click();
   await dialog(page).getByRole('button', { name: 'Make the new secret' }).click();

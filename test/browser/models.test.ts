@@ -86,7 +86,7 @@ testOnEachStore(
     await page.getByRole('link', { name: 'org/bge-m3', exact: true }).click();
     await drawer(page).getByRole('heading', { name: 'org/bge-m3' }).waitFor();
     await drawer(page).getByText('as bge-m3', { exact: true }).waitFor();
-    // Its name tells that it makes embeddings alone: there is nothing to choose.
+    // Its name shows that it makes embeddings only: there is nothing to choose.
     assert.equal(await drawer(page).getByLabel('What to test').count(), 0);
     const send = drawer(page).getByRole('button', { name: 'Send a test request' });
     await send.click();

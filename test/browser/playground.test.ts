@@ -10,7 +10,7 @@ import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstr
 const run = promisify(execFile);
 const local = { id: 'local', family: 'local' };
 const config = { upstreams: [local] };
-/** What a browser says of an answer that is no success; here it is wanted. */
+/** The browser's message for an error status; here it is expected. */
 const refusal = /Failed to load resource: the server responded with a status of 4\d\d/;
 
 const textsOf = (items: Locator): Promise<string[]> => items.allInnerTexts();
@@ -227,7 +227,7 @@ testInBrowser('the curl that is shown works as it stands, with a key of the keys
 
 const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>"><svg onload=window.hacked=1>`;
 
-/** An upstream that was taken over: whatever it says is text, and nothing else. */
+/** A hostile upstream: whatever it answers is shown as text, and nothing else. */
 const hostileAnswers: Handler = (request, reply) => {
   const answers: Readonly<Record<string, unknown>> = {
     '/rerank': { results: [{ index: 0, relevance_score: 0.5 }, { index: hostile }, null], model: hostile },

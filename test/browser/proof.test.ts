@@ -1,4 +1,4 @@
-/** The dialog for fresh proof: asked for above what is being done, which then goes on as if nothing had been between. */
+/** The dialog for fresh proof: it opens above the current action, which then goes on unchanged. */
 
 import assert from 'node:assert/strict';
 import { openConsole, testInBrowser } from '../support/console/browser.ts';
@@ -21,7 +21,7 @@ testInBrowser(
     await proof.getByText('This is not your password.').waitFor();
     await owner.shoot('proof');
     await owner.checkAccessibility();
-    // Cancelled, what was typed is still there, and says why it was not done.
+    // Cancelled: the typed text is still there, with the reason why nothing was saved.
     await page.keyboard.press('Escape');
     await page.getByText(/Prove that it is you/).waitFor();
     assert.equal(await page.getByLabel('E-mail address').inputValue(), 'grace@example.com');
@@ -63,7 +63,7 @@ testInBrowser(
     const proof = page.getByRole('dialog', { name: 'Is it you?' });
     const anew = proof.getByRole('button', { name: 'Sign in anew with Example' });
 
-    // A provider that does not ask anew proves nothing, and the dialog says so.
+    // A provider that does not authenticate again proves nothing, and the dialog reports it.
     const [refused] = await Promise.all([context.waitForEvent('page'), anew.click()]);
     await refused.getByRole('heading', { name: 'That was no proof' }).waitFor();
     await proof.getByText(/does not say when you signed in/).waitFor();

@@ -87,7 +87,7 @@ testOnEachStore('a request shows within seconds while live, and its retry on a t
   await rowsOn(page).first().waitFor();
   assert.equal(await rowsOn(page).count(), 1);
 
-  // Under the pointer nothing moves: what comes waits to be asked for.
+  // Under the pointer nothing moves: new rows are held back until asked for.
   await rowsOn(page).first().hover();
   await embed(rig.gateway, 'second-of-mine');
   await embed(rig.gateway, 'third-of-mine');
@@ -312,7 +312,7 @@ testInBrowser('what clients and upstreams write is text on the page, whatever it
   ]) {
     await visitor.open(path);
   }
-  // The look at the bodies is a change of nothing, and stands in the log all the same.
+  // Looking at the bodies changes nothing, and is in the audit log all the same.
   await visitor.open('/audit');
   await page.getByText('capture read').first().waitFor();
   assert.equal(await page.evaluate('window.hacked'), undefined);

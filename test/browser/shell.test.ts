@@ -124,7 +124,7 @@ testInBrowser('a session that ends is asked for again above the page, and what w
   await again.waitFor();
   await visitor.shoot('session-ended');
   await visitor.checkAccessibility();
-  // It does not go away by itself.
+  // It does not close by itself.
   await page.keyboard.press('Escape');
   assert.equal(await again.getByLabel('Email').inputValue(), email);
   await again.getByLabel('Password', { exact: true }).fill(secret);

@@ -256,7 +256,7 @@ class Stage {
     return [...this.upstream.charges.keys()].filter((id) => !this.#settled.has(id));
   }
 
-  /** Looks until all of them have their rows. */
+  /** Polls until all of them have their rows. */
   async #resolve(open: readonly string[], sinceMs: number): Promise<void> {
     const missing = new Set(open);
     if (missing.size === 0) return;

@@ -33,7 +33,7 @@ const patienceMs: Readonly<Record<Scale, number>> = { long: 180_000, short: 40_0
 const emptyStoreBytes = 3 * 1024 * 1024;
 const backWithinMs = 3_000;
 const importedWithinMs = 30_000;
-/** A process looks fifty times a second whether its files are there. */
+/** A process checks fifty times a second whether its files exist. */
 const noticedWithinMs = 100;
 
 interface DiskScene {
@@ -200,13 +200,13 @@ async function useUpJournal(rig: ChaosRig, name: string, spenders: Spenders): Pr
   });
 }
 
-/** Until so many requests are served that nobody can say they were before. */
+/** Until enough requests are served that some of them must be new. */
 function timeToServe(rig: ChaosRig, spenders: Spenders): Promise<number> {
   const from = spenders.answers.length;
   return until(rig, spenders, 'service', () => served(spenders.answers.slice(from)).length >= clients + 20);
 }
 
-/** How long it took to come. Where it does not, throws, and says what came instead. */
+/** How long it took. If it does not happen, throws with what happened instead. */
 async function until({ scale }: ChaosRig, spenders: Spenders, what: string, isSo: () => boolean): Promise<number> {
   const sinceMs = performance.now();
   const from = spenders.answers.length;

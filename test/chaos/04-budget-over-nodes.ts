@@ -22,10 +22,10 @@ const mostCrowds = 3;
 const worthRequests = 10;
 /** A process that has just been started does everything for the first time. */
 const warmUp = { perNode: 30, worthRequests: 10_000 };
-/** So long that all of those who come at once are there before the first is answered. */
+/** Long enough that all simultaneous requests have arrived before the first is answered. */
 const answerAfterMs = 250;
 const callerHeader = 'x-caller';
-/** What others hold is free within two seconds, as `Retry-After` says; a busy machine needs more. */
+/** Reserved amounts of others are free within two seconds, as `Retry-After` promises; a busy machine needs more. */
 const patienceMs = 20_000;
 
 interface Case {
@@ -34,7 +34,7 @@ interface Case {
   readonly body: string;
   /** What one request can cost, by the documented rules. */
   readonly worstNanos: number;
-  /** A true cost that fits the texts, and the answer that says so. */
+  /** A true cost that fits the texts, and the answer that reports it. */
   charge(random: () => number): { readonly nanos: number; readonly answer: unknown };
 }
 

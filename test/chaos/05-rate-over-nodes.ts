@@ -18,7 +18,7 @@ const blurMs = 5;
 /** It goes on until so many were refused under each limit; on a machine that has other things to do that takes its time. */
 const enoughRefused = 50;
 const patienceMs = 20_000;
-/** Nodes say that they are there every two seconds. */
+/** Nodes report that they are running every two seconds. */
 const heardOfMs = 2_500;
 const aheadClock = new URL('./support/disturbances/ahead-clock.ts', import.meta.url).href;
 
@@ -43,7 +43,7 @@ interface Limited {
 }
 
 const text = 'A few words of which an upstream counts a quarter of the bytes as tokens, or less. ';
-/** As the docs say: a quarter of the bytes of the texts, quotation marks and all. */
+/** As documented: a quarter of the bytes of the texts, quotation marks included. */
 const estimatedTokens = Math.ceil((text.length + 2) / 4);
 const list = ['one', 'two', 'three', 'four', 'five', 'six', 'seven'];
 

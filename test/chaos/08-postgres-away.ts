@@ -277,7 +277,7 @@ async function goThrough(rig: ChaosRig, setup: Setup, outage: Outage): Promise<F
 
 type Kind = 'uncached' | 'unknown' | 'budget' | 'revoked';
 
-/** The single requests of one outage, by who asked. */
+/** The single requests of one outage, by their sender. */
 class Scene {
   readonly #setup: Setup;
   #answers: Record<Kind, Answer[]> = { uncached: [], unknown: [], budget: [], revoked: [] };
@@ -302,7 +302,7 @@ class Scene {
     return answers;
   }
 
-  /** Until nothing is left of what the nodes have drawn; then a look from time to time. */
+  /** Until the allowances of the nodes are used up; then a check from time to time. */
   async spendUp(key: Key, untilMs: number): Promise<void> {
     while (performance.now() < untilMs) {
       const answers = await this.askAll(key, 'budget');

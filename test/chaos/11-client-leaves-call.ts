@@ -47,7 +47,7 @@ const statuses = new Map([
   [inAnError, 499],
 ]);
 
-/** Long beside what a machine takes to tell one process of another. */
+/** Much longer than a machine takes to notify one process of another. */
 const promptlyMs = 1_000;
 
 export default definePromise({

@@ -77,7 +77,7 @@ interface Seen {
 
 type Check = (plan: Plan) => Promise<boolean>;
 
-/** In the short form, every so many places; which ones, the seed says. */
+/** In the short form, every so many positions; the seed decides which. */
 const shortStride = 23;
 const clientsAtOnce = 8;
 const settlingLimitMs = 10_000;
@@ -111,7 +111,7 @@ export default definePromise({
   },
 });
 
-/** Two fragments, split at every place, and all fragments of one byte. */
+/** Two fragments, split at every position, and all fragments of one byte. */
 async function checkEverySplit({ scale, seed, progress }: ChaosRig, check: Check): Promise<void> {
   const stride = scale === 'long' ? 1 : shortStride;
   const splits = samples.flatMap((at) => {

@@ -41,7 +41,7 @@ const codings: ReadonlyMap<string, (plain: Buffer) => Buffer> = new Map([
   ['zstd', (plain) => zstdCompressSync(plain)],
   ['gzip, br', (plain) => brotliCompressSync(gzipSync(plain))],
   ['dcb', (plain) => plain],
-  // Not what it says: for the client to judge.
+  // The body is not what its header announces: the client has to judge.
   ['x-gzip', (plain) => plain],
 ]);
 

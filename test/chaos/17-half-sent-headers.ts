@@ -136,7 +136,7 @@ class HalfSender {
     });
   }
 
-  /** From its first chance to say something until it was let go. */
+  /** From its first chance to send something until it was closed. */
   get heldMs(): number {
     return (this.#endedMs ?? performance.now()) - this.#begunMs;
   }

@@ -201,7 +201,7 @@ interface Judgement {
   readonly arrival?: Arrival;
 }
 
-/** What the contract says of a request target, read anew here: nothing of the gateway's own reading is used. */
+/** The contract's rules for a request target, parsed here independently of the gateway's own parser. */
 function judge(written: string): Judgement {
   // White space, control characters and anything beyond ASCII are no part of a target.
   if (/[^\x21-\x7e]/.test(written)) return { status: 400 };

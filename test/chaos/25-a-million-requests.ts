@@ -25,7 +25,7 @@ interface Size {
 
 const sizes: Readonly<Record<Scale, Size>> = {
   long: { requests: 1_000_000, timeLimitMs: 480_000, growthLimitMiB: 16 },
-  // Too short for the heap to have found its size: what is asserted is that nothing runs away.
+  // Too short for the heap to reach its size: asserted is only that nothing grows without bound.
   short: { requests: 5_000, timeLimitMs: 10_000, growthLimitMiB: 128 },
 };
 
@@ -253,7 +253,7 @@ async function waitUntilQuiet(gateway: GatewayProcess, atStart: Holdings, hasten
   }
 }
 
-/** What the ledger says when all is in the store: so many rows, and whether sums and metrics say the same. */
+/** The state of the ledger when all rows are in the store: their number, and whether sums and metrics agree. */
 async function readBooks(gateway: GatewayProcess): Promise<{ readonly rows: number; readonly differences: string[] }> {
   const postern = createCommandLine({ cwd: gateway.directory });
   const config = ['--config', gateway.configFile];

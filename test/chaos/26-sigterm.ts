@@ -31,7 +31,7 @@ const eventsAStream = 12;
 const eventEveryMs = 100;
 const endlessStreams = 2;
 const delayMs = 300;
-/** The gateway looks at the clock a few times a second, and then has to leave. */
+/** The gateway checks the clock a few times a second, and then has to close. */
 const leaveMs = 1_000;
 
 /** What went wrong, a line each, and what there was of the rest. */
@@ -235,7 +235,7 @@ class KeptConnection {
     });
   }
 
-  /** Undefined where nobody listens any more. */
+  /** Undefined if there is no listener any more. */
   static async open(port: number): Promise<KeptConnection | undefined> {
     try {
       return new KeptConnection(await connect(port, { timeoutMs: 30_000 }));

@@ -159,7 +159,7 @@ function atLeast(name: string, count: number, least: number): Figure {
   return { name, bar: `at least ${least}`, measured: String(count), met: count >= least, broken: count < least };
 }
 
-/** One list of addresses for each time that it is asked for; the last one again. */
+/** One list of addresses for each lookup; the last one again. */
 const manyTurns = (random: Random, turns: number): Found[][] =>
   Array.from({ length: turns }, () => manyInward(random)[0] ?? []);
 

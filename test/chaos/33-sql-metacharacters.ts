@@ -144,7 +144,7 @@ interface Attack {
   readonly texts: readonly string[];
   /** Models that are written out, for no pattern may match them. */
   readonly named: ReadonlySet<string>;
-  /** Accepted requests by the model that the ledger says they were for. */
+  /** Accepted requests by their model in the ledger. */
   readonly accepted: Map<string, number>;
   readonly slowest: { readonly requests: Slowest; readonly commands: Slowest };
 }
@@ -206,7 +206,7 @@ async function attack(
   ];
 }
 
-/** Says what the request's `say` holds, as an error and as usage. */
+/** Answers with the content of the request's `say`, as an error and as usage. */
 const answerAsAsked: Handler = (entry, reply) => {
   const asked: unknown = JSON.parse(entry.body.toString());
   const { say, usage } = asked as { say?: string; usage?: unknown };
@@ -214,7 +214,7 @@ const answerAsAsked: Handler = (entry, reply) => {
   return reply.json(200, { usage: usage ?? { prompt_tokens: 1, total_tokens: 1 } });
 };
 
-/** Of the models that are asked for, those that a configuration may name and a pattern may not match. */
+/** Of the requested models, those that a configuration may name and a pattern may not match. */
 function namesOf(texts: readonly string[]): ReadonlySet<string> {
   const asked = texts.flatMap((text) => toRequests(text, clientKey)).flatMap(({ model }) => model ?? []);
   const written = modelName();
@@ -289,7 +289,7 @@ async function compareSums({ directory, configFile, accepted, rig, location }: A
   const endMs = performance.now() + importLimitMs;
   for (const [model, count] of accepted) {
     rig.progress(`${location.name}: what was used is asked for`);
-    // The command line takes the spaces around a name away.
+    // The command line removes the spaces around a name.
     if (model.trim() !== model) continue;
     const readCount = async (): Promise<unknown> => {
       const summed = await postern('usage', `--model=${model}`, '--outcome=ok', '--json', '--config', configFile);

@@ -58,7 +58,7 @@ export default definePromise({
     const meter = await createEventLoopMeter(t);
     const gateway = await startGatewayProcess({
       env: meter.env,
-      // A machine whose others are busy is no reason to turn its requests away.
+      // A busy machine is no reason to refuse requests.
       config: { ...document, server: { body_limit: `${limitBytes / MiB}MiB` } },
     });
     t.after(() => gateway.stop());
@@ -122,7 +122,7 @@ function keepWorst(worst: Worst, ms: number, of: string): void {
   worst.of = of;
 }
 
-/** What the process itself worked does not depend on who else uses the machine, so it can fail. */
+/** The CPU time of the process does not depend on other users of the machine, so it can fail. */
 function timed(name: string, { ms, of }: Worst, barMs: number, isOwnWork: boolean): Figure {
   const figure = within(name, ms, barMs);
   return { ...figure, measured: `${figure.measured} (${of})`, broken: isOwnWork && ms > failingFactor * barMs };

@@ -40,7 +40,7 @@ const sizes: Readonly<Record<Scale, Size>> = {
 
 const sideBySide = 20;
 const clients = 40;
-/** Between two looks at the clock, and turns of the event loop. */
+/** Between two readings of the clock, and turns of the event loop. */
 const aTurn = 1_000;
 
 export default definePromise({

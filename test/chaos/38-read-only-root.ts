@@ -18,7 +18,7 @@ const key = { id: 'one', secret: 'key-one-with-enough-characters' };
 const clients = 48;
 const bursts: Readonly<Record<Scale, number>> = { long: 20, short: 3 };
 const burstMs: Readonly<Record<Scale, number>> = { long: 2_000, short: 400 };
-/** More than go into one batch, so that SQLite has something to put away. */
+/** More than fit in one batch, so that SQLite has to write to disk. */
 const leastRowsAtOnce: Readonly<Record<Scale, number>> = { long: 10_000, short: 1_500 };
 const patienceMs = 30_000;
 const importedWithinMs = 10_000;
@@ -135,13 +135,13 @@ async function play(rig: ChaosRig, { directory, upstream, gateway }: Setup): Pro
 
 interface Said {
   readonly status: number;
-  /** Undefined where it says nothing of rows that wait. */
+  /** Undefined if it reports nothing about waiting rows. */
   readonly rowsWaiting: number | undefined;
 }
 
 const isWell = ({ status, rowsWaiting }: Said): boolean => status === 200 && rowsWaiting === undefined;
 
-/** What readiness says first that is so; where it never is, what it said last. */
+/** The first readiness answer that matches; if none does, the last one. */
 async function untilSaid({ url }: GatewayProcess, isSo: (said: Said) => boolean): Promise<Said> {
   const sinceMs = performance.now();
   for (;;) {

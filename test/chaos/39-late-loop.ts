@@ -17,7 +17,7 @@ const limit = 40;
 const asked = { before: 20, meanwhile: 20 };
 const longestPauseMs = 6;
 const warmUps = 100;
-/** Nodes say that they are there every two seconds. */
+/** Nodes report that they are running every two seconds. */
 const heardOfMs = 2_500;
 const heldLoop = new URL('./support/disturbances/held-loop.ts', import.meta.url).href;
 

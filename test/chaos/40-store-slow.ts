@@ -101,7 +101,7 @@ async function setUp(rig: ChaosRig): Promise<Stage> {
   proxied.port = String(proxy.port);
   const charges = new Map<string, number>();
   const upstream = await startFakeUpstream((request, reply) => {
-    // What the gateway asks by itself costs nothing: a look at the list of models.
+    // The gateway's own requests are free: it reads the list of models.
     if (request.method === 'GET') return reply.json(404, { error: { message: 'no list is here' } });
     const id = request.header('x-request-id') ?? `${request.path} without an ID`;
     charges.set(id, (charges.get(id) ?? 0) + requestNanos);

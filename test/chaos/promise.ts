@@ -8,7 +8,7 @@ export type Scale = 'short' | 'long';
 /** One figure beside its bar. */
 export interface Figure {
   readonly name: string;
-  /** As people say it: `0`, `at most 50 ms`. */
+  /** In words: `0`, `at most 50 ms`. */
   readonly bar: string;
   readonly measured: string;
   readonly met: boolean;

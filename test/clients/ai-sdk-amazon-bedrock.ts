@@ -1,4 +1,4 @@
-/** The AI SDK with its provider for AWS Bedrock: what it sends is Titan's where a model's name says nothing else. */
+/** The AI SDK with its provider for AWS Bedrock: its requests are Titan's unless the model's name shows another maker. */
 
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { rerank } from 'ai';

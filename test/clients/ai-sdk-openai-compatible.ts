@@ -1,4 +1,4 @@
-/** The AI SDK with its provider for all who speak as OpenAI does. */
+/** The AI SDK with its provider for all services with OpenAI's format. */
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { defineClient, type Gateway } from '../matrix/client.ts';

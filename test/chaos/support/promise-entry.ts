@@ -31,7 +31,7 @@ function report(message: PromiseMessage): void {
   process.send?.(message);
 }
 
-/** Those who count tell every step; nobody can read them all. */
+/** Counting loops report every step, too many to print all of them. */
 function createProgress(): (line: string) => void {
   let saidAtMs = -progressIntervalMs;
   return (line) => {

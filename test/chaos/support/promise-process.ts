@@ -30,7 +30,7 @@ export interface PromiseOutcome {
   readonly failure: string | undefined;
 }
 
-/** What the process says on its channel. */
+/** The messages of the process on its channel. */
 export type PromiseMessage = z.infer<typeof messageSchema>;
 
 const figureSchema = z.object({

@@ -1,4 +1,4 @@
-/** What the AI SDK's providers share: calls that are made once, and streams that tell their errors. */
+/** What the AI SDK's providers share: single calls, and streams that report their errors. */
 
 import {
   type EmbeddingModel,
@@ -13,7 +13,7 @@ import {
 } from 'ai';
 import { lookUp } from '../../matrix/client.ts';
 
-// It would tell at every call of a completion model that this has no tools.
+// It would warn at every call of a completion model that this has no tools.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 const once = { maxRetries: 0 };

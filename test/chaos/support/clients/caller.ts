@@ -96,7 +96,7 @@ function parseError(text: string): { code: string | undefined; message: string }
   return { code, message: typeof error.message === 'string' ? error.message : text };
 }
 
-/** Such as `500 internal_error: ...`; for those that nobody expected. */
+/** Such as `500 internal_error: ...`, for unexpected answers. */
 export function inWords({ status, code, message }: Answer): string {
   return `${status === 0 ? 'no answer' : status} ${code ?? ''}: ${message}`;
 }

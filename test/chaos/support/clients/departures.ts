@@ -1,4 +1,4 @@
-/** Clients that disconnect during their response: when the upstream noticed, and what the log says. */
+/** Clients that disconnect during their response: when the upstream noticed, and the lines of the log. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../../../support/clients/http-message.ts';
@@ -18,7 +18,7 @@ export interface Moment {
   readonly name: string;
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
-  /** What the upstream says first, and perhaps goes on saying for as long as somebody listens. */
+  /** The first bytes of the upstream, which may go on for as long as the client reads. */
   respond(reply: Reply): Promise<void>;
   /** What the client has seen of it when it leaves. */
   readonly seen: string;
@@ -39,7 +39,7 @@ export interface Departure {
   readonly how: 'destroy' | 'reset' | 'finish';
   /** Between the client's leaving and the end of the call at the upstream; undefined where it did not end. */
   readonly closedAfterMs: number | undefined;
-  /** What the access log says of it; there must be one. */
+  /** Its lines in the access log; there must be one. */
   readonly lines: readonly AccessLine[];
 }
 

@@ -66,7 +66,7 @@ export const counterIndex = { answered: 0, broken: 1 } as const;
 
 export interface LoadWorkerData {
   readonly task: LoadTask;
-  /** Absent: nobody wants to hear of windows. */
+  /** Undefined if no windows are reported. */
   readonly windowMs: number | undefined;
   readonly counters: Int32Array;
 }
@@ -82,7 +82,7 @@ export interface LoadListener {
   onWindow(window: LoadWindow): void;
 }
 
-/** What the thread says: windows while it runs, the report at its end. */
+/** The messages of the thread: windows while it runs, the report at its end. */
 export type LoadMessage =
   | { readonly kind: 'window'; readonly window: LoadWindow }
   | { readonly kind: 'report'; readonly report: LoadReport };

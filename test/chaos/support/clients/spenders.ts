@@ -9,7 +9,7 @@ export interface SpendersOptions {
   readonly random: () => number;
   /** At once. */
   readonly count: number;
-  /** This share of those who are sent a stream leave in the middle of it. */
+  /** This share of the clients that receive a stream leave in the middle of it. */
   readonly leavingShare?: number;
   /** Behind the name of each model: for models whose IDs are patterns. */
   readonly modelSuffix?: string;

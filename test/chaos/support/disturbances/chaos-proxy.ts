@@ -6,7 +6,10 @@ import type { TestContext } from 'node:test';
 
 /** What happens to the bytes of one direction; with nothing said, they pass. */
 interface Flow {
-  /** The end, at once or as `afterBytes` says: `cut` is FIN and `reset` is RST, to both sides; with `stall` nothing more passes, and both sides stay open. */
+  /**
+   * The end, at once or after `afterBytes`: `cut` is FIN and `reset` is RST, to both sides; with `stall` nothing more passes, and both sides stay
+   * open.
+   */
   readonly ends?: 'cut' | 'reset' | 'stall';
   /** So many bytes of this direction pass first, since the connection began; 0 waits for the first, and lets none pass. */
   readonly afterBytes?: number;
@@ -141,7 +144,7 @@ class ProxiedConnection {
   }
 }
 
-/** Hands one side's bytes to the other, as its flow says. */
+/** Passes one side's bytes to the other, as its flow is configured. */
 class Direction {
   readonly #from: Socket;
   readonly #to: Socket;

@@ -24,7 +24,7 @@ import { paidModels, startPaidUpstream } from '../upstreams/paid-upstream.ts';
 export interface FaultKind {
   readonly name: string;
   readonly durability: Durability;
-  /** What the system says. */
+  /** The error code of the system. */
   readonly code: string;
   readonly calls: readonly FileCall[];
   readonly faults: readonly [Fault, ...Fault[]];
@@ -180,7 +180,7 @@ async function comesBack({ answers }: Spenders): Promise<boolean> {
   return true;
 }
 
-/** All that the journal says, as a store would have it. */
+/** The whole journal, as a store would import it. */
 async function readAll(directory: string): Promise<Books> {
   const reader = createJournalReader({ directory, isOrphan: () => true });
   await reader.open(undefined);

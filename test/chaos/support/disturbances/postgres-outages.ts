@@ -50,7 +50,7 @@ const mostRounds = 100;
 const quietRounds = 4;
 const betweenRoundsMs = 50;
 
-/** Others who take every connection there is. */
+/** Other clients that use up every connection. */
 class Hogs {
   readonly #url: string;
   readonly #clients = new Set<Client>();
@@ -68,7 +68,7 @@ class Hogs {
         `select count(pg_terminate_backend(pid)) as count from pg_stat_activity where application_name = 'postern'`,
       );
       while ((await this.#take()) !== undefined);
-      // One that has only begun to connect has no name yet, and one that ends keeps its place for a moment.
+      // A client that has only begun to connect has no name yet, and one that ends keeps its connection for a moment.
       quiet = Number(rows[0]?.count) === 0 ? quiet + 1 : 0;
       if (quiet === quietRounds) return;
       await wait(betweenRoundsMs);

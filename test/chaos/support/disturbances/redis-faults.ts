@@ -11,7 +11,7 @@ export interface Victim {
 
 const fileArgs = ({ file }: Victim): string[] => ['--dbfilename', `${file}.rdb`];
 
-/** What is done to it, so that it is away; and so that it comes back. Resolves when it answers. */
+/** How it is made unavailable, and available again. Resolves when it answers. */
 export interface Fault {
   readonly name: string;
   prepare?(victim: Victim): Promise<unknown>;

@@ -13,7 +13,7 @@ export interface SmallDisk {
   fill(spareBytes?: number): void;
   /** That file is deleted. */
   empty(): void;
-  /** When nobody works there any more. */
+  /** Called when no process uses it any more. */
   unmount(): void;
 }
 

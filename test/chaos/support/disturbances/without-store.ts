@@ -7,7 +7,7 @@ import { type GatewayProcess, startGatewayProcess } from '../../../support/gatew
 import type { Figure } from '../../promise.ts';
 import { none } from '../readings/findings.ts';
 
-/** Nobody listens where the store should be. */
+/** A store address without a listener. */
 export async function startWithoutStore(directory: string): Promise<Figure[]> {
   const place = join(directory, 'alone');
   await mkdir(place);

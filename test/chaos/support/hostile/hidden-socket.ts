@@ -36,7 +36,7 @@ export async function startHidden(t: TestContext) {
   };
 }
 
-/** As somebody might write it who hopes that one of them is let through. */
+/** The spellings that an attacker might try. */
 export function socketSpellings(path: string): string[] {
   const schemes = ['unix:', 'unix://', 'UNIX:', 'http+unix:', 'http+unix://', 'http://unix:', 'file:', 'file://', ''];
   const encoded = encodeURIComponent(path);

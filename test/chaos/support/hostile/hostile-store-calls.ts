@@ -44,7 +44,7 @@ class Caller implements StoreCalls {
   made = 0;
   readonly faults: string[] = [];
 
-  /** `allows`: errors that say what is wrong with the argument. */
+  /** `allows`: errors that report a wrong argument. */
   async call<T>(what: string, run: () => Promise<T>, allows = false): Promise<T | undefined> {
     // A store in this thread answers without a pause, and others are measured on the same loop.
     await setImmediate();
@@ -184,7 +184,7 @@ async function callObjects(caller: Caller, { storedObjects, background, batches 
   await caller.call('batches.ofProject', () => batches.ofProject(text));
 }
 
-/** What may be lost waits for nobody: while the gateway writes to the same file, it is refused at once. */
+/** Writes that may be lost do not wait: while the gateway writes to the same file, they are refused at once. */
 async function untilFree<T>(call: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -34,7 +34,7 @@ const octets = (bits: number): number[] => [24, 16, 8, 0].map((shift) => (bits >
 const hex = (number: number): string => number.toString(16);
 const groups = (bits: number): string => `${hex(bits >>> 16)}:${hex(bits & 0xffff)}`;
 
-/** As a look-up would give it. */
+/** As DNS would return it. */
 export function inwardAddress(random: Random): { readonly address: string; readonly family: 4 | 6 } {
   if (random() < 0.5) return { address: octets(inwardV4(random)).join('.'), family: 4 };
   const bits = inwardV4(random);

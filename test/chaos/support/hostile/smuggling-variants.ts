@@ -27,7 +27,7 @@ function marked(mark: string, fields: readonly string[], content: string, line =
   return `${lines.join('\r\n')}\r\n\r\n${content}`;
 }
 
-/** Well-formed, and the last on its connection where `fields` say so. */
+/** Well-formed, and the last on its connection if `fields` close it. */
 export function plain(mark: string, model: string, fields: readonly string[] = []): string {
   const body = bodyOf(mark, model);
   return marked(mark, [...fields, `Content-Length: ${body.length}`], body);

@@ -22,7 +22,7 @@ export interface SpoiledRequest extends MalformedRequest {
   readonly whole: Buffer | undefined;
 }
 
-/** The spoiled text, or its beginning where the rest never comes; undefined where the draft has no such place. */
+/** The spoiled text, or its beginning if the rest never comes; undefined if the draft lacks the part to spoil. */
 type Spoil = (draft: Draft, random: Random) => string | { readonly text: string; readonly cut: true } | undefined;
 
 const controls = ['\0', ...'\x01\x02\x07\x08\x0b\x0c\x0e\x1b\x1f\x7f'] as const;

@@ -16,7 +16,7 @@ export interface StoreLocation {
 
 export interface Books {
   readonly rows: ReadonlyMap<string, LedgerRow>;
-  /** What the sums say that differs from the rows. */
+  /** Sums that differ from the rows. */
   readonly differences: readonly string[];
   /** Requests, by the sums. */
   readonly summedRequests: number;
@@ -96,7 +96,7 @@ export function joinBooks(name: string, books: Books, { charges, answers }: Witn
 
   const otherwise = createViolations(`${name}: whole answers whose row does not say so`);
   for (const { id, status } of answers) {
-    // Who sent an ID is answered with that one.
+    // A client that sent an ID gets an answer with that ID.
     const row = rows.get(id) ?? byClientId.get(id);
     if (row?.status !== status || (status === 200 && row.outcome !== 'ok')) {
       otherwise.add(`${id}, answered ${status}: ${row === undefined ? 'no row' : `${row.outcome}, ${row.status}`}`);

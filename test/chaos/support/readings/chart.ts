@@ -24,7 +24,7 @@ export interface Chart {
   readonly marks: readonly ChartMark[];
 }
 
-/** A place on the terminal whose lines are replaced by the next ones. */
+/** An area of the terminal whose lines are replaced by the next ones. */
 export interface Canvas {
   show(lines: readonly string[]): void;
 }
@@ -36,7 +36,7 @@ const zero = '·';
 const gap = '  ';
 const mostColumns = 72;
 const fewestColumns = 24;
-/** Where a terminal does not say how wide it is. */
+/** Used if the terminal does not report its width. */
 const usualColumns = 80;
 
 export function drawChart({ spanMs, columns, rows, marks }: Chart): string[] {

@@ -26,7 +26,7 @@ const look = (): void => {
 setInterval(look, resolutionMs).unref();
 
 process.on('SIGUSR2', () => {
-  // What is counted is the time between two looks, of which one resolution is meant to pass.
+  // Counts the time between two readings, of which one resolution is expected.
   const toMs = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - resolutionMs);
   look();
   const work = { cpuMs: lookedMs - readMs, maxCpuMs: longestTurnMs };

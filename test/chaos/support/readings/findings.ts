@@ -4,7 +4,7 @@ import type { Figure } from '../../promise.ts';
 
 const shownCharacters = 300;
 
-/** `basis` says how much there was to find it in. */
+/** `basis`: how much was searched. */
 export function none(name: string, found: readonly string[], basis = ''): Figure {
   const first = found[0]?.slice(0, shownCharacters);
   const nothing = basis === '' ? '0' : `0 (${basis})`;
@@ -33,7 +33,7 @@ export function createViolations(name: string): Violations {
   };
 }
 
-/** Several figures as one: met where all are; where not, it tells the first that is not. */
+/** Several figures as one: met if all are; else it shows the first that is not. */
 export function allOf(name: string, figures: readonly Figure[]): Figure {
   const bad = figures.find(({ met }) => !met);
   const measured =

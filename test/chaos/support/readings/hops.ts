@@ -34,7 +34,7 @@ export interface Seen {
   readonly upstream: readonly UpstreamRequest[];
 }
 
-/** What the gateway's parser answers without an exchange, and what a front says of a connection that broke. */
+/** Statuses that the gateway's parser answers without an exchange, and a proxy's for a broken connection. */
 const refusedUnseen = new Set([400, 408, 413, 431, 499, 501, 502, 504]);
 
 /** Each disagreement in a line. */
@@ -83,7 +83,7 @@ function compareFront(
       report(mark, `the front got ${line.status} where the gateway answered ${exchange.status}`);
     }
     const { bodyBytes } = line;
-    // Where there is no route, the body is thrown away unread.
+    // Without a route, the body is discarded unread.
     if (
       bodyBytes !== undefined &&
       exchange.route !== undefined &&

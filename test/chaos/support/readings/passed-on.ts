@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type Reading, type ReadRequest, shown } from '../../../support/wire/reading.ts';
 
-/** The header that says which of the client's connections a request came from: by its port. */
+/** The header that identifies the client's connection of a request, by its port. */
 export const originHeader = 'x-origin-port';
 
 export interface Upstream {

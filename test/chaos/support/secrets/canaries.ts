@@ -1,9 +1,9 @@
-/** Canary texts that must not appear outside their place, and the search for them in any encoding. */
+/** Canary texts that must not appear outside their location, and the search for them in any encoding. */
 
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
-/** A place that was searched. */
+/** A location that was searched. */
 export interface Trace {
   readonly location: string;
   readonly bytes: Buffer;
@@ -67,7 +67,7 @@ export class Canaries {
 
 const longestTurnMs = 20;
 
-/** Lets others go on who use the same loop, now and then. */
+/** Yields to other work on the event loop now and then. */
 export class Breath {
   #sinceMs = performance.now();
 
@@ -122,7 +122,7 @@ function disguisesOf(text: string, name: string): Needle[] {
   });
 }
 
-/** What is not the text, and would tell a thief whether a guess is right. */
+/** Digests of the text, which would let a thief check a guess. */
 function digestsOf(text: string, name: string): Needle[] {
   return ['md5', 'sha1', 'sha256', 'sha512'].flatMap((algorithm) => {
     const digest = createHash(algorithm).update(text).digest();
@@ -137,7 +137,7 @@ function digestsOf(text: string, name: string): Needle[] {
   });
 }
 
-/** The characters that say nothing of what stands before and behind it. */
+/** The characters that do not depend on what is before and after it. */
 function base64Of(bytes: Buffer, offset: 0 | 1 | 2): string {
   const written = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
   const first = Math.ceil((offset * 8) / 6);

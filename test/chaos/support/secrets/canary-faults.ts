@@ -20,7 +20,7 @@ export interface Size {
   readonly starts: number;
 }
 
-/** Three kinds, because they may stand in different places. */
+/** Three kinds, because they are found in different locations. */
 export interface Marks {
   /** Keys, credentials, passwords: nowhere. */
   readonly secrets: Canaries;
@@ -30,7 +30,7 @@ export interface Marks {
   readonly planted: Canaries;
 }
 
-/** Everything that is to be searched, by who may read it. */
+/** Everything to search, by the people who may read it. */
 export interface Found {
   readonly logs: Trace[];
   readonly commands: Trace[];
@@ -136,7 +136,7 @@ export async function breakSurroundings(story: Story, gateway: GatewayProcess): 
 const refusals = (gateway: GatewayProcess): number =>
   gateway.log().filter(({ msg }) => String(msg).startsWith('configuration not reloaded')).length;
 
-/** Waits for what the log says of it. */
+/** Waits for the log line about it. */
 export async function reload(gateway: GatewayProcess, text: string, msg: string, name = 'a good one'): Promise<void> {
   const count = (): number => gateway.log().filter((line) => String(line.msg).startsWith(msg)).length;
   const before = count();

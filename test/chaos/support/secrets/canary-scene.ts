@@ -176,7 +176,7 @@ function toModel(upstream: string) {
   };
 }
 
-/** Configurations with a fault next to a secret, or in it: what is said of the fault must not say the secret. */
+/** Configurations with a fault next to a secret, or in it: the error message must not contain the secret. */
 export function toFaulty({ config, directory }: Scene, secrets: Canaries): [string, string][] {
   const change = (name: string, more: Readonly<Record<string, unknown>>): [string, string] => [
     name,

@@ -15,7 +15,7 @@ export interface Traffic {
   readonly statuses: Map<number, number>;
 }
 
-/** The first word of a body's `do` says how the upstream answers. */
+/** The first word of a body's `do` decides how the upstream answers. */
 export function createAnswers(texts: Canaries): Handler {
   const text = texts.make('answer');
   const error = { error: { message: texts.make('upstream-error'), type: text, code: text, param: text } };
@@ -92,7 +92,7 @@ export async function sendTraffic({ gateway, keys, models, texts, secrets }: Tra
   const traffic: Traffic = { answers: [], statuses: new Map() };
   const note = (response: RawResponse): RawResponse => {
     traffic.statuses.set(response.status, (traffic.statuses.get(response.status) ?? 0) + 1);
-    // What an upstream said is for the client; what we say is not for anyone to learn from.
+    // An upstream's text is for the client; the gateway's own text must not reveal anything.
     if (response.header('x-postern-upstream') === undefined) {
       traffic.answers.push({ location: `an answer ${response.status}`, bytes: response.rawBytes });
     }

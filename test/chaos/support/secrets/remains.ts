@@ -42,7 +42,7 @@ function findDump(): string {
   return join(location, 'pg_dump');
 }
 
-/** All files of all places, without the zeros at their ends. */
+/** All files of all locations, without the zeros at their ends. */
 export function readJournals(directory: string): Trace[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -54,10 +54,10 @@ export function readJournals(directory: string): Trace[] {
     });
 }
 
-/** Every key with its value, and who is connected. */
+/** Every key with its value, and the connected clients. */
 export async function readRedis(url: string): Promise<Trace[]> {
   const client = createClient({ url, RESP: 2, disableClientInfo: true, socket: { reconnectStrategy: false } });
-  // What it says stands in the rejection as well.
+  // The rejection contains the error too.
   client.on('error', () => undefined);
   await client.connect();
   const send = (command: readonly string[]): Promise<unknown> => client.sendCommand([...command]);
