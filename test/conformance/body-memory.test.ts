@@ -1,4 +1,4 @@
-/** Bodies in flight share a budget of memory: who gets room, who waits for it, who is refused, and that it all comes back. */
+/** Bodies in flight share a memory budget: which get memory, wait or are refused, and that all of it is released. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

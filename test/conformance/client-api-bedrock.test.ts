@@ -1,4 +1,4 @@
-/** Clients of AWS Bedrock: one path for every model, whose maker's words tell what is asked. */
+/** Clients of AWS Bedrock: one path for every model, with the maker's own format. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -283,7 +283,7 @@ test('tokenizes only with known vocabularies', async (t) => {
   assert.equal(upstream.requests.length, 0);
 });
 
-/** What each family calls it, and what it says of a query and of a document. */
+/** Each family's name for it, and its values for a query and a document. */
 const purposes: Readonly<Record<string, readonly [name: string, query: string, document: string]>> = {
   cohere: ['input_type', 'search_query', 'search_document'],
   voyage: ['input_type', 'query', 'document'],

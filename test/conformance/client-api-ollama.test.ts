@@ -1,4 +1,4 @@
-/** Ollama's clients at their client API: embeddings in both of its forms, and the pages that they look at before. */
+/** Ollama's clients at their client API: both forms of embeddings, and the pages that they read first. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -180,7 +180,7 @@ test('a body is JSON whatever its Content-Type, and is sent on as JSON', async (
     assert.equal((await rig.post('/ollama/api/show', '{"model":"direct"}', { headers })).status, 200);
     assert.equal((await rig.post('/api/embed', 'model=direct', { headers })).status, 400);
   }
-  // Elsewhere it says what it is.
+  // Elsewhere the header gives the type.
   const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
   const elsewhere = await rig.post('/v2/embed', '{"model":"direct","texts":["a"]}', { headers: [authorization, form] });
   assert.equal(elsewhere.status, 415);

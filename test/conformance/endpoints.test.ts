@@ -77,7 +77,7 @@ async function startPods(t: TestContext, count: number): Promise<{ pods: Pod[]; 
   return { pods, port };
 }
 
-/** A name server that says what the test says. */
+/** A name server with the answers of the test. */
 function names(): LookUpDeps & { addresses: string[]; fails: boolean; asked: number } {
   const said = {
     addresses: [] as string[],

@@ -1,4 +1,4 @@
-/** An account that is exhausted and says so with 400: another credential or target is asked, and no client can bring that about. */
+/** An exhausted account reported with status 400: another credential or target is called, and no client can provoke that. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

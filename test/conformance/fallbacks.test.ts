@@ -21,7 +21,7 @@ interface Failing {
   readonly script: Script;
   /** On completions and edits, which may not be sent twice once a byte of them left. */
   readonly movesOn: 'always' | 'where it may be repeated';
-  /** What a client sees where nobody else may be asked. */
+  /** The status for the client if no other target may be called. */
   readonly seen: number;
 }
 

@@ -154,7 +154,7 @@ async function replay(setup: Setup, { route, ask, headers, wire, answer }: Pair)
 const vectors = z.looseObject({ object: z.literal('list'), data: z.array(z.unknown()), id: z.undefined().optional() });
 const writtenVectors = '{"object":"list","data":';
 
-/** Embeddings that are written here have an ID of ours where the pair says none. */
+/** Embeddings made here have an ID of the gateway's if the pair has none. */
 function withId(body: unknown): unknown {
   if (typeof body === 'string') {
     return body.startsWith(writtenVectors) ? `{"id":"embd-{exchange}",${body.slice(1)}` : body;

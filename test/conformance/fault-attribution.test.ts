@@ -13,7 +13,7 @@ const cooldownsIn = ({ rig }: Several): number =>
 const stateOf = ({ rig }: Several): string | undefined => atOnce(rig.app.targets())[0]?.state;
 const send = ({ rig }: Several, input: unknown) => rig.post('/v1/embeddings', { model: 'm', input });
 
-/** Fails on what one client sends, and serves everyone else. */
+/** Fails on one client's requests, and serves all others. */
 const failingOn =
   (poison: string, otherwise: Handler, status = 500): Handler =>
   (request, reply) =>

@@ -1,4 +1,4 @@
-/** Tools that the service runs itself, under a budget: refused by name until they have a price and a bound, then billed as the service says. */
+/** Tools that the service runs itself, under a budget: refused by name until they have a price and a bound, then billed by the service's usage. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

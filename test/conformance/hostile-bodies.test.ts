@@ -241,7 +241,7 @@ test('a client that sends too slowly gets 408 or is disconnected, without an ups
 
   await Promise.all([trickle(0), trickle(5), trickle(bodyAt - 1), trickle(bodyAt), trickle(bodyAt + 10)]);
   assert.equal(upstream.receivedBytes, 0);
-  // A client that connects and says nothing is not kept either.
+  // A client that connects and sends nothing is closed too.
   const silent = await connect(rig.port, { timeoutMs: patientMs(2_000) });
   assert.notEqual(await silent.closed(), 'open');
   assert.equal((await rig.post('/v1/embeddings', body)).status, 200);

@@ -27,7 +27,7 @@ async function open(t: TestContext, more: RigDocument = {}): Promise<{ rig: Rig;
 /** A few are no oddities of framing, and are refused for other faults. */
 const otherStatuses = new Set([401, 404, 405, 413, 431]);
 
-/** Undefined where the one answer that came says what is wrong, in the shape of every error. */
+/** Undefined if the only answer reports the fault, in the format of every error. */
 async function faultOf(
   port: number,
   { bytes, cut }: MalformedRequest,

@@ -120,7 +120,7 @@ test(`${requestCount} randomly corrupted requests all end, and break nothing`, a
     assert.match(request.path, /^\/(embeddings|completions)$/);
     if (request.complete) assert.equal(JSON.parse(request.body.toString()).model, 'm');
   }
-  // One that never ended would still have its place at the upstream.
+  // A call that never ended would still hold its slot at the upstream.
   const last = await Promise.all(Array.from({ length: sideBySide }, () => rig.post('/v1/embeddings', body)));
   assert.deepEqual(
     last.map(({ status }) => status),

@@ -145,7 +145,7 @@ test('a hidden model is unknown on rerank and embeddings, and served elsewhere',
     for (const path of ['/v1/rerank', '/v1/embeddings']) {
       const hidden = await rig.post(path, bodies[path]?.(name));
       assertError(hidden, 'model_not_found', { param: 'model', of: path });
-      // The same but for the name, to the last byte: nothing tells a hidden model from one that is not there.
+      // The same but for the name, to the last byte: a hidden model cannot be distinguished from a missing one.
       const other = await rig.post(path, bodies[path]?.(unknown));
       assert.equal(hidden.body.toString().replaceAll(name, unknown), other.body.toString());
       assert.deepEqual(

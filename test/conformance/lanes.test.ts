@@ -11,7 +11,7 @@ import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstr
 
 const secretOf = (key: string): string => `the-secret-of-the-key-${key}`;
 
-/** One call at a time, which is answered when the test says so. */
+/** One call at a time, which is answered when the test decides. */
 async function setUp(t: TestContext, more: Readonly<Record<string, unknown>> = {}, keys = standardKeys) {
   const waiting: (() => void)[] = [];
   const script: Handler = async (_request, reply) => {

@@ -1,4 +1,4 @@
-/** What was said of an item is remembered, for those who may share it, and billed once. */
+/** Results for an item are cached, for clients that may share them, and billed once. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -50,7 +50,7 @@ test('cached items are answered although the budget or token rate is used up', a
     const ask = (input: readonly string[]) => rig.post('/v1/embeddings', { model: 'm', input });
     const longest = 'x'.repeat(28);
     assert.equal((await ask([longest])).status, 200);
-    // What is asked for is no longer paid for from what is left, and what is remembered is.
+    // New items exceed the rest of the budget, and cached ones do not.
     assert.equal((await ask(['y'.repeat(60)])).status, 429);
     const known = await ask([longest, longest]);
     assert.deepEqual([known.status, known.header('x-postern-cache')], [200, 'hit'], known.body.toString());

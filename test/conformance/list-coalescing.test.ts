@@ -1,4 +1,4 @@
-/** Small lists of many clients go out as one, and nobody can tell but by the time. */
+/** Small lists of many clients are sent as one, which only the time shows. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Lists that end in any way, at any moment: what is billed is what the upstreams served, to the token, or the row says that it is an estimate. */
+/** Lists that end in any way, at any moment: what is billed is what the upstreams served, to the token, or the row is marked as an estimate. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

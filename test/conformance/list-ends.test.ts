@@ -1,4 +1,4 @@
-/** Lists that end without an answer: what the upstream served of them is billed, to the token, and what nobody waited for is an estimate. */
+/** Lists that end without an answer: what the upstream served of them is billed, to the token, and unread answers are estimated. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -225,7 +225,7 @@ test('bills each of several clients for its share when all leave, exactly or by 
   }
 });
 
-/** Prompts that are asked for over chat, one a call. */
+/** Prompts sent over chat, one per call. */
 async function startPrompts(t: TestContext, refuse: Handler, delayMs: number) {
   const books = { calls: 0, input: 0, output: 0 };
   const script: Handler = async (request, reply) => {

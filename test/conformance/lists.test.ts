@@ -1,4 +1,4 @@
-/** Lists that are longer than an upstream takes: asked for in parts, and put together of its own bytes. */
+/** Lists longer than an upstream takes: sent in parts, and merged from its own bytes. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

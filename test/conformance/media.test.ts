@@ -41,7 +41,7 @@ test('images are billed by tokens if counted, else each', async (t) => {
   const each = await startSetup(t, picture, { model: { price: { image: 0.02 } } });
   await each.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 });
   const { bill } = await each.rig.exchange(1);
-  // Three were asked for, and one came.
+  // Three were requested, and one came.
   assert.deepEqual([bill?.images, bill?.costNanos, bill?.isEstimated], [1, 20_000_000, false]);
 });
 

@@ -284,7 +284,7 @@ test('invented models, paths, methods and headers add no unbounded number of ser
   const first = read();
   await askAll(200, 1_000);
   await rig.exchange(1_000);
-  // And ten times as many that say the same to the metrics, without the way through the gateway.
+  // And ten times as many that give the same to the metrics, without passing through the gateway.
   const { snapshot } = await rig.exchange(1_000);
   for (let at = 0; at < 10_000; at += 1) {
     const exchange = new Exchange(`id-${at}`, `made-up-${at}`, snapshot, 0, 0);

@@ -306,7 +306,7 @@ const lists: Readonly<Record<ElementCase['list'] | 'keys', readonly Document[]>>
 const toFound = (json: { readonly fields?: readonly { path: string; message: string }[] }): Found[] =>
   (json.fields ?? []).map(({ path, message }) => [path, message]);
 
-/** A fault at a field that the form has not would stand above it, and nobody knows of what it speaks. */
+/** A fault at a field that the form lacks would be shown above it, without the field's name. */
 function assertInForm(path: string, fields: readonly string[], toField: (path: string) => string = (one) => one): void {
   const [field = ''] = toField(path).split(/[.[]/);
   assert.ok(fields.includes(field), `the form has no ${field}`);

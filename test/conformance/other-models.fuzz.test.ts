@@ -1,4 +1,4 @@
-/** Requests at random that try to tell an upstream a model that nobody has judged: on every path, in JSON and in forms. */
+/** Random requests that try to send an upstream a model that was not checked: on every path, in JSON and in forms. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -30,7 +30,7 @@ const oneOf = <T>(chance: Chance, list: readonly [T, ...T[]] | readonly T[]): T 
   return found;
 };
 
-/** What may reach an upstream is called so and no otherwise; no content of a request says any of the others. */
+/** Words of names that an upstream must not receive; no content of a request contains them. */
 const forbidden = /dear|nobody|faraway|public-/i;
 
 const familiesOf: Readonly<Partial<Record<Route['label'], string>>> = {

@@ -1,4 +1,4 @@
-/** What is too much waits for a while, in order, or is refused; and nobody waits for a client that has left. */
+/** Excess requests wait for a while, in order, or are refused; nothing waits for a client that has left. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What readiness says beside yes and no. */
+/** The details of readiness. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ test('readiness reports rows that cannot be stored, and stays ready because the 
   const rig = await startRig(t, {}, {}, { imported: () => ({ rowsBehind: 8_514, failure }) });
   const failing = await rig.get('/readyz');
   assert.equal(failing.status, 200);
-  // Anyone may ask, so it says nothing of the machine.
+  // Anyone may read it, so it reveals nothing about the machine.
   assert.equal(failing.body.toString(), '{"status":"ready","ledger":{"import":"failing","rows_waiting":8514}}');
   failure = undefined;
   const well = await rig.get('/readyz');

@@ -1,4 +1,4 @@
-/** No WebSocket is relayed: realtime and responses say so. */
+/** WebSockets are not relayed: realtime and responses report that. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -31,7 +31,7 @@ test('a WebSocket upgrade is refused by name, without a call', async (t) => {
     });
   }
   assertError(await rig.get('/v1/responses'), 'method_not_allowed');
-  // Where there is nothing to upgrade to, the header says nothing.
+  // If nothing can be upgraded, the header has no effect.
   assert.equal((await rig.get('/v1/models', { headers })).status, 200);
   assert.equal(up.requests.length, 0);
 });

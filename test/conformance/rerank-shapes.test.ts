@@ -206,7 +206,7 @@ test('a built-in model answers like any other, and lists dropped fields', async 
 
 const voyageKey = 'voyage-key-with-enough-characters';
 
-/** Four families that may be asked for any shape, and a key and models that say one. */
+/** Four families that can serve any shape, and a key and models that set one. */
 async function openShaped(t: TestContext, script: Handler): Promise<Pair> {
   const upstream = await startFakeUpstream(script);
   t.after(() => upstream.close());
@@ -280,7 +280,7 @@ test("if the upstream has the client's shape, bytes pass unchanged", async (t) =
   assert.equal(await ask('/voyage/v1/rerank', 'voyage', ',"top_k":1,"truncation":true,"return_documents":true'), true);
   assert.equal(await ask('/jina/v1/rerank', 'jina'), true);
   assert.equal(await ask('/cohere/v2/rerank', 'cohere', ',"max_tokens_per_doc":7'), true);
-  // What its own clients would not say is translated.
+  // A request that its own clients would not send is translated.
   assert.equal(await ask('/voyage/v1/rerank', 'voyage', ',"top_n":1'), false);
   assert.equal(await ask('/v1/rerank', 'voyage'), false);
   assert.equal(await ask('/jina/v1/rerank', 'cohere'), false);

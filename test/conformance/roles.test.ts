@@ -22,7 +22,7 @@ test("prepends the role's prefix to each text, and removes the role field", asyn
     [{ prompt_name: 'query' }, 'query'],
     [{ model: 'm-query' }, 'query'],
     [{ model: 'm:document' }, 'document'],
-    // What the request says goes before its alias.
+    // The request's value wins over its alias.
     [{ model: 'm-query', input_type: 'document' }, 'document'],
   ] as const) {
     const body = { model: 'm', input: ['a', 'b "c"'], user: 'u', ...said };

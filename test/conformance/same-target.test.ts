@@ -1,4 +1,4 @@
-/** A failed call is made again at the same target: where no other is left, or as often as the operator says. */
+/** A failed call is repeated at the same target: if no other is left, or as often as configured. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

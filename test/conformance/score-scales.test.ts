@@ -126,7 +126,7 @@ test('a server that supports raw scores is asked for them, and any other is conv
   const setup = await open(t, 'raw');
   const fromTei = await rerank(setup, 'tei', { ...three, raw_scores: false });
   assert.deepEqual(await sentTo(setup), { query: 'q', texts: three.documents, raw_scores: true });
-  // As it says them: it was asked for what is wanted.
+  // Unchanged: it already returns what the client wants.
   assert.deepEqual(resultsIn(fromTei), [
     [1, 1],
     [0, 0.5],

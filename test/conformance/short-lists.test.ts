@@ -1,4 +1,4 @@
-/** Where bytes pass, an answer to a list has a result for each item, and vectors of the width that was asked for or declared. */
+/** Where bytes pass, an answer to a list has a result for each item, and vectors of the requested or declared length. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Calls to those who want them signed: each is as its service checks it, and what they are signed with stays here. */
+/** Calls to upstreams that need a signature: each is valid for its service, and the signing secret stays here. */
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

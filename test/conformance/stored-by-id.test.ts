@@ -1,4 +1,4 @@
-/** Answers that an upstream keeps, asked for by their ID. */
+/** Answers stored by an upstream, requested by their ID. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

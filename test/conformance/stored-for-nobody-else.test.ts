@@ -15,7 +15,7 @@ const owners: Readonly<Record<Client, string>> = {
 const everybody = Object.keys(secrets) as Client[];
 const steps = 400;
 
-/** As JSON strings: plain, escaped in one place, escaped throughout. */
+/** As JSON strings: plain, one character escaped, all escaped. */
 const spellings: readonly ((id: string) => string)[] = [
   (id) => JSON.stringify(id),
   (id) => `"\\u00${id.charCodeAt(0).toString(16)}${id.slice(1)}"`,

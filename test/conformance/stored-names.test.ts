@@ -63,7 +63,7 @@ test('for others a stored object does not exist, in the words of an unknown ID, 
         const unknown = await ask(client, 'POST', path, { model: 'm', input: 'x', ...never });
         assert.equal(answer.body.toString(), unknown.body.toString());
       }
-      // What stands in full in the request passes where nobody knows its ID, and not where somebody else does.
+      // An item given in full passes if its ID is unknown, and not if it belongs to someone else.
       const inFull = (item: string) => ({
         model: 'm',
         input: [{ type: 'message', role: 'assistant', id: item, content: [{ type: 'output_text', text: 'four' }] }],

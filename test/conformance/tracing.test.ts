@@ -1,4 +1,4 @@
-/** What a trace says of a request: a span for it, one for each call, and what upstreams are received. */
+/** The trace of a request: a span for it, one for each call, and the headers that upstreams receive. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

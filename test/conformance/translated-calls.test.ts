@@ -37,7 +37,7 @@ const by =
   (request, reply) =>
     (handlers[Number(inputsIn(request)[0])] ?? others)(request, reply);
 
-/** Says nothing, and counts who was left. */
+/** Does not answer, and counts which calls were left. */
 function leaving(): { readonly script: Handler; readonly left: () => number } {
   let left = 0;
   return {
@@ -54,7 +54,7 @@ async function until(isSo: () => boolean): Promise<void> {
   assert.ok(isSo());
 }
 
-/** As many calls at a time as there are places, and nobody may wait: each of them has to be free again. */
+/** As many calls at a time as there are slots, and none may wait: each slot has to be free again. */
 async function assertSlotsFree({ embed, upstream }: Translated, slots = 8): Promise<void> {
   const held: (() => void)[] = [];
   upstream.respondWith(async (request, reply) => {
@@ -62,7 +62,7 @@ async function assertSlotsFree({ embed, upstream }: Translated, slots = 8): Prom
       held.push(resolve);
       if (held.length === slots) for (const release of held) release();
     });
-    // Where a place is missing, the others must not wait for it for ever.
+    // If a slot is missing, the others must not wait for it for ever.
     await Promise.race([together, reply.sleep(3_000)]);
     await openaiEmbeds(request, reply);
   });

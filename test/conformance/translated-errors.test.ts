@@ -1,4 +1,4 @@
-/** What an upstream with errors of its own says of one reaches the client in OpenAI's shape, with its status, and never with a credential. */
+/** An upstream's error in its own format reaches the client in OpenAI's format, with its status, and never with a credential. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What is done twice and what is not, where a request is more than one call, and where an upstream says in a body what others say in a head. */
+/** What is repeated and what is not if a request is more than one call, and if an upstream reports in a body what others report in a header. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

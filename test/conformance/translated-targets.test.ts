@@ -1,4 +1,4 @@
-/** Targets of several families behind one model: who cannot serve a request, or answers what does not fit, leaves it to the next. */
+/** Targets of several families behind one model: one that cannot serve a request, or answers something unusable, leaves it to the next. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ test("a parameter that no target supports is refused by name, in the first targe
   assertError(answer, 'unsupported_parameter', { param: 'frobnicate', message: /the upstream "a"/ });
   assert.deepEqual(setup.seen(), [0, 0]);
   assert.equal((await setup.rig.exchange()).errorCode, 'unsupported_parameter');
-  // Nobody is worse off for it.
+  // No target is put in cooldown for it.
   assert.equal((await setup.embed()).status, 502);
   assert.deepEqual(setup.seen(), [1, 1]);
 });

@@ -1,4 +1,4 @@
-/** A request that has to be translated is served as any other: parameters, numbers, headers, limits and times as the contract says. */
+/** A translated request is served like any other: parameters, numbers, headers, limits and times as in the contract. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -232,7 +232,7 @@ test('an upload of 100 MB passes in bounded memory, byte for byte', async (t) =>
     for (const [index, one] of [before ?? '', ...Array<Buffer | string>(pieces).fill(piece), after ?? ''].entries()) {
       sent.update(one);
       sentBytes += one.length;
-      // Seldom: among many tests in one process a look at all that is held takes a second and more.
+      // Rarely: among many tests in one process, measuring all memory takes a second or more.
       if (index % 130 === 65) mostBytes = Math.max(mostBytes, heldBytes());
       yield one;
     }

@@ -1,4 +1,4 @@
-/** Vectors of another width than was asked for or declared: where answers are translated, taken apart, long, or come in pieces. */
+/** Vectors of another length than requested or declared: in answers that are translated, split, long, or arrive in pieces. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
