@@ -1,4 +1,4 @@
-/** The admin listener of a running gateway: what it says, and what becomes of a port that is taken. */
+/** The admin listener of a running gateway: its log lines, and what happens if its port is taken. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

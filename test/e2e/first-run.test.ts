@@ -286,7 +286,7 @@ describe('starting', { concurrency: 2 }, () => {
         headers: [['x-api-key', secret]],
         body: { model, input: 'x', query: 'x', documents: [] },
       });
-    // Made in another process a moment ago, and good at once: nobody had asked for it before.
+    // Created in another process a moment ago, and valid at once: it was not used before.
     assert.equal((await embed('local/hash-embed')).status, 200);
     assertError(await embed('local/bm25', '/v1/rerank'), 'route_not_allowed');
     const seen = (await list(gateway, secret)).json() as { data: { id: string }[] };

@@ -1,4 +1,4 @@
-/** What `postern models` says of the targets of a gateway that runs. */
+/** The output of `postern models` about the targets of a running gateway. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -77,7 +77,7 @@ describe('journals of a killed gateway', { concurrency: 2 }, () => {
     assert.ok((await readdir(join(directory, 'first', 'journal', '1000'))).includes('store'));
     await first.stop();
 
-    // Another one of which nobody knows the store.
+    // A journal of an unknown store.
     await writeJournal(former, ids, 'the store');
     await rm(join(former, '1001', 'store'));
     const second = await start(t, directory, 'sqlite:second/postern.db');

@@ -1,4 +1,4 @@
-/** How a gateway ends: running work is finished, nobody is turned away in mid-sentence, and a deadline holds. */
+/** How a gateway ends: running requests are finished, none is cut off, and a deadline holds. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -43,7 +43,7 @@ function ask(gateway: GatewayProcess, path = '/v1/embeddings', fields: Record<st
   return toRequestBytes({ path, headers: [['x-api-key', gateway.key]], body: fields });
 }
 
-/** The last thing that a gateway says. */
+/** The last log line of a gateway. */
 function lastWords(gateway: GatewayProcess): Record<string, unknown> {
   return gateway.log().find(({ msg }) => msg === 'stopped') ?? {};
 }

@@ -57,7 +57,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
 const isReload = ({ msg }: Record<string, unknown>): boolean =>
   typeof msg === 'string' && /^configuration (not )?reloaded/.test(msg);
 
-/** Puts a configuration in place and gives what the gateway says of it; some other reload may come in between. */
+/** Writes a configuration and returns the gateway's log line about it; another reload may come in between. */
 async function change(
   gateway: GatewayProcess,
   put: () => Promise<void>,

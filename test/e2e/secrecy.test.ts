@@ -11,7 +11,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
-/** Each stands in one place only, so that a hit says where it came from. */
+/** Each is in one location only, so that a hit shows where it came from. */
 const canaries = {
   clientKey: 'canary-client-key-0123456789',
   unknownKey: 'canary-unknown-key-0123456789',

@@ -1,4 +1,4 @@
-/** A gateway on a SQLite file, and other programs that look at that file, delete its log or are killed beside it. */
+/** A gateway on a SQLite file, and other programs that read that file, delete its log or are killed beside it. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

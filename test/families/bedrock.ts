@@ -73,7 +73,7 @@ export const bedrockError = (status: number, message: string, type = 'Validation
   body: { message },
 });
 
-/** What is left of the checks once it is known who calls. */
+/** The remaining checks once the caller is known. */
 export function answerInvoke({ path, body }: Pick<WireCall, 'path' | 'body'>): WireReply {
   const [, name = ''] = /^\/model\/([^/]+)\/invoke$/.exec(path) ?? [];
   const [, serve] = Object.entries(services).find(([part]) => decodeURIComponent(name).includes(part)) ?? [];

@@ -17,7 +17,7 @@ interface ChatAsked {
 }
 
 interface Ways {
-  /** The count comes with the last choice, and not in a chunk of its own where one is asked for. */
+  /** The usage comes with the last choice, not in a chunk of its own. */
   readonly countsAtEnd?: boolean;
   readonly countsApart?: boolean | undefined;
 }

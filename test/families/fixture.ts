@@ -9,21 +9,21 @@ export interface WireCall {
   readonly path: string;
   header(name: string): string | undefined;
   readonly text: string;
-  /** The body as JSON.parse reads it: what a service makes of it is for its schema to say. */
+  /** The body as JSON.parse reads it; its schema decides how a service reads it. */
   readonly body: unknown;
 }
 
 export interface WireReply {
-  /** 200 where it does not say. */
+  /** Default: 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Text as it is; anything else as JSON. */
   readonly body?: unknown;
-  /** The data of server-sent events, in place of a body; text as it is, anything else as JSON. */
+  /** The data of server-sent events, in place of a body; text unchanged, anything else as JSON. */
   readonly events?: readonly unknown[];
 }
 
-/** One exchange, exactly: what the client sends, what reaches the service, what it says, what the client gets. */
+/** One exact exchange: the client's request, the upstream request, its response, the client's response. */
 export interface Pair {
   /** A sentence on what it shows. */
   readonly name: string;
@@ -42,7 +42,7 @@ export interface Pair {
     readonly reply: WireReply;
   }[];
   readonly answer: {
-    /** 200 where it does not say. */
+    /** Default: 200. */
     readonly status?: number;
     readonly headers?: Readonly<Record<string, string | null>>;
     /** Compared byte for byte where it is text, else as JSON; `{exchange}` in it stands for the ID of the exchange. */
@@ -64,16 +64,16 @@ export interface FamilyFixture {
   readonly chat?: string;
   /** Further keys of the upstream's entry: options, another kind of key. */
   readonly upstream?: Readonly<Record<string, unknown>>;
-  /** What follows the host in `base_url`; the family's own where it does not say. */
+  /** The path after the host in `base_url`; default: the family's own. */
   readonly basePath?: string;
   readonly pairs: readonly Pair[];
   /** Answers any call as the service does; its vectors and scores are those of `wire.ts`. */
   service(call: WireCall): WireReply;
-  /** An error as the service says it, where a client has done something wrong or it has itself. */
+  /** An error in the service's format, caused by the client or by the service. */
   error(status: number, message: string): WireReply;
   /** Token IDs reach the service as they are: everywhere, or where it completes a prompt. */
   readonly takesTokenIds?: true | 'completions';
-  /** Its errors reach clients as it says them: all, or those of some operations. */
+  /** Its errors reach clients unchanged: all, or those of some operations. */
   readonly passesErrors?: true | readonly Operation[];
   /** Statuses that become another: from the service's to the client's. */
   readonly statuses?: Readonly<Record<number, number>>;

@@ -14,7 +14,7 @@ const embeddingsBody = z.object({
   input: z.array(document),
   embedding_type: z.enum(['float', 'base64', 'binary', 'ubinary']).optional(),
   dimensions: z.int().optional(),
-  // It has another name for it, and would not do what is asked for.
+  // It has another name for it, and would ignore this one.
   encoding_format: z.never().optional(),
 });
 const rerankBody = z.object({

@@ -28,8 +28,8 @@ export function ranked(query: string, documents: readonly string[]): { index: nu
 /** One token for every letter. */
 export const tokensIn = (...texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
-/** Whether a moderator takes offence: at violence, where the text says so. */
+/** Whether a moderator flags a text: if it contains violence. */
 export const isViolent = (text: string): boolean => text.includes('violent');
 
-/** What a model says to a text. */
+/** A model's answer to a text. */
 export const replyTo = (text: string): string => `<${text}>`;

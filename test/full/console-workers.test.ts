@@ -37,7 +37,7 @@ async function open(t: TestContext) {
   return { gateway, url, owner };
 }
 
-/** What the stream says, event after event. */
+/** The events of a stream, one after the other. */
 async function* follow(url: string, cookies: readonly { name: string; value: string }[], signal: AbortSignal) {
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
   const response = await fetch(`${url}/api/live`, { headers: { cookie }, signal });

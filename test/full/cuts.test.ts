@@ -48,7 +48,7 @@ function stopsIn(kind: string, bytes: Buffer): number[] {
 
 type Ending = 'cut' | 'reset';
 
-/** The request says after how many bytes the answer ends, and how. */
+/** The request contains after how many bytes the answer ends, and how. */
 const breakingOff =
   (bytes: Buffer): Handler =>
   async (request, reply) => {

@@ -1,4 +1,7 @@
-/** Every client for Python and Go of docs/reference/compatibility.md at every family, and what the page says of them. `npm run test:full` installs them first. */
+/**
+ * Every client for Python and Go of docs/reference/compatibility.md at every family, and the page's statements about them. `npm run test:full`
+ * installs them first.
+ */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -53,7 +53,7 @@ export default defineFamily({
 });
 `;
 
-/** The project as it stands, in another place, with the one file more. */
+/** The project copied to another folder, with one more file. */
 async function copyProject(t: TestContext): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'postern-copy-'));
   t.after(() => rm(copy, { recursive: true, force: true, maxRetries: 20 }));

@@ -121,7 +121,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     const listener = two.changes.listen(() => {
       heard += 1;
     });
-    // Once it listens, it says so.
+    // It reports when it listens.
     await until(() => heard === 1);
     await one.resources.put('model', 'm', { id: 'm' }, { actor: 'a' });
     await until(() => heard === 2);
@@ -241,7 +241,7 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
     assert.match(await faultOf(keys.create(newKey())), /cannot be reached/);
     await server.start();
     await until(async () => (await keys.find(key.digest).catch(() => undefined)) !== undefined);
-    // Who listens listens again, and looks for what it missed.
+    // The connection listens again, and reads what it missed.
     await until(() => heard === 2);
     await keys.create(newKey());
     await until(() => heard === 3);
@@ -286,7 +286,7 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
       await client.connect();
     }
     assert.match(await faultOf(openStore(url, { cwd })), /no connection left; raise its max_connections/);
-    // It is waited for, where that was asked for.
+    // It is awaited if the test needs it.
     const notified: string[] = [];
     const opening = openStore(url, { cwd, patienceMs: 20_000, onRetry: (sentence) => notified.push(sentence) });
     await until(() => notified.length > 0);

@@ -1,4 +1,4 @@
-/** Limits of several nodes that count together in a real Redis, and what each does when Redis is away. */
+/** Limits of several nodes that count together in a real Redis, and what each does when Redis is unavailable. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Limits and places that real processes share: workers through the one that watches over them, nodes through Redis. */
+/** Limits and slots that real processes share: workers through their supervisor, nodes through Redis. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

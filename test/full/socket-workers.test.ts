@@ -74,7 +74,7 @@ async function ask(socketPath: string): Promise<void> {
   assert.equal(answer.status, 200);
 }
 
-/** Until each worker had its share: who takes a connection is for the system to say. */
+/** Until each worker had its share: the system decides which one accepts a connection. */
 async function askAll(gateway: GatewayProcess, socketPath: string): Promise<void> {
   const from = gateway.log().length;
   const shares = (): Set<unknown> =>

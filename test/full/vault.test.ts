@@ -107,7 +107,7 @@ async function startVault(t: TestContext) {
   return Object.assign(call, { address });
 }
 
-/** As the example has it, but for the places and the URL of the store, which takes a database; and it looks more often. */
+/** Like the example, but for the paths and the URL of the store, which needs a database; and it checks more often. */
 async function startAgent(t: TestContext, directory: string, address: string): Promise<void> {
   const parts = (await readFile(new URL('agent.hcl', example), 'utf8')).split(/\n(?=template )/);
   const config = parts

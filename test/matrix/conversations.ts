@@ -132,7 +132,7 @@ function responses(body: unknown): WireReply {
 
 type NamedEvent = [type: string, more: object];
 
-/** Events that say of what type they are twice. */
+/** Events whose data repeat their type. */
 function named(events: readonly NamedEvent[]): WireReply {
   const lines = events.map(([type, more]) => `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
   return { headers: { 'content-type': 'text/event-stream' }, body: lines.join('') };
@@ -213,7 +213,7 @@ const services: Readonly<
   ],
 };
 
-/** What a service says that it counted. */
+/** The usage that a service reported. */
 export interface Counted {
   readonly input: number;
   readonly output: number;
@@ -240,7 +240,7 @@ export function conversing(
   };
 }
 
-/** The last counts in it, by any of their names; nothing where it says none. */
+/** The last counts in it, by any of their names; nothing if there are none. */
 function countIn(reply: string): Counted {
   const last = (names: string): number =>
     Number([...reply.matchAll(new RegExp(`"(?:${names})\\\\*":(\\d+)`, 'g'))].at(-1)?.[1] ?? 0);

@@ -67,7 +67,7 @@ export function render(trials: readonly Trial[], clients: readonly KnownClient[]
   return `${parts.join('\n\n')}\n`;
 }
 
-/** The page without what it says of clients in any other language. */
+/** The page without the parts about clients in other languages. */
 export function onlyOf(page: string, kept: readonly Language[]): string {
   let isKept = true;
   const lines = page.split('\n').filter((line) => {
@@ -78,7 +78,7 @@ export function onlyOf(page: string, kept: readonly Language[]): string {
   return `${lines.join('\n').trimEnd()}\n`;
 }
 
-/** A part for each language of which there is something to tell. */
+/** A part for each language that has clients. */
 function byLanguage(
   clients: readonly KnownClient[],
   namesOf: (some: readonly KnownClient[]) => readonly string[],

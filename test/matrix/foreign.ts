@@ -95,7 +95,7 @@ export async function startForeign(
         const id = asked;
         send(child, { id, client: name, task, gateway, arguments: args });
         let answer = reply.parse(await next());
-        // One that nobody waited for any longer comes first.
+        // A late answer that nothing waits for any more comes first.
         while (answer.id !== id) answer = reply.parse(await next());
         if (answer.error !== undefined) throw new Error(answer.error);
         return answer.result;

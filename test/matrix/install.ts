@@ -22,7 +22,7 @@ export const goProgram = made('go/clients');
 
 interface Part {
   readonly title: string;
-  /** Of what is wanted and what is locked: where these differ, the installer has to say so. */
+  /** The wanted and the locked versions: if these differ, the installer has to report it. */
   readonly from: readonly string[];
   /** A path that the installer removes first. */
   readonly stamp: string;
@@ -86,10 +86,10 @@ const pythonWanted = 'python3 with venv (Debian: apt-get install python3-venv)';
 /** From this one on it fetches the version that a module wants. */
 const goWanted = 'Go from 1.21 on (Debian: apt-get install golang-go)';
 
-/** Throws where npm fails: without the clients there is nothing to tell. */
+/** Throws if npm fails: without the clients there is nothing to measure. */
 export const installClients = (): Promise<void> => installAll(fromNpm);
 
-/** Those in other languages. What cannot be installed here is said, loudly, and is a fault in CI and for who needs all of them. */
+/** Those in other languages. A failed installation is printed, and is a fault in CI and if `needsAll` is set. */
 export async function installForeign({ needsAll = process.env.CI === 'true' } = {}): Promise<void> {
   for (const { title, lacks, parts } of Object.values(languages)) {
     const lacking = (await areAll(parts)) ? undefined : await lacks();

@@ -13,7 +13,7 @@ interface Heard {
   readonly isStream: boolean;
   /** The bytes are the gateway's, and not the service's own. */
   readonly isTranslated: boolean;
-  /** What the envelope of an error says; undefined where it is none. */
+  /** The error in the envelope; undefined if there is none. */
   readonly error: z.output<typeof envelope>['error'] | undefined;
 }
 
@@ -67,7 +67,7 @@ function forward(port: number, asked: IncomingMessage, answer: ServerResponse, h
     const { statusCode: status = 0, rawHeaders } = given;
     const chunks: Buffer[] = [];
     given.on('data', (chunk: Buffer) => chunks.push(chunk));
-    // Read when it is asked for: by then the client has all of it.
+    // Read on demand: by then the client has all of it.
     heard.push({
       path,
       status,
@@ -80,7 +80,7 @@ function forward(port: number, asked: IncomingMessage, answer: ServerResponse, h
     answer.writeHead(status, rawHeaders);
     given.pipe(answer);
   });
-  // A client that sees its connection break fails, and says so.
+  // A client whose connection breaks fails, and reports it.
   call.on('error', () => answer.destroy());
   asked.pipe(call);
 }

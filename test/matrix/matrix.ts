@@ -63,7 +63,7 @@ function gapBetween(said: readonly Counted[], settled: readonly Exchange[]): str
   ];
   if (service.join() !== books.join()) return `the service counted ${service}, the books ${books}`;
   const [input = 0, output = 0] = service;
-  // Of what nobody counted the books have an estimate.
+  // For usage that was not counted, the ledger has an estimate.
   if (input + output === 0) return undefined;
   const owed = input * price.input + output * price.output;
   const cost = sum(settled.map(({ bill }) => bill?.costNanos));

@@ -11,7 +11,7 @@ import type { Listener } from './listener.ts';
 
 export type Outcome =
   | { readonly kind: 'ok' }
-  /** Postern or the service says what cannot be. */
+  /** Postern or the service refuses the call. */
   | {
       readonly kind: 'refused';
       readonly status: number;
@@ -147,7 +147,7 @@ export async function tryWay<T extends Task>(
   }
 }
 
-/** Fails where a call that cannot work does, or is refused in another way than the client's file says. */
+/** Fails if a call that cannot work does, or is refused in another way than the client's file expects. */
 export async function proveDeadEnds({ package: name, deadEnds = [] }: Client, listener: Listener): Promise<void> {
   for (const { call, path, code, run } of deadEnds) {
     const before = listener.heard.length;

@@ -26,7 +26,7 @@ const translated: Readonly<Partial<Record<Operation, { body: object; headers?: R
   embeddings: { body: { model: 'm', input: [[9906, 1917], [1578]] } },
 };
 
-/** Who takes even that as it comes, byte for byte. */
+/** True if even that passes unchanged, byte for byte. */
 function passesAll({ fixture }: Setup, operation: Operation): boolean {
   const takesIds = fixture.takesTokenIds === true;
   if (operation === 'embeddings') return takesIds;

@@ -10,7 +10,7 @@ type Cases = Readonly<Record<string, (setup: Setup) => Promise<void>>>;
 const pictureAsked = z.object({ model: z.string(), prompt: z.string(), n: z.int().min(1).max(10).nullish() });
 const speechAsked = z.object({ model: z.string(), input: z.string().max(4096), voice: z.string() });
 
-/** As a service answers them; undefined where it is asked for something else. `path` behind the version. */
+/** In a service's format; undefined for other paths. `path` after the version. */
 export function mediaOf({ body, text }: WireCall, path: string): WireReply | undefined {
   if (path === '/images/edits' || path === '/images/variations')
     return { body: { created: 1, data: [{ b64_json: 'AAAA' }] } };
