@@ -60,7 +60,7 @@ type Draw = typeof draws extends fc.Arbitrary<infer T> ? T : never;
 
 const part = (whole: number, by: number): number => Math.floor(whole * by);
 
-/** A tier that may come of what was asked for. */
+/** The tier that a request leads to. */
 function tierOf({ tier, word }: Draw): string {
   if (tier === undefined || tier === 'auto') return tiers[word] ?? 'default';
   return word === 0 ? 'default' : tier;
@@ -102,7 +102,7 @@ const event = (type: string, more: object): string => `event: ${type}\n${data({ 
 const bytesOf = (body: object): number => Buffer.byteLength(JSON.stringify(body));
 const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
 
-/** Nobody writes less than nothing, and no limit means as much as the model can. */
+/** No answer is shorter than nothing, and no limit means as much as the model can write. */
 const limitOf = (...limits: readonly (number | undefined)[]): number => {
   const said = limits.filter((limit) => limit !== undefined);
   return said.length === 0 || said.includes(0) ? model.maxOutput : Math.min(Math.max(...said), model.maxOutput);

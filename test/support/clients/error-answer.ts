@@ -47,7 +47,7 @@ export interface ExpectedError {
   /** `null` where no field is at fault. */
   readonly param?: string | null;
   readonly message?: RegExp;
-  /** For a client of another service: where it looks for the message. */
+  /** For a client of another service: the field where it reads the message. */
   readonly beside?: 'detail' | 'message';
   /** Said with a failure: what was sent. */
   readonly of?: string;

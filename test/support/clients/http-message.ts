@@ -28,7 +28,7 @@ export interface MessageHead {
 }
 
 export interface MessageEvents {
-  /** Says how the body is framed; throws a WireError to refuse the message. */
+  /** Returns how the body is framed; throws a WireError to refuse the message. */
   onHead(head: MessageHead): Framing;
   /** A piece of the body, without its framing. */
   onBody(bytes: Buffer): void;
@@ -195,7 +195,7 @@ function parseChunkSize(line: string): number {
   return Number.parseInt(size, 16);
 }
 
-/** What the framing fields say; undefined where there are none. Two answers to the same question are refused. */
+/** The framing by the header fields; undefined if there are none. Contradictions are refused. */
 export function parseFraming(headers: readonly HeaderField[]): Framing | undefined {
   const coding = headerValue(headers, 'transfer-encoding');
   const length = headerValue(headers, 'content-length');

@@ -62,7 +62,7 @@ export function parseOpenMetrics(text: string): { readonly exemplars: readonly E
   return { exemplars, said: parseExposition(asPrometheusText(plain)) };
 }
 
-/** What is left when the marks of OpenMetrics are taken away: a counter is named like its samples. */
+/** Removes the syntax of OpenMetrics: a counter is named like its samples. */
 function asPrometheusText(lines: readonly string[]): string {
   const counters = new Set(lines.flatMap((line) => /^# TYPE (\S+) counter$/.exec(line)?.[1] ?? []));
   for (const name of counters) assert.ok(!name.endsWith('_total'), `${name} is the name of a sample`);

@@ -47,14 +47,14 @@ export interface RawResponse {
 
 export interface ConnectOptions {
   readonly host?: string;
-  /** Of a socket of this machine, in place of host and port. */
+  /** The path of a local socket, in place of host and port. */
   readonly socketPath?: string;
   /** From which the connection comes: any of 127.0.0.0/8 is this machine. */
   readonly localAddress?: string;
   readonly tls?: ConnectionOptions;
   /** For each thing waited for; a response that is not whole by then is handed over as far as it came. */
   readonly timeoutMs?: number;
-  /** The method of the requests: an answer to HEAD has no body whatever its fields say. */
+  /** The method of the requests: an answer to HEAD has no body, whatever its fields are. */
   readonly method?: string;
 }
 

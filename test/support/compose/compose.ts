@@ -73,7 +73,7 @@ export async function composeUp(scope: Scope, file: string): Promise<Composed> {
     const container = await startContainer(name, service, standIn, { ...where, nameServer: network.nameServer });
     containers.set(name, container);
     if (service.healthcheck !== undefined || standIn.healthcheck !== undefined) {
-      // What runs once and ends has none, whatever its image says.
+      // A container that runs once and ends has no health check, whatever its image defines.
       if (service.restart !== undefined) await becomesHealthy(name, container);
     }
   }

@@ -90,7 +90,7 @@ export async function startContainer(
       return code;
     },
     async kill() {
-      // Of several processes, those of PostgreSQL, the first tells the others.
+      // Of several processes, those of PostgreSQL, the first one stops the others.
       child.kill(service.stop_signal === 'SIGINT' ? 'SIGQUIT' : 'SIGKILL');
       await ended;
     },

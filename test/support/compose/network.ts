@@ -5,9 +5,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
 export interface Network {
-  /** Where the names are asked for. */
+  /** The address of the DNS server. */
   readonly nameServer: string;
-  /** Makes a namespace that has this name, and says how it is called and which address it has. */
+  /** Makes a namespace with this name, and returns its own name and address. */
   join(name: string): { readonly namespace: string; readonly address: string };
   /** Once nothing runs in it any more. */
   close(): void;

@@ -40,9 +40,9 @@ export interface AdminAnswer {
 }
 
 export interface AdminOptions {
-  /** As whom to ask; nobody where it is null. */
+  /** The role to ask with; null: signed out. */
   readonly role?: Role | null;
-  /** Who asks is who the cookie or the token of each request says, and `role` is not regarded. */
+  /** The member is the one of the cookie or the token of each request, and `role` is ignored. */
   readonly signsIn?: boolean;
   readonly configuration?: Readonly<Record<string, unknown>>;
   /** Where a gateway serves clients, for tests that call it. */

@@ -59,9 +59,9 @@ export interface ConsoleRig {
   readonly url: string;
   /** From the file that the first start names. */
   readonly setUpLink: string;
-  /** A browser of its own in which nobody is signed in. */
+  /** A separate browser profile, signed out. */
   visit(): Promise<Visitor>;
-  /** The same, signed in; the first time that a role is asked for, its member is made. */
+  /** The same, signed in; the first sign-in of a role creates its member. */
   signIn(role?: Role): Promise<Visitor>;
   /** The same, signed in long ago. */
   signInStale(role?: Role): Promise<Visitor>;
@@ -138,7 +138,7 @@ export function testOnEachStore(name: string, run: Run): void {
   });
 }
 
-/** Left out where there is no Chromium, unless CI is set: then it fails, and says what to install. */
+/** Skipped without Chromium, unless CI is set: then it fails, and names what to install. */
 export function testInBrowser(name: string, run: (t: TestContext) => Promise<void>): void {
   test(name, { skip: whyNoChromium }, run);
 }
@@ -164,7 +164,7 @@ async function beginVisit(context: BrowserContext, url: string, looks: boolean):
       faults.push(`request to another origin: ${request.url()}`);
     }
   });
-  /** Asked from outside: the page's policy lets nobody evaluate text within it. */
+  /** Evaluated from outside: the page's policy forbids evaluating text within it. */
   async function until(expression: string): Promise<void> {
     const deadlineMs = performance.now() + patienceMs;
     while (!(await page.evaluate(expression).catch(isLeaving))) {

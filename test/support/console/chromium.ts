@@ -19,7 +19,7 @@ export function useChromium(): Promise<Browser> {
   if (program === undefined) throw new Error(howToGetIt);
   started ??= chromium.launch({
     executablePath: program,
-    // It must ask nobody for anything by itself, and run where there is neither a display nor a user of its own.
+    // It must send no requests of its own, and run without a display and without a user of its own.
     args: [
       '--no-sandbox',
       '--disable-gpu',
@@ -29,7 +29,7 @@ export function useChromium(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-dev-shm-usage',
-      // A microphone that beeps, for those who are given it.
+      // A microphone that beeps, for pages that may use it.
       '--use-fake-device-for-media-stream',
     ],
   });

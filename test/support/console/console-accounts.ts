@@ -41,7 +41,7 @@ const password = 'a long enough password';
 /** A password is checked at the cost that stands beside it: a small one keeps the tests quick. */
 const smallCost = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
 
-/** One for each role, made when it is first asked for, with an owner beside the others. */
+/** One for each role, made on first use, with an owner beside the others. */
 export function createAccounts({ url, store: address, cwd }: AccountsStore): Accounts {
   const made = new Map<Role, Promise<Account>>();
 

@@ -8,7 +8,7 @@ export const oidcClient = { id: 'postern-console', secret: 'secret-of-the-consol
 
 export interface IdentityProvider {
   readonly issuer: string;
-  /** What the next ID tokens say, beside what each has to say. */
+  /** Claims of the next ID tokens, beside the required ones. */
   claims: Readonly<Record<string, unknown>>;
   /** What the answer of the token endpoint becomes before it goes out. */
   spoil: (answer: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type Exposition, parseExposition } from '../clients/exposition.ts';
 import type { GatewayProcess } from './gateway-process.ts';
 
-/** As it says itself once it is ready. */
+/** As printed once it is ready. */
 export function consoleUrl(gateway: GatewayProcess): string {
   const url = gateway.log().find(({ msg }) => msg === 'listening')?.console;
   assert.ok(typeof url === 'string', 'there is no admin listener');

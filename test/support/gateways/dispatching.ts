@@ -86,7 +86,7 @@ export function routePlan(...tiers: Target[][]): RoutePlan {
   };
 }
 
-/** Of a request with this body, which nobody was asked yet. */
+/** The caller of a request with this body that was not sent yet. */
 const caller = { lane: 'interactive', key: undefined, estimate: undefined, queuedMs: 0 } as const;
 
 export const untried = (body = ''): Tried => new Tried(Buffer.from(body), caller);

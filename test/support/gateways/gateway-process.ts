@@ -18,7 +18,7 @@ export interface ProcessOptions {
   readonly config: ProcessConfig;
   /** Beside PATH, HOME and a compile cache; nothing else is inherited. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Behind `serve`, in place of `--config F`; then the configuration is not written. */
+  /** After `serve`, in place of `--config F`; then the configuration is not written. */
   readonly args?: readonly string[];
   /** Instead of `bin/postern`; `serve --config F` is put behind it. */
   readonly command?: readonly [string, ...string[]];
@@ -120,7 +120,7 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
       timeoutMs: options.readyTimeoutMs ?? standardReadyTimeoutMs,
     });
   } catch (error) {
-    await end().catch(() => undefined); // where it could not even be spawned, `error` says so
+    await end().catch(() => undefined); // if it could not be spawned, `error` is set
     const output = `${stdout()}${stderr()}`.slice(-4000);
     throw new Error(`the gateway did not become ready; its output ends:\n${output}`, { cause: error });
   }
@@ -164,7 +164,7 @@ interface Starting {
   readonly timeoutMs: number;
 }
 
-/** Resolves with the port once the gateway says that it is ready on it. */
+/** Resolves with the port once the gateway reports that it is ready on it. */
 async function becomesReady({ log, hasEnded, exited, timeoutMs }: Starting): Promise<number> {
   const deadlineMs = performance.now() + timeoutMs;
   const listening = (): unknown => log().find((line) => line.msg === 'listening')?.port;

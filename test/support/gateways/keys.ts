@@ -22,7 +22,7 @@ export function toKeyRecord(parts: Partial<KeyRecord> = {}): KeyRecord {
   };
 }
 
-/** A key to be stored, with a secret that nobody knows. */
+/** A key to store, with a random secret. */
 export function newKey(more: Partial<NewKey> = {}): NewKey {
   const secret = createSecret();
   return { name: 'test', digest: digestOf(secret), hint: hintOf(secret), models: ['*'], ...more };

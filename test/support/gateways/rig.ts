@@ -78,7 +78,7 @@ export async function startRig(
   async function compile(wanted: RigDocument): Promise<Snapshot> {
     generation += 1;
     const file = join(directory, `postern-${generation}.json`);
-    // A test whose machine is busy is no reason to turn its requests away.
+    // A busy machine is no reason to refuse the requests of a test.
     const shedding = { loop_delay: '60s' };
     const server = { host: '127.0.0.1', port: 0, shedding, ...(wanted.server as object | undefined) };
     const keys = wanted.keys ?? [{ id: 'test', secret: testKey }];

@@ -13,7 +13,7 @@ else if (behaviour === 'faulty') process.exit(1);
 else if (behaviour === 'one serves' && process.env.POSTERN_WORKER !== '1') process.exit(3);
 else await work();
 
-/** Hears nothing before it is ready, as one that opens a store and a listener. */
+/** Receives no messages before it is ready, like a worker that opens a store and a listener. */
 async function work(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 200));
   process.on('message', (message) => {

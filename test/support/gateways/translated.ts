@@ -24,7 +24,7 @@ export interface Translated {
 }
 
 export interface TranslatedOptions {
-  /** `cohere` where it does not say. */
+  /** Default: `cohere`. */
   readonly family?: string;
   /** Further keys of the upstream, the target, the model and the server. */
   readonly upstream?: Fields;
@@ -72,7 +72,7 @@ export function inputsIn({ body }: UpstreamRequest): string[] {
   return typeof input === 'string' ? [input] : input;
 }
 
-/** The vectors that a client got, in the order of their places. */
+/** The vectors that a client got, in order of their positions. */
 export function vectorsIn(answer: RawResponse): number[][] {
   const { data } = embeddingsAnswer.parse(answer.json());
   return data.map(({ embedding }) => embedding);
@@ -80,7 +80,7 @@ export function vectorsIn(answer: RawResponse): number[][] {
 
 export const usageIn = (answer: RawResponse) => embeddingsAnswer.parse(answer.json()).usage;
 
-/** As Cohere says it, with as many tokens as there are texts; the length of each text is its vector. */
+/** In Cohere's format, with as many tokens as there are texts; the length of each text is its vector. */
 export function cohereAnswer(request: UpstreamRequest): Fields {
   const texts = textsIn(request);
   return {
@@ -92,7 +92,7 @@ export function cohereAnswer(request: UpstreamRequest): Fields {
 
 export const cohereEmbeds: Handler = (request, reply) => reply.json(200, cohereAnswer(request));
 
-/** As OpenAI says it; each input is a number, which is its vector. */
+/** In OpenAI's format; each input is a number, which is its vector. */
 export function openaiAnswer(request: UpstreamRequest): Fields {
   const inputs = inputsIn(request);
   return {

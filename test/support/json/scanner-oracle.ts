@@ -45,7 +45,7 @@ export interface ScannerProperty {
 const watched = compileWatchedKeys(frequentKeys);
 const nothingWatched = compileWatchedKeys([]);
 
-/** What `JSON.parse` says of the bytes, which must be UTF-8 and may not begin with a byte order mark. */
+/** The result of `JSON.parse` for the bytes, which must be UTF-8 and may not begin with a byte order mark. */
 type Verdict = { readonly valid: true; readonly value: unknown } | { readonly valid: false };
 
 function judge(body: Buffer): Verdict {
@@ -77,7 +77,7 @@ async function scanBothWays(body: Buffer, keys: WatchedKeys, bytesPerPiece: numb
   return scan;
 }
 
-/** Fails where the scanner says anything else of the bytes than `JSON.parse`. Nothing is watched and depth does not matter here. */
+/** Fails if the scanner's result for the bytes differs from `JSON.parse`. Watched fields and depth do not matter here. */
 export async function assertAgreement(body: Buffer, bytesPerPiece: number): Promise<void> {
   const verdict = judge(body);
   const scan = await scanBothWays(body, nothingWatched, bytesPerPiece);
@@ -163,7 +163,7 @@ function assertHeadAgrees(body: Buffer, end: number): void {
   }
 }
 
-/** Where the comma or the brace stands that says that the field is over. */
+/** The position of the comma or the brace that ends the field. */
 const followedAt = (body: Buffer, { end }: JsonField): number => end + body.toString('latin1', end).search(/[,}]/);
 
 const spanOf = (field: JsonField | undefined): unknown =>

@@ -11,7 +11,7 @@ export type Fault =
   | 'fails-afterwards'
   /** It does a part of it, and throws the next time. */
   | 'breaks-off'
-  /** It does a part of it, and says so. */
+  /** It does a part of it, and reports that. */
   | 'is-short';
 
 /** Asked before each call, with a number that counts the calls. */
@@ -38,7 +38,7 @@ export function createFaultyFiles(code = 'EIO'): FaultyFiles {
   let judge: Judge | undefined;
   const broken = new Set<number>();
 
-  /** What the disk does, and what it says of it. */
+  /** The effect of a call on the disk, and its result. */
   function around<T>(call: FileCall, act: () => T): T {
     const fault = judge?.(call, number++);
     if (fault === 'fails') throw new DiskError(code);
@@ -93,7 +93,7 @@ export function createFaultyFiles(code = 'EIO'): FaultyFiles {
         if (fault === 'fails-afterwards') throw new DiskError(code);
         return written;
       },
-      // Nobody cuts the power here.
+      // There is no power cut here.
       sync: () => aroundLater('sync', async () => undefined),
       syncDirectory: () => aroundLater('syncDirectory', async () => undefined),
       close(file) {

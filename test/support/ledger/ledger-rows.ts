@@ -56,7 +56,7 @@ export function ledgerRow(more: Partial<LedgerRow> = {}): LedgerRow {
   };
 }
 
-/** The text in every place of a row that takes one. */
+/** The text in every field of a row that takes one. */
 export function rowOfText(text: string): Partial<LedgerRow> {
   return {
     clientRequestId: text,
@@ -114,7 +114,7 @@ export function* spreadRows({
   const stepMs = (toMs - fromMs) / rows;
   for (let number = 0; number < rows; number++) {
     const startedAtMs = Math.floor(fromMs + number * stepMs);
-    // Squared: the first of them are asked for more often.
+    // Squared: the first of them are used more often.
     const key = Math.floor(keys * random() ** 2);
     const model = (key * 7 + Math.floor(4 * random() ** 2)) % models;
     const upstream = (model + (random() < 0.1 ? 1 : 0)) % upstreams;

@@ -23,7 +23,7 @@ export interface Upstream {
   readonly delays: readonly number[];
   /** Calls at a time. */
   readonly slots: number;
-  /** What it says instead, first; nobody may take it for an answer. */
+  /** Changes the answer into a wrong one that is sent first; it must never be accepted. */
   readonly mistake?: (answer: Buffer, items: number) => Buffer;
   /** Which of its calls fail, one after the other; there is another upstream then, that takes so many items, and never fails. */
   readonly failing?: { readonly calls: readonly boolean[]; readonly other: number };

@@ -17,7 +17,7 @@ export interface RedisScope {
 }
 
 export interface RedisServer {
-  /** `redis://127.0.0.1:port`, or what `POSTERN_TEST_REDIS` says. */
+  /** `redis://127.0.0.1:port`, or the value of `POSTERN_TEST_REDIS`. */
   readonly url: string;
   /** One command on a connection of its own, which is closed after it. */
   send(...command: string[]): Promise<unknown>;
@@ -168,7 +168,7 @@ class Server implements OwnRedisServer {
 
 async function sendTo(url: string, command: readonly string[]): Promise<unknown> {
   const client = createClient({ url, RESP: 2, disableClientInfo: true, socket: { reconnectStrategy: false } });
-  // What it says stands in the rejection as well.
+  // The rejection contains the error too.
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -29,7 +29,7 @@ export interface ServerProgramOptions {
 const startTimeoutMs = patientMs(2_500);
 const stopTimeoutMs = patientMs(1_250);
 const pollMs = 20;
-/** Between the look for a free port and its use, somebody else may take it. */
+/** Between finding a free port and using it, another process may take it. */
 const starts = 3;
 
 /** Resolves once the program takes connections. */

@@ -54,7 +54,7 @@ export function describeBackground(openStore: OpenStore): void {
     clock.advance(2_000);
     assert.deepEqual(await background.claim('second', options), [one]);
     assert.deepEqual(await background.claim('first', options), []);
-    // Who has lost it has nothing to say about it.
+    // A node that has lost it cannot postpone it.
     await background.postpone(one, 'first', 0);
     await background.release('second');
     assert.deepEqual(await background.claim('third', options), [one]);

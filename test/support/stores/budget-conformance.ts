@@ -351,7 +351,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Also says that nothing is granted beyond the budget, save for what rows cost beyond what was drawn for them. */
+/** Also checks that nothing is granted beyond the budget, save for what rows cost beyond the allowance drawn for them. */
 async function compareWithModel(store: Store, budget: BudgetAccount, steps: readonly Step[]): Promise<void> {
   const model = createMemoryAccountStore();
   // Nodes of their own, as a release reaches all accounts of one.

@@ -93,7 +93,7 @@ export function createNodesOver<AccountStore extends BudgetAccountStore>(
     }
   }
 
-  /** Lets time pass until it is there, and says how much did. */
+  /** Advances the time until it resolves, and returns by how much. */
   async function timeOf<T>(promise: T | Promise<T>): Promise<{ ms: number; result: PromiseSettledResult<Awaited<T>> }> {
     const fromMs = clock.monotonicMs();
     let isDone = false;

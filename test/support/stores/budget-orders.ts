@@ -10,7 +10,7 @@ import type { BudgetAccountStore } from '../../../src/core/store/budgets.ts';
 import { budgetOf, createNodesOver, holderOf } from './budget-nodes.ts';
 import { createMemoryAccountStore } from './memory-account-store.ts';
 
-/** What the import of a row tells an account store. */
+/** The facts of an imported row for an account store. */
 export interface BookedRow {
   readonly node: string;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface BookedRow {
   readonly costNanos: number;
 }
 
-/** An account store that a test can look into. */
+/** An account store whose contents a test can read. */
 export interface OpenAccountStore extends BudgetAccountStore {
   book(row: BookedRow): Promise<void>;
   /** Spent and outstanding. */
@@ -194,7 +194,7 @@ export async function playBudgetOrder(
         break;
       }
       case 'kill': {
-        // Nobody knows what became of what was under way: its rows say that it cost what was reserved.
+        // The result of running requests is unknown: their rows cost what was reserved.
         const { node: incarnation } = at(each.node);
         const lost = all.filter((taken) => taken.node === incarnation && taken.costNanos === undefined);
         for (const taken of lost) writeDown(taken, taken.nanos);

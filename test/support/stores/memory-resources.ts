@@ -13,9 +13,9 @@ export interface MemoryResources {
   readonly changes: ChangeFeed;
   /** `down` rejects, `hung` never answers. */
   mode: 'up' | 'down' | 'hung';
-  /** How often it was asked for anything. */
+  /** How often it was read. */
   asked: number;
-  /** Says that something changed, as a database would that can. */
+  /** Notifies of a change, as a database with notifications would. */
   notify(): void;
   /** Notes a change of something that is not kept here. */
   note(kind: Change['kind'], id: string): void;

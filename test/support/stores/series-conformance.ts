@@ -95,7 +95,7 @@ const resultOf = {
   aborted: 'cancelled',
 };
 
-/** What the series should say, from the rows themselves. */
+/** The expected series, from the rows themselves. */
 function sumOf(rows: readonly LedgerRow[]): Record<string, number> {
   const sums: Record<string, number> = {};
   const add = (name: string, amount: number): void => {

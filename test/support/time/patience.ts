@@ -14,7 +14,7 @@ export function patientMs(idleMs: number): number {
   return Math.ceil(idleMs * patience);
 }
 
-/** The same as a configuration says it. */
+/** The same as a setting of a configuration. */
 export function patiently(idleMs: number): string {
   return `${patientMs(idleMs)}ms`;
 }

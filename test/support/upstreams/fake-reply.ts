@@ -7,7 +7,7 @@ import { type HeaderField, headerValue, lastChunk, toChunk, toHead } from '../cl
 
 type Bytes = Buffer | string;
 
-/** Every sending method resolves when the bytes are with the kernel, or at once where nobody is there any more. */
+/** Every sending method resolves when the bytes are with the kernel, or at once if the client is gone. */
 export interface Reply {
   raw(bytes: Bytes): Promise<void>;
   json(status: number, value: unknown, headers?: readonly HeaderField[]): Promise<void>;
@@ -31,7 +31,7 @@ export interface Reply {
   cut(): void;
   /** Ends the connection with RST. */
   reset(): void;
-  /** Says nothing more; resolves when the client leaves. */
+  /** Sends nothing more; resolves when the client leaves. */
   stall(): Promise<void>;
   /** Ends early, by throwing, when the upstream itself is closed. */
   sleep(ms: number): Promise<void>;

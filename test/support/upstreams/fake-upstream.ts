@@ -93,7 +93,7 @@ export async function startFakeUpstream(
       socket.once('end', resolve);
       socket.once('close', () => resolve());
     });
-    // A reset is an ordinary way for a gateway to leave; 'close' follows and says so to the handler.
+    // A reset is an ordinary way for a gateway to leave; 'close' follows and notifies the handler.
     socket.on('error', () => undefined);
 
     const reader = createMessageReader({

@@ -28,7 +28,7 @@ const usage = {
 const toEvent = (type: string, more: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: 1, ...more })}\n\n`;
 
-/** `prefix` tells the IDs of several services apart. */
+/** `prefix` distinguishes the IDs of several services. */
 export function createKeepingService(prefix = ''): KeepingService {
   const kept = new Map<string, KeptAnswer>();
   let made = 0;

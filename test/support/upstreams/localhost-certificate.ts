@@ -42,7 +42,7 @@ LXs9pGZ2LPgNsaZW0NvY3+tLwr0lzW7ah2RMEwk+6seHOUjWvZpM6bQp
 -----END PRIVATE KEY-----
 `;
 
-/** For a client to say who it is. */
+/** The certificate of a client. */
 export const clientCertificate = `-----BEGIN CERTIFICATE-----
 MIIBpDCCAUmgAwIBAgIUJKYRb4oXEImWt/FHiQrwwZdk30YwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTIwMDEwMTAwMDAwMFoYDzIxMjAwMTAx

@@ -12,7 +12,7 @@ export interface ServiceCall {
 }
 
 export interface ServiceAnswer {
-  /** 200 where it does not say. */
+  /** Default: 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Text as it is; anything else as JSON. */

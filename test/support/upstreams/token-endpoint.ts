@@ -15,7 +15,7 @@ export interface TokenEndpoint {
   readonly account: string;
   /** Every one that it has given out, in order. */
   readonly tokens: readonly string[];
-  /** How many exchanges it was asked for. */
+  /** The number of exchanges. */
   readonly asked: number;
   /** How long the tokens are good for, from now on. */
   lifeS: number;

@@ -114,7 +114,7 @@ export function readAsWeDo(segments: readonly Buffer[]): Reading {
   return { requests, end: handler.fault === undefined ? 'clean' : 'cut' };
 }
 
-/** In one piece, in two at every place (of long ones at some), and byte by byte. */
+/** In one piece, in two at every position (of long ones at some), and byte by byte. */
 export function* splitsOf(bytes: Buffer): Generator<Buffer[]> {
   const step = Math.max(1, Math.floor(bytes.length / 1_000));
   for (let at = 1; at < bytes.length; at += step) yield [bytes.subarray(0, at), bytes.subarray(at)];
