@@ -75,6 +75,11 @@ export class Location<C extends Reporting = CompileContext> {
   }
 }
 
+/** The fault of an element of the store that the file has too. */
+export function inFileToo(inFile: Location<Reporting>): string {
+  return `is declared by the configuration file too: ${inFile.inWords()}; the file manages it, so change it there, or take it out of one of the two`;
+}
+
 /** A pattern has one `*` at most. */
 export function checkStars(name: string, location: Location<Reporting>): void {
   if (name.indexOf('*') !== name.lastIndexOf('*')) location.fault('holds more than one *; a pattern has one');

@@ -5,14 +5,14 @@ import type { ResourceKind } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
 import type { ImportedPrices } from '../../prices/imported.ts';
-import type { FaultList, Path, Position } from '../read/faults.ts';
+import type { Path } from '../read/faults.ts';
 import { checkLiteralVariables, foreignFileFault } from '../read/foreign-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 import { partsOf } from '../read/tree.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
 import { addingStoredSettings } from '../store/stored-settings.ts';
-import { type Entry, locationOf } from './context.ts';
+import { type Entry, inFileToo, Location, type Reporting } from './context.ts';
 import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
@@ -45,9 +45,7 @@ export interface ConfigurationDocument {
   readonly nearestProject: NearestName;
 }
 
-interface JudgeOptions {
-  readonly faults: FaultList;
-  readonly positionOf: (path: Path) => Position | undefined;
+interface JudgeOptions extends Pick<Reporting, 'faults' | 'positionOf'> {
   /** Of the store, or about to be stored. */
   readonly elements: readonly Element[];
 }
@@ -73,13 +71,13 @@ export function* judgingDocument(
     faults.add([], foreign ?? 'is not a mapping of keys to values');
     return undefined;
   }
-  const context = { faults, isSubstituted, warnings: [] };
+  const context: Reporting = { faults, isSubstituted, positionOf, warnings: [] };
   yield* checkAllForVariables(tree, elements, context);
   const written = judgeSettings(tree, context);
   if (written === undefined) return undefined;
 
-  const owned = withoutConflicts(elements, written, { faults, positionOf });
-  const stored = yield* addingStoredSettings(written, tree, owned, { ...context, positionOf });
+  const owned = withoutConflicts(elements, written, context);
+  const stored = yield* addingStoredSettings(written, tree, owned, context);
   const documentsOf = (kind: ResourceKind): unknown[] =>
     owned.flatMap((element) => (element.kind === kind ? [element.document] : []));
   const settings: Settings = {
@@ -106,7 +104,7 @@ export function* judgingDocument(
     for (const one of owned) {
       yield;
       if (one.kind !== stored.kind) continue;
-      const make = (own: typeof context) => judgeOne(schema, one, [one.root], own);
+      const make = (own: Reporting) => judgeOne(schema, one, [one.root], own);
       entries.push(...stored.judging.of(reusable(one), [], context, make));
     }
     return entries;
@@ -135,7 +133,7 @@ function judgeOne<T extends z.ZodType>(
   schema: T,
   { document, createdAtMs }: { readonly document: unknown; readonly createdAtMs?: number },
   path: Path,
-  context: VariableContext,
+  context: Reporting,
 ): Entry<z.output<T>>[] {
   const value = judge(schema, document, path, context);
   return value === undefined ? [] : [{ path, value, createdAtMs }];
@@ -147,12 +145,10 @@ type ElementList = (typeof elementLists)[number];
 /** Whether the elements of a section are independent, wherever they are written. */
 export const isElementList = (key: string): boolean => elementLists.some((list) => list === key);
 
-type VariableContext = Parameters<typeof checkLiteralVariables>[2];
-
 function* checkAllForVariables(
   tree: Readonly<Record<string, unknown>>,
   elements: readonly Element[],
-  context: VariableContext & { readonly warnings: string[] },
+  context: Reporting,
 ): Generator<undefined, void, undefined> {
   for (const [path, part] of partsOf(tree)) {
     yield;
@@ -168,7 +164,7 @@ function* checkAllForVariables(
 const variableCheck = new ReusableStep<void>();
 
 /** The elements of its lists are validated one by one, later. */
-function judgeSettings(tree: Readonly<Record<string, unknown>>, context: VariableContext): Settings | undefined {
+function judgeSettings(tree: Readonly<Record<string, unknown>>, context: Reporting): Settings | undefined {
   const settings = { ...tree };
   for (const list of elementLists) if (Array.isArray(settings[list])) settings[list] = [];
   const written = judge(settingsSchema, settings, [], context);
@@ -194,11 +190,7 @@ function* namesIn(elements: readonly unknown[], keys: readonly string[]): Genera
 }
 
 /** An element of the store with the ID of one in the file is a fault, and ignored. */
-function withoutConflicts(
-  elements: readonly Element[],
-  written: Settings,
-  { faults, positionOf }: Pick<JudgeOptions, 'faults' | 'positionOf'>,
-): Element[] {
+function withoutConflicts(elements: readonly Element[], written: Settings, context: Reporting): Element[] {
   const places = new Map<string, number>();
   if (elements.length > 0) {
     for (const list of elementLists) {
@@ -209,8 +201,9 @@ function withoutConflicts(
     }
   }
   return elements.filter(({ kind, id, root, document }) => {
+    const location = new Location(context, [root, 'id']);
     if (document.id !== id) {
-      faults.add([root, 'id'], `is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
+      location.fault(`is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
       return false;
     }
     // Its keys are checked one by one.
@@ -218,11 +211,7 @@ function withoutConflicts(
     const list = resourceLists[kind];
     const index = places.get(`${list} ${id}`);
     if (index === undefined) return true;
-    const place = [list, index, 'id'];
-    faults.add(
-      [root, 'id'],
-      `${JSON.stringify(id)} is declared by the configuration file too: ${locationOf(place, { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
-    );
+    location.fault(`${JSON.stringify(id)} ${inFileToo(new Location(context, [list, index, 'id']))}`);
     return false;
   });
 }

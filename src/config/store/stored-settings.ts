@@ -2,19 +2,11 @@
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type ImportedPrices, toImportedPrices } from '../../prices/imported.ts';
-import { locationOf } from '../elements/context.ts';
+import { inFileToo, Location, type Reporting } from '../elements/context.ts';
 import { judge } from '../elements/judge.ts';
 import type { Settings } from '../elements/schema.ts';
-import type { FaultList, Path, Position } from '../read/faults.ts';
-import type { Substitution } from '../read/substitute.ts';
 import { type SettingEntry, settingSchema, settingSections } from './resource-schemas.ts';
 import type { Element } from './resources.ts';
-
-interface StoredSettingsContext {
-  readonly faults: FaultList;
-  readonly isSubstituted: Substitution['isSubstituted'];
-  readonly positionOf: (path: Path) => Position | undefined;
-}
 
 export interface StoredSettings {
   readonly settings: Settings;
@@ -28,17 +20,19 @@ export function* addingStoredSettings(
   settings: Settings,
   tree: Readonly<Record<string, unknown>>,
   elements: readonly Element[],
-  context: StoredSettingsContext,
+  context: Reporting,
 ): Generator<undefined, StoredSettings, undefined> {
   let { alerts, ledger } = settings;
   let areWebhooksStored = false;
   let importedPrices: ImportedPrices | undefined;
   for (const { kind, id, root, document } of elements) {
-    if (kind !== 'setting' || isDeclared(id, document, root, tree, context)) continue;
+    if (kind !== 'setting') continue;
+    const location = new Location(context, [root]);
+    if (isDeclared(document, tree[id], location, new Location(context, [id]))) continue;
     const entry = judge(settingSchema, document, [root], context);
-    if (entry === undefined || !holdsItsOwn(entry, root, context.faults)) continue;
+    if (entry === undefined || !holdsItsOwn(entry, location)) continue;
     if (entry.id === 'prices') {
-      importedPrices = pricesOf.get(document) ?? (yield* readingPrices(entry, document, root, context.faults));
+      importedPrices = pricesOf.get(document) ?? (yield* readingPrices(entry, document, location));
     }
     const { webhooks, retention, redact } = entry;
     areWebhooksStored ||= webhooks !== undefined;
@@ -54,44 +48,36 @@ const pricesOf = new WeakMap<Element['document'], ImportedPrices>();
 function* readingPrices(
   { as_of: asOf, source, csv }: SettingEntry,
   document: Element['document'],
-  root: string,
-  faults: FaultList,
+  location: Location<Reporting>,
 ): Generator<undefined, ImportedPrices | undefined, undefined> {
   if (asOf !== undefined && source !== undefined && csv !== undefined) {
     let isFaulty = false;
     const prices = yield* toImportedPrices({ asOf, source }, csv, (line, message) => {
       isFaulty = true;
-      faults.add([root, 'csv', line], `line ${line}: ${message}`);
+      location.at('csv', line).fault(`line ${line}: ${message}`);
     });
     if (!isFaulty) pricesOf.set(document, prices);
     return prices;
   }
-  faults.add([root], 'needs as_of, source and csv; "postern prices import FILE" writes all of them');
+  location.fault('needs as_of, source and csv; "postern prices import FILE" writes all of them');
   return undefined;
 }
 
 /** The file's settings win: the same one in the store is a fault. */
 function isDeclared(
-  id: string,
   document: Element['document'],
-  root: string,
-  tree: Readonly<Record<string, unknown>>,
-  { faults, positionOf }: StoredSettingsContext,
+  section: unknown,
+  location: Location<Reporting>,
+  inFile: Location<Reporting>,
 ): boolean {
-  const section = tree[id];
   const both = Object.keys(document).filter((key) => key !== 'id' && isMapping(section) && section[key] !== undefined);
-  for (const key of both) {
-    faults.add(
-      [root, key],
-      `is declared by the configuration file too: ${locationOf([id, key], { positionOf })}; the file manages it, so change it there, or take it out of one of the two`,
-    );
-  }
+  for (const key of both) location.at(key).fault(inFileToo(inFile.at(key)));
   return both.length > 0;
 }
 
-function holdsItsOwn(entry: SettingEntry, root: string, faults: FaultList): boolean {
+function holdsItsOwn(entry: SettingEntry, location: Location<Reporting>): boolean {
   const own: readonly string[] = settingSections[entry.id];
   const foreign = Object.keys(entry).filter((key) => key !== 'id' && !own.includes(key));
-  for (const key of foreign) faults.add([root, key], `is no setting of ${entry.id}, which has ${own.join(', ')}`);
+  for (const key of foreign) location.at(key).fault(`is no setting of ${entry.id}, which has ${own.join(', ')}`);
   return foreign.length === 0;
 }

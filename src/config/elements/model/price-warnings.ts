@@ -4,8 +4,7 @@ import { type Caps, noCaps } from '../../../core/caps.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
 import { ageText, listOf } from '../../../prices/listed.ts';
-import { toPathText } from '../../read/faults.ts';
-import type { CompileContext, Entry } from '../context.ts';
+import { type CompileContext, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { ReusableStep, reusable } from '../reuse.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
@@ -27,7 +26,7 @@ export function* priceWarnings(
   { models }: Pick<ConfigurationDocument, 'models'>,
   compiled: readonly Model[],
   holders: Holders,
-  context: Pick<CompileContext, 'faults' | 'warnings' | 'nowMs'>,
+  context: CompileContext,
 ): Generator<undefined, void, undefined> {
   const byId = new Map(compiled.map((model) => [model.id, model]));
   const isCounted = createCounted(holders);
@@ -42,11 +41,10 @@ export function* priceWarnings(
     const isBudgeted = isCounted(model);
     const lists = judging.of(reusable(entry), [model, isBudgeted, day], context, (own) => {
       const called = calledTargets(entry.value, model);
-      own.warnings.push(
-        ...unknownPrices(entry, called, isBudgeted),
-        ...missingUnits(entry, model, called),
-        ...perTokenPrices(entry),
-      );
+      const location = new Location(own, entry.path);
+      warnOfUnknownPrices(entry.value, called, isBudgeted, location);
+      warnOfMissingUnits(entry.value, model, called, location);
+      warnOfPricesPerToken(entry.value, location);
       return oldLists(called, isBudgeted, nowMs);
     });
     for (const list of lists) old.set(list, [...(old.get(list) ?? []), id]);
@@ -92,22 +90,23 @@ function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
 }
 
 /** Unless the operator set the price to unknown. `isCounted`: a caller of the model may have a budget. */
-function unknownPrices(
-  { path, value }: Entry<ModelEntry>,
+function warnOfUnknownPrices(
+  value: ModelEntry,
   called: readonly CalledTarget[],
   isCounted: boolean,
-): string[] {
+  location: Location,
+): void {
   const unknown = called.filter(
     ({ entry, target }) =>
       target.price === undefined &&
       (entry.price ?? value.price) === undefined &&
       (isCounted || hasBudgets(target.upstream.caps)),
   );
-  if (unknown.length === 0) return [];
+  if (unknown.length === 0) return;
   const subject = unknown.length === value.targets.length ? 'its price' : `the price of ${inWords(unknown)}`;
-  return [
-    `${toPathText(path)}: ${subject} is not known, so budgets do not count it; set price (or price: unknown, if that is meant)`,
-  ];
+  location.warn(
+    `: ${subject} is not known, so budgets do not count it; set price (or price: unknown, if that is meant)`,
+  );
 }
 
 /** Whether a model's cost may count for a budget, other than its upstreams'. */
@@ -138,38 +137,43 @@ const suspectNanos = 1_000_000;
 const ofAMillion = ['input', 'cached_input', 'cache_write', 'output', 'character'] as const satisfies readonly Unit[];
 
 /** Other gateways use prices per token: read as per million, nothing would ever be spent. */
-function perTokenPrices({ path, value }: Entry<ModelEntry>): string[] {
+function warnOfPricesPerToken(value: ModelEntry, location: Location): void {
   const written = [
-    { at: [...path, 'price'], price: value.price },
-    ...value.targets.map(({ price }, index) => ({ at: [...path, 'targets', index, 'price'], price })),
+    { at: location.at('price'), price: value.price },
+    ...value.targets.map(({ price }, index) => ({ at: location.at('targets', index, 'price'), price })),
   ];
-  return written.flatMap(({ at, price }) => {
-    if (price === undefined || typeof price === 'string') return [];
+  for (const { at, price } of written) {
+    if (price === undefined || typeof price === 'string') continue;
     const units = ofAMillion.filter((unit) => {
       const nanos = price[unit];
       return nanos !== undefined && nanos > 0 && nanos < suspectNanos;
     });
-    if (units.length === 0) return [];
-    return [
-      `${toPathText(at)}: ${units.join(' and ')} looks like the price of one token; prices here are for a million: write it a million times as high`,
-    ];
-  });
+    if (units.length === 0) continue;
+    at.warn(
+      `: ${units.join(' and ')} looks like the price of one token; prices here are for a million: write it a million times as high`,
+    );
+  }
 }
 
 /** Once for each written price, though several targets may use it. */
-function missingUnits({ path, value }: Entry<ModelEntry>, model: Model, called: readonly CalledTarget[]): string[] {
+function warnOfMissingUnits(
+  value: ModelEntry,
+  model: Model,
+  called: readonly CalledTarget[],
+  location: Location,
+): void {
   const warnings = new Set<string>();
   for (const { entry, target, name } of called) {
     const written = entry.price ?? value.price;
     if (written === undefined || written === 'free' || written === 'unknown') continue;
-    const place = entry.price === undefined ? `${toPathText(path)}.price` : `${toPathText(path)}.${name}.price`;
+    const place = entry.price === undefined ? '.price' : `.${name}.price`;
     for (const operation of model.operations) {
       if (!serves({ target }, operation)) continue;
       const warning = unitWarning(operation, written, target.bridge !== undefined);
       if (warning !== undefined) warnings.add(`${place} ${warning}`);
     }
   }
-  return [...warnings];
+  for (const warning of warnings) location.warn(warning);
 }
 
 function unitWarning(operation: Operation, written: Written, isBridged: boolean): string | undefined {
