@@ -61,6 +61,6 @@ export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
 
 /** Keys are separate for each caller and path: answers are not shared. */
 function nameOf({ caller, request: { method, url }, key }: Asked): string {
-  const who = caller.kind === 'member' ? caller.memberId : identityOf(caller);
-  return JSON.stringify([caller.kind, who, method, new URL(url).pathname, key]);
+  const owner = caller.kind === 'member' ? caller.memberId : identityOf(caller);
+  return JSON.stringify([caller.kind, owner, method, new URL(url).pathname, key]);
 }
