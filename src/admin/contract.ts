@@ -7,7 +7,6 @@ import type * as alerts from './alerts/contract/alerts.ts';
 import type { Asked, Endpoint } from './endpoint.ts';
 import type * as keys from './keys/contract/keys.ts';
 import type * as ledger from './ledger/contract/ledger.ts';
-import type * as usage from './ledger/contract/usage.ts';
 import type * as models from './models/contract/models.ts';
 import type * as state from './overview/contract/state.ts';
 import type * as playground from './playground/contract/playground.ts';
@@ -43,7 +42,6 @@ type Contracts =
   | typeof alerts
   | typeof keys
   | typeof ledger
-  | typeof usage
   | typeof models
   | typeof state
   | typeof playground
@@ -84,7 +82,7 @@ export type PlaygroundTry = z.output<typeof playground.playgroundTry>;
 export type LedgerRow = z.output<typeof ledger.ledgerRow>;
 export type LedgerDetail = z.output<typeof ledger.ledgerDetail>;
 export type LedgerChoices = z.output<typeof ledger.ledgerChoices>;
-export type Usage = z.output<typeof usage.usage>;
+export type Usage = z.output<typeof ledger.usage>;
 export type Key = z.output<typeof keys.key>;
 export type KeyDetail = z.output<typeof keys.keyDetail>;
 export type KeyDocument = z.output<typeof keys.keyDocument>;

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { usageFigures } from '../../ledger/contract/usage.ts';
+import { usageFigures } from '../../ledger/contract/ledger.ts';
 import { dollars, instant, managed, pageOf, pageQuery, place } from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
 import { imported } from '../../../../test/support/ledger/ledger-rows.ts';
-import { getUsage } from './usage.ts';
+import { getUsage } from './ledger.ts';
 
 const dayMs = 86_400_000;
 const todayMs = Math.floor(Date.now() / dayMs) * dayMs;

@@ -6,7 +6,7 @@ import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { usageFigures } from '../../ledger/contract/usage.ts';
+import { usageFigures } from '../../ledger/contract/ledger.ts';
 import { dollars, instant, reported } from '../../shapes/common.ts';
 
 const overviewEndpoint = endpointsOf('Overview');
