@@ -98,7 +98,7 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** The names of all fields below one, `[]` for those of the elements of a list. */
+/** The names of all fields below one; `[]` for list elements. */
 function fieldsOf(schema: Schema, defs: Readonly<Record<string, Schema>>, at: string): string[] {
   const { $ref, anyOf = [], properties = {}, items } = schema;
   const meant = $ref === undefined ? undefined : defs[$ref.split('/').at(-1) ?? ''];
@@ -157,7 +157,7 @@ test('an emptied field is not written', () => {
   values.price.kind = 'standard';
   values.budgets = [];
   values.space = ' ';
-  // A choice that is cleared is null.
+  // A cleared choice is null.
   values.balance = null;
   values.scores = null;
   values.shape = null;
@@ -190,7 +190,7 @@ test('a price typed in the form is written to the document, and an amount replac
   const { price } = toDocument(values);
   const { image, tools, factors } = price as { image: unknown; tools: unknown; factors: { speed: unknown } };
   assert.equal(image, '0.05');
-  // What is no amount and no number is refused by name, where it is judged.
+  // Text that is no amount stays as typed, so that the server's error names it.
   assert.deepEqual(tools, { web_search: '0.02', nothing: '' });
   assert.deepEqual(factors.speed, { fast: 'x' });
 });

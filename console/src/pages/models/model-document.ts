@@ -25,13 +25,13 @@ type FactorName = (typeof factorNames)[number];
 
 type PriceValues = Record<PriceUnit, string> & {
   kind: PriceKind;
-  /** Each `web_search: 0.01`. */
+  /** Each such as `web_search: 0.01`. */
   tools: string[];
-  /** Each `priority: 2`. */
+  /** Each such as `priority: 2`. */
   factors: Record<FactorName, string[]>;
-  /** A share of all that. */
+  /** A share of the price for batches. */
   batch: string;
-  /** What else is written of it, such as images by their size. */
+  /** Other fields, such as prices of images by size. */
   rest: Document;
 };
 
@@ -47,7 +47,7 @@ export interface TargetValues {
   max_items: number | string;
   max_tokens: number | string;
   max_bytes: string;
-  /** What else is written of it. */
+  /** The other fields of the document. */
   rest: Document;
 }
 
@@ -65,7 +65,7 @@ export interface ModelValues {
   space: string;
   scores: string | null;
   accepts_messages: boolean;
-  /** Whether `usage` is `ask`. */
+  /** True if `usage` is `ask`. */
   usage: boolean;
   shape: string | null;
   lane: string | null;
@@ -83,9 +83,9 @@ export interface ModelValues {
   dedupe: boolean;
   cache: { on: boolean; ttl: string; scope: string | null; max: string; limits: string | null };
   coalesce: { on: boolean; window: string; max_items: number | string };
-  /** There is one where a model is named. */
+  /** Written only if a model is named. */
   shadow: { model: string; share: number | string };
-  /** There is one where it has texts. */
+  /** Written only if it has texts. */
   canary: { texts: string[]; every: string };
   retry: { scope: string | null; attempts: number | string; sameTarget: number | string };
   hedge: { after: string };
@@ -95,15 +95,15 @@ export interface ModelValues {
   rest: Document;
 }
 
-/** Where drafts are kept; under another number where values come to have another shape. */
+/** The name of the draft; the number changes when the type of the values changes. */
 export const draftOf = (name: string): string => `model 3 ${name}`;
 
-/** Fields that hold what the document says, by how it is read. */
+/** Fields that show the document's value unchanged, by type. */
 const texts = ['id', 'space', 'max_audio', 'pace'] as const;
 const choices = ['scores', 'shape', 'lane', 'balance'] as const;
 const amounts = ['context', 'max_output', 'max_tool_calls', 'dimensions'] as const;
 const flags = ['accepts_messages', 'matryoshka', 'dedupe'] as const;
-/** All others that the form has. */
+/** All other fields of the form. */
 const fuller = [
   ...['aliases', 'operations', 'visible', 'usage', 'targets', 'roles', 'cache', 'coalesce', 'shadow', 'canary'],
   ...['retry', 'hedge', 'slo', 'price', 'limits', 'budgets'],
@@ -180,7 +180,7 @@ function toPriceValues(price: unknown): PriceValues {
     tools: toPairs(written.tools),
     factors: pick(factorNames, toMapping(written.factors), toPairs),
     batch: toText(written.batch),
-    // What is no amount, such as images by their size, stays.
+    // Prices without a field in the form, such as of images by size, are kept.
     rest: without(written, ['tools', 'factors', 'batch', ...priceUnits.filter((unit) => amountsOf[unit] !== '')]),
   };
 }
@@ -188,7 +188,7 @@ function toPriceValues(price: unknown): PriceValues {
 const toPairs = (written: unknown): string[] =>
   Object.entries(toMapping(written)).map(([name, value]) => `${name}: ${toText(value)}`);
 
-/** Of `name: value`; without a value it is one that is refused by name. */
+/** From `name: value`; without a value, the server's error names it. */
 function fromPairs<T>(pairs: readonly string[], toValue: (text: string) => T): Record<string, T> {
   const entries = pairs.map((pair) => {
     const [name = '', ...value] = pair.split(':');
@@ -197,10 +197,10 @@ function fromPairs<T>(pairs: readonly string[], toValue: (text: string) => T): R
   return Object.fromEntries(entries);
 }
 
-/** A word stays one, and is refused where a number is wanted. */
+/** A word stays a word, so that the server refuses it where it expects a number. */
 const toNumber = (text: string): number | string => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));
 
-/** Only what says something: a document that someone reads stays short. */
+/** Leaves out empty fields, so that the document stays short. */
 export function toDocument(values: ModelValues): Document {
   const { rest, id, aliases, operations, visible, usage, roles, targets, budgets } = values;
   const { cache, coalesce, shadow, canary, hedge } = values;
@@ -273,7 +273,7 @@ export interface Difference {
   readonly theirs: string;
 }
 
-/** Key by key, as people may read it: what one document says and the other does not. */
+/** Field by field, for people to read: the differences of two documents. */
 export function differencesOf(mine: Document, theirs: Document): Difference[] {
   const fields = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
   return fields

@@ -123,7 +123,7 @@ interface VisibleSwitchProps {
   onChange(id: string, visible: boolean): void;
 }
 
-/** Whether clients see a model: a switch, or where it is decided otherwise. */
+/** Whether clients see a model: a switch, or a text if that is decided elsewhere. */
 export function VisibleSwitch({ model, pending, onChange }: VisibleSwitchProps) {
   const may = useMay('editor');
   const why = whyFixed(model, may);

@@ -11,7 +11,7 @@ const scales = [
   { value: 'raw', label: 'Logits, without bounds (raw)' },
 ];
 
-/** Shared, tried again, hedged, in which vector space, on which scale of scores, and counted. */
+/** Balance, retries, hedging, vector space, scale of scores, and usage. */
 export const callingFields: readonly FieldRow[] = [
   {
     path: 'balance',
@@ -95,7 +95,7 @@ export const callingFields: readonly FieldRow[] = [
   },
 ];
 
-/** What it remembers, joins, compares and watches. */
+/** Cache of items, joined calls, comparison and canaries. */
 export const listFields: readonly FieldRow[] = [
   {
     path: 'cache.on',
@@ -179,7 +179,7 @@ export const listFields: readonly FieldRow[] = [
   },
 ];
 
-/** Where that is known: what worst cases and refusals go by. */
+/** Known sizes, which worst cases and refusals are based on. */
 export const sizeFields: readonly FieldRow[] = [
   {
     grid: [
@@ -204,7 +204,7 @@ export const sizeFields: readonly FieldRow[] = [
   },
 ];
 
-/** Behind "More" of a target. */
+/** Under "More" of a target. */
 export const targetFields: readonly FormField[] = [
   {
     path: 'bridge',

@@ -35,11 +35,11 @@ import { factorWords } from './model-words.ts';
 
 interface ModelFormProps {
   readonly api: ApiForm<ModelValues>;
-  /** Its ID can be chosen. */
+  /** The ID can be chosen. */
   readonly isNew: boolean;
   readonly submitLabel: string;
   onCancel(): void;
-  /** What has to be said above its end. */
+  /** Shown above the buttons. */
   readonly children?: ReactNode;
 }
 
@@ -137,7 +137,7 @@ const Section = ({ value, title, hint, children }: SectionProps) => (
 
 type Form = UseFormReturnType<ModelValues>;
 
-/** Who serves a model: rows that can be added and taken out, the first ones tried first. */
+/** The targets of a model: rows that can be added and removed, tried from top to bottom. */
 function TargetsFields({ form }: { readonly form: Form }) {
   const { targets } = form.values;
   return (
@@ -234,13 +234,13 @@ function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
 
 interface PriceFieldsProps {
   readonly form: UseFormReturnType<ModelValues>;
-  /** `price`, or of a target `targets.0.price`. */
+  /** `price`, or `targets.0.price` of a target. */
   readonly path: string;
-  /** What holds where nothing is set. */
+  /** The effect of an empty price. */
   readonly standard: string;
 }
 
-/** A price as operators set it: from elsewhere, free, unknown, or an amount for each unit that is billed. */
+/** A price as operators set it: default, free, unknown, or an amount for each billed unit. */
 function PriceFields({ form, path, standard }: PriceFieldsProps) {
   const kind = form.getInputProps(`${path}.kind`);
   const kinds: { value: PriceKind; label: string }[] = [

@@ -9,7 +9,7 @@ export const factorWords = {
   inference_geo: { label: 'By where it works', example: 'us: 1.1' },
 } as const;
 
-/** What it means for the clients of this model that lists do not show it. */
+/** What hiding the model means for its clients. */
 export function hiddenInWords({ operations: served }: Pick<Model, 'operations'>): string {
   const closed = served.filter(refusesHidden);
   const open = served.filter((operation) => !refusesHidden(operation));
@@ -29,15 +29,15 @@ const worstFirst: readonly Shown[] = [
   ...['failing', 'cooldown', 'resting', 'loading', 'probing', 'degraded', 'healthy', 'untested'],
 ] as const;
 
-/** What came of its calls, unless the circuit has more to say. */
+/** The result of its calls, unless the circuit is not closed. */
 export const shownOf = ({ health, shown }: ModelTarget): Shown =>
   health === 'healthy' || health === 'unknown' ? shown : health;
 
 interface HealthWords {
   readonly state: Shown;
-  /** Instead of the state's own word. */
+  /** In place of the state's default label. */
   readonly label: string | undefined;
-  /** Empty where there is nothing to say. */
+  /** Empty if there is no reason. */
   readonly why: string;
 }
 

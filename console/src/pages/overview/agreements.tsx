@@ -9,7 +9,7 @@ import { useHealth } from './overview-data.ts';
 
 type Agreement = Health['agreements'][number];
 
-/** Nothing where no model has a shadow or canaries. */
+/** Renders nothing if no model has a shadow or canaries. */
 export function Agreements() {
   const { data } = useHealth();
   const { agreements = [] } = data ?? {};

@@ -53,7 +53,7 @@ export default function Overview() {
 
 const hiddenName = 'postern.first-steps.hidden';
 
-/** Where a new gateway is set up, until its clients have called it. */
+/** A link to the set-up, until clients have called the gateway. */
 function SetUpHint() {
   const { data: steps } = useFirstSteps();
   const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenName) !== null);
@@ -122,7 +122,7 @@ function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
   );
 }
 
-/** A sentence of cause, which leads to what shows it. */
+/** The cause of an alert, as a link to its page. */
 function AlertLine({ alert }: { readonly alert: Alert }) {
   const { severity, cause, openedAt, silencedUntil, explore, subject } = alert;
   const isBad = severity === 'bad';

@@ -78,7 +78,7 @@ function tokensOf(json: unknown): number | undefined {
   return typeof total === 'number' ? total : undefined;
 }
 
-/** Events of responses hold the answer, and it its usage. */
+/** Events of the responses API contain the answer, which contains the usage. */
 const usageOf = (value: unknown): unknown => read(value, 'usage') ?? read(read(value, 'response'), 'usage');
 
 function totalOf(row: PlaygroundTry['item']): number | undefined {
@@ -115,7 +115,7 @@ function Notes({ headers }: { readonly headers: Readonly<Record<string, string>>
   return texts.map((text) => <Tag key={text}>{text}</Tag>);
 }
 
-/** Where the time went, as a bar with its parts named below it. */
+/** The parts of the time as a bar, with labels below. */
 function TimingBar({ answer }: { readonly answer: Answer }) {
   const spans = toSpans(answer);
   const total = spans.reduce((sum, { ms }) => sum + ms, 0);

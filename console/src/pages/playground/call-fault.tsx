@@ -57,7 +57,7 @@ function AnswerFault({ answer }: { readonly answer: Answer | undefined }) {
   );
 }
 
-/** What to do next, by the code of the answer. */
+/** What to do next, by the error code. */
 interface Advice {
   readonly text: string;
   /** A page of the console that can fix it. */
@@ -123,7 +123,7 @@ const byCode: Readonly<Record<string, Advice>> = {
   overloaded: { text: 'The gateway is busy with other requests. Try again in a moment.' },
 };
 
-/** Undefined where the message says all there is to say. */
+/** Undefined if the message says everything. */
 function adviceFor({ fault, status }: Pick<Answer, 'fault' | 'status'>): Advice | undefined {
   const advice = fault?.code === undefined ? undefined : byCode[fault.code];
   if (advice !== undefined) return advice;

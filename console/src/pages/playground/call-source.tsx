@@ -13,12 +13,12 @@ import { usePlaygroundModels } from './model-choice.tsx';
 
 interface CallSourceProps {
   readonly operation: Operation;
-  /** As the form has it now. */
+  /** The current state of the form. */
   readonly call: Call;
   readonly answer: Answer | undefined;
 }
 
-/** Bodies may be megabytes, and a page draws itself anew with each word of a stream: only another call is written out again. */
+/** Bodies may have megabytes, and a page is rendered with each word of a stream: this is rendered again only for a new call. */
 export const CallSource = memo(function CallSource({ operation, call, answer }: CallSourceProps) {
   const { data } = usePlaygroundModels(operation);
   const curl = toCurl({ baseUrl: data?.clientUrl ?? '', ...call });
@@ -82,11 +82,11 @@ interface JsonProps {
   readonly value: unknown;
   readonly title: string;
   readonly label: string;
-  /** What is copied, where it is not the value written out. */
+  /** The text to copy, if it is not the shown one. */
   readonly whole?: string;
 }
 
-/** Long vectors are shown by their beginning; copying takes all of it. */
+/** Long vectors are cut; copying takes all of them. */
 function Json({ value, title, label, whole }: JsonProps) {
   const { text, isShortened } = useMemo(() => shorten(value), [value]);
   if (!isShortened && whole === undefined) return <Snippet code={text} language={title} label={label} />;

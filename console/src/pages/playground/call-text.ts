@@ -6,7 +6,7 @@ import type { HttpCall } from '../../parts/snippets/http-code.ts';
 import type { FormPart } from './call.ts';
 
 interface CurlFacts {
-  /** What clients put before `/v1/...`. */
+  /** The base URL of clients, before `/v1/...`. */
   readonly baseUrl: string;
   readonly route: GatewayRoute;
   readonly model: string;
@@ -35,19 +35,19 @@ export function toHttpCall({ route, model, body, form }: Omit<CurlFacts, 'baseUr
 const isStreamed = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
 
-/** Files by their names, as if they stood in the folder where the shell is. */
+/** Files by their names, as if they were in the current folder of the shell. */
 function toFormFacts(form: readonly FormPart[]) {
   const files = form.flatMap(({ name, value }) => (typeof value === 'string' ? [] : [`${name}=@${value.name}`]));
   const texts = form.flatMap(({ name, value }) => (typeof value === 'string' ? [`${name}=${value}`] : []));
   return { parts: files, texts };
 }
 
-/** Pictures make a line that no shell takes: the body comes from a file then. */
+/** Images make a line too long for a shell: then the body comes from a file. */
 export const bodyFile = '@body.json';
 const mostCharacters = 50_000;
 const isLong = (text: string): boolean => text.length > mostCharacters;
 
-/** With `{model}` where the model stands. */
+/** With `{model}` in the position of the model. */
 export const toPattern = (route: GatewayRoute): string =>
   route === 'engines-embeddings' ? '/v1/engines/{model}/embeddings' : operationRows[route].path;
 
@@ -65,7 +65,7 @@ interface Shortened {
   readonly isShortened: boolean;
 }
 
-/** Long vectors and long texts are cut, and say how much was left out. */
+/** Cuts long vectors and long texts, and adds how much was left out. */
 export function shorten(value: unknown): Shortened {
   let isShortened = false;
 

@@ -12,7 +12,7 @@ export interface FormPart {
 export interface Call {
   readonly route: GatewayRoute;
   readonly model: string;
-  /** Where it goes as a form, what that holds, with files by their names. */
+  /** For a form, its fields, with files by their names. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Instead of JSON. */
   readonly form?: readonly FormPart[];
@@ -24,7 +24,7 @@ interface GatewayFault {
   readonly param: string | undefined;
 }
 
-/** How a call ended. `refused`: an answer that says no. `cut`: it broke off. `stopped`: by the reader. */
+/** `refused`: an error status. `cut`: the connection broke. `stopped`: by the user. */
 type Ending = 'answered' | 'refused' | 'cut' | 'stopped';
 
 export interface Answer {
@@ -33,12 +33,12 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string | undefined;
-  /** Undefined where the body is no JSON; a list of events where it was a stream. */
+  /** Undefined if the body is no JSON; a list of events for a stream. */
   readonly json: unknown;
   readonly text: string;
   readonly bytes: number;
   readonly isStream: boolean;
-  /** What is no text. */
+  /** Set if the body is audio. */
   readonly sound: Blob | undefined;
   readonly fault: GatewayFault | undefined;
   readonly firstByteMs: number;
@@ -47,7 +47,7 @@ export interface Answer {
 
 interface CallOptions {
   readonly signal: AbortSignal;
-  /** Instead of the console's own; sent once and kept nowhere. */
+  /** Used instead of the console's own key; sent once and not stored. */
   readonly key: string | undefined;
   /** Called with each event of a stream. */
   readonly onEvent?: ((event: unknown) => void) | undefined;
@@ -55,7 +55,7 @@ interface CallOptions {
 
 const byGateway = (response: Response): boolean => response.headers.get('x-postern-answer') === 'gateway';
 
-/** Throws where the console itself says no, or cannot be reached. */
+/** Throws if the console's server refuses, or cannot be reached. */
 export async function callGateway(call: Call, { signal, key, onEvent }: CallOptions): Promise<Answer> {
   const startedMs = performance.now();
   const { route, model, body, form } = call;
@@ -92,11 +92,11 @@ export async function callGateway(call: Call, { signal, key, onEvent }: CallOpti
   };
 }
 
-/** In its path, and not in the body. */
+/** The model is in the path, not in the body. */
 const namesModel = (route: GatewayRoute): boolean =>
   route === 'engines-embeddings' || hasModelInPath(operationRows[route]);
 
-/** Undefined where it is text. */
+/** Undefined for text. */
 function toSoundType({ route }: Call, { ok, headers }: Response): string | undefined {
   const type = headers.get('content-type') ?? '';
   const said = /^audio\/[\w.+-]+/.exec(type)?.[0];
@@ -119,7 +119,7 @@ interface Reading {
 
 interface ReadBody {
   readonly text: string;
-  /** Kept where it is no text. */
+  /** Kept if it is no text. */
   readonly raw: readonly Uint8Array<ArrayBuffer>[];
   readonly bytes: number;
   readonly events: readonly unknown[];
@@ -163,7 +163,7 @@ async function readBody(response: Response, signal: AbortSignal, { onEvent, isTe
       }
     }
   } catch {
-    // The connection broke: what came until then is shown, and that it is not all.
+    // The connection broke: the part received is shown, marked as incomplete.
     isBroken = true;
   }
   return { text: pieces.join(''), raw, bytes, events, isDone, wasStopped: signal.aborted, isBroken, firstByteAtMs };
@@ -176,7 +176,7 @@ function toEnding(response: Response, read: ReadBody, isStream: boolean): Ending
   return isStream && !read.isDone && !read.events.some(hasFinishReason) ? 'cut' : 'answered';
 }
 
-/** By which streams say that they are whole, where they do not end with `[DONE]`. */
+/** The last events of complete streams that do not end with `[DONE]`. */
 const lastEvents: readonly unknown[] = [
   'message_stop',
   'response.completed',
@@ -207,11 +207,11 @@ function toFault(json: unknown, text: string): GatewayFault {
 
 const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** A field of something that may be no object: answers are what an upstream wrote. */
+/** A field of a value that may be no object, as an upstream wrote it. */
 export const read = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
-/** A field that is a list; empty where it is none. */
+/** A field that is a list; empty if it is none. */
 export function readList(value: unknown, name: string): readonly unknown[] {
   const list = read(value, name);
   return Array.isArray(list) ? list : [];
@@ -229,7 +229,7 @@ export const isStopped = (error: unknown): boolean => error instanceof DOMExcept
 
 export const wasSignedOut = (error: unknown): boolean => error instanceof ApiError && error.code === 'sign_in_needed';
 
-/** Where the time of a call went. */
+/** A part of the time of a call. */
 interface Span {
   readonly name: 'upstream' | 'gateway' | 'rest';
   readonly title: string;
@@ -248,7 +248,7 @@ export function parseServerTiming(text: string): ReadonlyMap<string, number> {
   return spans;
 }
 
-/** Empty where the gateway does not say. */
+/** Empty if the gateway does not send it. */
 export function toSpans({ headers, totalMs }: Pick<Answer, 'headers' | 'totalMs'>): Span[] {
   const said = parseServerTiming(headers['server-timing'] ?? '');
   const gatewayMs = said.get('gateway');

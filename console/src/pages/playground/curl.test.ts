@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { toCurl } from './call-text.ts';
 
-/** What the shell makes of it. */
+/** The arguments as the shell reads them. */
 function argumentsOf(command: string): string[] {
   const script = `curl() { for one in "$@"; do printf '%s\\0' "$one"; done; }; ${command}`;
   const output = execFileSync('/bin/sh', ['-c', script], { env: { POSTERN_KEY: 'pst_secret' }, encoding: 'utf8' });

@@ -30,35 +30,35 @@ export interface FilesProps {
 }
 
 export interface Field {
-  /** In the form. */
+  /** The name in the form. */
   readonly name: string;
-  /** `texts`: several in one field. `suggest`: any text, with proposals. */
+  /** `texts`: several in one field. `suggest`: any text, with suggestions. */
   readonly kind: 'text' | 'line' | 'texts' | 'number' | 'choice' | 'suggest' | 'switch' | 'check' | 'files';
-  /** With `#` for the number of texts. */
+  /** `#` stands for the number of texts. */
   readonly label: string;
   readonly description?: string;
   readonly placeholder?: string;
-  /** Fewest and most lines of a text. */
+  /** Least and most lines of a text. */
   readonly rows?: readonly [number, number];
   readonly range?: { readonly min?: number; readonly max?: number; readonly step?: number };
   readonly choices?: readonly (string | { readonly value: string; readonly label: string })[];
   readonly initial?: string | boolean;
-  /** Its name in the body; the label where it is left out. */
+  /** The name in the body; default: the name in the form. */
   readonly sentAs?: string;
-  /** What it adds to the body, where that is more than its value. */
+  /** What it adds to the body, if that is more than its value. */
   readonly toBody?: (value: string, form: Values) => Readonly<Record<string, unknown>>;
-  /** What to say where it is empty and must not be. */
+  /** The message if a required field is empty. */
   readonly needed?: string;
   readonly faultOf?: (value: string) => string | undefined;
-  /** Undefined: always. */
+  /** Undefined: always shown. */
   readonly isShown?: (form: Values) => boolean;
   readonly trimmed?: boolean;
-  /** Code, by the class that shows it so. */
+  /** The CSS class of code in the field. */
   readonly codeClass?: string;
   readonly accept?: string;
-  /** How many files. */
+  /** The largest number of files. */
   readonly most?: number;
-  /** In place of the usual choice of files. */
+  /** In place of the usual file input. */
   readonly view?: ComponentType<FilesProps>;
 }
 
@@ -73,7 +73,7 @@ export const initialOf = (fields: readonly Field[]): Values =>
     fields.map(({ name, kind, initial }) => [name, initial ?? (kind === 'check' || kind === 'switch' ? false : '')]),
   );
 
-/** What the field adds to the body; an option that is empty adds nothing. */
+/** What the field adds to the body; an empty option adds nothing. */
 export function toBodyPart(field: Field, form: Values, isOption: boolean): Readonly<Record<string, unknown>> {
   const { name, kind, label, sentAs = label, toBody } = field;
   const value = textOf(form, name);
@@ -172,7 +172,7 @@ interface FieldViewProps {
   readonly isOption?: boolean;
 }
 
-/** The parameters that most people leave alone, folded away. */
+/** Rarely used parameters, collapsed. */
 export function Options({ fields, ...props }: FieldProps & { readonly fields: readonly Field[] }) {
   const [opened, { toggle }] = useDisclosure(false);
   const id = useId();
@@ -203,7 +203,7 @@ export function Options({ fields, ...props }: FieldProps & { readonly fields: re
   );
 }
 
-/** Teaches what the route is for: it fills in the form with one click. */
+/** Fills in the form with an example of what the route is for. */
 export interface Example {
   readonly title: string;
   readonly values: Values;
@@ -243,7 +243,7 @@ export const topP: Field = {
   range: { min: 0, max: 1, step: 0.05 },
 };
 
-/** A line's end cannot be typed into the field. */
+/** A line end cannot be typed into the field. */
 export const toStopText = (stop: string): string => stop.replaceAll(String.raw`\n`, '\n');
 
 export const stop: Field = {
@@ -270,7 +270,7 @@ export const stream: Field = {
   toBody: () => ({ stream: true, stream_options: { include_usage: true } }),
 };
 
-/** Takes fields that the page has none for: they are sent as they are. */
+/** Fields that the page has no input for: they are sent unchanged. */
 export const furtherFields = (placeholder: string): Field => ({
   name: 'further',
   kind: 'text',
@@ -284,5 +284,5 @@ export const furtherFields = (placeholder: string): Field => ({
   },
 });
 
-/** Readers of a field return a sentence where they cannot read it. */
+/** Parsers of a field return an error text if they cannot read it. */
 export const faultIn = (parsed: unknown): string | undefined => (typeof parsed === 'string' ? parsed : undefined);

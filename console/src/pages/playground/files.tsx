@@ -17,7 +17,7 @@ interface FilePickProps {
   readonly most: number;
 }
 
-/** Picks files, or takes those that are dropped on it; each can be left out again. */
+/** Selects files, or takes dropped ones; each can be removed again. */
 export function FilePick({ label, description, accept, files, onChange, most }: FilePickProps) {
   const id = useId();
   const take = (more: readonly File[]): void => {
@@ -60,13 +60,13 @@ export function FilePick({ label, description, accept, files, onChange, most }: 
 }
 
 interface SaveLinkProps {
-  /** Of an object of this page. */
+  /** The URL of an object of this page. */
   readonly url: string;
-  /** What the file is to be called. */
+  /** The file name for the download. */
   readonly name: string;
 }
 
-/** Has the browser keep what was made. */
+/** A link that downloads a result. */
 export const SaveLink = ({ url, name }: SaveLinkProps) => (
   <Button
     component="a"

@@ -6,7 +6,7 @@ import type { Values } from '../../parts/snippets/share.ts';
 
 type Put<T> = (change: Partial<T>) => void;
 
-/** What was typed into a tab is still there after a reload, and after signing in again. What the address asked for wins over what was kept. */
+/** Values typed into a tab are restored after a reload, and after a new sign-in. Values of the URL win over stored ones. */
 export function useKept<T extends object>(name: string, initial: T, wanted: Partial<T> = {}): readonly [T, Put<T>] {
   const key = `playground.${name}`;
   const [value, setValue] = useState<T>(() => ({ ...initial, ...onlyLike(readDraft(key) ?? {}, initial), ...wanted }));
@@ -23,7 +23,7 @@ export function useKept<T extends object>(name: string, initial: T, wanted: Part
   return [value, put];
 }
 
-/** What an older page kept may be of other kinds. */
+/** Values stored by an older version may have other types. */
 function onlyLike<T extends object>(draft: Readonly<Record<string, unknown>>, initial: T): Partial<T> {
   const fitting = Object.entries(draft).filter(
     ([name, value]) => name in initial && typeof value === typeof Reflect.get(initial, name),
@@ -31,13 +31,13 @@ function onlyLike<T extends object>(draft: Readonly<Record<string, unknown>>, in
   return Object.fromEntries(fitting) as Partial<T>;
 }
 
-/** A place that files can be dropped on: to be spread over the element; `data-over` while something hangs over it. */
+/** Makes an element accept dropped files; it has `data-over` while files are dragged over it. */
 export function useDrop(onFiles: (files: readonly File[]) => void) {
   const [isOver, setIsOver] = useState(false);
   return {
     'data-over': isOver || undefined,
     onDragOver(event: DragEvent) {
-      // Else the browser opens the file instead of the page.
+      // Otherwise the browser opens the file instead of the page.
       event.preventDefault();
       setIsOver(true);
     },
@@ -52,7 +52,7 @@ export function useDrop(onFiles: (files: readonly File[]) => void) {
   };
 }
 
-/** An address by which the page shows what it holds itself; let go of when it is shown no more. */
+/** An object URL for data of this page; revoked when it is not shown any more. */
 export function useObjectUrl(blob: Blob | undefined): string | undefined {
   const [url, setUrl] = useState<string>();
   useEffect(() => {
@@ -72,7 +72,7 @@ export interface Run {
 const mostRuns = 20;
 const keyOf = (draft: string): string => `playground.history.${draft}`;
 
-/** What was run in this tab, the newest first. */
+/** The runs of this tab, newest first. */
 export function readRuns(draft: string): readonly Run[] {
   const runs = readDraft(keyOf(draft))?.runs;
   return Array.isArray(runs) ? runs : [];

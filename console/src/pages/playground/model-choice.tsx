@@ -12,18 +12,18 @@ import { refusesHidden } from '../../parts/words/operations.ts';
 import { textOf } from './fields.tsx';
 
 interface ModelChoiceProps {
-  /** Of several, any will do. */
+  /** If several, one of them is enough. */
   readonly operation: Operation | readonly Operation[];
   readonly value: string;
   onChange(model: string): void;
   readonly label?: string;
-  /** May stand empty: a second model to compare with. */
+  /** May be empty: a second model to compare with. */
   readonly optional?: boolean;
-  /** Taken where nothing was chosen yet. */
+  /** Used if none was chosen yet. */
   readonly wanted?: string | undefined;
 }
 
-/** Chooses a model among those that serve a route, and says what it is. */
+/** Chooses a model among those that serve a route, and describes it. */
 export function ModelChoice({
   operation,
   value,
@@ -45,7 +45,7 @@ export function ModelChoice({
     if (preset !== undefined) onChange(preset);
   }, [preset, onChange]);
 
-  // Nothing to compare with.
+  // There is no other model to compare with.
   if (optional && value === '' && items.length < 2) return null;
   return (
     <Stack gap={4}>
@@ -80,7 +80,7 @@ function placeholderFor(isPending: boolean, optional: boolean, count: number): s
   return optional ? 'None' : 'Choose a model';
 }
 
-/** A name that nobody knows stays in the list: the address asked for it, or the model is gone. */
+/** An unknown name stays in the list: it came from the URL, or the model was deleted. */
 function toChoices(items: readonly PlaygroundModel[], value: string) {
   const known = items.map(({ id, visible }) => ({ value: id, label: visible ? id : `${id} (hidden)` }));
   const isKnown = value === '' || findModel(items, value) !== undefined;
@@ -122,7 +122,7 @@ interface ModelPairProps {
   readonly isPair: boolean;
 }
 
-/** The model that is asked, and one beside it that may be asked the same. */
+/** The model to call, and optionally a second one for the same call. */
 export function ModelPair({ operation, form, put, wanted, isPair }: ModelPairProps) {
   const setModel = useCallback((model: string) => put({ model }), [put]);
   const setOther = useCallback((other: string) => put({ other }), [put]);
@@ -135,7 +135,7 @@ export function ModelPair({ operation, form, put, wanted, isPair }: ModelPairPro
   );
 }
 
-/** Those that serve the operation; of several, one of them. */
+/** Models that serve the operation, or one of several. */
 export function usePlaygroundModels(operation: Operation | readonly Operation[]) {
   const wanted = [operation].flat();
   return useQuery({
@@ -151,7 +151,7 @@ export function usePlaygroundModels(operation: Operation | readonly Operation[])
   });
 }
 
-/** By its name, by another name of its own, or by a pattern that the name fits. */
+/** By its name, by an alias, or by a pattern that matches. */
 export function findModel(items: readonly PlaygroundModel[], name: string): PlaygroundModel | undefined {
   const exact = items.find(({ id, aliases }) => id === name || aliases.includes(name));
   if (exact !== undefined || name === '') return exact;
@@ -163,7 +163,7 @@ function fits(pattern: string, name: string): boolean {
   return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
-/** What the gateway's own models are, said plainly. */
+/** What the gateway's built-in models are. */
 const builtInFacts: Readonly<Record<string, string>> = {
   'local/hash-embed': 'Built in: counts letters and words. It sees spelling, not meaning, and needs no network.',
   'local/bm25': 'Built in: classic keyword ranking (BM25). It matches words, not meaning, and needs no network.',

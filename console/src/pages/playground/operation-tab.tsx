@@ -26,46 +26,46 @@ import { PairResult } from './result.tsx';
 import { CallForm, FormTools, NothingYet, RunBar, TabFrame } from './tab-frame.tsx';
 import { type Pair, usePair } from './use-call.ts';
 
-/** What every tab is given. */
+/** The props of every tab. */
 export interface TabProps {
-  /** A model that the address asked for. */
+  /** The model in the URL. */
   readonly wantedModel: string | undefined;
-  /** Of the routes that the tab has beside its first, the one that the address asked for. */
+  /** The route in the URL, if the tab has several. */
   readonly wantedRoute: string | undefined;
-  /** A form that the address brought. */
+  /** The form values in the URL. */
   readonly wantedValues: Values | undefined;
 }
 
 export interface OperationSpec {
-  /** Under which what was typed is kept. */
+  /** The name under which the draft is stored. */
   readonly draft: string;
-  /** Of several, one is chosen in the form. */
+  /** If several, one is chosen in the form. */
   readonly operations: readonly [Operation, ...Operation[]];
-  /** The one that is sent to, where it is no operation's own. */
+  /** The route to call, if it is not an operation's own. */
   readonly route?: GatewayRoute;
-  /** Whether a second model may be asked the same. */
+  /** Whether a second model may get the same call. */
   readonly isPair: boolean;
   readonly examples: readonly Example[];
   readonly fields: readonly Field[];
   readonly options: readonly Field[];
-  /** Of the button. */
+  /** The label of the button. */
   readonly runLabel: string;
-  /** Stands where the answer will be. */
+  /** Shown until there is an answer. */
   readonly nothingYet: readonly [icon: IconName, text: string];
-  /** What is missing beside what the fields say. */
+  /** The message for anything missing that the fields do not check. */
   readonly missing?: (form: Values, files: Files) => string | undefined;
 }
 
 export interface Result {
   readonly pair: Pair;
-  /** As the form has it now. */
+  /** The current state of the form. */
   readonly call: Call;
   readonly nothingYet: ReactNode;
 }
 
 interface OperationTabProps extends TabProps {
   readonly spec: OperationSpec;
-  /** What is made of each answer; of more than answers by `result`. */
+  /** Renders one answer; several are rendered by `result`. */
   readonly render?: (answer: Answer) => ReactNode;
   readonly result?: (result: Result) => ReactNode;
   /** In place of the usual call. */
@@ -91,7 +91,7 @@ export function OperationTab(props: OperationTabProps) {
     if (onRun !== undefined) onRun(call, pair);
     else pair.run(call, other === '' ? undefined : toCall(spec, form, files, other));
   };
-  // Models of one operation seldom serve another.
+  // Models of one operation rarely serve another.
   const withOperation = (values: Values): Values =>
     (values.operation ?? operation) === operation ? values : { ...values, model: '', other: '' };
   const state = { form, put, files, putFiles: (change: Files) => setFiles({ ...files, ...change }) };

@@ -20,7 +20,7 @@ import { usePair } from '../use-call.ts';
 
 const choices = operationChoices.filter(({ value }) => !cannotBeTried(value));
 
-/** What has a tab of its own is seldom looked for here. */
+/** Routes with a tab of their own are rarely chosen here. */
 const standard: Operation = 'count_tokens';
 
 const sampleOf = (operation: Operation): string => JSON.stringify(operationRows[operation].sample.body, null, 2);
@@ -98,7 +98,7 @@ export default function AnyTab({ wantedModel, wantedRoute, wantedValues }: TabPr
   );
 }
 
-/** Long parts by their beginning; the whole of it stands below. */
+/** Long parts are cut; the complete answer is below. */
 function AnswerAsItIs({ answer: { json, text, sound } }: { readonly answer: Answer }) {
   const shown = useMemo(() => shorten(json ?? text).text, [json, text]);
   if (sound !== undefined) return 'The answer is sound: the tab "Speech" plays it.';

@@ -11,7 +11,7 @@ export interface Heard {
   readonly text: string;
   readonly language: string | undefined;
   readonly seconds: number | undefined;
-  /** Where the model was asked for them. */
+  /** Empty if the model was not asked for them. */
   readonly parts: readonly Part[];
 }
 
@@ -38,7 +38,7 @@ function toPart(segment: unknown): Part[] {
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-/** Some services write it as a text. */
+/** Some services send it as a text. */
 const numberOf = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;

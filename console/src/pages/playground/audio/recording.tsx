@@ -51,7 +51,7 @@ export function Recording({ files, onChange }: FilesProps) {
 interface PlayerProps {
   readonly sound: Blob;
   readonly label: string;
-  /** Under which it is saved. */
+  /** The file name. */
   readonly name: string;
 }
 
@@ -68,7 +68,7 @@ export function Player({ sound, label, name }: PlayerProps) {
         preload="metadata"
         src={url}
         aria-label={label}
-        // A recording that was made in pieces does not know how long it is.
+        // The duration of a recording made in pieces is unknown.
         onLoadedMetadata={({ currentTarget: { duration } }) =>
           setSeconds(Number.isFinite(duration) ? duration : undefined)
         }
@@ -100,10 +100,10 @@ interface Recorder {
   stop(): void;
 }
 
-/** The first that the browser can make. */
+/** The first type that the browser supports is used. */
 const types = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];
 
-/** Records from the microphone, once it is asked to, and lets go of it when it stops or the page is left. */
+/** Records from the microphone, and releases it when it stops or the page is left. */
 function useRecorder(onRecorded: (file: File) => void): Recorder {
   const [isRecording, setIsRecording] = useState(false);
   const [seconds, setSeconds] = useState(0);
@@ -130,7 +130,7 @@ function useRecorder(onRecorded: (file: File) => void): Recorder {
     setFault(undefined);
     setSeconds(0);
     try {
-      // Undefined on a page that came over plain HTTP from another machine, whatever the types say.
+      // Undefined on a page loaded over plain HTTP from another machine, whatever the types claim.
       const devices: MediaDevices | undefined = navigator.mediaDevices;
       if (devices === undefined) return setFault(insecure);
       const stream = await devices.getUserMedia({ audio: true });
@@ -163,7 +163,7 @@ function record(stream: MediaStream, onEnd: (file: File) => void): MediaRecorder
   return recorder;
 }
 
-/** The browser shows that it listens for as long as one track is open. */
+/** The browser shows its recording sign while a track is open. */
 function release(stream: MediaStream): void {
   for (const track of stream.getTracks()) track.stop();
 }

@@ -34,7 +34,7 @@ const spec: OperationSpec = {
       kind: 'suggest',
       label: 'Voice',
       description: 'A name that the model knows',
-      // OpenAI's; other services have others, and any name may be typed.
+      // OpenAI's voices; other services have others, and any name may be typed.
       choices: ['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer', 'verse'],
       initial: 'alloy',
       sentAs: 'voice',

@@ -82,7 +82,7 @@ export const sampleForm: Values = {
   ...initialOf([...fields, ...options]),
 };
 
-/** A sentence where a field cannot be read. */
+/** An error text if a field cannot be read. */
 export function toSettings(form: Values): Settings | string {
   const tools = parseTools(textOf(form, 'tools'));
   if (typeof tools === 'string') return `Tools: ${tools}`;
@@ -108,7 +108,7 @@ interface ChatFieldsProps {
   readonly form: Values;
   put(change: Values): void;
   readonly wantedModel: string | undefined;
-  /** Those that each of the models offers. */
+  /** Wire formats that all chosen models offer. */
   readonly open: readonly WireName[];
   readonly otherOpen: readonly WireName[];
   readonly wire: WireName;
@@ -148,7 +148,7 @@ interface WireChoiceProps {
   onChange(wire: WireName): void;
 }
 
-/** Nothing to choose where the model has one of them. */
+/** Renders nothing if the model has only one. */
 function WireChoice({ label, open, value, onChange }: WireChoiceProps) {
   if (open.length < 2) return null;
   return (

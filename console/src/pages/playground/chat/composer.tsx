@@ -36,7 +36,7 @@ export function Composer(props: ComposerProps) {
   const drop = useDrop((files) => void take(files));
   const onKeyDown = (event: KeyboardEvent): void => {
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
-    // While a word is being composed, Enter chooses it.
+    // While an input method composes a word, Enter chooses it.
     if (event.key !== 'Enter' || !isPlain || event.nativeEvent.isComposing) return;
     event.preventDefault();
     if (canSend) send();

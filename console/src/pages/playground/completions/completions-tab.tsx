@@ -93,7 +93,7 @@ export default function CompletionsTab(props: TabProps) {
 
 interface CompletionsResultProps extends Result {
   readonly written: Written;
-  /** What was sent for what is shown. */
+  /** The call of the shown answer. */
   readonly asked: Call | undefined;
 }
 

@@ -3,16 +3,16 @@
 import { read, readList } from '../call.ts';
 
 export interface Written {
-  /** By choice. */
+  /** One text for each choice. */
   readonly texts: readonly string[];
   readonly reasons: readonly (string | undefined)[];
-  /** Pieces with text in them. */
+  /** The number of pieces with text. */
   readonly pieces: number;
 }
 
 export const nothingWritten: Written = { texts: [], reasons: [], pieces: 0 };
 
-/** An event of a stream, or a whole answer: both hold choices with an index and text. */
+/** An event of a stream, or a complete answer: both contain choices with an index and text. */
 export function addPiece(before: Written, event: unknown): Written {
   const texts = [...before.texts];
   const reasons = [...before.reasons];
@@ -30,7 +30,7 @@ export function addPiece(before: Written, event: unknown): Written {
   return { texts, reasons, pieces };
 }
 
-/** An index is what an upstream wrote: it makes no list of a million empty texts. */
+/** The index comes from an upstream: it must not create a list of a million empty texts. */
 const mostChoices = 256;
 
 const reasonWords: Readonly<Record<string, string>> = {

@@ -72,7 +72,7 @@ function EditsResult(result: Result) {
   );
 }
 
-/** A text and what became of it: words that went are struck out, words that came are underlined. */
+/** A text and its new version: removed words are struck out, added words are underlined. */
 interface DiffViewProps {
   readonly before: string;
   readonly after: string;

@@ -5,7 +5,7 @@ export interface DiffPart {
   readonly text: string;
 }
 
-/** Beyond it the middle is shown as replaced: the table would be too large. */
+/** Above this, the middle is shown as replaced: the table would be too large. */
 const mostCells = 4_000_000;
 
 /** Words, runs of white space, and single other characters. */
@@ -25,7 +25,7 @@ export function diffWords(before: string, after: string): DiffPart[] {
   return joinChanges(parts);
 }
 
-/** Changed words with nothing but white space between them are one change: it reads as people would have done it. */
+/** Changed words with only white space between them are one change, as a person would make it. */
 function joinChanges(parts: readonly DiffPart[]): DiffPart[] {
   const joined: DiffPart[] = [];
   let [removed, added] = ['', ''];
@@ -49,7 +49,7 @@ function joinChanges(parts: readonly DiffPart[]): DiffPart[] {
   return joined;
 }
 
-/** Both went and came: a word alone that came keeps its place. */
+/** Words were both removed and added: a single added word keeps its position. */
 const isChange = (parts: readonly DiffPart[], at: number): boolean =>
   parts[at]?.kind === 'removed' && parts[at + 1]?.kind === 'added';
 
@@ -81,7 +81,7 @@ function diffMiddle(a: readonly string[], b: readonly string[], parts: DiffPart[
   add(parts, 'added', b.slice(j));
 }
 
-/** How long the longest common sequence is from each pair of places on. */
+/** The length of the longest common subsequence from each pair of positions on. */
 function toCommonLengths(a: readonly string[], b: readonly string[]): Uint32Array {
   const width = b.length + 1;
   const lengths = new Uint32Array((a.length + 1) * width);
@@ -96,7 +96,7 @@ function toCommonLengths(a: readonly string[], b: readonly string[]): Uint32Arra
   return lengths;
 }
 
-/** Neighbours of a kind are one part. */
+/** Adjacent parts of the same kind are merged. */
 function add(parts: DiffPart[], kind: DiffPart['kind'], words: readonly string[]): void {
   if (words.length === 0) return;
   const last = parts.at(-1);

@@ -9,10 +9,10 @@ const stops: readonly Rgb[] = [
   [10, 58, 82],
 ];
 
-/** Where black and white can be read equally well. */
+/** Above this luminance, black text is easier to read than white text. */
 const darkTextFrom = 0.179;
 
-/** `share` of the way from the lowest to the highest, 0 to 1. */
+/** `share`: 0 for the lowest to 1 for the highest. */
 export function toColours(share: number): { readonly background: string; readonly text: string } {
   const rgb = mix(Math.max(0, Math.min(1, share)));
   return { background: `rgb(${rgb.join(' ')})`, text: luminance(rgb) > darkTextFrom ? '#000000' : '#ffffff' };
@@ -29,7 +29,7 @@ function mix(share: number): Rgb {
   return [between(0), between(1), between(2)];
 }
 
-/** As WCAG has it. */
+/** By the formula of WCAG. */
 export function luminance(rgb: Rgb): number {
   const [r = 0, g = 0, b = 0] = rgb.map((channel) => {
     const value = channel / 255;

@@ -11,7 +11,7 @@ import { type Embedded, toEmbedded, toMismatch } from './embedded.ts';
 import type { Pair } from './heat-map.tsx';
 import { TextLegend, VectorPicture } from './vector-picture.tsx';
 
-/** Pairs and groups that show what a model sees, and what it does not. */
+/** Pairs and groups that show what a model recognises, and what it does not. */
 const examples = [
   {
     title: 'Three topics',

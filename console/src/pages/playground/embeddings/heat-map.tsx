@@ -128,7 +128,7 @@ function describe(active: Pair | undefined, rows: readonly (readonly number[])[]
 const mostCharacters = 80;
 const toShort = (text = ''): string => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
 
-/** Colours span what there is between different texts: many models find everything rather alike. */
+/** Colours span the range between different texts, because many models find all texts similar. */
 function spread(rows: readonly (readonly number[])[]): (value: number) => number {
   const [low, high] = rangeOf(rows);
   return (value) => (high === low ? 1 : (value - low) / (high - low));

@@ -4,7 +4,7 @@ import type { Vector } from './embedded.ts';
 
 export interface Projection {
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** Which part of all the differences each direction shows, 0 to 1. */
+  /** The share of the variance along each axis, 0 to 1. */
   readonly shares: readonly [number, number];
 }
 
@@ -27,7 +27,7 @@ export function project(vectors: readonly Vector[]): Projection {
   return { points: xs.map((x, index) => [x, ys[index] ?? 0]), shares: [share(first), share(second)] };
 }
 
-/** Turns and mirrors one picture so that it lies on another as well as can be: two models' pictures can then be compared by eye. */
+/** Rotates and mirrors one picture to fit another, so that the pictures of two models can be compared by eye. */
 export function alignTo(points: Projection['points'], reference: Projection['points']): Projection['points'] {
   const plain = turnTo(points, reference);
   const mirrored = turnTo(
@@ -66,7 +66,7 @@ function toCentredProducts(vectors: readonly Vector[]): number[][] {
   return centred.map((one) => centred.map((other) => dot(one, other)));
 }
 
-/** Power iteration: a direction that is turned by the matrix again and again ends in the one that it stretches most. */
+/** Power iteration: a vector multiplied by the matrix repeatedly converges to the main eigenvector. */
 function findLargest(matrix: readonly (readonly number[])[]): Component {
   let direction = toUnit(matrix.map((_, index) => 1 + ((index * 7919) % 13) / 13));
   let value = 0;
@@ -83,7 +83,7 @@ function findLargest(matrix: readonly (readonly number[])[]): Component {
   return { value, direction: withFixedSign(direction) };
 }
 
-/** A direction and its opposite are the same to the method, and must not be to the eye. */
+/** The method may return either sign; a fixed one keeps the picture stable. */
 function withFixedSign(direction: readonly number[]): number[] {
   const largest = direction.reduce((most, part) => (Math.abs(part) > Math.abs(most) + closeEnough ? part : most), 0);
   return direction.map((part) => (largest < 0 ? -part : part));
@@ -103,7 +103,7 @@ function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return sum;
 }
 
-/** Where the points of a projection stand in a drawing: one scale for both directions, and none hidden by another. */
+/** Positions of points in a drawing: one scale for both axes, and no point hidden by another. */
 interface Dot {
   readonly x: number;
   readonly y: number;
@@ -134,7 +134,7 @@ export function toDots(points: Projection['points'], drawing: Drawing): Dot[] {
 const rangeOf = (numbers: readonly number[]): readonly [number, number] =>
   numbers.length === 0 ? [0, 0] : [Math.min(...numbers), Math.max(...numbers)];
 
-/** Points that would hide each other move aside, a little at a time; with very many there is no room, and they stay close. */
+/** Points that would hide each other move apart a little at a time; very many have no room, and stay close. */
 function moveApart(dots: Dot[], { width, height, radius }: Drawing): Dot[] {
   const least = 2 * radius;
   const moved = dots.map(({ x, y }) => ({ x, y }));
@@ -147,7 +147,7 @@ function moveApart(dots: Dot[], { width, height, radius }: Drawing): Dot[] {
         const apart = Math.hypot(dx, dy);
         if (apart >= least) continue;
         hasMoved = true;
-        // Those in the very same place part in a direction of their own.
+        // Points in the same position each move in a direction of their own.
         const [ux, uy] = apart === 0 ? [Math.cos(j), Math.sin(j)] : [dx / apart, dy / apart];
         const push = (least - apart) / 2;
         one.x = clamp(one.x - ux * push, radius, width - radius);

@@ -8,12 +8,12 @@ import { compareAll, type Embedded } from './embedded.ts';
 import { HeatMap, type Pair } from './heat-map.tsx';
 import { alignTo, type Projection, project, toDots } from './projection.ts';
 
-/** A page is for looking: more are embedded, and the first are drawn. */
+/** All texts are embedded, and only the first are drawn. */
 const mostDrawn = 60;
 
 interface VectorPictureProps {
   readonly embedded: Embedded;
-  /** Turned so that it can be compared with this one's picture. */
+  /** Rotated to fit this one's picture. */
   readonly reference?: Embedded | undefined;
   readonly active: Pair | undefined;
   onActive(pair: Pair | undefined): void;
@@ -102,7 +102,7 @@ interface PlaneProps {
   readonly label: string;
 }
 
-/** The texts as points on a plane: what stands close is alike. */
+/** The texts as points in a plane: close points are similar texts. */
 function Plane({ projection: { points, shares }, texts, active, onActive, label }: PlaneProps) {
   const dots = toDots(points, drawing);
   const [from, to] = [dots[active?.[0] ?? -1], dots[active?.[1] ?? -1]];
@@ -155,7 +155,7 @@ interface Similarities {
   readonly rows: readonly (readonly number[])[];
 }
 
-/** How alike all texts are to all others, computed in slices, so that the page stays alive. Undefined until they are known. */
+/** The similarities of all texts, computed in slices, so that the page stays responsive. Undefined until they are known. */
 function useSimilarities(embedded: Embedded): Similarities | undefined {
   const [found, setFound] = useState<Similarities>();
   useEffect(() => {

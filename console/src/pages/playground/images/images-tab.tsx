@@ -112,7 +112,7 @@ function Gallery({ answer }: { readonly answer: Answer }) {
 interface ShownProps {
   readonly made: Made;
   readonly number: number;
-  /** Of the file, without its ending. */
+  /** The file name without its extension. */
   readonly name: string;
 }
 
@@ -146,11 +146,11 @@ function Shown({ made: { picture, url, revised }, number, name }: ShownProps) {
 }
 
 interface Made {
-  /** Undefined where it lies elsewhere, or is none that is shown. */
+  /** Undefined if it is a URL, or of a type that is not shown. */
   readonly picture: Blob | undefined;
-  /** Where it lies; never loaded by this page. */
+  /** Its URL; never loaded by this page. */
   readonly url: string | undefined;
-  /** What the model made of the prompt. */
+  /** The prompt as the model rewrote it. */
   readonly revised: string | undefined;
 }
 
@@ -169,7 +169,7 @@ const toMade = ({ json }: Pick<Answer, 'json'>): readonly Made[] =>
       };
     });
 
-/** By their first bytes, as base64 has them: whatever is said of it, only what is a picture is shown as one. */
+/** By their first bytes in base64: only what is an image is shown as one, whatever type is declared. */
 const beginnings: readonly (readonly [beginning: string, type: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],

@@ -32,7 +32,7 @@ function toVerdict(result: unknown): Verdict {
 
 const namesOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
 
-/** `self-harm/intent` for people: "Self-harm: intent". */
+/** `self-harm/intent` becomes "Self-harm: intent". */
 export function toTitle(name: string): string {
   const [first = '', ...rest] = name.replaceAll('_', ' ').split('/');
   return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(': ');

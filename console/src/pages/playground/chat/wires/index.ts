@@ -15,7 +15,7 @@ export type WireName = keyof typeof rows;
 export const wires: Readonly<Record<WireName, Wire>> = rows;
 export const wireNames = Object.keys(rows) as readonly WireName[];
 
-/** The one that is wanted where the model has it, else the first that it has. */
+/** The wanted one if the model has it, else its first. */
 export function chooseWire(offered: readonly Operation[] | undefined, wanted: string): WireName {
   const open = wireNames.filter((name) => offered === undefined || offered.includes(name));
   return open.find((name) => name === wanted) ?? open[0] ?? 'chat';

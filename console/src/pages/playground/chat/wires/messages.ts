@@ -13,11 +13,11 @@ import {
   type Wire,
 } from '../talk.ts';
 
-/** The route takes none without it. */
+/** The route requires a value. */
 const standardMaxTokens = 1_024;
 const mostBlocks = 256;
 
-/** A block with what came of its input, which is text until it is whole. */
+/** A block and its input, which is text until it is complete. */
 interface Block {
   readonly block: Readonly<Record<string, unknown>>;
   readonly input: string;
@@ -71,7 +71,7 @@ function toContent({ text, pictures }: Asked): unknown {
   return text === '' ? blocks : [...blocks, { type: 'text', text }];
 }
 
-/** What was said over another wire has no blocks. */
+/** A turn of another wire format has no blocks. */
 function toBlocks({ text, calls, blocks }: Said): unknown[] {
   if (blocks.length > 0) return blocks.filter(isBlock).map(toWhole);
   const made = calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: toInput(input) }));

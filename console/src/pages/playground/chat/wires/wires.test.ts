@@ -18,7 +18,7 @@ const settings: Settings = {
   further: { user: 'u' },
 };
 
-/** One call of a tool after a word, as each wire streams it. */
+/** One tool call after a word, as each wire format streams it. */
 const streams: Readonly<Record<WireName, readonly unknown[]>> = {
   chat: [
     { choices: [{ index: 0, delta: { role: 'assistant', content: 'Let me ' } }] },
@@ -64,7 +64,7 @@ const streams: Readonly<Record<WireName, readonly unknown[]>> = {
   ],
 };
 
-/** The same as a whole answer. */
+/** The same as a complete answer. */
 const wholes: Readonly<Record<WireName, unknown>> = {
   chat: {
     choices: [
