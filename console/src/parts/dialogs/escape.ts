@@ -37,7 +37,7 @@ export function useEscapeBeneath(opened: boolean, onEscape: () => void): void {
   const listener = useLatest(onEscape);
   useEffect(() => {
     if (!opened) return;
-    // Before the dialogs, which would be gone by the time that it comes to us otherwise.
+    // Before the dialogs, which would be closed otherwise by the time this is called.
     const hear = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || event.isComposing || isWanted(event.target)) return;
       listener.current();
@@ -60,11 +60,11 @@ function useLatest(value: () => void) {
   return latest;
 }
 
-/** For a dialog that is drawn only while it is open: gives the focus back to what opened it. */
+/** For a dialog that is rendered only while it is open: returns the focus to the element that opened it. */
 export function useFocusReturn(): void {
   const [opener] = useState(() => document.activeElement);
   useLayoutEffect(() => {
-    // One dialog follows another: the one before has given the focus back by now, and what had it went with that one.
+    // If one dialog follows another, the first has returned the focus by now, and its element may be gone.
     const isThere = opener?.isConnected === true && opener !== document.body;
     const target = isThere ? opener : document.activeElement;
     return () => {

@@ -10,7 +10,7 @@ interface UndoFacts {
   /** "gpt-4 is hidden from clients now." */
   readonly message: string;
   undo(): Promise<unknown> | unknown;
-  /** What taking back says: default "Undone." */
+  /** The message after undoing; default: "Undone." */
   readonly undone?: string;
 }
 

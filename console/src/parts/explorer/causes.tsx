@@ -21,7 +21,7 @@ interface SplitTableProps {
   onNarrow: Narrow;
 }
 
-/** A row for each value, with the colour that it has in the charts. */
+/** A row for each value, in its colour of the charts. */
 export function SplitTable({ answer: { comparison }, lines, by, onNarrow }: SplitTableProps) {
   const right = (title: string) => ({ title, ta: 'right' as const });
   return (
@@ -83,7 +83,7 @@ function sharedOf(part: number, whole: number): string {
   return share === null ? '–' : `${formatCount(part)} (${formatPercent(share)})`;
 }
 
-/** The most frequent ends other than well, and failures of attempts: each narrows the selection to itself. */
+/** The most frequent failures of requests and attempts; each is a link that narrows the selection. */
 export function Causes({ answer: { codes, attemptErrors }, onNarrow }: { readonly answer: Answer; onNarrow: Narrow }) {
   if (codes.length === 0 && attemptErrors.length === 0) return null;
   return (

@@ -25,7 +25,7 @@ import { UsageFacts } from './usage-facts.tsx';
 interface DetailDrawerProps {
   readonly id: string | undefined;
   readonly names: Names;
-  /** Of the rows on the page, in their order. */
+  /** The rows on the page, in their order. */
   readonly ids: readonly string[];
   onOpen(id: string): void;
   onClose(): void;
@@ -169,7 +169,7 @@ interface NarrowingProps {
   readonly label?: string;
 }
 
-/** Leads to all requests that have the same. */
+/** A link to all requests with the same value. */
 function Narrowing({ field, value, label }: NarrowingProps) {
   if (value === null) return <Nothing />;
   const query = new URLSearchParams({ [field]: value });
@@ -180,7 +180,7 @@ function Narrowing({ field, value, label }: NarrowingProps) {
   );
 }
 
-/** The gateway and each call as bars over the time of the request: waiting before it was sent, until the first byte, its body. */
+/** The gateway and each call as bars over the time of the request: queue, time to first byte, body. */
 function TimeLineView({ row }: { readonly row: LedgerDetail }) {
   const { lanes, totalMs, isApproximate } = toTimeLine(row);
   const phases = new Set(lanes.flatMap(({ spans }) => spans.map(({ phase }) => phase)));
@@ -247,7 +247,7 @@ const phaseWords: Readonly<Record<Span['phase'], string>> = {
   body: 'First byte to last',
 };
 
-/** What was asked and answered, where the key has it kept: shown to admins when they ask for it, and never beforehand. */
+/** The captured bodies, if the key captures them: fetched only when an admin asks for them. */
 interface KeptProps {
   readonly row: LedgerDetail;
   /** Called with the sent body, where it is JSON. */
@@ -277,7 +277,7 @@ function Bodies({ id, onSent }: { readonly id: string; onSent(body: unknown): vo
     queryKey: ['ledger', 'capture', id],
     queryFn: ({ signal }) => ask('GET /api/ledger/:id/capture', { params: { id }, signal }),
     enabled: isAsked,
-    // Each look is written down: one click is one look, and nothing stays in memory.
+    // Each view is audited: one click is one view, and nothing stays in memory.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -309,7 +309,7 @@ function Bodies({ id, onSent }: { readonly id: string; onSent(body: unknown): vo
   );
 }
 
-/** Undefined where it is none. */
+/** Undefined if it is no JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -318,7 +318,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** JSON with its lines, all else as it is. */
+/** Indented JSON; other text unchanged. */
 function toReadable(text: string): string {
   if (text === '') return '(empty)';
   const json = readJson(text);

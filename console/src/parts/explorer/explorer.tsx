@@ -97,7 +97,7 @@ interface SightBarProps {
   onNarrow(filters: Filters): void;
 }
 
-/** By what it is split, and with what it is compared. */
+/** The split and the comparison. */
 function SightBar({ filters, sight, onChange, onNarrow }: SightBarProps) {
   const [first, second] = sight.by;
   const choices = (any: string, without: Dimension | undefined) => [
@@ -137,7 +137,7 @@ function SightBar({ filters, sight, onChange, onNarrow }: SightBarProps) {
   );
 }
 
-/** Twice as long, around the same middle, and never beyond now. */
+/** Twice as long around the same middle, at most up to now. */
 function zoomedOut(filters: Filters): Filters {
   const nowMs = Date.now();
   const { fromMs, toMs } = spanOf(filters, nowMs);
@@ -152,7 +152,7 @@ interface TrafficProps {
   readonly names: Names;
 }
 
-/** The selection as figures, charts and causes, and below them its rows. */
+/** The selection as figures, charts and causes, with its rows below. */
 function Traffic({ filters, sight, names }: TrafficProps) {
   const [, change] = useAddress();
   const narrow = (next: Filters): void => change(toParameters(next));
@@ -167,7 +167,7 @@ function Traffic({ filters, sight, names }: TrafficProps) {
 
 interface SelectionProps extends TrafficProps {
   onNarrow(filters: Filters): void;
-  /** Beside something else: one chart a row. */
+  /** Beside something else: one chart per row. */
   readonly isNarrow?: boolean;
 }
 

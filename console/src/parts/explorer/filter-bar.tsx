@@ -22,7 +22,7 @@ interface FilterBarProps {
   readonly filters: Filters;
   onChange(filters: Filters): void;
   readonly names: Names;
-  /** What only rows know is left out. */
+  /** Leaves out filters that only rows support. */
   readonly isOfSums: boolean;
   readonly actions: ReactNode;
 }
@@ -63,7 +63,7 @@ export function FilterBar(props: FilterBarProps) {
 
 type Part = Pick<FilterBarProps, 'filters' | 'onChange'>;
 
-/** Looked for when the reader is done, not at every letter. */
+/** Applied when typing ends, not with every letter. */
 function Search({ filters, onChange }: Part) {
   const [text, setText] = useState(filters.search);
   useEffect(() => setText(filters.search), [filters.search]);
@@ -132,7 +132,7 @@ interface TimeInputProps {
   onChange(at: string | undefined): void;
 }
 
-/** In the reader's own time zone. */
+/** In the user's own time zone. */
 function TimeInput({ label, at, onChange }: TimeInputProps) {
   const shown = at === undefined ? '' : toLocal(at);
   const take = (text: string): void => {
@@ -206,7 +206,7 @@ function FieldForm({ filters, onChange, names, offered }: FieldFormProps) {
 
 type Choices =
   | { readonly kind: 'fixed'; readonly data: readonly { readonly value: string; readonly label: string }[] }
-  /** Also what is not there any more. */
+  /** Also values that do not exist any more. */
   | { readonly kind: 'free'; readonly data: readonly string[] };
 
 function choicesOf(field: Field, names: Names): Choices {
@@ -245,7 +245,7 @@ const cacheChoices = [
   { value: 'miss', label: 'Miss' },
 ];
 
-/** Two keys may have one name: then the ID tells them apart. An ID that stands twice is one choice. */
+/** Two keys may have the same name: then the ID is added. A repeated ID is one choice. */
 function named(list: Names['keys']): { value: string; label: string }[] {
   const byId = new Map(list.map((one) => [one.id, one.name || one.id]));
   const names = [...byId.values()];
@@ -253,7 +253,7 @@ function named(list: Names['keys']): { value: string; label: string }[] {
   return [...byId].map(([value, name]) => ({ value, label: isUnique(name) ? name : `${name} (${value})` }));
 }
 
-/** What may be typed there, and an example. */
+/** The label and an example of free text. */
 const freeWords: Readonly<Partial<Record<Field, Pick<FreeTextProps, 'unwanted' | 'example'>>>> = {
   status: { unwanted: /\D/g, example: '502' },
   minDurationMs: { unwanted: /\D/g, example: '500' },
@@ -265,7 +265,7 @@ interface FreeTextProps {
   readonly label: string;
   readonly data: readonly string[];
   readonly value: string;
-  /** Of numbers: what is left out while it is typed. */
+  /** For numbers: characters that are removed while typing. */
   readonly unwanted?: RegExp;
   readonly example?: string;
   onTake(value: string): void;

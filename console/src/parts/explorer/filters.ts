@@ -19,12 +19,12 @@ export const ranges = {
 } as const;
 export type Range = keyof typeof ranges;
 
-/** Where the address has no time. */
+/** Used if the URL has no time. */
 export const standardRange: Range = '24h';
 
-/** Of rows alone: series do not know them. */
+/** Filters of rows only: series do not support them. */
 const rowFields = ['status', 'minDurationMs', 'minCost', 'tag'] as const;
-/** In the order in which they are offered. */
+/** In the order of the menu. */
 export const fields = [...seriesDimensions, ...rowFields] as const;
 export type Field = (typeof fields)[number];
 
@@ -36,11 +36,11 @@ export const fieldWords: Readonly<Record<Field, string>> = {
   tag: 'Tag of the key',
 };
 
-/** Those by which the rows are narrowed, and the charts are not. */
+/** Filters that apply to the rows and not to the charts. */
 export const chartsLack = ({ values }: Filters): readonly Field[] =>
   rowFields.filter((field) => values[field] !== undefined);
 
-/** Each ends in some of the ledger's outcomes. */
+/** Each stands for some of the ledger's outcomes. */
 const outcomesOf: Readonly<Record<string, readonly (typeof rowOutcomes)[number][]>> = {
   succeeded: ['ok'],
   failed: ['error', 'cut', 'lost'],
@@ -49,18 +49,18 @@ const outcomesOf: Readonly<Record<string, readonly (typeof rowOutcomes)[number][
 };
 
 export interface Filters {
-  /** Of the presets; or the ends, where the reader chose them. */
+  /** A preset; undefined if the user chose both ends. */
   readonly range: Range | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** An ID, ours or the client's: it is looked for at any time. */
+  /** An ID, the gateway's or the client's: the search ignores the time. */
   readonly search: string;
   readonly values: Readonly<Partial<Record<Field, string>>>;
 }
 
 const isRange = (text: string | null): text is Range => text !== null && Object.hasOwn(ranges, text);
 
-/** A time that no date understands is no filter. */
+/** An invalid time is no filter. */
 function readTime(text: string | null): string | undefined {
   if (text === null) return undefined;
   const ms = Date.parse(text);
@@ -85,7 +85,7 @@ export function readFilters(query: URLSearchParams): Filters {
   };
 }
 
-/** As parameters of the address. Which page was shown goes, as it is another list now. */
+/** As URL parameters. The page number is dropped, because the list changes. */
 export const toParameters = ({ range, from, to, search, values }: Filters) => ({
   ...{ range: range === standardRange ? undefined : range, from, to, q: search || undefined, before: undefined },
   ...Object.fromEntries(fields.map((field) => [field, values[field] || undefined])),
@@ -95,7 +95,7 @@ export const noFilters: Filters = { range: standardRange, from: undefined, to: u
 
 export const isNarrowed = ({ search, values }: Filters): boolean => search !== '' || Object.keys(values).length > 0;
 
-/** In milliseconds. A preset ends now; an open end does as well, and an open beginning is the longest preset ago. */
+/** In milliseconds. A preset ends now, as does an open end; an open start is the longest preset ago. */
 export function spanOf(
   { range, from, to }: Filters,
   nowMs: number,
@@ -105,7 +105,7 @@ export function spanOf(
   return { fromMs: from === undefined ? toMs - ranges['30d'].ms : Date.parse(from), toMs };
 }
 
-/** Both ends as the API asks for them. What is searched for may be of any time. */
+/** Both ends for the API. A search has no limits of time. */
 function toSpan(filters: Filters, nowMs: number): { readonly from?: string; readonly to?: string } {
   if (filters.search !== '') return {};
   const { fromMs, toMs } = spanOf(filters, nowMs);
@@ -115,7 +115,7 @@ function toSpan(filters: Filters, nowMs: number): { readonly from?: string; read
   };
 }
 
-/** What series are asked for with. */
+/** The query parameters of series. */
 export function toSeriesQuery(filters: Filters, nowMs: number) {
   const { model, upstream, key, project, operation, outcome, code, cache } = filters.values;
   return {
@@ -138,7 +138,7 @@ export function toRowQueries(filters: Filters, nowMs: number): readonly ReturnTy
   return (outcomesOf[outcome] ?? [outcome]).map((one) => ({ ...query, outcome: oneOf(rowOutcomes, one) }));
 }
 
-/** What rows of one outcome are asked for with. What is searched for is the caller's: it can be one of two things. */
+/** The query for rows of one outcome. The caller adds the search, which can be one of two parameters. */
 export function toQuery(filters: Filters, nowMs: number) {
   const { key, project, model, upstream, operation, outcome, code, cache, status } = filters.values;
   const { minDurationMs, minCost, tag } = filters.values;
@@ -153,7 +153,7 @@ export function toQuery(filters: Filters, nowMs: number) {
   };
 }
 
-/** Whether one call of the API has all rows, so that they can be exported. */
+/** Whether one call of the API returns all rows, so that they can be exported. */
 export const isOneQuery = (filters: Filters): boolean => toRowQueries(filters, 0).length === 1;
 
 /** The live tail supports fewer filters than the list. */
@@ -162,5 +162,5 @@ export function canBeFollowed(filters: Filters): boolean {
   return isOneQuery(filters) && [code, cache, minDurationMs, minCost, tag].every((each) => each === undefined);
 }
 
-/** Ours are hex digits; the beginning of one is enough. The client's is whatever it likes. */
+/** The gateway's IDs are hex digits, and a prefix is enough. A client's ID may be anything. */
 export const mayBeOwnId = (search: string): boolean => /^[0-9a-f]{4,32}$/i.test(search);

@@ -27,7 +27,7 @@ async function readPage(filters: Filters, before: string | undefined, signal: Ab
       { before, signal },
     );
   if (search === '') return read();
-  // Clients send hex digits as well: what is none of ours may be one of theirs.
+  // Clients' IDs may be hex digits too: if the gateway's do not match, a client's may.
   if (mayBeOwnId(search)) {
     const own = await read({ id: search });
     if (own.items.length > 0) return own;
@@ -61,14 +61,14 @@ export const ledgerRowQuery = (id: string) =>
   queryOptions({
     queryKey: ['ledger', 'row', id],
     queryFn: ({ signal }) => ask('GET /api/ledger/:id', { params: { id }, signal }),
-    // What is over does not change.
+    // A finished request does not change.
     staleTime: Number.POSITIVE_INFINITY,
   });
 
 const askAgainMs = 400;
 const mostAsks = 12;
 
-/** The ledger learns of a call a moment after the answer. */
+/** The ledger has a call a moment after its answer. */
 export function useTry(requestId: string | undefined): PlaygroundTry['item'] {
   const { data } = useQuery({
     queryKey: ['playground', 'try', requestId],
@@ -97,7 +97,7 @@ export interface Names extends LedgerChoices {
 
 const none: LedgerChoices = { keys: [], projects: [], models: [], upstreams: [] };
 
-/** What is there to choose from; and names for IDs. What is gone by now is called by its ID. */
+/** The values to choose from, and names for IDs. A deleted one is shown by its ID. */
 export function useNames(): Names {
   const { data = none } = useQuery({
     queryKey: ['ledger', 'choices'],

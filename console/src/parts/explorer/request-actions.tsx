@@ -15,7 +15,7 @@ import { toJavaScript, toPython } from '../snippets/http-code.ts';
 import { toShared } from '../snippets/share.ts';
 
 interface NeighboursProps {
-  /** Of the rows on the page, in their order. */
+  /** The rows on the page, in their order. */
   readonly ids: readonly string[];
   readonly id: string;
   onOpen(id: string): void;
@@ -52,7 +52,7 @@ const languages: readonly Language[] = ['curl', 'Python', 'JavaScript'];
 
 interface RequestActionsProps {
   readonly row: LedgerDetail;
-  /** As it was sent, where that is kept and was asked for. */
+  /** As sent, if it was captured and loaded. */
   readonly body: unknown;
 }
 

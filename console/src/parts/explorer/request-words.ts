@@ -9,7 +9,7 @@ type Try = LedgerDetail['tries'][number];
 
 interface OutcomeLook {
   readonly label: string;
-  /** Of those that a StatusBadge knows. */
+  /** A state of `StatusBadge`. */
   readonly state: 'ok' | 'error' | 'warning' | 'left' | 'unknown';
 }
 
@@ -22,7 +22,7 @@ export const outcomeLooks: Readonly<Record<Outcome, OutcomeLook>> = {
   lost: { label: outcomeWords.lost, state: 'unknown' },
 };
 
-/** A sentence or two. */
+/** One or two sentences. */
 export function describeOutcome({ outcome, status, error, durationMs, upstream }: LedgerRow): string {
   const after = formatDuration(durationMs);
   const subject = upstream === null ? 'The upstream' : `The upstream ${upstream}`;
@@ -60,11 +60,11 @@ const tryWords: Readonly<Record<string, string>> = {
   outrun: 'was slower than another',
 };
 
-/** "refused the connection (ECONNREFUSED)". What another version wrote stands as it is. */
+/** "refused the connection (ECONNREFUSED)". Outcomes of other versions are shown unchanged. */
 export function describeTry({ outcome, detail }: Pick<Try, 'outcome' | 'detail'>): string {
   const words = tryWords[outcome] ?? outcome;
   return detail === null ? words : `${words} (${detail})`;
 }
 
-/** Not every call that is in the list was sent. */
+/** Not every listed call was sent. */
 export const isAnswered = ({ outcome }: Pick<Try, 'outcome'>): boolean => outcome === 'answered';

@@ -16,11 +16,11 @@ import { outcomeLooks } from './request-words.ts';
 
 export interface RowListProps {
   readonly rows: readonly LedgerRow[];
-  /** Those that came just now. */
+  /** Rows that just arrived. */
   readonly fresh: ReadonlySet<string>;
   readonly names: Names;
   readonly openId: string | undefined;
-  /** Another list is on its way. */
+  /** Another list is loading. */
   readonly isStale: boolean;
   onOpen(id: string): void;
 }
@@ -134,7 +134,7 @@ const Cards = ({ rows, fresh, names, openId, onOpen }: RowListProps) => (
   </Stack>
 );
 
-/** The whole row is as good as the link in it, save where text is selected. */
+/** A click on the row follows its link, unless text is selected. */
 function openByRow(event: MouseEvent, id: string, onOpen: (id: string) => void): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.target instanceof Element && event.target.closest('a, button') !== null) return;
@@ -159,7 +159,7 @@ function OpenLink({ row }: { readonly row: LedgerRow }) {
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-/** The day is said where it is not today. */
+/** The date is shown if it is not today. */
 function toClock(at: string): { readonly date: string; readonly time: string } {
   const then = new Date(at);
   const isToday = then.toDateString() === new Date().toDateString();
@@ -184,7 +184,7 @@ const TwoLines = ({ first, second }: { readonly first: string; readonly second: 
   </>
 );
 
-/** What is billed, in as few words as possible. */
+/** The billed usage, as short as possible. */
 function UsageOf({ row }: { readonly row: LedgerRow }) {
   const { billedInputTokens, billedOutputTokens, billedSearchUnits, isEstimated } = row;
   const parts = [
@@ -212,7 +212,7 @@ function tokenWords(input: number, output: number): string[] {
 
 function CostOf({ row: { cost, billedInputTokens } }: { readonly row: LedgerRow }) {
   if (cost !== null) return <Money dollars={cost} />;
-  // Nothing owed, or something of which nobody knows the price.
+  // Nothing is billed, or the price is unknown.
   if (billedInputTokens === null) return <Nothing>none</Nothing>;
   return (
     <Text span inherit c="dimmed" title="No price is known for this model at this upstream">

@@ -18,7 +18,7 @@ import { ledgerPageQuery, type Names, rowsPerPage, toExportHref } from './ledger
 import { RowList } from './row-list.tsx';
 import { type Tail, useTail } from './use-tail.ts';
 
-/** Where the beginning of the list is so far out of sight, somebody reads further down, and what comes on top would move it. */
+/** If the top of the list is further out of sight than this, the user reads further down, and new rows on top would move it. */
 const atTopPx = 80;
 
 const emptyAgainMs = 2_000;
@@ -36,7 +36,7 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
   const list = useRef<HTMLDivElement>(null);
   const isUnderPointer = useRef(false);
 
-  // The tail knows no search, has no end, and belongs on top of the newest page.
+  // The live list has no search and no end, and belongs on top of the newest page.
   const canFollow = before === undefined && filters.search === '' && filters.to === undefined && canBeFollowed(filters);
   const isFollowing = canFollow && query.get('live') === '1';
   const page = useQuery({
@@ -45,7 +45,7 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
     refetchInterval: ({ state }) =>
       !isFollowing && before === undefined && state.data?.items.length === 0 && emptyAgainMs,
   });
-  // What comes now is within every preset: its beginning is left out, as it moves.
+  // New rows are within every preset: its start is left out, as it moves.
   const { key, project, model, upstream, operation, outcome, status } = toQuery(filters, 0);
   const tailQuery = { key, project, model, upstream, operation, outcome, status };
   const tail = useTail({
@@ -128,7 +128,7 @@ interface Held<T> {
 const isReadFurtherDown = (list: Element | null): boolean =>
   list !== null && list.getBoundingClientRect().top < -atTopPx;
 
-/** Back at the top, what waited is shown without being asked for. */
+/** Back at the top, held rows are shown automatically. */
 function useReleaseAtTop(
   { release, heldCount }: Tail,
   list: Held<Element | null>,
@@ -151,7 +151,7 @@ interface BoxProps {
   readonly children: ReactNode;
 }
 
-/** A finger does not rest above things as a mouse does. */
+/** Touch does not hover as a mouse does. */
 const Box = ({ box, onPointerIn, onPointerOut, children }: BoxProps) => (
   <div
     ref={box}
@@ -194,7 +194,7 @@ function LiveSwitch({ isOn, canFollow, tail, onChange }: LiveSwitchProps) {
   );
 }
 
-/** A place of its own, so that nothing moves when it comes and goes. */
+/** Has a fixed height, so that nothing moves when it appears and disappears. */
 function HeldRows({ tail: { heldCount, release } }: { readonly tail: Tail }) {
   return (
     <div className="held" role="status">
@@ -318,7 +318,7 @@ interface PagerProps {
 }
 
 function Pager({ next, before, count, onGo }: PagerProps) {
-  // Where each page before this one began; a reader who came by a link has none.
+  // The cursors of the former pages; empty after following a link.
   const [trail, setTrail] = useState<readonly (string | undefined)[]>([]);
   if (next === undefined && before === undefined) return null;
   const goOlder = (): void => {

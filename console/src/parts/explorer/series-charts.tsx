@@ -16,7 +16,7 @@ import type { LatencyKind, Sight } from './sight.ts';
 interface SeriesChartsProps {
   readonly answer: Answer;
   readonly sight: Sight;
-  /** Empty where nothing is split. */
+  /** Empty without a split. */
   readonly lines: readonly NamedLine[];
   readonly isNarrow: boolean;
   onZoom(from: string, to: string): void;
@@ -90,7 +90,7 @@ export function SeriesCharts({ answer, sight, lines, isNarrow, onZoom, onLatency
   );
 }
 
-/** Split, each chart has a line for each value; else what belongs to the chart, and before it the same of the stretch before. */
+/** With a split, each chart has a line for each value; else the chart's own series, and the former period. */
 function toCharts(answer: Answer, lines: readonly NamedLine[]) {
   const { total, comparison } = answer;
   const spans = spansOf(answer);

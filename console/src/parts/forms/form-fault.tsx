@@ -19,7 +19,7 @@ interface FormButtonsProps {
   readonly busy: boolean;
 }
 
-/** The end of a form: back without a change, or on. */
+/** The buttons of a form: cancel and submit. */
 export const FormButtons = ({ onCancel, submitLabel, busy }: FormButtonsProps) => (
   <Group justify="flex-end" gap="xs">
     <Button variant="default" onClick={onCancel}>
@@ -34,7 +34,7 @@ export const FormButtons = ({ onCancel, submitLabel, busy }: FormButtonsProps) =
 /** The server's own rule. */
 const leastCharacters = 12;
 
-/** Asks for a new password, and says while it is typed whether the server will take it. */
+/** Asks for a new password, and shows while typing whether the server will accept it. */
 export function NewPassword({ value, ...props }: PasswordInputProps & { readonly value: string }) {
   const length = [...value].length;
   return (

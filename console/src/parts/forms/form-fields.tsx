@@ -6,20 +6,20 @@ import type { FieldWords } from '../words/operations.ts';
 
 export interface FormField extends FieldWords {
   readonly path: string;
-  /** Where it is neither a text nor a choice. */
+  /** If it is neither a text nor a choice. */
   readonly kind?: 'number' | 'tags' | 'check' | 'switch';
-  /** At least 1 where nothing is said. */
+  /** Default: at least 1. */
   readonly min?: number;
   readonly max?: number;
-  /** Whole numbers where there is none. */
+  /** Default: whole numbers. */
   readonly step?: number;
-  /** Where a list of texts is taken apart as it is typed. */
+  /** The separators of a list of texts. */
   readonly splitChars?: string[];
-  /** What else is at fault here: the whole section. */
+  /** A further path whose errors are shown here, such as the whole section. */
   readonly faultAt?: string;
 }
 
-/** A field, or several side by side where there is room. */
+/** A field, or several side by side if there is room. */
 export type FieldRow<Values> = FormField | FieldGrid<Values>;
 
 interface FieldGrid<Values> {
@@ -30,7 +30,7 @@ interface FieldGrid<Values> {
 interface FormFieldsProps<Values> {
   readonly form: UseFormReturnType<Values>;
   readonly fields: readonly FieldRow<Values>[];
-  /** What stands before each path. */
+  /** The prefix of each path. */
   readonly at?: string;
 }
 

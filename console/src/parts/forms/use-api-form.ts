@@ -8,27 +8,27 @@ import { dropDraft, readDraft, useUnsaved, writeDraft } from './draft.ts';
 
 interface ApiFormOptions<Values extends object, Result> {
   readonly initialValues: Values;
-  /** Under which the draft is kept; none is kept without it. */
+  /** The name of the draft; without it, no draft is stored. */
   readonly draftKey?: string;
-  /** Fields that no draft keeps: passwords and credentials. */
+  /** Fields never stored in a draft: passwords and credentials. */
   readonly secrets?: readonly (keyof Values & string)[];
-  /** What is sent; its faults are shown. */
+  /** Sends the form; errors are shown. */
   submit(values: Values): Promise<Result>;
   onDone?(result: Result, values: Values): void;
-  /** Where the form calls a field otherwise than the API: `targets[0].upstream` to `upstream`. */
+  /** Set if the form's field names differ from the API's: `targets[0].upstream` to `upstream`. */
   toField?(path: string): string;
 }
 
 export interface ApiForm<Values extends object> {
   readonly form: UseFormReturnType<Values>;
-  /** What is wrong beside the fields; to be shown with FormFault. */
+  /** The error that belongs to no field; to be shown with FormFault. */
   readonly fault: string | undefined;
-  /** The error itself, for those who act on its code. */
+  /** The error itself, for callers that act on its code. */
   readonly error: unknown;
   readonly busy: boolean;
   /** For the `<form>`. */
   readonly onSubmit: (event?: React.SyntheticEvent<HTMLFormElement>) => void;
-  /** What was typed before is shown again. */
+  /** Values of an earlier draft are shown. */
   readonly fromDraft: boolean;
   discardDraft(): void;
 }
@@ -46,7 +46,7 @@ export function useApiForm<Values extends object, Result = unknown>({
   const [error, setError] = useState<unknown>();
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(false);
-  // A second click comes before the first one has rendered.
+  // A second click may come before the first one has rendered.
   const sending = useRef(false);
 
   const form: UseFormReturnType<Values> = useForm<Values>({
@@ -57,7 +57,7 @@ export function useApiForm<Values extends object, Result = unknown>({
     },
   });
 
-  // A form that keeps a draft is one that somebody works at.
+  // A form with a draft is being edited.
   const isEdited = draftKey !== undefined && (fromDraft || form.isDirty());
   const forgetEdits = useUnsaved(isEdited);
 
@@ -99,7 +99,7 @@ export function useApiForm<Values extends object, Result = unknown>({
 
 interface FormErrors {
   readonly errors: Record<string, string>;
-  /** What stands at no field of this form. */
+  /** Errors that belong to no field of this form. */
   readonly rest: string | undefined;
 }
 
@@ -116,7 +116,7 @@ function toFormErrors(thrown: unknown, values: object, toField: (path: string) =
   return { errors, rest: rest.length === 0 ? undefined : rest.join(' ') };
 }
 
-/** `targets[0].base_url` is "target 1, base url": for what has no field of its own here. */
+/** `targets[0].base_url` becomes "target 1, base url": for errors without a field here. */
 export function toWords(path: string): string {
   const words = path
     .replaceAll(/(\w+?)s?\[(\d+)\]/g, (_, name: string, at: string) => `${name} ${Number(at) + 1}`)
@@ -125,7 +125,7 @@ export function toWords(path: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The field itself, or the one that it stands in: `models.3` is shown at `models` where that is one input. */
+/** The field itself, or the one that contains it: `models.3` is shown at `models` if that is one input. */
 function nearestIn(values: object, field: string): string | undefined {
   const steps = field.split('.');
   let value: unknown = values;

@@ -3,10 +3,10 @@
 import { isMapping } from '../../parts/forms/documents.ts';
 
 export interface Difference {
-  /** As documents write it: `targets[0].upstream`; empty where the whole thing is no document. */
+  /** In the documents' notation: `targets[0].upstream`; empty if the whole value is no document. */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  /** As JSON writes them; undefined on the side where there is none. */
+  /** As JSON; undefined on a side without a value. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
@@ -36,11 +36,11 @@ interface Step {
   readonly inAfter: unknown;
 }
 
-/** Undefined where the two are compared as a whole: one of them has no fields, or they are of different kinds. */
+/** Undefined if the two are compared as a whole: one has no fields, or their types differ. */
 function stepsOf(before: unknown, after: unknown): Step[] | undefined {
   if (Array.isArray(before ?? after) && isListOrNothing(before) && isListOrNothing(after)) {
     const [one, other] = [before ?? [], after ?? []];
-    // Names and numbers read better in one line.
+    // Names and numbers are easier to read on one line.
     if (![...one, ...other].some(isMapping)) return undefined;
     const length = Math.max(one.length, other.length);
     return Array.from({ length }, (_, index) => ({
@@ -65,7 +65,7 @@ const isDocumentOrNothing = (value: unknown): value is Document | undefined => v
 const isListOrNothing = (value: unknown): value is readonly unknown[] | undefined =>
   value === undefined || Array.isArray(value);
 
-/** What a document inherits is none of its fields. */
+/** Inherited properties are no fields. */
 const fieldOf = (document: Document | undefined, name: string): unknown =>
   document !== undefined && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined;
 

@@ -13,7 +13,7 @@ interface ActionProps extends ButtonProps, Attributes<ButtonProps> {
 
 const iconSizes: Readonly<Record<string, number>> = { xs: 14, 'compact-sm': 14, 'compact-xs': 12 };
 
-/** What can be done, in a word beside its icon. */
+/** An action as text with an icon. */
 export function Action({ icon, label, size = 'sm', variant = 'default', ...props }: ActionProps) {
   const leftSection = <Icon name={icon} size={iconSizes[String(size)] ?? 16} />;
   return (
@@ -25,11 +25,11 @@ export function Action({ icon, label, size = 'sm', variant = 'default', ...props
 
 interface IconButtonProps extends ActionIconProps, Attributes<ActionIconProps> {
   readonly icon: IconName;
-  /** Said to those who do not see the icon. */
+  /** The label for screen readers. */
   readonly label: string;
 }
 
-/** The same as an icon alone. */
+/** The same with an icon only. */
 export const IconButton = ({ icon, label, ...props }: IconButtonProps) => (
   <ActionIcon variant="subtle" color="gray" aria-label={label} {...props}>
     <Icon name={icon} size={16} />

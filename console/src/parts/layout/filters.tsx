@@ -9,7 +9,7 @@ import { Icon } from '../marks/icon.tsx';
 
 type Changes = Parameters<typeof withParameters>[1];
 
-/** The parameters of the page's address, and how some of them are changed; what was there goes into the history unless it is replaced. */
+/** The query parameters of the page's URL, and how to change some; a change adds to the history unless it replaces. */
 export function useAddress() {
   const [parameters, set] = useSearchParams();
   const change = useCallback(
@@ -21,7 +21,7 @@ export function useAddress() {
 
 interface FilterSelectProps {
   readonly label: string;
-  /** Stands there where nothing is chosen. */
+  /** Shown if nothing is chosen. */
   readonly any: string;
   readonly data: readonly (string | { readonly value: string; readonly label: string })[];
   readonly value: string;
@@ -51,7 +51,7 @@ interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value'> {
   onChange(text: string): void;
 }
 
-/** The list follows once typing pauses; the back button changes the field. */
+/** The list changes once typing pauses; the back button changes the field. */
 export function SearchField({ value, onChange, ...props }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const changeLater = useDebouncedCallback(onChange, typingMs);

@@ -28,7 +28,7 @@ export function PageHead({ title, about, children }: PageHeadProps) {
   );
 }
 
-/** What the tab is called. */
+/** Sets the title of the browser tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Postern`;
@@ -40,7 +40,7 @@ interface TabRowProps {
   readonly selected: string;
 }
 
-/** The tabs of a page in one row, which scrolls where not all fit: the chosen one is always in view. */
+/** The tabs of a page in one row, which scrolls if they do not fit: the selected one is always in view. */
 export function TabRow({ tabs, selected }: TabRowProps) {
   const list = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another choice is another tab to be seen

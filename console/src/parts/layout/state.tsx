@@ -7,9 +7,9 @@ import { Action } from './button.tsx';
 import { Muted } from './text.tsx';
 
 interface LoadingProps {
-  /** As many as will be there, so that nothing jumps. */
+  /** The expected number of rows, so that nothing jumps. */
   readonly rows?: number;
-  /** In pixels, of one row. */
+  /** Height of a row, in pixels. */
   readonly rowHeight?: number;
 }
 
@@ -40,7 +40,7 @@ export const toMessage = (error: unknown): string =>
 interface EmptyProps {
   readonly icon: IconName;
   readonly title: string;
-  /** The next step, in a sentence or two. */
+  /** The next step, in one or two sentences. */
   readonly children?: ReactNode;
   readonly action?: ReactNode;
 }
@@ -71,7 +71,7 @@ interface NoticeProps {
   readonly children: ReactNode;
 }
 
-/** Something to be noticed before one goes on: readable in light and in dark. */
+/** A notice, readable in both colour schemes. */
 export const Notice = ({ title, icon = 'warning', className, children }: NoticeProps) => (
   <Alert
     variant="default"

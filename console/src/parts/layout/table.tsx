@@ -6,13 +6,13 @@ import type { ComponentPropsWithoutRef, ReactNode } from 'react';
 interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
   readonly title: string;
   readonly className?: string;
-  /** The title is there for those who hear the page. */
+  /** The title is for screen readers only. */
   readonly isHidden?: boolean;
-  /** Rows can be put in its order. */
+  /** Rows can be sorted by it. */
   readonly isSortable?: boolean;
 }
 
-/** By which column, by its title, the rows stand. */
+/** The column that the rows are sorted by, by its title. */
 export interface Sorting {
   readonly by: string;
   readonly isDescending: boolean;
@@ -20,15 +20,15 @@ export interface Sorting {
 
 interface Row extends Omit<ComponentPropsWithoutRef<'tr'>, 'children'> {
   readonly id: string;
-  /** As many as there are columns. */
+  /** One for each column. */
   readonly cells: readonly ReactNode[];
 }
 
 interface DataTableProps extends Omit<TableProps, 'data' | 'children'> {
-  /** A word where a column has nothing but its title. */
+  /** A string for a column with only a title. */
   readonly columns: readonly (string | Column)[];
   readonly rows: readonly Row[];
-  /** Whether the first cell of a row says what the row is of. */
+  /** Whether the first cell of a row is its header. */
   readonly isNamed?: boolean;
   readonly foot?: Row;
   readonly caption?: ReactNode;
@@ -60,7 +60,7 @@ export function DataTable(props: DataTableProps) {
       <Table.Thead>
         <Table.Tr>
           {all.map(({ title, isHidden = false, isSortable = false, className: _, ...cell }) => (
-            // At the right edge, what is hidden would make the page wider.
+            // At the right edge, hidden content would make the page wider.
             <Table.Th
               key={title}
               scope="col"
@@ -90,7 +90,7 @@ interface SortButtonProps {
   readonly onSort: DataTableProps['onSort'];
 }
 
-/** The largest first; pressed again, the other way round. */
+/** Largest first; pressed again, smallest first. */
 function SortButton({ title, sorting, onSort }: SortButtonProps) {
   const isBy = sorting?.by === title;
   return (
@@ -104,7 +104,7 @@ function SortButton({ title, sorting, onSort }: SortButtonProps) {
   );
 }
 
-/** By its name; undefined and null are left out. */
+/** Name and value; undefined and null are left out. */
 export type Fact = readonly [name: string, value: ReactNode];
 
 interface FactTableProps extends Omit<TableProps, 'data' | 'children'> {

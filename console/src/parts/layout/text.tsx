@@ -6,20 +6,20 @@ import type { HTMLAttributes, ReactNode } from 'react';
 type Attributes<Props> = Omit<HTMLAttributes<HTMLElement>, keyof Props | 'color'>;
 type NoteProps = TextProps & Attributes<TextProps> & { readonly component?: 'div' | 'span' };
 
-/** Quiet, and a little smaller than what it stands beside. */
+/** Dimmed, and a little smaller than the text beside it. */
 export const Muted = ({ component = 'div', ...props }: NoteProps) => (
   <Text size="sm" c="dimmed" component={component} {...props} />
 );
 
-/** Quiet and small: a remark. */
+/** Dimmed and small: a remark. */
 export const Remark = (props: NoteProps) => <Muted size="xs" {...props} />;
 
-/** A word in a frame; what stands around it, such as a tooltip, may add a class. */
+/** A word in a frame; an element around it, such as a tooltip, may add a class. */
 export const Tag = ({ className = '', ...props }: BadgeProps & Attributes<BadgeProps>) => (
   <Badge variant="default" className={`plain-badge ${className}`} {...props} />
 );
 
-/** Of a part of a page. */
+/** The heading of a part of a page. */
 export const Heading = (props: Omit<TitleProps, 'order'> & { readonly children: ReactNode }) => (
   <Title order={3} size="h5" {...props} />
 );

@@ -39,9 +39,9 @@ export type Status = keyof typeof looks;
 
 interface StatusBadgeProps {
   readonly state: Status;
-  /** Instead of the state's own word. */
+  /** In place of the state's default label. */
   readonly label?: string;
-  /** Why it is so: in a tooltip. */
+  /** The reason, shown in a tooltip. */
   readonly why?: string | null | undefined;
 }
 
@@ -74,7 +74,7 @@ interface SuccessProps {
   readonly failedCalls: number;
 }
 
-/** Empty where nothing was called lately: then there is nothing to say. */
+/** Empty if there were no recent calls. */
 export function Success({ calls, failedCalls }: SuccessProps) {
   if (calls === 0) return null;
   return (
@@ -92,11 +92,11 @@ function successWords({ calls, failedCalls }: SuccessProps): string {
 interface ManagedByProps {
   readonly by: 'file' | 'store' | 'embedded' | 'built-in';
   readonly place?: { readonly file: string; readonly line: number } | null | undefined;
-  /** As an icon alone: in rows of one line. */
+  /** As an icon only, for rows of one line. */
   readonly isShort?: boolean;
 }
 
-/** Nothing for what is kept in the store: that is changed here. */
+/** Renders nothing for resources in the store, which can be changed here. */
 export function ManagedBy({ by, place, isShort = false }: ManagedByProps) {
   if (by === 'store') return null;
   if (by !== 'file') return <Standing by={by} isShort={isShort} />;

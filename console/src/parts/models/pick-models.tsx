@@ -34,7 +34,7 @@ export function saveModel(document: Document, etag: string | undefined): Promise
 export const refreshModels = (queries: QueryClient): Promise<void> =>
   queries.invalidateQueries({ queryKey: ['models'] });
 
-/** Asked for anew each time: it goes out to the upstream itself. */
+/** Fetched each time, because it calls the upstream itself. */
 function useUpstreamModels(upstream: string) {
   return useQuery({
     queryKey: ['upstreams', 'listed models', upstream],
@@ -46,7 +46,7 @@ function useUpstreamModels(upstream: string) {
 
 interface PickModelsProps {
   readonly upstream: string;
-  /** Beside the button that adds them. */
+  /** Shown beside the button that adds them. */
   readonly children?: ReactNode;
   onAdded(ids: readonly string[]): void;
 }
@@ -58,7 +58,7 @@ export function PickModels({ upstream, children, onAdded }: PickModelsProps) {
   const [failures, setFailures] = useState<Readonly<Record<string, string>>>({});
   const listing = useUpstreamModels(upstream);
 
-  /** What is not known is not guessed: it would serve, and be offered for, whatever the upstream can. */
+  /** Unknown operations are not guessed: the model would serve everything that the upstream supports. */
   const listed = (name: string) => listing.data?.items.find(({ id }) => id === name);
   const completed = chosen.map((one): Completed => {
     const guessed = listed(one.name)?.operations ?? operationsByName(one.name);
@@ -128,11 +128,11 @@ export function PickModels({ upstream, children, onAdded }: PickModelsProps) {
 }
 
 interface Chosen {
-  /** As the upstream calls it. */
+  /** The upstream's name for it. */
   readonly name: string;
-  /** As clients will. */
+  /** The name for clients. */
   readonly id: string;
-  /** What somebody chose; undefined where it is as its list or its name says. */
+  /** Chosen by the user; undefined for those of its list or its name. */
   readonly operations?: readonly Operation[];
   readonly isFree?: boolean;
   readonly amounts?: Amounts;
@@ -141,7 +141,7 @@ interface Chosen {
 type Amounts = Readonly<Partial<Record<PriceUnit, string>>>;
 
 interface Completed extends Required<Chosen> {
-  /** Its list or its name says what it is for. */
+  /** Its operations come from the list or its name. */
   readonly isGuessed: boolean;
   /** Its list price. */
   readonly price: UpstreamModels['items'][number]['price'];
@@ -177,7 +177,7 @@ interface ChosenModelsProps {
   onChange(name: string, more: Partial<Chosen>): void;
 }
 
-/** Those about to be added, each with the name that clients will use, what it serves, what it costs, and why one could not be added. */
+/** The models to add, each with its name for clients, operations, price, and the error if it could not be added. */
 function ChosenModels({ chosen, onChange, failures }: ChosenModelsProps) {
   if (chosen.length === 0) return null;
   return (
@@ -218,7 +218,7 @@ interface PriceOfProps {
   onChange(more: Partial<Chosen>): void;
 }
 
-/** The list price where there is one; else what is written here. */
+/** The list price if there is one; else the one typed here. */
 function PriceOf({ one, onChange }: PriceOfProps) {
   if (one.price !== null) return <Remark>{`${priceInWords(one.price)}. ${sourceInWords(one.price)}`}</Remark>;
   const units = unitsOf(one.operations);
@@ -260,7 +260,7 @@ interface ListedModelsProps {
   onChoose(names: readonly string[]): void;
 }
 
-/** What an upstream lists, to tick; and names that are written, where it lists nothing or not this one. */
+/** The upstream's models to select; and typed names, if it has no list or the model is not in it. */
 function ListedModels({ listing, chosen, onChoose }: ListedModelsProps) {
   const { data, error, isFetching, refetch } = listing;
   if (isFetching && data === undefined) return <Loading rows={3} />;

@@ -3,7 +3,7 @@
 import { toAddress } from '../api/asking.ts';
 
 export interface ProofNews {
-  /** Undefined where it was proved. */
+  /** Undefined after a successful proof. */
   readonly problem: string | undefined;
 }
 

@@ -14,7 +14,7 @@ import { Icon } from '../marks/icon.tsx';
 import { type ProofNews, proofChannel, providerPath } from './proof-channel.ts';
 import { canHavePasskeys, PasskeyButton } from './sign-in-form.tsx';
 
-/** Dialogs may ask for it, and a session may end beneath it. */
+/** Above other dialogs, because they may ask for it, and a session may end while they are open. */
 const aboveDialogs = 300;
 
 export default function ProofDialog({ onAnswer }: { onAnswer(proved: boolean): void }) {
@@ -91,7 +91,7 @@ function PasswordProof({ member, onProved }: WayProps & { readonly member: Membe
   );
 }
 
-/** In a window of its own, so that nothing of this page is lost. */
+/** In a separate window, so that nothing of this page is lost. */
 function ProviderProof({ title, onProved }: WayProps & { readonly title: string }) {
   const [fault, setFault] = useState<string>();
   useEffect(() => {
@@ -107,7 +107,7 @@ function ProviderProof({ title, onProved }: WayProps & { readonly title: string 
   }, [onProved]);
   const open = (): void => {
     setFault(undefined);
-    // Where the browser lets no window open, this one goes there.
+    // If the browser blocks the window, this page goes there.
     if (window.open(providerPath, '_blank', 'popup,width=520,height=720') === null) location.assign(providerPath);
   };
   return (

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { type Role, roles } from '../../../../src/admin/contract.ts';
 import { useMember } from '../api/session.ts';
 
-/** What each may do, in a sentence. */
+/** What each role permits, in a sentence. */
 export const roleWords: Readonly<Record<Role, string>> = {
   viewer: 'Sees everything but secrets, captured bodies and the audit log.',
   editor: 'Changes models, tests them and their upstreams, and uses the playground.',
@@ -14,12 +14,12 @@ export const roleWords: Readonly<Record<Role, string>> = {
   owner: 'May do everything, and says who else may.',
 };
 
-/** Undefined where nobody is signed in. */
+/** Undefined if nobody is signed in. */
 export function useRole(): Role | undefined {
   return useMember()?.role;
 }
 
-/** Whether the member may do what takes that role. */
+/** Whether the member has at least this role. */
 export function useMay(role: Role): boolean {
   const own = useRole();
   return own !== undefined && roles.indexOf(own) >= roles.indexOf(role);
@@ -28,11 +28,11 @@ export function useMay(role: Role): boolean {
 interface NeedsProps {
   readonly role: Role;
   readonly children: ReactNode;
-  /** Shows nothing to others, rather than what they cannot use. */
+  /** Renders nothing for others, rather than what they cannot use. */
   readonly hide?: boolean;
 }
 
-/** Its children work for those who have the role; others see why they do not. */
+/** Its children are enabled for members with the role; others see why they are not. */
 export function Needs({ role, children, hide = false }: NeedsProps) {
   const own = useRole();
   const may = useMay(role);

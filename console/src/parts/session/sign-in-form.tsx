@@ -17,7 +17,7 @@ import { leaveConsole } from './sign-out.ts';
 
 interface SignInFormProps {
   readonly ways: Session['signIn'];
-  /** Who was signed in, where a session has ended. */
+  /** The member of a session that has ended. */
   readonly email?: string;
 }
 
@@ -73,17 +73,17 @@ export const ProviderButton = ({ title }: { readonly title: string }) => (
   </Button>
 );
 
-/** Back to this page afterwards: what was typed there is kept as a draft. */
+/** Returns to this page afterwards: typed values are kept as a draft. */
 const oidcPath = (): string =>
   toAddress('GET /api/session/oidc', { query: { page: location.pathname + location.search } });
 
 interface PasskeyButtonProps {
-  /** Where the device's answer goes; what it has to sign is had from `/options` behind it. */
+  /** The endpoint for the device's answer; its challenge comes from `/options` below it. */
   readonly at: '/api/session/passkey' | '/api/me/proof/passkey';
   onDone(session: Session): void;
 }
 
-/** Signs in with a passkey; what speaks with the browser about it is loaded when it is asked for. */
+/** Signs in with a passkey; the WebAuthn code is loaded on demand. */
 export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
   const { mutate, isPending, error } = useMutation({ mutationFn: () => show(at), onSuccess: onDone });
   return (
@@ -94,7 +94,7 @@ export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
   );
 }
 
-/** Browsers bind them to a name, and know none on a page that came over plain HTTP from another machine. */
+/** Browsers bind passkeys to a host name, and support none on a page loaded over plain HTTP from another machine. */
 export const canHavePasskeys = (): boolean => window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
 
 async function show(at: PasskeyButtonProps['at']): Promise<Session> {
@@ -105,12 +105,12 @@ async function show(at: PasskeyButtonProps['at']): Promise<Session> {
 }
 
 function toFault(error: Error): string {
-  // What browsers say when the person pressed Cancel, or nothing was chosen.
+  // The browser's error if the user cancelled, or chose nothing.
   if (error.name === 'NotAllowedError') return 'No passkey was used. Try again, or take another way.';
   return toMessage(error);
 }
 
-/** Asks a member whose session has ended to sign in again, above the page: nothing that was typed there is lost. */
+/** Asks a member whose session has ended to sign in again, above the page, so that no typed text is lost. */
 export function ExpiredSession() {
   const session = useSession();
   const isExpired = useFlag(expired);
@@ -141,7 +141,7 @@ export function ExpiredSession() {
   );
 }
 
-/** What was refused meanwhile is asked for again. */
+/** Fetches again what was refused in the meantime. */
 function useCatchUp(isExpired: boolean): void {
   const queries = useQueryClient();
   const was = useRef(isExpired);

@@ -15,7 +15,7 @@ export async function signOut(): Promise<void> {
   leaveConsole();
 }
 
-/** A page loaded anew holds nothing of what was seen. */
+/** A reload removes everything from memory. */
 export function leaveConsole(): void {
   dropAllDrafts();
   location.assign('/');

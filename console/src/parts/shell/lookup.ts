@@ -13,7 +13,7 @@ export interface Found {
   readonly path: string;
 }
 
-/** What is looked for; of keys also what is to be done with them: "revoke indexing". */
+/** The text to search for; for keys also an action: "revoke indexing". */
 export interface Search {
   readonly text: string;
   readonly verb: 'Revoke' | 'Rotate' | undefined;
@@ -28,12 +28,12 @@ export function toSearch(typed: string): Search {
 }
 
 const limit = 8;
-/** Of those among which a misspelt name may be. */
+/** The number of candidates for a misspelt name. */
 const looseLimit = 50;
-/** At either end of a misspelt word, the letters that are probably right. */
+/** The number of letters at either end of a misspelt word that are assumed correct. */
 const sureLetters = 3;
 
-/** What cannot be listed just now is left out: the rest is of use all the same. */
+/** A list that fails is left out: the others are still useful. */
 export async function findNamed({ text, verb }: Search, signal: AbortSignal): Promise<Found[]> {
   const lists = verb === undefined ? [models, upstreams, keys, projects, requests] : [keys];
   const found = await Promise.all(lists.map((list) => list(text, signal).catch(() => [])));
@@ -42,7 +42,7 @@ export async function findNamed({ text, verb }: Search, signal: AbortSignal): Pr
 
 type Read = (q: string, limit: number) => Promise<Found[]>;
 
-/** The server finds parts of names. Where it finds none, the ends of what was typed are looked for, and ranked here. */
+/** The server finds parts of names. If it finds none, the ends of the typed word are searched for, and ranked here. */
 async function withTypos(text: string, read: Read): Promise<Found[]> {
   const exact = await read(text, limit);
   if (exact.length > 0 || text.length <= sureLetters) return exact;
@@ -81,7 +81,7 @@ const keys = (text: string, signal: AbortSignal): Promise<Found[]> =>
     }));
   });
 
-/** There are few of them, and the server does not search. */
+/** There are few, and the server has no search for them. */
 async function projects(text: string, signal: AbortSignal): Promise<Found[]> {
   const { items } = await ask('GET /api/projects', { signal });
   return ranked(text, items, ({ id, document }) => [id, String(document.name ?? '')]).map(({ id, document }) => ({
@@ -94,10 +94,10 @@ async function projects(text: string, signal: AbortSignal): Promise<Found[]> {
 }
 
 const ownId = /^[0-9a-f]{4,32}$/i;
-/** Shorter words are hardly a client's ID. */
+/** Shorter words are unlikely to be a client's ID. */
 const shortestClientId = 6;
 
-/** Ours by their beginning, clients' as a whole. */
+/** The gateway's IDs by prefix, clients' IDs as a whole. */
 async function requests(text: string, signal: AbortSignal): Promise<Found[]> {
   const read = async (query: { readonly id: string } | { readonly clientRequestId: string }): Promise<Found[]> => {
     const { items } = await ask('GET /api/ledger', { query: { ...query, limit: 5 }, signal });

@@ -16,7 +16,7 @@ const tokenSeries: readonly Series[] = [
   { name: 'output', label: 'Out', color: 'teal.6' },
 ];
 
-/** Of lists: what upstreams were asked for, and what was known. */
+/** For lists: items sent to upstreams, and items from the cache. */
 const itemSeries: readonly Series[] = [
   { name: 'asked', label: 'Asked for', color: 'blue.6' },
   { name: 'known', label: 'Cached', color: 'teal.6' },
@@ -90,7 +90,7 @@ export function LiveCharts() {
   );
 }
 
-/** What the live view says of itself: whether it follows, stands still or lost its connection; and the button to hold it. */
+/** The state of the live view: live, paused or disconnected; and the button to pause it. */
 function LiveBar() {
   const isPaused = useLivePart((state) => state.isPaused);
   const words = useLivePart(({ status, isPaused: paused, isBehind }) => {

@@ -51,7 +51,7 @@ function open() {
       isHidden = is;
       look();
     },
-    /** The wait for the next try, which is over now. */
+    /** Ends the wait for the next try, and returns how long it was. */
     fireRetry(): number {
       const [timer] = [...timers].filter(({ ms }) => ms < 20_000);
       assert.ok(timer, 'no try is planned');

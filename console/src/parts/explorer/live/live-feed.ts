@@ -11,25 +11,25 @@ type LiveStatus = 'connecting' | 'live' | 'lost' | 'idle';
 export interface LiveState {
   readonly status: LiveStatus;
   readonly isPaused: boolean;
-  /** The gateway is there, and its workers do not answer. */
+  /** The gateway answers, and its workers do not. */
   readonly isBehind: boolean;
-  /** The oldest first. */
+  /** Oldest first. */
   readonly samples: readonly LiveSample[];
   readonly upstreams: readonly LiveUpstream[];
 }
 
 export interface LiveFeed {
   subscribe(listener: () => void): () => void;
-  /** The same object until something is to be seen. */
+  /** The same object until something changes. */
   get(): LiveState;
-  /** What is shown stands still; what happens meanwhile is there when it goes on. */
+  /** The display is paused; samples received meanwhile appear when it goes on. */
   pause(isPaused: boolean): void;
 }
 
 export interface LiveFeedDeps {
   open(signal: AbortSignal): Promise<Response>;
   isHidden(): boolean;
-  /** Calls when the page is hidden or shown, or a lost connection may be worth another try; gives back how to end that. */
+  /** Calls the listener when the page is hidden or shown, or a reconnect may succeed; returns a function that removes it. */
   onSight(listener: () => void): () => void;
   random(): number;
   readonly later?: (work: () => void, ms: number) => () => void;
@@ -38,7 +38,7 @@ export interface LiveFeedDeps {
 export const shownMs = 5 * 60_000;
 const firstWaitMs = 1_000;
 const longestWaitMs = 15_000;
-/** A sample a second, and a heart-beat every fifteen: what is silent for longer is lost. */
+/** There is a sample every second, and a heartbeat every 15 s: after a longer silence the connection is lost. */
 const silenceMs = 20_000;
 
 export function createLiveFeed({ open, isHidden, onSight, random, later = laterByTimer }: LiveFeedDeps): LiveFeed {
@@ -88,7 +88,7 @@ export function createLiveFeed({ open, isHidden, onSight, random, later = laterB
   function take({ isHistory, samples, upstreams, isBehind }: LiveEvent): void {
     failures = 0;
     const first = samples[0]?.at;
-    // A gateway that began anew knows nothing of before; we do.
+    // A restarted gateway has no history; the console keeps its own.
     const kept = isHistory && first !== undefined ? state.samples.filter(({ at }) => at < first) : state.samples;
     const fresh = isHistory ? samples : samples.filter(({ at }) => at > (kept.at(-1)?.at ?? ''));
     set({

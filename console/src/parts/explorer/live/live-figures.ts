@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 
 type Pick = (sample: LiveSample) => number;
 
-/** The samples of so long before the last one. */
+/** The samples within this time before the last one. */
 function newest(samples: readonly LiveSample[], spanMs: number): readonly LiveSample[] {
   const last = samples.at(-1);
   if (last === undefined) return [];
@@ -28,7 +28,7 @@ function rateOf(samples: readonly LiveSample[], pick: Pick): number | undefined 
   return spanMs === 0 ? undefined : (sum * 1000) / spanMs;
 }
 
-/** Of the items of the last minute; and what those would have cost that nobody was asked for. Undefined where there were none of these. */
+/** The share of cached items in the last minute, and their cost saved. Undefined if there were none. */
 export function savings(
   samples: readonly LiveSample[],
 ): { readonly share: number; readonly dollars: number } | undefined {
@@ -45,11 +45,11 @@ export function savings(
 
 export interface LivePoint {
   readonly atMs: number;
-  /** Undefined where nothing was seen: the console or the gateway was away. */
+  /** Undefined if there are none: the console or the gateway was disconnected. */
   readonly samples: readonly LiveSample[] | undefined;
 }
 
-/** Always as many, the last one with the last sample; on the same marks each time, so that shapes do not waver as they move. */
+/** Always the same number, the last one with the last sample; at the same marks each time, so that shapes stay stable as they move. */
 export function toPoints(samples: readonly LiveSample[]): LivePoint[] {
   const last = samples.at(-1);
   if (last === undefined) return [];
@@ -74,6 +74,6 @@ const outcomesOf: Readonly<Record<string, readonly (keyof LiveSample['byOutcome'
   cancelled: ['aborted'],
 };
 
-/** How many requests of a sample ended so. */
+/** The number of requests of a sample with this result. */
 export const resultOf = ({ byOutcome }: LiveSample, result: string): number =>
   (outcomesOf[result] ?? []).reduce((sum, outcome) => sum + (byOutcome[outcome] ?? 0), 0);

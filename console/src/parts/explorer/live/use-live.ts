@@ -10,7 +10,7 @@ const feed = createLiveFeed({
   onSight(listener) {
     document.addEventListener('visibilitychange', listener);
     window.addEventListener('online', listener);
-    // Someone signed in again.
+    // The member signed in again.
     const endExpired = expired.subscribe(() => {
       if (!expired.get()) listener();
     });
@@ -25,12 +25,12 @@ const feed = createLiveFeed({
 
 export const pauseLive = feed.pause;
 
-/** Renders again with each sample: for small parts only. */
+/** Renders again with each sample: for small components only. */
 export function useLive(): LiveState {
   return useSyncExternalStore(feed.subscribe, feed.get);
 }
 
-/** Only what is picked, which has to be a plain value. */
+/** Only the picked value, which has to be primitive. */
 export function useLivePart<T extends string | number | boolean>(pick: (state: LiveState) => T): T {
   return useSyncExternalStore(feed.subscribe, () => pick(feed.get()));
 }
