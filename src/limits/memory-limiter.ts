@@ -3,26 +3,21 @@
 import type { Holder } from '../core/caps.ts';
 import type { Clock } from '../lib/clock.ts';
 import { Counters, type Plan } from './counters.ts';
-import type { Amounts, Limiter, Refused, Taken } from './limiter.ts';
+import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
-
-export interface MemoryLimiter extends Limiter {
-  reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused;
-  readonly size: number;
-}
 
 export interface MemoryLimiterDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-export function createMemoryLimiter({ clock }: MemoryLimiterDeps): MemoryLimiter {
+export function createMemoryLimiter({ clock }: MemoryLimiterDeps) {
   const counters = new Counters();
   return {
-    begin(holders) {
+    begin(holders: readonly Holder[]): Begun | Refused {
       const nowMs = Math.floor(clock.monotonicMs());
       return begin(counters.plan(holders, nowMs), nowMs, 1);
     },
-    reserve(holders, amounts) {
+    reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused {
       const nowMs = Math.floor(clock.monotonicMs());
       const plan = counters.plan(holders, nowMs);
       const obstacle = obstacleTo(plan, amounts, nowMs, 1);
@@ -30,7 +25,7 @@ export function createMemoryLimiter({ clock }: MemoryLimiterDeps): MemoryLimiter
       plan.take(nowMs, amounts);
       return new LocallyTaken(plan, amounts, nowMs);
     },
-    get size() {
+    get size(): number {
       return counters.size;
     },
   };

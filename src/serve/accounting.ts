@@ -9,13 +9,11 @@ import { createAlertPost, createBudgetAlerts } from '../budgets/alerts.ts';
 import { createLocalBudgets } from '../budgets/local-budgets.ts';
 
 import { defaultJournal, formerJournal } from '../config/elements/ledger.ts';
-import type { Ledger } from '../core/accounting/ledger.ts';
-import type { Spending } from '../core/accounting/spending.ts';
 import type { Log } from '../core/log.ts';
 import type { SlotArbiter } from '../core/slots.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
-import { createImporter, type Importer, type ImporterState } from '../journal/importer.ts';
+import { createImporter, type Importer } from '../journal/importer.ts';
 import { createJournal, type Journal } from '../journal/journal.ts';
 import { claimSlot } from '../journal/journal-slot.ts';
 import { createMemoryJournal } from '../journal/memory-journal.ts';
@@ -45,19 +43,9 @@ export interface AccountingDeps {
   readonly parent?: ParentChannel | undefined;
 }
 
-export interface Accounting {
-  readonly spending: Spending;
-  readonly ledger: Ledger;
-  readonly sources: MetricSources;
-  /** Assigns slots at upstreams; undefined where this is the only process. */
-  readonly slotArbiter: SlotArbiter | undefined;
-  imported(): ImporterState;
-  follow(snapshot: Snapshot): void;
-  /** To be called when no exchange is left: imports what is written, if the store accepts it. */
-  close(): Promise<void>;
-}
+export type Accounting = Awaited<ReturnType<typeof openAccounting>>;
 
-export async function openAccounting(deps: AccountingDeps): Promise<Accounting> {
+export async function openAccounting(deps: AccountingDeps) {
   const { store, log, clock } = deps;
   let current = deps.snapshot;
   // Unique to this start: exchanges left open by a kill are recognised by it.
@@ -86,13 +74,15 @@ export async function openAccounting(deps: AccountingDeps): Promise<Accounting> 
     }),
     ledger: createLedger({ journal: books.journal, node, clock }),
     sources: { ...sourcesOf(books, clock), ...limits.sources },
+    /** Assigns slots at upstreams; undefined where this is the only process. */
     slotArbiter: limits.slotArbiter,
     imported: () => books.importer.state(),
-    follow(snapshot) {
+    follow(snapshot: Snapshot): void {
       current = snapshot;
       books.importer.retain(snapshot.ledger.retentionMs);
     },
-    async close() {
+    /** To be called when no exchange is left: imports what is written, if the store accepts it. */
+    async close(): Promise<void> {
       await budgets.close();
       await alerts.close();
       await post.close();

@@ -8,13 +8,11 @@ import { createLists } from '../batch/lists.ts';
 import { needsRestart } from '../config/live/live.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import type { Spending } from '../core/accounting/spending.ts';
-import type { Drift } from '../core/drift.ts';
 import { anthropicHeader } from '../core/error-shape.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { type Lane, laneHeader, readLane } from '../core/lane.ts';
-import type { Lists } from '../core/lists.ts';
 import { noQuery, queryOf, readQuery } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
 import type { SlotArbiter } from '../core/slots.ts';
@@ -29,12 +27,12 @@ import { anthropicPaging, findForAnthropic, listForAnthropic } from '../keys/ant
 import { readCredential } from '../keys/credentials.ts';
 import { viewOf } from '../keys/endpoint-view.ts';
 import { findModel, listModels } from '../keys/model-list.ts';
-import { createKeyDirectory, type KeyDirectory } from '../keys/store-keys.ts';
+import { createKeyDirectory } from '../keys/store-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 import { BodyBudget, type BudgetLimits } from '../memory/body-budget.ts';
-import { type BodyMemoryState, createBodyMemory } from '../memory/body-memory.ts';
+import { createBodyMemory } from '../memory/body-memory.ts';
 import { createPressure, type PressureReason } from '../memory/pressure.ts';
 import { createMemoryReader } from '../memory/process-memory.ts';
 import { DrainPool } from '../pipeline/calls/drain-pool.ts';
@@ -112,31 +110,11 @@ interface Meter {
   settled(exchange: Exchange): void;
 }
 
-export interface App {
-  listen(): Promise<Listening>;
-  /** Puts a configuration in force, whole or not at all: returns the objections. */
-  swap(next: Snapshot): readonly string[];
-  /** Notified of changed keys by the store's change feed. */
-  readonly keys: Pick<KeyDirectory, 'changed' | 'confirmed'>;
-  /** The state of every target. It may pause at every `yield`. */
-  targets(): Generator<undefined, TargetState[], undefined>;
-  memory(): { readonly requests: BodyMemoryState; readonly answers: BodyMemoryState };
-  /** Of uploads in flight. */
-  uploadDisk(): { readonly heldBytes: number; readonly totalBytes: number };
-  /** The list engine and its cache. */
-  readonly lists: Pick<Lists, 'cleared' | 'state'>;
-  readonly drift: Pick<Drift, 'state'>;
-  background(): number;
-  batches(): number;
-  /** Readiness goes down first; then no new connections are accepted, and running requests end. True if all of them did. */
-  drain(): Promise<boolean>;
-  /** Does not close the store. */
-  close(): Promise<void>;
-}
+export type App = ReturnType<typeof createApp>;
 
 const shedRetryAfter = ['Retry-After', '1'];
 
-export function createApp(deps: AppDeps): App {
+export function createApp(deps: AppDeps) {
   const { snapshot, store, log, clock, installation, installedAtMs, proxyFor, spending, ledger, imported, bill } = deps;
   const { worker, meter, tracer, slotArbiter, backgroundEveryMs, endpointLookUp } = deps;
   const { random = Math.random, cwd = '.', isDirect = true, secretKeys = async () => undefined } = deps;
@@ -379,7 +357,7 @@ export function createApp(deps: AppDeps): App {
   }
 
   return {
-    async listen() {
+    async listen(): Promise<Listening> {
       const listening = await listener.listen();
       adopt(current);
       reports = startHealthReports({
@@ -395,7 +373,8 @@ export function createApp(deps: AppDeps): App {
       ready = true;
       return listening;
     },
-    swap(next) {
+    /** Puts a configuration in force, whole or not at all: returns the objections. */
+    swap(next: Snapshot): readonly string[] {
       const reasons = needsRestart(current, next);
       if (reasons.length > 0) return reasons;
       current = next;
@@ -406,21 +385,26 @@ export function createApp(deps: AppDeps): App {
       adopt(next);
       return [];
     },
+    /** Notified of changed keys by the store's change feed. */
     keys: directory,
     lists,
     drift,
+    /** The state of every target. It may pause at every `yield`. */
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
+    /** Of uploads in flight. */
     uploadDisk: () => uploadDisk,
     background: () => background.count,
     batches: () => batches.count,
-    async drain() {
+    /** Readiness goes down first; then no new connections are accepted, and running requests end. True if all of them did. */
+    async drain(): Promise<boolean> {
       ready = false;
       const { delayMs, deadlineMs } = current.server.drain;
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       return listener.drain(deadlineMs);
     },
-    async close() {
+    /** Does not close the store. */
+    async close(): Promise<void> {
       await background.close();
       await batches.close();
       pressure.close();

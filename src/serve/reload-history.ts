@@ -10,14 +10,7 @@ import type { Store } from '../core/store/store.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 
-export interface ReloadHistory {
-  current(): LoadedConfiguration;
-  /** Undefined where the present file is in force. */
-  refused(): RefusedConfiguration | undefined;
-  /** With the faults of a refused file. */
-  reloaded(faults: readonly Fault[] | undefined): void;
-  swapped(next: LoadedConfiguration): void;
-}
+export type ReloadHistory = ReturnType<typeof createReloadHistory>;
 
 interface ReloadHistoryDeps {
   readonly store: Pick<Store, 'audit' | 'settings'>;
@@ -28,7 +21,7 @@ interface ReloadHistoryDeps {
 
 const hourMs = 3_600_000;
 
-export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistoryDeps): ReloadHistory {
+export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistoryDeps) {
   let refused: RefusedConfiguration | undefined;
   let inForce = loaded;
   /** How often each change was made in this hour. */
@@ -63,8 +56,10 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
 
   return {
     current: () => inForce,
+    /** Undefined where the present file is in force. */
     refused: () => refused,
-    reloaded(faults) {
+    /** With the faults of a refused file. */
+    reloaded(faults: readonly Fault[] | undefined): void {
       const said = faults?.map(({ place, line, path, message }) => ({
         file: place ?? loaded.file,
         line,
@@ -73,7 +68,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
       if (said === undefined) refused = undefined;
       else if (!isDeepStrictEqual(said, refused?.faults)) refused = { atMs: nowMs(), faults: said };
     },
-    swapped(next) {
+    swapped(next: LoadedConfiguration): void {
       const from = inForce;
       inForce = next;
       recording = recording

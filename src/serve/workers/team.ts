@@ -10,19 +10,7 @@ import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { addReadings, onlyCounts, type Reading } from '../../telemetry/metrics/reading.ts';
 import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts';
 
-export interface Team {
-  /** Resolves when all serve, or some while others keep dying at their start, which are restarted; with an exit code where none can. */
-  start(): Promise<Listening | ExitCode>;
-  /** Resolves when continuing is useless. */
-  readonly broken: Promise<ExitCode>;
-  readonly restarts: number;
-  send(message: ToWorker): void;
-  /** The latest metrics of each worker, ended ones included. */
-  read(only?: ReadonlySet<MetricName>): Promise<Reading[]>;
-  /** Resolves when all have ended: true if each had finished its work. */
-  drain(): Promise<boolean>;
-  kill(): void;
-}
+export type Team = ReturnType<typeof createTeam>;
 
 /** A worker that lived this long did not die of its start. */
 const steadyMs = 10_000;
@@ -59,7 +47,7 @@ export interface TeamDeps {
   readonly limitServer?: LimitServer;
 }
 
-export function createTeam({ count, log, limitServer }: TeamDeps): Team {
+export function createTeam({ count, log, limitServer }: TeamDeps) {
   const posts = Array.from({ length: count }, (_, at): Post => emptyPost(at + 1));
   const started = Promise.withResolvers<Listening | ExitCode>();
   const broken = Promise.withResolvers<ExitCode>();
@@ -195,17 +183,20 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
   }
 
   return {
-    start() {
+    /** Resolves when all serve, or some while others keep dying at their start, which are restarted; with an exit code where none can. */
+    start(): Promise<Listening | ExitCode> {
       const [first] = posts;
       if (first !== undefined) fork(first);
       return started.promise;
     },
+    /** Resolves when continuing is useless. */
     broken: broken.promise,
-    get restarts() {
+    get restarts(): number {
       return restarts;
     },
     send,
-    async read(only) {
+    /** The latest metrics of each worker, ended ones included. */
+    async read(only?: ReadonlySet<MetricName>): Promise<Reading[]> {
       turn += 1;
       const mine = turn;
       const waiting = new Set(posts.filter(({ readyAtMs }) => readyAtMs !== undefined));
@@ -227,14 +218,15 @@ export function createTeam({ count, log, limitServer }: TeamDeps): Team {
         ? [retired, ...posts.map(({ latest }) => latest)]
         : [retiredPart, ...posts.map(({ latestPart }) => latestPart)];
     },
-    async drain() {
+    /** Resolves when all have ended: true if each had finished its work. */
+    async drain(): Promise<boolean> {
       isEnding = true;
       for (const timer of delayed) clearTimeout(timer);
       send({ kind: 'drain' });
       if (posts.some(({ worker }) => worker !== undefined)) await gone.promise;
       return posts.every(({ complete }) => complete);
     },
-    kill() {
+    kill(): void {
       isEnding = true;
       for (const timer of delayed) clearTimeout(timer);
       for (const { worker } of posts) worker?.process.kill('SIGKILL');
