@@ -127,7 +127,8 @@ async function startGateway(payload: Payload, directory: string): Promise<void> 
   };
   writeFileSync(configPath, JSON.stringify(config));
   const silent = (): void => undefined;
-  const surroundings = { configPath, env: {}, cwd: directory, families, stdout: silent, stderr: console.error };
+  const env = { POSTERN_WARM_UP: 'off' };
+  const surroundings = { configPath, env, cwd: directory, families, stdout: silent, stderr: console.error };
   const open = async (): Promise<OpenConfiguration> => {
     const found = await openConfiguration(surroundings, (url) => openStoreToServe(url, surroundings));
     if (!found.ok) throw new Error(JSON.stringify(found.faults));

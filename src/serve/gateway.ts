@@ -25,6 +25,7 @@ import { type App, createApp } from './app.ts';
 import type { OpenConfiguration } from './configuration.ts';
 import { toListenFault } from './listen-address.ts';
 import type { Surroundings } from './surroundings.ts';
+import { warmUp } from './warm-up.ts';
 import { openParentChannel } from './workers/worker-messages.ts';
 
 export interface Gateway {
@@ -77,13 +78,13 @@ async function assemble(
   const { store, loaded } = found;
   const { snapshot } = loaded;
   const clock = systemClock;
-  const proxyFor = readProxies(surroundings.env);
+  const { families, env } = surroundings;
+  const isDirect = env.POSTERN_DIRECT !== 'off';
+  const proxyFor = readProxies(env);
   const installation = await store.settings.installation();
   const installedAtMs = await store.settings.installedAtMs();
-  const metrics = createMetrics({
-    routes: [...new Set([...routes, ...objectRoutes.map(({ route }) => route), ...batchRoutes.values()])],
-    version,
-  });
+  const metered = [...new Set([...routes, ...objectRoutes.map(({ route }) => route), ...batchRoutes.values()])];
+  const metrics = createMetrics({ routes: metered, version });
   closers.unshift(() => metrics.close());
   const accounting = await openAccounting({
     snapshot,
@@ -97,7 +98,7 @@ async function assemble(
   });
   closers.unshift(() => accounting.close());
   const { spending, ledger } = accounting;
-  const worker = surroundings.env.POSTERN_WORKER;
+  const worker = env.POSTERN_WORKER;
   const telemetry = await openOtel(snapshot, { log, metrics, worker }, surroundings);
   closers.unshift(() => telemetry?.close());
   const app = createApp({
@@ -117,10 +118,12 @@ async function assemble(
     tracer: telemetry?.tracer,
     slotArbiter: accounting.slotArbiter,
     cwd: surroundings.cwd,
-    isDirect: surroundings.env.POSTERN_DIRECT !== 'off',
-    secretKeys: () => secretKeyIds({ env: surroundings.env, cwd: surroundings.cwd, store: snapshot.store }),
+    isDirect,
+    secretKeys: () => secretKeyIds({ env, cwd: surroundings.cwd, store: snapshot.store }),
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
+  // After the app: code that V8 compiles for a function's only closure cannot be used by another one.
+  if (env.POSTERN_WARM_UP !== 'off') await warmUp({ families, routes: metered, isDirect, log });
   // Before serving: items that Redis has from before a cache was cleared are dropped.
   app.lists.cleared(readClearedCaches(await store.settings.get(clearedCaches)));
   const listening = await app.listen().catch((error: unknown) => {

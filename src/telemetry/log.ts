@@ -24,6 +24,8 @@ export interface ProcessLog extends Log, DebugLog {
   reopen(): void;
   /** Writes what is still in memory. */
   flush(): void;
+  /** The same, and lets go of its file: for a log that ends before its process does. */
+  close(): void;
 }
 
 /** As pino numbers them. */
@@ -163,6 +165,11 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
     flush: () => {
       handOver();
       out.flushSync();
+    },
+    close: () => {
+      handOver();
+      out.flushSync();
+      out.destroy();
     },
   };
 }

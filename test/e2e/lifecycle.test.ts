@@ -12,6 +12,7 @@ import { request, send, toRequestBytes } from '../support/clients/raw-client.ts'
 import { connect } from '../support/clients/raw-connection.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import {
+  atOnce,
   compileCache,
   type GatewayProcess,
   launcher,
@@ -62,7 +63,7 @@ async function signalled(t: TestContext, { signals, workers }: Signalled) {
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(launcher, ['serve', '--config', 'postern.json'], {
     cwd: directory,
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...atOnce },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.after(() => child.kill('SIGKILL'));

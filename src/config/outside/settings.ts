@@ -173,7 +173,14 @@ const nowhere = (faults: readonly Fault[]): Layer => ({
 });
 
 /** Further known variables. */
-const otherNames = ['POSTERN_CONFIG', 'POSTERN_KEY', 'POSTERN_SECRET_KEY', 'POSTERN_SECRET_KEY_FILE', 'POSTERN_TOKEN'];
+const otherNames = [
+  'POSTERN_CONFIG',
+  'POSTERN_KEY',
+  'POSTERN_SECRET_KEY',
+  'POSTERN_SECRET_KEY_FILE',
+  'POSTERN_TOKEN',
+  'POSTERN_WARM_UP',
+];
 /** Of worker processes, and of this project's tests and benchmarks. */
 const ownNames = /^POSTERN_(?:WORKER$|DIRECT$|TEST_|BENCH_|FUZZ_)/;
 

@@ -139,6 +139,7 @@ export async function startBatchSetup(t: TestContext, changes: Changes = {}): Pr
         flush: () => undefined,
         follow: () => undefined,
         reopen: () => undefined,
+        close: () => undefined,
       };
       const snapshot = await rig.compile(documentOf(changes));
       const clock = systemClock;

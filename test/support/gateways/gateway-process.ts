@@ -58,6 +58,8 @@ export interface GatewayProcess {
 export const launcher = fileURLToPath(new URL('../../../bin/postern', import.meta.url));
 /** Halves what a start from source costs; the gateway itself does not know of it. */
 export const compileCache = fileURLToPath(new URL('../../../node_modules/.cache/postern', import.meta.url));
+/** A gateway of a test is ready at once, and compiles what it needs. */
+export const atOnce = { POSTERN_WARM_UP: 'off' };
 /** Of a document that names none; in the process's directory. */
 export const standardStore = 'sqlite:postern.db';
 const stopTimeoutMs = patientMs(2_500);
@@ -75,7 +77,7 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
   const direct = POSTERN_DIRECT === undefined ? {} : { POSTERN_DIRECT };
   const child = spawn(command, [...args, 'serve', ...(options.args ?? ['--config', configFile])], {
     cwd: directory,
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...direct, ...options.env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...atOnce, ...direct, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stdout = collect(child.stdout);

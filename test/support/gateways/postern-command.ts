@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { patientMs } from '../time/patience.ts';
-import { compileCache, launcher } from './gateway-process.ts';
+import { atOnce, compileCache, launcher } from './gateway-process.ts';
 
 export interface CommandRun {
   readonly code: number | null;
@@ -23,7 +23,7 @@ export function runPostern(args: readonly string[], { cwd, env = {} }: CommandSu
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(launcher, args, {
     cwd,
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...atOnce, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',

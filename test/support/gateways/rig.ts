@@ -106,6 +106,7 @@ export async function startRig(
     warn: (message, fields = {}) => void warnings.push({ message, fields }),
     error: () => {},
     flush: () => {},
+    close: () => {},
     follow: () => {},
     reopen: () => {},
     request(exchange) {

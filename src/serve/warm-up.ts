@@ -1,0 +1,271 @@
+/**
+ * Warm-up before the port opens: a second, throw-away gateway in this process serves requests over loopback, so that the engine has compiled the
+ * path of a request before a client needs it. All that this gateway writes to is its own, and goes with it.
+ */
+
+import { Buffer } from 'node:buffer';
+import { openSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { devNull } from 'node:os';
+import { bill, unpricedIn, worstCostNanos } from '../accounting/billing.ts';
+import { createLedger } from '../accounting/ledger.ts';
+import { createSpending } from '../accounting/spending.ts';
+import { createLocalBudgets } from '../budgets/local-budgets.ts';
+import { compiling } from '../config/elements/compile.ts';
+import { judgingDocument } from '../config/elements/document.ts';
+import { createFaultList } from '../config/read/faults.ts';
+import { readSideFiles } from '../config/read/side-files.ts';
+import { substitute } from '../config/read/substitute.ts';
+import type { Family } from '../core/family.ts';
+import type { DebugLog, Log } from '../core/log.ts';
+import type { Route } from '../core/route.ts';
+import type { Snapshot } from '../core/snapshot.ts';
+import { createJournal } from '../journal/journal.ts';
+import { type JournalFiles, systemFiles } from '../journal/journal-files.ts';
+import { systemClock as clock } from '../lib/clock.ts';
+import { reasonOf } from '../lib/thrown.ts';
+import { timeSliced } from '../lib/time-slices.ts';
+import { createMemoryLimiter } from '../limits/memory-limiter.ts';
+import { openStore } from '../store/open-store.ts';
+import { openLog } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics/metrics.ts';
+import { version } from '../version.ts';
+import { createApp } from './app.ts';
+
+interface WarmUpDeps {
+  readonly families: readonly Family[];
+  /** Those with metrics. */
+  readonly routes: readonly Route[];
+  readonly isDirect: boolean;
+  readonly log: Log & DebugLog;
+}
+
+/** From its beginning to the last request: a second, with what is closed after it. */
+const mostMs = 800;
+/** How much later a connection whose answer does not come is closed. */
+const graceMs = 50;
+/** So many requests are in flight: with more, each turn of the event loop would take longer. */
+const clients = 8;
+const host = '127.0.0.1';
+const node = 'warm-up';
+const key = 'warm-up-key-that-nobody-is-given';
+const segmentBytes = 1024 * 1024;
+
+/** Never fails: a process that could not be warmed up is as ready as others, and slower for a while. */
+export async function warmUp(deps: WarmUpDeps): Promise<void> {
+  const startedMs = clock.monotonicMs();
+  try {
+    const requests = await serveSome(deps, startedMs + mostMs);
+    deps.log.debug('warmed up', { requests, duration_ms: Math.round(clock.monotonicMs() - startedMs) });
+  } catch (error) {
+    deps.log.warn('not warmed up', { why: reasonOf(error) });
+  }
+}
+
+/** How many requests were answered. */
+async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
+  const closers: (() => unknown)[] = [];
+  try {
+    const port = await openGateway(deps, await openUpstream(closers), closers);
+    const answered = await Promise.all(Array.from({ length: clients }, (_, first) => ask(port, first, endsAtMs)));
+    return answered.reduce((sum, count) => sum + count, 0);
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+/** The same classes as for clients, so that what is compiled is theirs; whatever opens later is closed before. */
+async function openGateway(
+  { families, routes, isDirect }: WarmUpDeps,
+  upstreamPort: number,
+  closers: (() => unknown)[],
+): Promise<number> {
+  const snapshot = await compile(upstreamPort, families);
+  const store = await openStore('sqlite::memory:', { cwd: '.' });
+  closers.push(() => store.close());
+  const log = await openLog({ ...snapshot.log, file: devNull });
+  closers.push(() => log.close());
+  const metrics = createMetrics({ routes, version });
+  closers.push(() => metrics.close());
+  const journal = await createJournal({ directory: '', node, durability: 'fast', clock, files: nowhere, segmentBytes });
+  closers.push(() => journal.close());
+  const alerts = { reached: (): void => undefined };
+  const budgets = createLocalBudgets({ accountStore: store.budgets, node, clock, log, alerts });
+  closers.push(() => budgets.close());
+  const limiter = createMemoryLimiter({ clock });
+  const app = createApp({
+    snapshot,
+    store,
+    log,
+    clock,
+    installation: node,
+    installedAtMs: clock.nowMs(),
+    spending: createSpending({ limiter, budgets, worstCost: worstCostNanos, unpricedIn, hits: metrics }),
+    ledger: createLedger({ journal, node, clock }),
+    bill,
+    meter: metrics,
+    isDirect,
+  });
+  closers.push(() => app.close());
+  const { tcp } = await app.listen();
+  return tcp?.port ?? 0;
+}
+
+/** Written to as a file is, and kept by nobody. */
+const nowhere: JournalFiles = {
+  ...systemFiles,
+  makeDirectory: () => undefined,
+  list: () => [],
+  open: () => openSync(devNull, 'r+'),
+  isLinked: () => true,
+  remove: () => undefined,
+};
+
+async function compile(upstreamPort: number, families: readonly Family[]): Promise<Snapshot> {
+  const tree = {
+    store: 'sqlite::memory:',
+    server: { host, port: 0 },
+    upstreams: [
+      { id: node, family: 'openai', base_url: `http://${host}:${upstreamPort}/v1`, api_key: `upstream-${key}` },
+    ],
+    models: [
+      {
+        id: node,
+        operations: ['rerank', 'embeddings', 'chat', 'completions'],
+        price: { input: 1, output: 1 },
+        targets: [{ upstream: node, model: node }],
+      },
+    ],
+    keys: [{ id: node, secret: key, models: ['*'] }],
+  };
+  const positionOf = (): undefined => undefined;
+  const faults = createFaultList(positionOf);
+  const substitution = substitute(tree, {}, faults);
+  const document = await timeSliced(judgingDocument(substitution, { faults, positionOf, elements: [] }));
+  if (document === undefined) throw new TypeError('the configuration is a mapping');
+  const compilation = compiling(document, {
+    families,
+    takenPaths: [],
+    sideFiles: await readSideFiles([], '.'),
+    nowMs: clock.nowMs(),
+    availableBytes: 1024 ** 3,
+    availableCores: 1,
+    isInKubernetes: false,
+    faults,
+    positionOf,
+    isSubstituted: substitution.isSubstituted,
+    warnings: [],
+  });
+  const { snapshot } = await timeSliced(compilation);
+  const [fault] = faults.all();
+  if (fault !== undefined) throw new TypeError(`${fault.path}: ${fault.message}`);
+  return snapshot;
+}
+
+/** Sends one request after another on one connection, and counts the answers. */
+function ask(port: number, first: number, endsAtMs: number): Promise<number> {
+  return new Promise((resolve) => {
+    let answered = 0;
+    const socket = connect({ host, port, noDelay: true });
+    const tooLong = setTimeout(() => socket.destroy(), endsAtMs + graceMs - clock.monotonicMs());
+    const send = (): void => {
+      const scene = scenes[(first + answered) % scenes.length];
+      if (scene === undefined || clock.monotonicMs() >= endsAtMs) socket.destroy();
+      else socket.write(scene.request);
+    };
+    socket.on('connect', send).on('error', () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => {
+      if (!isLast(chunk)) return;
+      answered += 1;
+      send();
+    });
+    socket.on('close', () => {
+      clearTimeout(tooLong);
+      resolve(answered);
+    });
+  });
+}
+
+/** Answers by the path of the request. */
+async function openUpstream(closers: (() => unknown)[]): Promise<number> {
+  const server = createServer({ noDelay: true }, (socket) => {
+    let answer: Buffer | undefined;
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk: Buffer) => {
+      answer ??= scenes.find(({ path }) => chunk.includes(`POST ${path} `))?.answer;
+      if (answer === undefined || !isLast(chunk)) return;
+      socket.write(answer);
+      answer = undefined;
+    });
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen({ host, port: 0 }, resolve);
+  await promise;
+  closers.push(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('a server at a port has its number');
+  return address.port;
+}
+
+/** A body that is JSON, or the last of the chunks. */
+function isLast(chunk: Buffer): boolean {
+  const text = chunk.toString('latin1', Math.max(0, chunk.length - lastChunk.length));
+  return text.endsWith('}') || lastChunk.endsWith(text);
+}
+
+/** A request, and what its upstream answers. */
+interface Scene {
+  readonly path: string;
+  readonly request: Buffer;
+  readonly answer: Buffer;
+}
+
+const lastChunk = '\r\n0\r\n\r\n';
+const text = 'a query and the passages that it is compared with, each about as long as a sentence of a document';
+const texts = Array.from({ length: 10 }, () => text);
+const numbers = Array.from({ length: 256 }, (_, index) => 1 / (index + 3));
+const usage = { prompt_tokens: 20, completion_tokens: 20, total_tokens: 40 };
+
+const rerank = toScene(
+  '/v1/rerank',
+  { query: text, documents: texts },
+  toAnswer({ results: texts.map((_, index) => ({ index, relevance_score: numbers[index] })), usage }),
+);
+const embeddings = toScene(
+  '/v1/embeddings',
+  { input: text },
+  toAnswer({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: numbers }], usage }),
+);
+const chat = toScene(
+  '/v1/chat/completions',
+  { messages: [{ role: 'user', content: text }] },
+  toAnswer({ choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }], usage }),
+);
+const stream = toScene(
+  '/v1/completions',
+  { prompt: text, stream: true, stream_options: { include_usage: true } },
+  toStream([...texts.map((part) => ({ choices: [{ index: 0, text: part }] })), { choices: [], usage }]),
+);
+const scenes = [rerank, embeddings, chat, rerank, embeddings, stream] as const;
+
+function toScene(path: string, fields: object, answer: Buffer): Scene {
+  const body = JSON.stringify({ model: node, ...fields });
+  const head = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n`;
+  return { path, request: Buffer.from(`${head}${toJson(body)}`), answer };
+}
+
+function toAnswer(value: object): Buffer {
+  return Buffer.from(`HTTP/1.1 200 OK\r\n${toJson(JSON.stringify(value))}`);
+}
+
+/** The rest of a message: its text is ASCII. */
+function toJson(body: string): string {
+  return `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+function toStream(events: readonly object[]): Buffer {
+  const parts = [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`);
+  const chunks = parts.map((part) => `${part.length.toString(16)}\r\n${part}`).join('\r\n');
+  const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n';
+  return Buffer.from(`${head}${chunks}${lastChunk}`);
+}
