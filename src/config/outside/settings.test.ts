@@ -134,6 +134,7 @@ test('variables for substitution, of other programs and of Kubernetes service li
     POSTERN_MY_KEY: secret,
     POSTERN_KEY: secret,
     POSTERN_DIRECT: 'off',
+    POSTERN_WARM_UP: 'off',
     POSTERN_REDIS: '',
     POSTERN_PORT: 'tcp://10.0.0.1:4000',
     POSTERN_PORT_4000_TCP: 'tcp://10.0.0.1:4000',
