@@ -15,7 +15,7 @@ import type { LedgerRow } from '../src/core/accounting/ledger-row.ts';
 import type { LedgerStore } from '../src/core/store/ledger.ts';
 import { createJournal } from '../src/journal/journal.ts';
 import { systemFiles } from '../src/journal/journal-files.ts';
-import { createJournalReader, type JournalReader } from '../src/journal/journal-reader.ts';
+import { createJournalReader, type JournalBatch, type JournalReader } from '../src/journal/journal-reader.ts';
 import { listSegments, SegmentReader } from '../src/journal/journal-segment.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { createId } from '../src/lib/ids.ts';
@@ -30,6 +30,8 @@ const openAtOnce = 40;
 /** Intents and settlements each, in a turn of the event loop. */
 const rowsATurn = 2;
 const warmUpRows = 5_000;
+/** Read at a time, as the importer does. */
+const partRows = Number(process.env.PART ?? 256);
 
 const { values } = parseArgs({
   options: {
@@ -96,16 +98,29 @@ async function readAndImport(reader: JournalReader, ledger: LedgerStore) {
   let readUs = 0;
   let importUs = 0;
   await reader.open(undefined);
-  for (let isDone = false; !isDone; ) {
+  const read = async (): Promise<JournalBatch> => {
+    let batch: JournalBatch | undefined;
     readUs += await cpuUs(async () => {
-      const batch = await reader.read(batchRows);
-      isDone = !batch.isFull;
-      rows += batch.rows.length;
-      importUs += await cpuUs(() => ledger.import(reader.id, batch.rows, batch.position));
+      batch = await reader.read(partRows);
     });
+    if (batch === undefined) throw new Error('nothing was read');
+    rows += batch.rows.length;
+    return batch;
+  };
+  for (let last = await read(); last.rows.length > 0; last = await read()) {
+    const until = rows + batchRows - partRows;
+    const readBefore = readUs;
+    const usOfAll = await cpuUs(() =>
+      ledger.import(reader.id, last.rows, last.position, async () => {
+        if (!last.isFull || rows >= until) return undefined;
+        last = await read();
+        return last;
+      }),
+    );
+    importUs += usOfAll - (readUs - readBefore);
   }
   await reader.close();
-  return { rows, readUs: readUs - importUs, importUs };
+  return { rows, readUs, importUs };
 }
 
 /** Of this process, in user and system. */

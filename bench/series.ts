@@ -20,7 +20,7 @@ import { type NamedRow, toFigures, toNames } from '../src/store/ledger/ledger-ro
 import { openStore } from '../src/store/open-store.ts';
 import { Cells, writeBlock } from '../src/store/series/series-block.ts';
 import { toBlocks } from '../src/store/series/series-blocks.ts';
-import { boundCells, sections, toMinutes } from '../src/store/series/series-cells.ts';
+import { boundCells, Minutes, sections } from '../src/store/series/series-cells.ts';
 import { keptMs, levels } from '../src/store/series/series-plan.ts';
 import { createRandom, ledgerRow } from '../test/support/ledger/ledger-rows.ts';
 import { createFakeClock } from '../test/support/time/fake-clock.ts';
@@ -75,6 +75,12 @@ const samples = Array.from({ length: 2 * seriesCount }, (_, at): NamedRow => {
   return { names: toNames(row), row: toFigures(row) };
 });
 
+function cellsOf(minuteAtMs: number): ReadonlyMap<number, Cells> {
+  const minutes = new Minutes();
+  minutes.add([...rowsOf(minuteAtMs)]);
+  return minutes.cells;
+}
+
 function* rowsOf(minuteAtMs: number): Generator<NamedRow> {
   for (let left = perMinute; left > 0; left--) {
     const sample = samples[2 * Math.floor(random() * seriesCount) + (random() < 0.02 ? 1 : 0)];
@@ -107,16 +113,13 @@ async function fill(): Promise<void> {
       if (fromMs < minutesFromMs) {
         const cells = new Cells();
         for (const minute of minutes) {
-          for (const cell of toMinutes([...rowsOf(minute)])
-            .get(minute)
-            ?.values() ?? [])
-            cells.of(cell.kind, cell.names).addCell(cell);
+          for (const cell of cellsOf(minute).get(minute)?.values() ?? []) cells.of(cell.kind, cell.names).addCell(cell);
         }
         for (const one of toBlocks(levels.hour, fromMs, cells))
           insert.run(one.level, one.section, one.at, one.rolled, one.data);
       } else {
         for (const minute of minutes) {
-          for (const [at, cells] of toMinutes([...rowsOf(minute)]))
+          for (const [at, cells] of cellsOf(minute))
             insert.run(levels.raw, sections.detail.number, at, 0, writeBlock(boundCells(cells.values())));
         }
       }

@@ -168,6 +168,50 @@ test('while the store fails nothing more is read, and afterwards each row is imp
   assert.equal(events.filter(({ message }) => message === 'rows go into the store again').length, 1);
 });
 
+test('a batch of several parts that fails at its end is imported later, each row once', async (t) => {
+  const { clock, store, journal, reader, start } = await setUp(t);
+  const positions: (JournalPosition | undefined)[] = [];
+  const parts: number[] = [];
+  let isAway = true;
+  const ledger = {
+    ...store.ledger,
+    import: (...[name, rows, position, next]: Parameters<Store['ledger']['import']>) => {
+      let count = 1;
+      return store.ledger.import(name, rows, position, async () => {
+        const part = await next?.();
+        if (part !== undefined) count += 1;
+        if (part === undefined) parts.push(count);
+        if (part === undefined && isAway) throw new Error('the store is away');
+        return part;
+      });
+    },
+  };
+  const watched: JournalReader = {
+    ...reader,
+    open(position) {
+      positions.push(position);
+      return reader.open(position);
+    },
+  };
+  const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
+  for (const number of numbers) await journal.note(settlementLine(id(number)));
+  const importer = start({ own: watched, store: { ...store, ledger } });
+  await until(() => {
+    clock.advance(2_000);
+    return parts.length >= 2;
+  });
+  assert.deepEqual(parts.slice(0, 2), [3, 1], 'all at once, and then one part at a time');
+  assert.deepEqual(await idsIn(store), [], 'nothing of a failed import stays');
+  assert.deepEqual(positions, [undefined, undefined], 'the journal is read again from where the store is');
+  isAway = false;
+  await until(() => {
+    clock.advance(2_000);
+    return importer.state().importedRows === numbers.length;
+  });
+  assert.deepEqual(await idsIn(store), numbers.map(id));
+  assert.deepEqual([importer.state().failure, importer.state().rowsBehind], [undefined, 0]);
+});
+
 test('the delay grows after each failure, up to two seconds', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   const attemptsAt: number[] = [];

@@ -67,6 +67,11 @@ export interface Importer {
 
 /** Rows of the longest pause at thousands of requests a second; SQLite takes some 40 ms for them. */
 const defaultBatch = 5_000;
+/**
+ * Rows in memory at a time. Where all rows of a batch live until its end, V8 copies each of them into its old generation, whose collections cost
+ * as much CPU as writing the rows.
+ */
+const partRows = 256;
 const defaultPollMs = 100;
 /** Lengthens the pause after a step with rows, and more after one with many: larger batches cost less per row. */
 const polls = { nothing: 1, some: 2, many: 10 } as const;
@@ -229,29 +234,51 @@ class JournalImporter implements Importer {
 
   async #takeBatch(source: Source): Promise<Came> {
     const { reader } = source;
-    const { store, log, batch = defaultBatch } = this.#deps;
+    const { store, batch = defaultBatch } = this.#deps;
     if (!source.isOpen) {
       source.position = await store.ledger.position(reader.id);
       await reader.open(source.position);
       source.isOpen = true;
     }
-    if (source.held === undefined) {
-      source.held = await reader.read(batch);
-      for (const sentence of source.held.damage) log.error('a journal is damaged', { reason: sentence });
-    }
-    const { rows, position, endedNodes, isFull } = source.held;
-    if (rows.length === 0 && endedNodes.length === 0 && isSame(position, source.position)) {
+    source.held ??= await this.#read(source);
+    const first = source.held;
+    if (first.rows.length === 0 && first.endedNodes.length === 0 && isSame(first.position, source.position)) {
       source.held = undefined;
       await this.#tidy(source);
       return 'nothing';
     }
-    this.#importedRows += await store.ledger.import(reader.id, rows, position);
+    let last = first;
+    let rows = first.rows.length;
+    const endedNodes = [...first.endedNodes];
+    const next = async (): Promise<JournalBatch | undefined> => {
+      // While the store fails, one part is held, and nothing more is read.
+      if (!last.isFull || rows >= batch || source.failures > 0) return undefined;
+      last = await this.#read(source);
+      rows += last.rows.length;
+      endedNodes.push(...last.endedNodes);
+      return last;
+    };
+    try {
+      this.#importedRows += await store.ledger.import(reader.id, first.rows, first.position, next);
+    } catch (thrown) {
+      if (last !== first) {
+        source.held = undefined;
+        source.isOpen = false;
+      }
+      throw thrown;
+    }
     for (const node of endedNodes) await store.budgets.release(node);
-    await reader.imported(position);
-    source.position = position;
+    await reader.imported(last.position);
+    source.position = last.position;
     source.held = undefined;
-    if (isFull) return 'more';
-    return rows.length < manyRows ? 'some' : 'many';
+    if (last.isFull) return 'more';
+    return rows < manyRows ? 'some' : 'many';
+  }
+
+  async #read({ reader }: Source): Promise<JournalBatch> {
+    const part = await reader.read(Math.min(partRows, this.#deps.batch ?? partRows));
+    for (const sentence of part.damage) this.#deps.log.error('a journal is damaged', { reason: sentence });
+    return part;
   }
 
   /** Deletes what could not be deleted after its import. */

@@ -89,9 +89,22 @@ export interface UnitLine {
   readonly units: UnitSums;
 }
 
+export interface ImportedPart {
+  readonly rows: readonly ImportedRow[];
+  readonly position: JournalPosition;
+}
+
 export interface LedgerStore {
-  /** In one transaction: new rows, their sums, their cost to the budgets, and the position. Known rows change nothing. Returns how many were new. */
-  import(journal: string, rows: readonly ImportedRow[], position: JournalPosition): Promise<number>;
+  /**
+   * In one transaction: new rows, their sums, their cost to the budgets, and the position. Known rows change nothing. Returns how many were new.
+   * `next` reads the rows that follow, with the position behind them; it is called until it returns undefined.
+   */
+  import(
+    journal: string,
+    rows: readonly ImportedRow[],
+    position: JournalPosition,
+    next?: () => Promise<ImportedPart | undefined>,
+  ): Promise<number>;
   position(journal: string): Promise<JournalPosition | undefined>;
   /** True once imported rows are in the database file itself, and need no log beside it. False where another connection is in the way. */
   secure(): Promise<boolean>;

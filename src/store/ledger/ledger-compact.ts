@@ -1,7 +1,7 @@
 /** SQLite: ledger rows as compact numbers in time order. Rows that do not fit are in `ledger`, like those of older versions; both are read. */
 
 import type { SQLInputValue } from 'node:sqlite';
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import type { LedgerSharedTable, LedgerTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, severalRows } from './ledger-insert.ts';
@@ -156,6 +156,13 @@ interface PlacedEntry extends Entry {
   readonly seq: number;
 }
 
+/** Made once, as a statement is built in more time than it runs. */
+const savepoint = {
+  begin: CompiledQuery.raw('savepoint part'),
+  undo: CompiledQuery.raw('rollback to part'),
+  end: CompiledQuery.raw('release part'),
+};
+
 /** `insertOther` receives rows that do not fit the table. Both return the new rows. */
 export class CompactInsert {
   readonly #places: SharedValues;
@@ -179,8 +186,20 @@ export class CompactInsert {
     this.#places.forget();
   }
 
-  /** Throws `NumbersTaken` unless `isCareful`: repeat the transaction with it. */
-  async run(trx: Transaction<Schema>, rows: readonly ImportedRow[], isCareful: boolean): Promise<readonly Entry[]> {
+  async run(trx: Transaction<Schema>, rows: readonly ImportedRow[]): Promise<readonly Entry[]> {
+    await trx.executeQuery(savepoint.begin);
+    const fresh = await this.#run(trx, rows, false).catch(async (thrown: unknown) => {
+      if (!(thrown instanceof NumbersTaken)) throw thrown;
+      await trx.executeQuery(savepoint.undo);
+      this.forget();
+      return this.#run(trx, rows, true);
+    });
+    await trx.executeQuery(savepoint.end);
+    return fresh;
+  }
+
+  /** Throws `NumbersTaken` unless `isCareful`, which takes longer. */
+  async #run(trx: Transaction<Schema>, rows: readonly ImportedRow[], isCareful: boolean): Promise<readonly Entry[]> {
     await this.#places.open(trx);
     const toSeqOf = createSeqs();
     let placed: PlacedEntry[] = [];
@@ -243,7 +262,7 @@ export class CompactInsert {
 }
 
 /** By existing rows; of several in one statement it is unknown which. */
-export class NumbersTaken extends Error {}
+class NumbersTaken extends Error {}
 
 /** Returns those in the other table, which has few rows, or none of this time. */
 async function readOthers(
@@ -261,14 +280,10 @@ async function readOthers(
     if (row.id < first) first = row.id;
     if (row.id > last) last = row.id;
   }
-  const any = await trx
-    .selectFrom('ledger')
-    .select('id')
-    .where('id', '>=', first)
-    .where('id', '<=', last)
-    .limit(1)
-    .execute();
-  if (any.length === 0) return new Set();
+  const any = await trx.executeQuery(
+    CompiledQuery.raw('select 1 from ledger where id >= ? and id <= ? limit 1', [first, last]),
+  );
+  if (any.rows.length === 0) return new Set();
   const ids = [...placed, ...others].map(({ row }) => row.id);
   const { rows } = await sql<{ id: string }>`
     select id from ledger where id in (select value from json_each(${JSON.stringify(ids)}))`.execute(trx);

@@ -1,11 +1,12 @@
 /** Imports journal rows into the ledger with their sums and budget charges, in one transaction. */
 
 import type { CompiledQuery, InsertQueryBuilder, InsertResult, Kysely, Transaction } from 'kysely';
-import type { ImportedRow, LedgerStore } from '../../core/store/ledger.ts';
+import type { ImportedPart, ImportedRow, JournalPosition, LedgerStore } from '../../core/store/ledger.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { KeyUsageTable, LedgerTable, Schema, UnitUsageTable, UsageTable } from '../schema.ts';
 import { insertSeries } from '../series/series-blocks.ts';
-import { CompactInsert, type Entry, NumbersTaken } from './ledger-compact.ts';
+import { Minutes } from '../series/series-cells.ts';
+import { CompactInsert, type Entry } from './ledger-compact.ts';
 import {
   compareTexts,
   createInsertOfEach,
@@ -20,8 +21,8 @@ import {
 } from './ledger-insert.ts';
 import { rollUpHours, sumTables } from './ledger-rollup.ts';
 import { toFigures, toNames, toStorable, toTableRow } from './ledger-rows.ts';
-import { createInsertOfSlices } from './ledger-slices.ts';
-import { addUpRows, addUpUnits, inOrder, toDays, toKeyDays, toUnitDays } from './ledger-sums.ts';
+import { addToSlices, createInsertOfSlices, type NamesBySlice } from './ledger-slices.ts';
+import { HourSums, inOrder, toDays, toKeyDays, toUnitDays } from './ledger-sums.ts';
 
 export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStore['import'] {
   const insertFresh = createInsertOfFresh(db);
@@ -33,50 +34,120 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
   const addUnitHours = createAddition(db, 'usage_unit_hours');
   const addUnitDays = createAddition(db, 'usage_unit_days');
 
-  return (journal, rows, { segment, offset }) => {
-    const entries = compact === undefined ? toEntries(rows) : [];
-    // Before the transaction, as others may wait for its locks; nearly always all entries are new.
-    const sumsOfAll = compact === undefined ? addUp(entries) : undefined;
-    const work = async (trx: Transaction<Schema>, isCareful: boolean): Promise<number> => {
-      // Hours that are not rolled up yet are added to their day later.
-      const before = compact === undefined ? Number.POSITIVE_INFINITY : await rollUpHours(trx, clock.nowMs());
-      // For good where a former version is to run on the store.
-      const isCompact = compact !== undefined && before < Number.MAX_SAFE_INTEGER;
-      const fresh = isCompact
-        ? await compact.run(trx, rows, isCareful)
-        : await insertFresh(trx, compact ? rows.map(toEntry) : entries);
-      if (fresh.length > 0) {
-        const { hours, unitHours } = (fresh.length === entries.length ? sumsOfAll : undefined) ?? addUp(fresh);
-        await insertSlices?.(trx, fresh);
-        const days = toDays(inOrder(hours.filter(({ span }) => span < before)));
-        await addHours(trx, compact === undefined ? inOrder(hours) : hours);
-        await addDays(trx, days);
-        await addKeyDays(trx, toKeyDays(days));
-        await addUnitHours(trx, unitHours);
-        await addUnitDays(trx, toUnitDays(unitHours.filter(({ span }) => span < before)));
-        await insertSeries(trx, fresh);
-        await bookCosts(trx, fresh);
-        await insertCaptures(trx, fresh);
-      }
-      const place = { segment, position: offset, imported_at: clock.nowMs() };
-      await trx
-        .insertInto('journals')
-        .values({ id: journal, ...place })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(place))
-        .execute();
-      return fresh.length;
-    };
-    const attempt = (isCareful: boolean): Promise<number> =>
-      db
+  async function writeSums(trx: Transaction<Schema>, sums: ImportSums, before: number): Promise<void> {
+    const hours = sums.byHour.hours();
+    const unitHours = sums.byHour.unitHours();
+    await insertSlices?.(trx, sums.slices);
+    const days = toDays(inOrder(hours.filter(({ span }) => span < before)));
+    await addHours(trx, compact === undefined ? inOrder(hours) : hours);
+    await addDays(trx, days);
+    await addKeyDays(trx, toKeyDays(days));
+    await addUnitHours(trx, unitHours);
+    await addUnitDays(trx, toUnitDays(unitHours.filter(({ span }) => span < before)));
+    await insertSeries(trx, sums.minutes);
+    await bookCosts(trx, sums.costs);
+  }
+
+  async function notePosition(
+    trx: Transaction<Schema>,
+    journal: string,
+    { segment, offset }: JournalPosition,
+  ): Promise<void> {
+    const place = { segment, position: offset, imported_at: clock.nowMs() };
+    await trx
+      .insertInto('journals')
+      .values({ id: journal, ...place })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(place))
+      .execute();
+  }
+
+  /** Part by part, so that little of it is in memory at a time. */
+  async function importCompact(
+    trx: Transaction<Schema>,
+    compact: CompactInsert,
+    journal: string,
+    first: ImportedPart,
+    next: NextPart,
+  ): Promise<number> {
+    // Hours that are not rolled up yet are added to their day later.
+    const before = await rollUpHours(trx, clock.nowMs());
+    // For good where a former version is to run on the store.
+    const isCompact = before < Number.MAX_SAFE_INTEGER;
+    const sums = new ImportSums();
+    let { position } = first;
+    for (let part: ImportedPart | undefined = first; part !== undefined; part = await next()) {
+      const fresh = isCompact ? await compact.run(trx, part.rows) : await insertFresh(trx, part.rows.map(toEntry));
+      sums.add(fresh);
+      await insertCaptures(trx, fresh);
+      position = part.position;
+    }
+    if (sums.rows > 0) await writeSums(trx, sums, before);
+    await notePosition(trx, journal, position);
+    return sums.rows;
+  }
+
+  return async (journal, rows, position, next = noNext) => {
+    const first = { rows, position };
+    if (compact !== undefined) {
+      return db
         .transaction()
-        .execute((trx) => work(trx, isCareful))
+        .execute((trx) => importCompact(trx, compact, journal, first, next))
         .catch((thrown: unknown) => {
-          compact?.forget();
-          if (thrown instanceof NumbersTaken) return attempt(true);
+          compact.forget();
           throw thrown;
         });
-    return attempt(false);
+    }
+    const whole = await joinParts(first, next);
+    const entries = toEntries(whole.rows);
+    // Before the transaction, as others may wait for its locks; nearly always all entries are new.
+    const sumsOfAll = sumsOf(entries);
+    return db.transaction().execute(async (trx) => {
+      const fresh = await insertFresh(trx, entries);
+      if (fresh.length > 0) {
+        const sums = fresh.length === entries.length ? sumsOfAll : sumsOf(fresh);
+        await writeSums(trx, sums, Number.POSITIVE_INFINITY);
+        await insertCaptures(trx, fresh);
+      }
+      await notePosition(trx, journal, whole.position);
+      return fresh.length;
+    });
   };
+}
+
+type NextPart = () => Promise<ImportedPart | undefined>;
+const noNext: NextPart = async () => undefined;
+
+async function joinParts(first: ImportedPart, next: NextPart): Promise<ImportedPart> {
+  const rows = [...first.rows];
+  let { position } = first;
+  for (let part = await next(); part !== undefined; part = await next()) {
+    for (const row of part.rows) rows.push(row);
+    position = part.position;
+  }
+  return { rows, position };
+}
+
+/** What the rows of an import add to other tables: written once, after all rows. */
+class ImportSums {
+  rows = 0;
+  readonly byHour = new HourSums();
+  readonly slices: NamesBySlice = new Map();
+  readonly minutes = new Minutes();
+  readonly costs = new Costs();
+
+  add(entries: readonly Entry[]): void {
+    this.rows += entries.length;
+    this.byHour.add(entries);
+    addToSlices(this.slices, entries);
+    this.minutes.add(entries);
+    this.costs.add(entries);
+  }
+}
+
+function sumsOf(entries: readonly Entry[]): ImportSums {
+  const sums = new ImportSums();
+  sums.add(entries);
+  return sums;
 }
 
 const toEntry = ({ row, accounts, capture }: ImportedRow): Entry => ({
@@ -85,10 +156,6 @@ const toEntry = ({ row, accounts, capture }: ImportedRow): Entry => ({
   accounts,
   capture,
 });
-
-function addUp(entries: readonly Entry[]) {
-  return { hours: addUpRows(entries), unitHours: addUpUnits(entries) };
-}
 
 /** Returns the new rows. */
 function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
@@ -171,9 +238,8 @@ async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]):
 }
 
 /** Books the costs on the rows' accounts; unknown accounts are skipped. */
-async function bookCosts(trx: Transaction<Schema>, rows: readonly Entry[]): Promise<void> {
-  const { costs, leases } = toCosts(rows);
-  for (const part of inParts([...costs.keys()].sort(compareTexts), mostPerStatement)) {
+async function bookCosts(trx: Transaction<Schema>, { byAccount, leases }: Costs): Promise<void> {
+  for (const part of inParts([...byAccount.keys()].sort(compareTexts), mostPerStatement)) {
     const accounts = await trx
       .selectFrom('budget_accounts')
       .selectAll()
@@ -184,13 +250,15 @@ async function bookCosts(trx: Transaction<Schema>, rows: readonly Entry[]): Prom
     // An insertion of existing rows: unlike an update, it locks in the order of its rows.
     await trx
       .insertInto('budget_accounts')
-      .values(accounts.map((account) => ({ ...account, spent_nanos: costs.get(account.id) ?? 0 })))
+      .values(accounts.map((account) => ({ ...account, spent_nanos: byAccount.get(account.id) ?? 0 })))
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet({ spent_nanos: plus('budget_accounts', 'spent_nanos') }),
       )
       .execute();
     const there = new Set(accounts.map(({ id }) => id));
-    const spent = leases.filter(({ account }) => there.has(account));
+    const spent = [...leases]
+      .sort(([one], [other]) => compareTexts(one, other))
+      .flatMap(([, lease]) => (there.has(lease.account) ? lease : []));
     for (const some of inParts(spent, mostPerStatement)) {
       await trx
         .insertInto('budget_leases')
@@ -210,21 +278,26 @@ interface LeaseCost {
   spent_nanos: number;
 }
 
-function toCosts(rows: readonly Entry[]): { costs: Map<string, number>; leases: LeaseCost[] } {
-  const costs = new Map<string, number>();
-  const leases = new Map<string, LeaseCost>();
-  for (const { names, row, accounts } of rows) {
-    const cost = row.cost_nanos;
-    if (cost === null || cost === 0) continue;
-    for (const account of accounts) {
-      costs.set(account, addNanos(costs.get(account) ?? 0, cost));
-      const name = `${account}\0${names.node}`;
-      const lease = leases.get(name);
-      if (lease !== undefined) lease.spent_nanos = addNanos(lease.spent_nanos, cost);
-      else leases.set(name, { account, node: names.node, drawn_nanos: 0, spent_nanos: cost });
+class Costs {
+  readonly byAccount = new Map<string, number>();
+  /** By account and node. */
+  readonly leases = new Map<string, LeaseCost>();
+
+  add(rows: readonly Entry[]): void {
+    for (const { names, row, accounts } of rows) {
+      const cost = row.cost_nanos;
+      if (cost === null || cost === 0) continue;
+      for (const account of accounts) this.#book(account, names.node, cost);
     }
   }
-  return { costs, leases: [...leases].sort(([a], [b]) => compareTexts(a, b)).map(([, lease]) => lease) };
+
+  #book(account: string, node: string, cost: number): void {
+    this.byAccount.set(account, addNanos(this.byAccount.get(account) ?? 0, cost));
+    const name = `${account}\0${node}`;
+    const lease = this.leases.get(name);
+    if (lease !== undefined) lease.spent_nanos = addNanos(lease.spent_nanos, cost);
+    else this.leases.set(name, { account, node, drawn_nanos: 0, spent_nanos: cost });
+  }
 }
 
 /** Capped at the largest exact number: nine million dollars in one import. */

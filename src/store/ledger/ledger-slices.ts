@@ -5,7 +5,7 @@ import type { LedgerFilter } from '../../core/store/ledger.ts';
 import type { LedgerSliceTable, LedgerTable, Schema } from '../schema.ts';
 import { withEach } from '../sqlite/sqlite-statements.ts';
 import { compactColumns, epochMs, fromCompact, perMs } from './ledger-compact.ts';
-import { createInsertOfEach, type Insert, severalRows } from './ledger-insert.ts';
+import { createInsertOfEach, severalRows } from './ledger-insert.ts';
 import { type NamedRow, type RowNames, toConditions } from './ledger-rows.ts';
 
 /** A half-open time span; `toMs` may be Infinity. */
@@ -33,7 +33,7 @@ type SlicedNames = Pick<RowNames, Kind>;
 const isCommon = (kind: Kind, name: string): boolean =>
   (kind === 'outcome' && name === 'ok') || (kind === 'status' && name === '200');
 
-export function createInsertOfSlices(db: Kysely<Schema>): Insert<NamedRow, unknown> {
+export function createInsertOfSlices(db: Kysely<Schema>) {
   const insert = createInsertOfEach(
     (slices: LedgerSliceTable[]) =>
       db
@@ -44,11 +44,7 @@ export function createInsertOfSlices(db: Kysely<Schema>): Insert<NamedRow, unkno
     Object.values,
     severalRows,
   );
-  return (trx, rows) => {
-    const named: NamesBySlice = new Map();
-    for (const { names, row } of rows) addTo(named, row.started_at, names);
-    return insert(trx, toSlices(named));
-  };
+  return (trx: Transaction<Schema>, named: NamesBySlice) => insert(trx, toSlices(named));
 }
 
 /** For the oldest rows, which were deleted; the newest slice stays for rows that remain in it. */
@@ -70,7 +66,11 @@ export async function deleteSlices(trx: Transaction<Schema>, rows: readonly Slic
 }
 
 /** The names in each slice: many rows share one object. */
-type NamesBySlice = Map<number, Set<SlicedNames>>;
+export type NamesBySlice = Map<number, Set<SlicedNames>>;
+
+export function addToSlices(named: NamesBySlice, rows: readonly NamedRow[]): void {
+  for (const { names, row } of rows) addTo(named, row.started_at, names);
+}
 
 function addTo(named: NamesBySlice, ms: number, names: SlicedNames): void {
   const slice = sliceAt(ms);

@@ -14,28 +14,42 @@ type Figures = Omit<KeySums, 'span' | 'key' | 'project' | 'errors'>;
 
 type ByName<T> = Map<string, T>;
 
-/** By hour, unordered. Always the same columns in the same order. */
-export function addUpRows(rows: readonly NamedRow[]): readonly UsageTable[] {
-  const sums: ByName<Sums> = new Map();
-  // Looking up the names object is faster than building a text of all names.
-  const ofNames = new Map<RowNames, Sums>();
-  for (const { names, row } of rows) {
-    const span = row.started_at - (row.started_at % hourMs);
-    const known = ofNames.get(names);
-    if (known?.span === span) {
-      addRow(known, names, row);
-      continue;
+/** Sums by hour, to which rows are added a few at a time. */
+export class HourSums {
+  readonly #sums: ByName<Sums> = new Map();
+  /** Looking up the names object is faster than building a text of all names. */
+  readonly #ofNames = new Map<RowNames, Sums>();
+  readonly #units: UnitsByName = new Map();
+
+  add(rows: readonly NamedRow[]): void {
+    for (const { names, row } of rows) {
+      const span = row.started_at - (row.started_at % hourMs);
+      addRow(this.#sumOf(names, span), names, row);
+      if (row.units !== null || row.cached_tokens) addUnitsOf(row, toAmounts(this.#units, span, names));
     }
+  }
+
+  /** Unordered. Always the same columns in the same order. */
+  hours(): readonly UsageTable[] {
+    return [...this.#sums.values()];
+  }
+
+  unitHours(): readonly UnitUsageTable[] {
+    return toUnitRows(this.#units);
+  }
+
+  #sumOf(names: RowNames, span: number): Sums {
+    const known = this.#ofNames.get(names);
+    if (known?.span === span) return known;
     const name = nameOf(span, names);
-    let sum = sums.get(name);
+    let sum = this.#sums.get(name);
     if (sum === undefined) {
       sum = newSums(names, span);
-      sums.set(name, sum);
+      this.#sums.set(name, sum);
     }
-    ofNames.set(names, sum);
-    addRow(sum, names, row);
+    this.#ofNames.set(names, sum);
+    return sum;
   }
-  return [...sums.values()];
 }
 
 /** In the order that `toDays` needs, which is also the order of locks. */
@@ -159,16 +173,9 @@ interface GroupSums {
   readonly amounts: Map<string, number>;
 }
 
-/** By hour. */
-export function addUpUnits(rows: readonly NamedRow[]): readonly UnitUsageTable[] {
-  const hours: UnitsByName = new Map();
-  for (const { names, row } of rows) {
-    if (row.units === null && !row.cached_tokens) continue;
-    const amounts = toAmounts(hours, row.started_at - (row.started_at % hourMs), names);
-    if (row.cached_tokens !== null && row.cached_tokens > 0) add(amounts, 'cachedTokens', row.cached_tokens);
-    if (row.units !== null) addUnits(amounts, readUnits(readJson(row.units)) ?? {});
-  }
-  return toUnitRows(hours);
+function addUnitsOf(row: RowFigures, amounts: Map<string, number>): void {
+  if (row.cached_tokens !== null && row.cached_tokens > 0) add(amounts, 'cachedTokens', row.cached_tokens);
+  if (row.units !== null) addUnits(amounts, readUnits(readJson(row.units)) ?? {});
 }
 
 export function toUnitDays(hours: readonly UnitUsageTable[]): readonly UnitUsageTable[] {

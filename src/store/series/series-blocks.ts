@@ -6,16 +6,16 @@ import type { Clock } from '../../lib/clock.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import { newestCompactBefore, rowsOfTime } from '../ledger/ledger-compact.ts';
 import { isSqlite } from '../ledger/ledger-insert.ts';
-import { dayMs, firstIdOf, hourMs, type NamedRow, toTimeOf } from '../ledger/ledger-rows.ts';
+import { dayMs, firstIdOf, hourMs, toTimeOf } from '../ledger/ledger-rows.ts';
 import type { LedgerTable, Schema } from '../schema.ts';
 import { BlockReader, Cells, writeBlock } from './series-block.ts';
-import { boundCells, minuteMs, sections, toMinutes, withoutNames } from './series-cells.ts';
+import { boundCells, Minutes, minuteMs, sections, withoutNames } from './series-cells.ts';
 import { type Interval, keptMs, levels, planSeries, type SeriesPlan } from './series-plan.ts';
 import { readSeries, type StoredBlock } from './series-read.ts';
 
 /** In the transaction of their import. */
-export async function insertSeries(trx: Transaction<Schema>, rows: readonly NamedRow[]): Promise<void> {
-  const blocks = [...toMinutes(rows)].map(([at, cells]) => ({
+export async function insertSeries(trx: Transaction<Schema>, minutes: Minutes): Promise<void> {
+  const blocks = [...minutes.cells].map(([at, cells]) => ({
     level: levels.raw,
     section: sections.detail.number,
     at,
@@ -65,10 +65,9 @@ async function addMinute(db: Kysely<Schema>, minute: number, sinceMs: number): P
     if (minute === 0) return 0;
     const { rows } = await sql<LedgerTable>`${rowsOfTime(!isOfServer, minute, minute + minuteMs)}`.execute(trx);
     await trx.deleteFrom('series_blocks').where('level', '=', levels.raw).where('at', '=', minute).execute();
-    await insertSeries(
-      trx,
-      rows.map((row) => ({ names: row, row })),
-    );
+    const minutes = new Minutes();
+    minutes.add(rows.map((row) => ({ names: row, row })));
+    await insertSeries(trx, minutes);
     return rows.length;
   };
   // Rows and blocks as of one moment: what is imported meanwhile is in neither, or in both.

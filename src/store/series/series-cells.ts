@@ -49,29 +49,34 @@ const notCalled = 'queue';
 
 export const isFailedAttempt = (outcome: string): boolean => !notFailed.has(outcome);
 
-/** The cells of each minute, by its beginning. */
-export function toMinutes(rows: readonly NamedRow[]): Map<number, Cells> {
-  const minutes = new Map<number, Cells>();
-  let latest = Number.NaN;
-  let cells = new Cells();
-  // Of the latest minute.
-  const ofNames = new Map<RowNames, Cell>();
-  for (const { names, row } of rows) {
-    const minute = row.started_at - (row.started_at % minuteMs);
-    if (minute !== latest) {
-      cells = minutes.get(minute) ?? new Cells();
-      minutes.set(minute, cells);
-      ofNames.clear();
-      latest = minute;
+/** The cells of each minute, to which rows are added a few at a time. */
+export class Minutes {
+  /** By the beginning of the minute. */
+  readonly cells = new Map<number, Cells>();
+  #latest = Number.NaN;
+  #cells = new Cells();
+  /** Of the latest minute. */
+  readonly #ofNames = new Map<RowNames, Cell>();
+
+  add(rows: readonly NamedRow[]): void {
+    for (const { names, row } of rows) {
+      this.#goTo(row.started_at - (row.started_at % minuteMs));
+      let cell = this.#ofNames.get(names);
+      if (cell === undefined) {
+        cell = this.#cells.of(cellKinds.request, toCellNames(names));
+        this.#ofNames.set(names, cell);
+      }
+      addRow(cell, names, row, row.tries === null ? 0 : addTries(this.#cells, names, row.tries));
     }
-    let cell = ofNames.get(names);
-    if (cell === undefined) {
-      cell = cells.of(cellKinds.request, toCellNames(names));
-      ofNames.set(names, cell);
-    }
-    addRow(cell, names, row, row.tries === null ? 0 : addTries(cells, names, row.tries));
   }
-  return minutes;
+
+  #goTo(minute: number): void {
+    if (minute === this.#latest) return;
+    this.#cells = this.cells.get(minute) ?? new Cells();
+    this.cells.set(minute, this.#cells);
+    this.#ofNames.clear();
+    this.#latest = minute;
+  }
 }
 
 const toCellNames = (names: RowNames): string[] => [

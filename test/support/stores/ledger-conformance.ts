@@ -155,6 +155,29 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await ledger.import('j', rows, somewhere), 2);
       });
 
+      test('an import of several parts is one transaction', async (t) => {
+        const { ledger, budgets } = await open(t, openStore);
+        await budgets.draw(account('a'), 'node-1', 1, 900_000);
+        const rows = Array.from({ length: 90 }, () => imported({}, ['a']));
+        const twice = [...rows.slice(60), ...rows.slice(0, 5)];
+        const parts = [
+          { rows: rows.slice(30, 60), position: { segment: 1, offset: 200 } },
+          { rows: twice, position: { segment: 2, offset: 7 } },
+        ];
+        const read = (left = [...parts]) => ({ next: async () => left.shift() });
+        const broken = read();
+        const failing = async () => (await broken.next()) ?? Promise.reject(new Error('the journal cannot be read'));
+        await assert.rejects(ledger.import('j', rows.slice(0, 30), somewhere, failing), /cannot be read/);
+        assert.deepEqual((await ledger.page({}, { limit: 10 })).rows, []);
+        assert.equal(await ledger.position('j'), undefined);
+        assert.equal(await ledger.import('j', rows.slice(0, 30), somewhere, read().next), 90);
+        assert.deepEqual(await ledger.position('j'), { segment: 2, offset: 7 });
+        const [line] = await ledger.usage({}, []);
+        assert.equal(line?.sums.requests, 90);
+        assert.equal((await budgets.state('a'))?.spentNanos, Number(line?.sums.costNanos));
+        assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);
+      });
+
       test('of parallel imports of the same rows, each row counts once', async (t) => {
         const { ledger, budgets } = await open(t, openStore);
         await budgets.draw(account('a'), 'node-1', 1, 900_000);
