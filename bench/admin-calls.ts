@@ -223,7 +223,7 @@ console.log(
 );
 process.exit(above === 0 ? 0 : 1);
 
-/** So many models take their time to come up where the machine is busy. */
+/** So many models take longer to start on a busy machine. */
 async function started(): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -234,7 +234,7 @@ async function started(): Promise<number> {
   }
 }
 
-/** Keys, an owner with a token, and upstreams and models where they are to be there. Gives back the ID of a key. */
+/** Creates keys, an owner with a token, and upstreams and models if they belong in the store. Returns the ID of a key. */
 async function fillStore(): Promise<string> {
   const store = await openStore('sqlite:postern.db', { cwd: home });
   try {

@@ -17,12 +17,12 @@ export interface ChildOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Where a process runs: alone, or with the other half of the measurement. */
+/** The core of a process: alone, or shared with the other half of the measurement. */
 export type Core = 'subject' | 'load';
 
 export interface Child {
   readonly pid: number;
-  /** CPU time used since its start, all threads; undefined where the system does not tell. */
+  /** CPU time used since its start, all threads; undefined if the system does not report it. */
   cpuTime(): CpuTime | undefined;
   rssBytes(): number | undefined;
   output(): string;
@@ -38,7 +38,7 @@ export interface Children {
   killAll(): void;
 }
 
-/** Looked for on the path and where system daemons live. */
+/** Searched for on the path and in the folders of system daemons. */
 export function findProgram(name: string): string | undefined {
   const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return directories.map((directory) => join(directory, name)).find((path) => existsSync(path));
@@ -126,7 +126,7 @@ export function createChildren(cores: number, placement: Placement = 'two cores'
   };
 }
 
-/** The port in the JSON line with which a server of ours says that it listens. */
+/** The port in the JSON line with which a server of this bench reports that it listens. */
 export async function listeningPort(child: Child): Promise<number> {
   let port: number | undefined;
   await until(child, async () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { formatTable } from './report.ts';
 
-/** What nobody should wait for longer, in seconds of CPU. */
+/** The longest acceptable time, in seconds of CPU. */
 const barS = 0.4;
 
 const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });

@@ -50,7 +50,7 @@ process.once('SIGINT', () => process.exit(130));
 process.once('SIGTERM', () => process.exit(143));
 
 const stream = findPayload('sse-200');
-/** The upstream's two answers: a whole one, and one of which the first event is all that ever comes. */
+/** The upstream's two answers: a whole one, and one that never sends more than its first event. */
 const whole: Payload = { ...stream, name: 'whole' };
 const held: Payload = { ...stream, name: 'held' };
 const upstream = await startRawUpstream(children, process.execPath, temporary, [

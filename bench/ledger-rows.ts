@@ -133,7 +133,7 @@ async function measure(ledger: LedgerStore): Promise<void> {
   }
 }
 
-/** As a reader comes there: page by page. */
+/** As a reader gets there: page by page. */
 async function findDeepCursor(ledger: LedgerStore): Promise<string | undefined> {
   let before: string | undefined;
   for (let page = 1; page < pages; page++) {

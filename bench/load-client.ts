@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import type { LoadResult, LoadTask } from './load.ts';
 
-/** How long after the last second answers may still come. */
+/** How long after the last second answers may still arrive. */
 const graceMs = 5_000;
 
 const task: LoadTask = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
@@ -44,7 +44,7 @@ class Connection {
     });
     this.#socket.on('data', (bytes: Buffer) => {
       receivedBytes += bytes.length;
-      // A server that has waited long enough for a request says so before it closes: nobody asked.
+      // A server that timed out waiting for a request reports it before it closes: no request was sent.
       if (!this.#busy) return;
       this.#take(this.#held === undefined ? bytes : Buffer.concat([this.#held, bytes]));
     });
@@ -153,7 +153,7 @@ function open(): void {
   if (!stopped) connections.add(new Connection());
 }
 
-/** Answers that come later than this have a latency all the same: what is due waits in line. */
+/** Answers later than this still have a latency: due requests wait in line. */
 function openLoop(rate: number): NodeJS.Timeout {
   let sent = 0;
   return setInterval(() => {

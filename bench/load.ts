@@ -23,7 +23,7 @@ export interface LoadResult {
   readonly p50Us: number;
   readonly p99Us: number;
   readonly p999Us: number;
-  /** By kind: connect, read, write, status, timeout; unsent, where an open loop could not keep its rate. */
+  /** By kind: connect, read, write, status, timeout; unsent, if an open loop could not keep its rate. */
   readonly errors: Readonly<Record<string, number>>;
 }
 
@@ -83,7 +83,7 @@ function writeRest(directory: string, rest: Buffer): string {
   return file;
 }
 
-/** The last line is the result; wrk says other things before it. */
+/** The last line is the result; wrk prints other lines before it. */
 function parseResult(output: string): LoadResult {
   const line = output.trimEnd().split('\n').at(-1) ?? '';
   if (!line.startsWith('{')) throw new Error(`the load tool gave no result: ${output.slice(-500)}`);

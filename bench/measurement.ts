@@ -11,7 +11,7 @@ export interface Measurement {
   readonly p99Us: number;
   readonly p999Us: number;
   readonly errors: LoadResult['errors'];
-  /** CPU microseconds a request, of all threads of the proxy's process; undefined where there is none or the system does not tell. */
+  /** CPU microseconds per request, of all threads of the proxy's process; undefined if there is none or the system does not report it. */
   readonly cpuUs: number | undefined;
   /** Of these, those in the kernel. */
   readonly kernelUs: number | undefined;
@@ -33,7 +33,7 @@ export function toMeasurement(load: LoadResult, cpu: CpuTime | undefined, rssByt
   };
 }
 
-/** Where the stretches of a warm-up end: of 50,000 requests, 1,000, 10,000 and all. */
+/** Where the parts of a warm-up end: of 50,000 requests, 1,000, 10,000 and all. */
 export const warmUpShares: readonly number[] = [0.02, 0.2, 1];
 
 /** All rounds of one subject on one payload. */
@@ -105,12 +105,12 @@ export function addedTo(
   return median(differences.filter((difference) => difference !== undefined));
 }
 
-/** Requests a second of CPU time: holds still where neighbours take turns on the core, and `rps` does not. */
+/** Requests per second of CPU time: stable even if other processes share the core, which `rps` is not. */
 export function requestsPerCpuSecond({ cpuUs }: Measurement): number | undefined {
   return cpuUs === undefined ? undefined : 1e6 / cpuUs;
 }
 
-/** A row with a single failed request says nothing: failing is faster than serving. */
+/** A row with a single failed request is void: failing is faster than serving. */
 export function voidReason(errors: LoadResult['errors']): string | undefined {
   const kinds = Object.entries(errors).filter(([, count]) => count > 0);
   return kinds.length === 0 ? undefined : kinds.map(([kind, count]) => `${count} ${kind} errors`).join(', ');

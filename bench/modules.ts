@@ -9,7 +9,7 @@ export interface CallFrame {
 /** Samples in none of them are not work. */
 const notWork = new Set(['(idle)', '(root)']);
 
-/** The first that matches what stands behind `node:` and `internal/`. */
+/** The first that matches the name after `node:` or `internal/`. */
 const nodeModules: readonly [pattern: RegExp, module: string][] = [
   [/^deps\/undici/, 'undici'],
   [/^(?:_http|http)/, 'http'],

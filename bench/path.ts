@@ -49,7 +49,7 @@ const { values: options } = parseArgs({
 });
 
 const connections = 64;
-/** Messages that the event loop brings each time that it comes by. */
+/** Messages that the event loop delivers in each turn. */
 const messagesASlice = 8;
 const warmUpRequests = options.short ? 12_000 : 50_000;
 const windowRequests = options.short ? 4_000 : 20_000;
@@ -62,7 +62,7 @@ const tolerance = { bytes: 0.1, promises: 0.05 };
 const checked = ['rerank-10', 'embed-1'];
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Each in a process of its own, where nothing is compiled for another payload. */
+/** Each in a process of its own, so that nothing is compiled for another payload. */
 function compareWithKept(): void {
   const measured = Object.fromEntries(checked.map((name) => [name, measureApart(name)]));
   if (options.accept) {

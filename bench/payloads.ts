@@ -9,7 +9,7 @@ export interface Payload {
   /** Holds `firstCounter` once; what is sent holds another number there each time. */
   readonly request: Buffer;
   readonly requestType: string;
-  /** Where the number begins. */
+  /** The offset of the number. */
   readonly counterAt: number;
   readonly contentType: string;
   readonly answer: Buffer;
@@ -22,7 +22,7 @@ export interface Payload {
 
 export const model = 'bench-model';
 
-/** Ten digits, and ten remain for as long as a run can last; a token among tokens where the request is made of them. */
+/** Ten digits, and ten remain for as long as a run can last; it is one token among others if the request consists of tokens. */
 export const firstCounter = 1_000_000_000;
 
 /** The same on every run: rows of two runs must hold the same bytes. */
@@ -146,7 +146,7 @@ const chatUsage = (completionTokens: number): object => ({
   completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
 });
 
-/** As services write it where usage is asked for: the role, the texts, the end, the usage, `[DONE]`. */
+/** As services send it if usage is requested: the role, the texts, the end, the usage, `[DONE]`. */
 function chatStream(count: number): EventStream {
   const chunk = (choices: readonly object[], usage: object | null): object => ({
     id: 'chatcmpl-bench',

@@ -29,7 +29,7 @@ export function parseStat(stat: string): ThreadTime {
   };
 }
 
-/** All threads together, those that have ended as well; undefined where the system does not tell. */
+/** All threads together, ended ones too; undefined if the system does not report it. */
 export function readCpuTime(pid: number): CpuTime | undefined {
   const stat = readProc(pid, 'stat');
   return stat === undefined ? undefined : parseStat(stat);
@@ -49,7 +49,7 @@ export function readRssBytes(pid: number): number | undefined {
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
 }
 
-/** How many descriptors a process of ours may have; undefined where the system does not tell. */
+/** The limit of file descriptors of this process; undefined if the system does not report it. */
 export function readDescriptorLimit(): number | undefined {
   const limit = /^Max open files\s+(\d+)/m.exec(readProc('self', 'limits') ?? '')?.[1];
   return limit === undefined ? undefined : Number(limit);

@@ -25,7 +25,7 @@ export interface Span {
   readonly toUs: number;
 }
 
-/** Where this process stands on the clock that profiles are kept in. */
+/** The present time on the clock of profiles. */
 export function monotonicUs(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
@@ -35,7 +35,7 @@ export interface Sample {
   readonly us: number;
 }
 
-/** What was sampled within the span: starting and stopping stand outside. */
+/** Samples within the span: starting and stopping are outside. */
 export function readSamples(file: string, span: Span): Sample[] {
   const profile: Profile = JSON.parse(readFileSync(file, 'utf8'));
   const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
@@ -68,7 +68,7 @@ export function formatTop(samples: readonly Sample[], count: number): string {
 function toName({ functionName, url, lineNumber }: CallFrame): string {
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (url === '') return name;
-  // From the package or the source directory on: the rest is where the checkout happens to be.
+  // From the package or the source folder on: the rest is the path of the checkout.
   const place = /(?:node_modules\/|(?=(?:src|bench)\/))(.*)$/.exec(url)?.[1] ?? url;
   return `${name}  ${place}:${lineNumber + 1}`;
 }

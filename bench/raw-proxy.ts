@@ -9,7 +9,7 @@ import { listenAndReport } from './listening.ts';
 const [port = '', prefix = ''] = process.argv.slice(2);
 const dropped = new Set(['connection', 'keep-alive', 'host', 'authorization']);
 
-/** What a message's head says, as far as passing it on needs it. */
+/** The fields of a message's head needed to pass it on. */
 interface Head {
   readonly firstLine: string;
   /** All but what ends at this hop, each with its line end. */
@@ -35,7 +35,7 @@ function readHead(bytes: Buffer): Head | undefined {
   return { firstLine, fields, bodyLength, bodyAt: end + 4 };
 }
 
-/** Finds where chunks end, however they are split; of a chunk's data nothing is looked at. */
+/** Finds the ends of chunks, however they are split, without reading their data. */
 class Chunks {
   #size = 0;
   #left = 0;

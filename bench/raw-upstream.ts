@@ -1,4 +1,4 @@
-/** An upstream on raw sockets that answers each path with prepared bytes: for event streams, and where nginx is missing. */
+/** An upstream on raw sockets that answers each path with prepared bytes: for event streams, and if nginx is missing. */
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';

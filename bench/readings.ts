@@ -34,12 +34,12 @@ export function withProbe(
 export function readReadings(file: string): Reading[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n');
-  return lines.slice(0, -1).map((line) => JSON.parse(line)); // what stands behind the last line end is not all there yet
+  return lines.slice(0, -1).map((line) => JSON.parse(line)); // the text after the last line end is not complete yet
 }
 
 export type Allocation = Pick<Reading, 'allocatedBytes' | 'outsideBytes' | 'collections' | 'collectionUs'>;
 
-/** What each request took, of those answered evenly over the span; undefined where fewer than two lines fall into it. */
+/** The allocation per request, for requests answered evenly over the span; undefined if fewer than two lines are in it. */
 export function allocationPerRequest(
   readings: readonly Reading[],
   span: { readonly fromUs: number; readonly toUs: number },

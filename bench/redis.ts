@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { acceptsConnections, type Children, findProgram, freePort } from './children.ts';
 
-/** Undefined where there is none on the path. */
+/** Undefined if there is none on the path. */
 export const redisProgram: string | undefined = findProgram('redis-server') ?? findProgram('valkey-server');
 
 /** Its URL. */

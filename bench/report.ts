@@ -119,7 +119,7 @@ function toCells(series: Series): string[] {
       medianOf(series, (one) => one.kernelUs),
       1,
     ),
-    // Of a process that lives through all rounds, the last says most.
+    // For a process that runs through all rounds, the last one is the most telling.
     fixed(scaled(series.rounds.at(-1)?.rssBytes, 1024 ** 2), 0),
   ];
 }

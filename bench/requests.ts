@@ -5,7 +5,7 @@ export interface Requests {
   readonly path: string;
   readonly body: Buffer;
   readonly bodyType: string;
-  /** Where the body's number stands; as many digits as `firstCounter` has. */
+  /** The offset of the number in the body; it has as many digits as `firstCounter`. */
   readonly counterAt: number;
   /** The number of the first request; each next has the next. */
   readonly firstCounter: number;
@@ -40,7 +40,7 @@ export const toHeaders = (key: string, bodyType: string): Record<string, string>
   Authorization: `Bearer ${key}`,
 });
 
-/** A script for wrk that sends them, and says at the end how it went, as JSON in the last line. */
+/** A script for wrk that sends them, and prints the result as JSON in the last line. */
 export function toWrkScript(parts: RequestParts, restFile: string, firstCounter: number): string {
   return `local openings = {
 ${parts.openings.map((opening) => `  ${lua(opening)},`).join('\n')}

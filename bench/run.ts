@@ -201,7 +201,7 @@ function toCount(name: string, text: string): number {
   process.exit(1);
 }
 
-/** On a terminal the line is written over; elsewhere each stands on its own. */
+/** On a terminal the line is overwritten; elsewhere each is printed on its own. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
   else if (text !== '') process.stderr.write(`${text}\n`);

@@ -17,7 +17,7 @@ export class ScriptedSocket extends EventEmitter {
   destroyed = false;
   bytesWritten = 0;
   readonly #onMessage: (socket: ScriptedSocket) => void;
-  /** Of each message that is written; undefined where it comes in chunks. */
+  /** Of each written message; undefined if it is chunked. */
   readonly #bodyBytes: number | undefined;
   /** Of the message that is being written; -1 before the end of its head. */
   #left = -1;

@@ -28,7 +28,7 @@ export interface Setting {
 export interface Running {
   readonly port: number;
   readonly path: string;
-  /** The process whose CPU time and memory count; none where there is no proxy. */
+  /** The process whose CPU time and memory count; none without a proxy. */
   readonly child: Child | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface Subject {
   start(setting: Setting): Promise<Running>;
 }
 
-/** Clients of the gateway, who take turns. */
+/** Clients of the gateway, used in turn. */
 export const benchKeys: readonly string[] = Array.from(
   { length: 100 },
   (_, index) => `bench-key-with-enough-characters-${String(index).padStart(3, '0')}`,
@@ -129,7 +129,7 @@ const postern = createGatewaySubject('postern', {});
 /** With successes left alone by the search for the upstream's credential. */
 const unscreened = createGatewaySubject('unscreened', { screen: 'errors' });
 
-/** While someone looks at the console's live view. */
+/** While the console's live view is open. */
 const watched: Subject = {
   name: 'watched',
   isJavaScript: true,
@@ -281,7 +281,7 @@ export function availableSubjects(): Subject[] {
   return subjects;
 }
 
-/** Those that take many connections, and say what they hold. */
+/** Subjects that take many connections, and report their memory. */
 export const crowdedSubjects: readonly Subject[] = [
   raw,
   bare,

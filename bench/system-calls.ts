@@ -14,7 +14,7 @@ const strace: string | undefined = findProgram('strace');
 const patienceMs = 5_000;
 const pollMs = 50;
 
-/** Undefined where strace is not installed, or may not attach. All of a process's threads count. */
+/** Undefined if strace is not installed, or may not attach. All threads of a process count. */
 export async function countSystemCalls(
   children: Children,
   pid: number,

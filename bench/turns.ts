@@ -23,7 +23,7 @@ export interface Rig {
   readonly seconds: number;
   /** How many requests a subject answers, at the least, before any round is timed. */
   readonly warmUpRequests: number;
-  /** Says how far it is; the empty text when a result comes. */
+  /** Reports the progress; an empty text when a result follows. */
   progress(text: string): void;
 }
 
@@ -114,12 +114,12 @@ export interface WarmUp {
 
 const windowSeconds = 2;
 const mostWindows = 8;
-/** Two windows that differ by less say that nothing more is compiled. */
+/** If two windows differ by less, nothing more is compiled. */
 const steady = 0.05;
 /** A request that moves more bytes than this is counted as several, so that a warm-up ends. */
 const bytesARequest = 100_000;
 
-/** Requests first, as time alone says nothing of what is compiled; then windows, until two in a row cost the same. */
+/** Requests first, as time alone does not show what is compiled; then windows, until two in a row cost the same. */
 export async function warmUp(rig: Rig, running: Running, payload: Payload): Promise<WarmUp> {
   const weight = Math.max(1, (payload.request.length + payload.answer.length) / bytesARequest);
   const curveUs: (number | undefined)[] = [];

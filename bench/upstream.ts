@@ -13,7 +13,7 @@ export interface BenchUpstream {
 }
 
 export interface BenchUpstreams {
-  /** Who answers the payload; the path there is `/{payload name}` and then the payload's own. */
+  /** The upstream that answers the payload; the path is `/{payload name}` and then the payload's own. */
   of(payload: Payload): BenchUpstream;
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export async function startUpstreams(
 /** It answers an upload before it has read it. */
 const isForNginx = ({ eventEnds, request }: Payload): boolean => eventEnds === undefined && request.length < 1_000_000;
 
-/** Gives each path whose first segment is a name the bytes that stand beside it. */
+/** Answers each path whose first segment is a name with the bytes of that name. */
 export async function startRawUpstream(
   children: Children,
   runtime: string,

@@ -7,7 +7,7 @@ import type { Child } from './children.ts';
 const patienceMs = 15_000;
 const pollMs = 50;
 
-/** Signs in by the set-up link, which stands in the file that the first start names, and follows the live stream until the process ends. */
+/** Signs in by the set-up link, from the file that the first start names, and follows the live stream until the process ends. */
 export async function watchConsole(child: Child): Promise<void> {
   const url = await find(child, /"console":"(http:[^"]+)"/);
   const file = await find(child, /^ {2}(\/.+\/setup-link)$/m);

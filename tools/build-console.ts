@@ -41,7 +41,7 @@ function dataOfContract(path = 'src/admin/contract.ts'): string[] {
   return [path, ...[...found].flatMap(([, next = '']) => dataOfContract(join(dirname(path), next)))];
 }
 
-/** Does nothing where what is there was built from the sources as they are. */
+/** Does nothing if the last build is up to date. */
 export async function buildConsole(): Promise<void> {
   if (!isStale()) return;
   const digest = digestOfSources();
@@ -50,7 +50,7 @@ export async function buildConsole(): Promise<void> {
     await runVite(fresh);
     await compressAll(fresh);
     await writeFile(join(fresh, markName), digest);
-    // As near to at once as it goes: who looks in between finds no console, and looks again.
+    // As close to atomic as possible: a reader in between finds no console, and tries again.
     await rm(consoleOutput, { recursive: true, force: true });
     await rename(fresh, consoleOutput).catch((error: unknown) => {
       // Another start built the same meanwhile.

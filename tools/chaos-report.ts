@@ -12,7 +12,7 @@ const colours = { met: 'green', missed: 'yellow', broken: 'red' } as const;
 /** What is longer has a line of its own, and its beginning here. */
 const widestCellCharacters = 48;
 
-/** Stories have no number of their own; they stand before those that have. */
+/** Stories have no number of their own; they come before promises, which do. */
 export const storyNo = 0;
 export const moneyStoryNo = 0.5;
 const storyNames: ReadonlyMap<number, string> = new Map([
@@ -41,7 +41,7 @@ export function toVerdict({ figures, failure }: PromiseOutcome): string {
   return 'kept';
 }
 
-/** Coloured where `stream` shows colours. */
+/** Coloured if `stream` supports colours. */
 export function formatOutcomes(outcomes: readonly PromiseOutcome[], stream: NodeJS.WriteStream): string {
   const paint = (verdict: Verdict, text: string): string => styleText(colours[verdict], text, { stream });
   const cells = outcomes.flatMap(({ figures }) => figures.map(toCells));

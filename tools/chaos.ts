@@ -28,7 +28,7 @@ const usage = `npm run chaos -- [options]
 const storySeconds: Readonly<Record<Scale, number>> = { short: 16, long: 40 };
 const moneyStorySeconds: Readonly<Record<Scale, number>> = { short: 10, long: 45 };
 const documentFile = 'docs/reference/reliability-figures.md';
-/** Where each line stays, a line every so often says enough. */
+/** If lines are not overwritten, one from time to time is enough. */
 const plainProgressIntervalMs = 10_000;
 
 const { values } = parseArguments();

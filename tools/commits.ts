@@ -6,7 +6,7 @@ const base = '5c31398179ec404313ba088149809816040fbc3c';
 const mostCharacters = 72;
 const form =
   /^(bench|build|chore|ci|docs|feat|fix|perf|refactor|revert|style|test)(\([a-z0-9][a-z0-9,./ -]*\))?!?: (\S.*)$/;
-/** "adds", "added", "adding": a summary says what the commit does to the code, as an order. */
+/** "adds", "added", "adding": a summary is an imperative. */
 const notImperative =
   /^(?:[a-z]+[^eaiou]ing|[a-z]+[^e]ed|(?:add|allow|chang|fix|introduc|mak|mov|remov|renam|support|updat|us)e?s)$/;
 const imperative: ReadonlySet<string> = new Set(['bring', 'embed', 'ring', 'shed', 'spring', 'string', 'swing']);

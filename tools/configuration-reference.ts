@@ -15,7 +15,7 @@ export function renderReference(families: readonly Family[]): string {
   return [...sections, renderFamilies(families)].join('\n\n');
 }
 
-/** `shown`: mappings whose keys are listed already, and where. They are not repeated. */
+/** `shown`: mappings whose keys are listed already, with their paths. They are not repeated. */
 function rowsInside(path: string, node: SchemaNode, shown: Map<string, string>): string[] {
   const inList = node.items?.properties;
   const prefix = inList === undefined ? path : `${path}[]`;

@@ -60,7 +60,7 @@ async function weigh(file: string): Promise<Row> {
   return { file, brotli: (await sizeOf(`${path}.br`)) ?? plain ?? 0, gzip: (await sizeOf(`${path}.gz`)) ?? plain ?? 0 };
 }
 
-/** Undefined where there is no such file: what is tiny is not compressed. */
+/** Undefined if there is no such file, as tiny files are not compressed. */
 async function sizeOf(path: string): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.size;
 }

@@ -12,12 +12,12 @@ export interface Copy {
   readonly lines: number;
 }
 
-/** A line that says something, and where it stands. */
+/** A line with content, and its location. */
 interface Line extends Location {
   readonly text: string;
 }
 
-/** Of each text, by its path: what it shares with those before it, and with itself, where that is so many lines or more. */
+/** For each text, by its path: what it shares with earlier ones, and with itself, if that is at least this many lines. */
 export function findCopies(texts: ReadonlyMap<string, string>, leastLines: number): readonly Copy[] {
   const copies: Copy[] = [];
   const seen = new Map<string, { readonly lines: readonly Line[]; readonly at: number }>();

@@ -7,7 +7,7 @@ import { findCopies } from './copied-lines.ts';
 const leastLines = 8;
 
 const paths = globSync(['{src,tools,test,bench}/**/*.ts', 'console/src/**/*.{ts,tsx}'], {
-  // Fixtures: what one upstream says is not what another says, even where it is in the same words.
+  // Fixtures: the responses of different upstreams are separate, even if their text is equal.
   exclude: ['test/families/**', 'test/clients/**'],
 }).toSorted();
 

@@ -34,7 +34,7 @@ export class Coverage {
   }
 }
 
-/** The smallest range around it says so. */
+/** The count of the smallest range around it. */
 function countAt(ranges: readonly Range[], offset: number): number {
   const [smallest] = ranges
     .filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset)

@@ -190,7 +190,7 @@ function checkLogEvents(text: string): void {
   }
 }
 
-/** What a shown diff leaves stands in the file as it is shown: all of the file where it began with nothing. */
+/** The result of a shown diff is in the file as it is shown; all of the file if the diff begins with nothing. */
 function checkShownFiles(text: string): void {
   const shown = Array.from(text.matchAll(/^```diff\n([\s\S]*?)^```$/gm), ([, diff = '']) => diff);
   for (const part of shown.flatMap((diff) => diff.split(/^(?=--- \S)/m))) {
@@ -204,7 +204,7 @@ function checkShownFiles(text: string): void {
   }
 }
 
-/** Rows of docs/reference/releases.md: `| 1.2.3 | 2026-01-31 | 40 hex digits |`; the commit is looked at where the history is here. */
+/** Rows of docs/reference/releases.md: `| 1.2.3 | 2026-01-31 | 40 hex digits |`; the commit is checked if the history is available. */
 function checkReleases(text: string): void {
   for (const row of text.split('\n').filter((line) => /^\| (?!version|-)/.test(line))) {
     const [, version = '', commit = ''] =

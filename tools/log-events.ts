@@ -9,7 +9,7 @@ export interface LogEvent {
   /** A name that is put together has `{}` for each part. */
   readonly name: string;
   readonly fields: readonly string[];
-  /** Whether further fields come from elsewhere, such as by a spread. */
+  /** Whether there are further fields, such as by a spread. */
   readonly isOpen: boolean;
 }
 

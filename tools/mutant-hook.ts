@@ -1,10 +1,10 @@
-/** Preloaded into a test run (`--import`): changes one place of one source file in memory, as `POSTERN_MUTANT` says. */
+/** Preloaded into a test run (`--import`): changes one span of one source file in memory, as `POSTERN_MUTANT` defines it. */
 
 import { registerHooks } from 'node:module';
 import { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-/** Where and what to read instead: a path from the root, and UTF-16 offsets. */
+/** The changed span and its replacement: a path from the root, and UTF-16 offsets. */
 export interface Mutant {
   readonly file: string;
   readonly start: number;

@@ -7,7 +7,7 @@ import { join, relative } from 'node:path';
 import { Coverage } from './coverage.ts';
 import type { Candidate } from './mutants.ts';
 
-/** The file of the first test that failed; undefined where it did not come to that, or where it fell silent or ended before it could say. */
+/** The file of the first test that failed; undefined if none did, or the process hung or ended before it reported one. */
 type Ended = { readonly kind: 'passed' | 'overtime' | 'crashed' } | { readonly kind: 'failed'; readonly file: string };
 
 /** A change may make a loop endless; tests that take longer than this much of what they take by themselves notice it. */
@@ -15,7 +15,7 @@ const patience = { timesAsLong: 5, atLeastMs: 20_000, ofOneTestMs: 60_000, ofSou
 const hook = new URL('mutant-hook.ts', import.meta.url).href;
 const reporter = new URL('failed-files.ts', import.meta.url).href;
 
-/** What tests do where nothing is changed. */
+/** The results of tests without a change. */
 interface Sound {
   readonly tookMs: number;
   readonly coverage: Coverage;
@@ -56,7 +56,7 @@ async function measure(files: readonly string[]): Promise<Sound | undefined> {
   try {
     for (let left = 3; left > 0; left -= 1) {
       const startedMs = performance.now();
-      // What comes out of the compile cache is counted as a whole only.
+      // Code from the compile cache is counted as a whole only.
       const env = { NODE_V8_COVERAGE: directory, NODE_DISABLE_COMPILE_CACHE: '1' };
       const ended = await run(files, patience.ofSoundTestsMs, env);
       if (ended.kind === 'passed') {

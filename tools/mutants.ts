@@ -5,7 +5,7 @@ import type { Mutant } from './mutant-hook.ts';
 
 export interface Candidate extends Mutant {
   readonly line: number;
-  /** What stands there, on one line. */
+  /** The original text, on one line. */
   readonly was: string;
   /** The call site that leads to it. */
   readonly from: number;

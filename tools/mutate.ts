@@ -41,7 +41,7 @@ const wide = groupsOf(wideTests(), wideGroups);
 const stages = new Map<string, (file: string) => Group[]>([
   ['near', (file) => groupsOf(testsNear(file), 1)],
   ['module', (file) => groupsOf(testsOfModule(file), 1)],
-  // Those that noticed most come first.
+  // Tests that detected most come first.
   ['wide', () => wide.toSorted((a, b) => b.noticed - a.noticed)],
 ]);
 const stagesToRun = values.stages.split(',');
@@ -69,7 +69,7 @@ function chooseSome(): Candidate[] {
   return chosen;
 }
 
-/** What was noticed stays so; the rest is sought where it stands now, as the files may have changed. */
+/** Detected changes stay so; the others are searched for in the present files, which may have changed. */
 function chooseAgain(path: string): Candidate[] {
   const chosen: Candidate[] = [];
   for (const one of JSON.parse(readFileSync(path, 'utf8')) as Judged[]) {

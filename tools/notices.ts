@@ -12,7 +12,7 @@ interface Part {
   readonly name: string;
   readonly version: string;
   readonly licence: string;
-  /** Undefined where the package carries none. */
+  /** Undefined if the package has none. */
   readonly text: string | undefined;
   /** Of the package as the registry has it, in hex. */
   readonly sha512: string | undefined;

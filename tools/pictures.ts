@@ -153,7 +153,7 @@ const characterWidth = 7.8;
 interface Scene {
   /** As it is shown. */
   readonly command: string;
-  /** What is run, where it differs. */
+  /** The command to run, if it differs. */
   readonly run?: string;
   readonly pick?: (lines: string[]) => string[];
 }
@@ -228,7 +228,7 @@ async function outputOf(command: string, cwd: string, env: NodeJS.ProcessEnv): P
 function toSvg(shown: readonly Shown[], lengthMs: number): string {
   const percent = (ms: number): string => ((100 * ms) / lengthMs).toFixed(2);
   const top = (count: number): number => -Math.max(0, count - rows) * lineHeight;
-  // Of lines that appear together, the last one says how far.
+  // Of lines that appear together, the last one gives the progress.
   const tops = new Map(shown.map(({ atMs }, index) => [percent(atMs), top(index + 1)]));
   const moves = [...tops].map(([at, y]) => `${at}%{transform:translateY(${y}px)}`);
   const appear = shown.map(

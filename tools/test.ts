@@ -11,7 +11,7 @@ import { buildConsole } from './build-console.ts';
 
 const unit = ['{src,tools,bench,console/src}/**/*.test.ts', 'test/{support,conformance,chaos}/**/*.test.ts'];
 const full = ['test/{e2e,full,browser}/**/*.test.ts'];
-/** They look at what their process did, or have all of its memory collected, which takes long where much of it is held. */
+/** They measure their process, or collect all of its memory, which takes long if it is large. */
 const apart = [
   'src/http/upload-reading.test.ts',
   'src/lib/json/json-text.test.ts',
@@ -41,7 +41,7 @@ interface Ended {
   readonly output: string;
 }
 
-/** Many files in one process, a few processes at a time; the output of each comes when it ends. */
+/** Many files in one process, a few processes at a time; the output of each is printed when it ends. */
 async function runUnits(): Promise<number> {
   const files = globSync(unit).sort();
   const shared = files.filter((file) => ![...apart, ...longest].includes(file));
@@ -66,7 +66,7 @@ async function runUnits(): Promise<number> {
   return ended.some(({ code }) => code !== 0) ? 1 : 0;
 }
 
-/** With a number, each file has a process of its own, so many at a time, and the output is shown as it comes. */
+/** With a number, each file has a process of its own, this many at a time, and the output is shown at once. */
 function run(files: readonly string[], concurrency: number | 'one process'): Promise<Ended> {
   const isOne = concurrency === 'one process';
   const child = spawn(

@@ -6,7 +6,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** In the singular and in lower case, each with what to say. */
+/** In the singular and in lower case, each with its replacement. */
 const banned: ReadonlyMap<string, string> = new Map([
   ['course', 'route plan'],
   ['desk', 'what it does: editor, limit server'],
@@ -28,7 +28,7 @@ const banned: ReadonlyMap<string, string> = new Map([
   ['whose', 'the owner, or its type'],
 ]);
 
-/** In prose these mean what a dictionary says. */
+/** In prose these have their usual meaning. */
 const inCodeAlone: ReadonlySet<string> = new Set(['course', 'house', 'rests', 'say', 'tell', 'told', 'who', 'whose']);
 
 /** Names that programs read, or fixtures. */
@@ -92,7 +92,7 @@ function checkCode(path: string): void {
 function checkLines(path: string, text: string, refused: RegExp, lines = /^/): void {
   for (const [index, line] of text.split('\n').entries()) {
     if (!lines.test(line)) continue;
-    // What stands in backticks is a name that programs read.
+    // Text in backticks is a name that programs read.
     const prose = line.replace(/`[^`]*`/g, '');
     for (const [, word = ''] of prose.matchAll(refused)) refuse(`${path}:${index + 1}`, word.toLowerCase());
   }

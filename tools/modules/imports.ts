@@ -18,7 +18,7 @@ export function readSources(): Sources {
 
 const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 
-/** Throws where a file has no module, a first file is missing, or an import does not point downward. */
+/** Throws if a file has no module, a first file is missing, or an import does not point downward. */
 export function findModuleImports(sources: Sources, all: readonly Layer[] = layers): ModuleImports {
   const modules = all.flatMap((layer) => layer.modules);
   const found = new Map(modules.map(({ name }) => [name, new Set<string>()]));

@@ -49,7 +49,7 @@ interface Surroundings {
   readonly images: Set<string>;
 }
 
-/** A page of ours in the site, a picture beside it, anything else where the repository is. */
+/** A page of the docs within the site, a picture beside it, anything else in the repository. */
 function leadTo(href: string, from: Page, { root, bySource, images }: Surroundings): string {
   if (/^([a-z]+:|#)/.test(href)) return href;
   const [path = '', anchor] = href.split('#', 2);

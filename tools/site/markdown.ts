@@ -9,7 +9,7 @@ export interface Rendered {
   readonly sections: readonly Omit<Section, 'page' | 'title'>[];
 }
 
-/** `link` says where a link of the text leads in the site. */
+/** `link` returns the target of a link in the site. */
 export function render(text: string, link: (href: string) => string): Rendered {
   const name = createNames();
   const sections: { heading: string; anchor: string; text: string }[] = [];
@@ -40,14 +40,14 @@ export function render(text: string, link: (href: string) => string): Rendered {
       image({ href, text: words }) {
         return `<img src="${escapeHtml(link(href))}" alt="${escapeHtml(words)}">`;
       },
-      // Notes to those who write the page; no other HTML stands in one.
+      // Notes to authors of the page; no other HTML is allowed.
       html: ({ text: note }) => (/^<!--[\s\S]*-->\s*$/.test(note) ? '' : escapeHtml(note)),
     },
   });
   return { title: sections[0]?.heading ?? '', html: marked.parser(tokens), sections };
 }
 
-/** As GitHub makes them, so that links hold in both places. */
+/** As GitHub makes them, so that links work in both. */
 function createNames(): (heading: string) => string {
   const taken = new Map<string, number>();
   return (heading) => {

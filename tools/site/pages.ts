@@ -7,7 +7,7 @@ export interface Page {
   readonly source: string;
   /** In the site. */
   readonly path: string;
-  /** In the list of pages, where its own title would not do. */
+  /** In the list of pages, if its own title does not fit. */
   readonly words?: string | undefined;
 }
 
@@ -130,7 +130,7 @@ export interface Group {
   readonly pages: readonly Page[];
 }
 
-/** The pages under their heads; a page without a head comes last, so that none is lost. */
+/** The pages under their headings; a page without one comes last, so that none is lost. */
 export function findPages(root: string): { readonly groups: readonly Group[]; readonly pages: readonly Page[] } {
   const known = new Set(groups.flatMap(([, names]) => names));
   const rest = globSync(['docs/*.md', 'docs/{guides,reference,explanations}/*.md'], { cwd: root }).filter(

@@ -18,7 +18,7 @@ const most = 20;
 const before = 40;
 const length = 160;
 
-/** Each word has to begin one of the section's; the nearest to its head come first. */
+/** Each word has to begin a word of the section; matches nearest to its heading come first. */
 export function find(sections: readonly Section[], question: string): Found[] {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
