@@ -84,6 +84,7 @@ export type LedgerDetail = z.output<typeof ledger.ledgerDetail>;
 export type LedgerChoices = z.output<typeof ledger.ledgerChoices>;
 export type Usage = z.output<typeof ledger.usage>;
 export type Key = z.output<typeof keys.key>;
+export type ListedKey = z.output<typeof keys.listedKey>;
 export type KeyDetail = z.output<typeof keys.keyDetail>;
 export type KeyDocument = z.output<typeof keys.keyDocument>;
 export type KeyWithSecret = z.output<typeof keys.keyWithSecret>;

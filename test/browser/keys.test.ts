@@ -300,3 +300,28 @@ testInBrowser('keys are sorted by their traffic, and a former state of one is re
   await page.getByRole('heading', { name: 'Busy', level: 1 }).waitFor();
   assert.equal((await rig.ask('GET', `/api/keys/${busy.id}`)).document.limits.requests_per_minute, 600);
 });
+
+testInBrowser(
+  'keys beyond the first page come first where the list is put in the order of their traffic',
+  async (t) => {
+    const rig = await openConsole(t, { config: await startUpstream(t) });
+    const made: { secret: string }[] = [];
+    for (let n = 1; n <= 55; n++) made.push(await rig.ask('POST', '/api/keys', { name: `Key ${n}`, models: ['*'] }));
+    for (let n = 0; n < 3; n++) await call(rig, made[0]?.secret ?? '');
+    const visitor = await rig.signIn('viewer');
+    const { page } = visitor;
+    await soon('the calls are in the ledger', async () => (await rig.ask('GET', '/api/ledger')).items.length === 3);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await visitor.open('/keys');
+    const first = page.getByRole('table').getByRole('row').nth(1);
+    await first.getByText('test', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Requests, 24 h' }).click();
+    await first.getByText('Key 1', { exact: true }).waitFor();
+    assert.match(page.url(), /sort=requests&direction=desc$/);
+    await page.getByRole('button', { name: 'Key', exact: true }).click();
+    await first.getByText('test', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Last used' }).click();
+    await first.getByText('Key 1', { exact: true }).waitFor();
+    await page.screenshot({ path: 'test/artifacts/console/keys-by-last-use-1440.png' });
+  },
+);

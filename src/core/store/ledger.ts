@@ -117,6 +117,8 @@ export interface LedgerStore {
   ): Promise<LedgerPage>;
   /** From the hourly and daily sums, never from the rows: in whole hours. */
   usage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UsageLine[]>;
+  /** By key, the beginning of the last hour with a request since `fromMs`, else of the last day. */
+  lastUse(fromMs: number): Promise<ReadonlyMap<string, number>>;
   /** Further units from their sums: only the lines that have some. */
   unitUsage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UnitLine[]>;
   /**

@@ -54,6 +54,23 @@ function* addingLines(
   }
 }
 
+/** By key, from the sums. */
+export async function readLastUse(db: Kysely<Schema>, fromMs: number): Promise<ReadonlyMap<string, number>> {
+  const last = (table: SumTable) =>
+    db
+      .selectFrom(table)
+      .select(['key', ({ fn }) => fn.max('span').as('at')])
+      .groupBy('key');
+  const hour = Math.floor(fromMs / hourMs) * hourMs;
+  // In SQLite, later hours are in no daily sum yet.
+  const since = isSqlite(db) ? sql<number>`min(${hour}, (select before from usage_rollup))` : sql<number>`${hour}`;
+  const hours = last('usage_hours').where('span', '>=', since);
+  const found = new Map<string, number>();
+  for (const { key, at } of await last('usage_key_days').unionAll(hours).execute())
+    found.set(key, Math.max(Number(at), found.get(key) ?? 0));
+  return found;
+}
+
 function nameOf({ by }: Pick<UsageLine, 'by'>, groups: readonly UsageGroup[]): string {
   let name = '';
   for (const group of groups) name += `${by[group]}\0`;

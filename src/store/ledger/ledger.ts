@@ -11,7 +11,7 @@ import { isSqlite } from './ledger-insert.ts';
 import { readPage } from './ledger-page.ts';
 import { countBefore, moveMark, pruneCaptures, pruneRows, readMark, setMark } from './ledger-prune.ts';
 import { fromTableRow, isId } from './ledger-rows.ts';
-import { readUnitUsage, readUsage } from './ledger-usage.ts';
+import { readLastUse, readUnitUsage, readUsage } from './ledger-usage.ts';
 import { verifySums } from './ledger-verify.ts';
 
 export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: LedgerStore['secure']): LedgerStore {
@@ -49,6 +49,7 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
     secure,
     page: (filter, options) => readPage(db, filter, options, clock),
     usage: (filter, by) => readUsage(db, filter, by),
+    lastUse: (fromMs) => readLastUse(db, fromMs),
     unitUsage: (filter, by) => readUnitUsage(db, filter, by),
     moveFormer: createFormerMove(db),
     prune: (beforeMs) => pruneRows(db, beforeMs),

@@ -210,6 +210,18 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await readAll(ledger, { minCostNanos: 1_000 }, 10), [dear.row.id]);
     });
 
+    test('the last use of a key is the hour of its last request, or the day of an older one', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const at = (key: string, startedAtMs: number) => imported({ key, startedAtMs });
+      const [twice, early] = [at('twice', startMs + 7 * hourMs + 5), at('early', startMs + 5)];
+      await ledger.import('j', [at('twice', startMs + hourMs), twice, early], somewhere);
+      const used = await ledger.lastUse(startMs + 3 * hourMs);
+      assert.deepEqual(
+        [used.get('twice'), used.get('early'), used.get('never')],
+        [startMs + 7 * hourMs, startMs, undefined],
+      );
+    });
+
     test('invalid cursors and pages of length zero are refused', async (t) => {
       const { ledger } = await open(t, openStore);
       for (const before of ['', 'x', rowId(startMs, 1).toUpperCase(), `${rowId(startMs, 1)} `, "' OR ''='", 'a\0']) {

@@ -1,6 +1,6 @@
 /** Queries of the Keys page, with their cache times. */
 
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type BudgetPeriod, keyManagers, keyStates, type PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../../parts/api/asking.ts';
 import { ask, askVersioned } from '../../parts/api/client.ts';
@@ -18,12 +18,21 @@ const pageSize = 50;
 /** Others change keys as well, and what is spent goes up. */
 const refreshMs = 15_000;
 
-export function useKeys(filter: KeyFilter) {
+export const keySorts = ['name', 'requests', 'p95', 'cost', 'lastUsed'] as const;
+
+export interface KeyOrder {
+  readonly sort: (typeof keySorts)[number];
+  readonly direction: 'asc' | 'desc';
+}
+
+export function useKeys(filter: KeyFilter, order: KeyOrder | undefined) {
   return useInfiniteQuery({
-    queryKey: ['keys', 'list', filter],
+    queryKey: ['keys', 'list', filter, order],
     initialPageParam: '',
-    queryFn: ({ signal, pageParam }) => ask('GET /api/keys', { query: toQuery(filter, pageParam), signal }),
+    queryFn: ({ signal, pageParam }) =>
+      ask('GET /api/keys', { query: { ...toQuery(filter, pageParam), ...order }, signal }),
     getNextPageParam: ({ next }) => next ?? undefined,
+    placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
   });
 }

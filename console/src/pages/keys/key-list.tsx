@@ -2,22 +2,24 @@
 
 import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Key } from '../../../../src/admin/contract.ts';
-import { sortedBy, trafficCells, trafficColumns, useTraffic } from '../../parts/explorer/traffic.ts';
-import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
+import type { Key, ListedKey } from '../../../../src/admin/contract.ts';
+import { trafficCells, trafficColumns } from '../../parts/explorer/traffic.ts';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { pageOf } from '../../parts/words/links.ts';
-import { Nothing } from '../../parts/words/numbers.tsx';
+import { Nothing, When } from '../../parts/words/numbers.tsx';
+import type { KeyOrder } from './data.ts';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
 import { BudgetBar, Trend } from './spend-facts.tsx';
 
 export interface KeyListProps {
-  readonly keys: readonly Key[];
+  readonly keys: readonly ListedKey[];
   readonly trends: ReadonlyMap<string, readonly number[]>;
+  readonly order: KeyOrder | undefined;
+  onOrder(order: KeyOrder): void;
   /** Undefined where there are no more. */
   readonly onMore: (() => void) | undefined;
   readonly isLoadingMore: boolean;
@@ -39,18 +41,27 @@ export function KeyList(props: KeyListProps) {
   );
 }
 
-function Rows({ keys, trends }: KeyListProps) {
-  const [sorting, setSorting] = useState<Sorting>();
-  const traffic = useTraffic('key');
-  const names = new Map(keys.map((key) => [key.id, nameOf(key)]));
-  const shown = sorting === undefined ? keys : sortedBy(keys, sorting, ({ id }) => id, traffic, names);
+const [requests, p95, cost] = trafficColumns;
+/** The columns that the list can be in the order of. */
+const sorts: Readonly<Record<string, KeyOrder['sort']>> = {
+  Key: 'name',
+  [requests]: 'requests',
+  [p95]: 'p95',
+  [cost]: 'cost',
+  'Last used': 'lastUsed',
+};
+
+function Rows({ keys, trends, order, onOrder }: KeyListProps) {
+  const sorted = Object.keys(sorts).find((title) => sorts[title] === order?.sort);
   return (
-    <Table.ScrollContainer minWidth={1120} type="native" tabIndex={0} aria-label="Keys">
+    <Table.ScrollContainer minWidth={1140} type="native" tabIndex={0} aria-label="Keys">
       <DataTable
         highlightOnHover
         verticalSpacing="sm"
-        {...(sorting !== undefined && { sorting })}
-        onSort={setSorting}
+        {...(sorted !== undefined && { sorting: { by: sorted, isDescending: order?.direction === 'desc' } })}
+        onSort={({ by, isDescending }) =>
+          onOrder({ sort: sorts[by] ?? 'name', direction: isDescending ? 'desc' : 'asc' })
+        }
         columns={[
           { title: 'Key', maw: 240, isSortable: true },
           'State',
@@ -59,8 +70,9 @@ function Rows({ keys, trends }: KeyListProps) {
           { title: 'Budgets', miw: 160 },
           'Last 7 days',
           ...trafficColumns.map((title) => ({ title, ta: 'right' as const, isSortable: true })),
+          { title: 'Last used', miw: 84, isSortable: true },
         ]}
-        rows={shown.map((key) => ({
+        rows={keys.map((key) => ({
           id: key.id,
           cells: [
             <Name key="name" item={key} />,
@@ -69,7 +81,8 @@ function Rows({ keys, trends }: KeyListProps) {
             <Limits key="limits" item={key} />,
             <Budgets key="budgets" item={key} />,
             <Use key="use" values={trends.get(key.id)} />,
-            ...trafficCells(traffic.get(key.id)),
+            ...trafficCells(key.traffic ?? undefined),
+            <When key="used" at={key.lastUsedAt} />,
           ],
         }))}
       />

@@ -1,11 +1,12 @@
 /** The tab of keys, with search and results. */
 
 import { Button, Group } from '@mantine/core';
+import { oneOf } from '../../parts/api/asking.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { FilterSelect, SearchField, useAddress } from '../../parts/layout/filters.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Needs } from '../../parts/session/role.tsx';
-import { type KeyFilter, useKeys, useProjects, useTrends } from './data.ts';
+import { type KeyFilter, type KeyOrder, keySorts, useKeys, useProjects, useTrends } from './data.ts';
 import { KeyList } from './key-list.tsx';
 
 const filterNames = ['q', 'project', 'state', 'managedBy'] as const satisfies readonly (keyof KeyFilter)[];
@@ -18,11 +19,13 @@ export function KeysTab() {
     state: search.get('state') ?? '',
     managedBy: search.get('managedBy') ?? '',
   };
+  const order = readOrder(search);
   const isFiltered = filterNames.some((name) => filter[name] !== '');
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useKeys(filter);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useKeys(filter, order);
   const trends = useTrends();
 
-  const keys = data?.pages.flatMap(({ items }) => items);
+  // Between two pages a key may have changed its place.
+  const keys = data && [...new Map(data.pages.flatMap(({ items }) => items.map((key) => [key.id, key]))).values()];
   return (
     <>
       <KeyFilters filter={filter} onChange={(name, value) => change({ [name]: value || undefined }, true)} />
@@ -40,12 +43,19 @@ export function KeysTab() {
         <KeyList
           keys={keys}
           trends={trends}
+          order={order}
+          onOrder={({ sort, direction }) => change({ sort, direction }, true)}
           onMore={hasNextPage ? () => void fetchNextPage() : undefined}
           isLoadingMore={isFetchingNextPage}
         />
       )}
     </>
   );
+}
+
+function readOrder(search: URLSearchParams): KeyOrder | undefined {
+  const sort = oneOf(keySorts, search.get('sort') ?? '');
+  return sort && { sort, direction: search.get('direction') === 'asc' ? 'asc' : 'desc' };
 }
 
 const NothingFound = ({ onClear }: { readonly onClear: () => void }) => (

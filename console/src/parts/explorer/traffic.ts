@@ -1,4 +1,4 @@
-/** The last day's traffic for list rows: requests, p95 and cost per model, upstream, key or project. */
+/** The last day's traffic for list rows: requests, p95 and cost per model or upstream. */
 
 import { useQuery } from '@tanstack/react-query';
 import type { SeriesFigures } from '../../../../src/admin/contract.ts';
@@ -6,7 +6,7 @@ import { ask } from '../api/client.ts';
 import type { Sorting } from '../layout/table.tsx';
 import { formatCompact, formatDuration, formatMoney } from '../words/format.ts';
 
-type Dimension = 'model' | 'upstream' | 'key' | 'project';
+type Dimension = 'model' | 'upstream';
 export type Traffic = ReadonlyMap<string, SeriesFigures>;
 
 const dayMs = 86_400_000;
@@ -30,8 +30,13 @@ export function useTraffic(by: Dimension): Traffic {
 
 export const trafficColumns = ['Requests, 24 h', 'p95', 'Cost, 24 h'] as const;
 
+/** Those of the columns. */
+interface Figures extends Pick<SeriesFigures, 'requests' | 'cost'> {
+  readonly duration: { readonly p95: number } | null;
+}
+
 /** As many as there are columns; a dash where there was nothing. */
-export function trafficCells(figures: SeriesFigures | undefined): string[] {
+export function trafficCells(figures: Figures | undefined): string[] {
   if (figures === undefined) return trafficColumns.map(() => '–');
   const { requests, duration, cost } = figures;
   return [formatCompact(requests), duration === null ? '–' : formatDuration(duration.p95), formatMoney(cost)];
@@ -50,10 +55,7 @@ export function sortedBy<T>(
   { by, isDescending }: Sorting,
   idOf: (item: T) => string,
   traffic: Traffic,
-  /** Where these are called otherwise than by their ID. */
-  names: ReadonlyMap<string, string> = new Map(),
 ): T[] {
-  const nameOf = (item: T): string => names.get(idOf(item)) ?? idOf(item);
   const numberOf = (item: T): number => {
     const figures = traffic.get(idOf(item));
     if (figures === undefined) return -1;
@@ -62,6 +64,6 @@ export function sortedBy<T>(
   };
   const isOfTraffic = trafficColumns.some((column) => column === by);
   const compare = (a: T, b: T): number =>
-    isOfTraffic ? numberOf(b) - numberOf(a) : nameOf(b).localeCompare(nameOf(a), undefined, { numeric: true });
+    isOfTraffic ? numberOf(b) - numberOf(a) : idOf(b).localeCompare(idOf(a), undefined, { numeric: true });
   return items.toSorted((a, b) => (isDescending ? compare(a, b) : compare(b, a)));
 }

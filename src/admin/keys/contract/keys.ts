@@ -57,8 +57,18 @@ export const key = z.object({
   budgets: z.array(budgetState),
 });
 
+const used = { lastUsedAt: instant.nullable().describe('When the newest request in the ledger began.') };
+
+export const listedKey = key.extend({
+  ...used,
+  traffic: z
+    .object({ requests: z.number(), duration: z.object({ p95: z.number() }).nullable(), cost: dollars })
+    .nullable()
+    .describe('Of the last 24 hours; null where there was none.'),
+});
+
 export const keyDetail = key.extend({
-  lastUsedAt: instant.nullable().describe('When the newest request in the ledger began.'),
+  ...used,
   warnings: z.array(z.string()),
 });
 
@@ -71,6 +81,8 @@ export const keyQuery = pageQuery.extend({
   project: z.string().max(64).optional(),
   state: z.enum(keyStates).optional(),
   managedBy: managedBy.optional(),
+  sort: z.enum(['name', 'requests', 'p95', 'cost', 'lastUsed']).optional().describe('Traffic is of the last 24 hours.'),
+  direction: z.enum(['asc', 'desc']).default('desc'),
 });
 
 const rotation = z.strictObject({
@@ -82,9 +94,10 @@ const rotation = z.strictObject({
 });
 
 export const listKeys = keysEndpoint('GET /api/keys', 'viewer', {
-  summary: 'List the keys: those of the configuration file first, then those of the store, the newest first',
+  summary:
+    'List the keys: without `sort` those of the configuration file first, then those of the store, the newest first',
   query: keyQuery,
-  answer: pageOf(key),
+  answer: pageOf(listedKey),
 });
 
 export const createKey = keysEndpoint('POST /api/keys', 'admin', {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
 import { ledgerRow } from '../../../../test/support/ledger/ledger-rows.ts';
+import type { LedgerRow } from '../../../core/accounting/ledger-row.ts';
 import { digestOf, hasValidChecksum } from '../../../lib/secrets/key-secret.ts';
 
 const fileKey = {
@@ -354,4 +355,41 @@ test("an audit log entry restores a key's earlier settings, but not its secret o
   for (const absent of [created.id, '0'.repeat(32)]) {
     assert.equal((await ask('POST', `/api/keys/${made.id}/restore`, { entry: absent })).status, 404);
   }
+});
+
+test('keys are listed in the order of name, traffic, cost or last use, page by page', async (t) => {
+  const { ask, store, context } = await openAdmin(t, { role: 'admin', configuration });
+  const ids: Record<string, string> = { dev: 'dev' };
+  for (const name of ['key 2', 'key 10', 'idle']) {
+    ids[name] = (await ask('POST', '/api/keys', { name, models: ['m'] })).json.id;
+  }
+  const nowMs = context.clock.nowMs();
+  const rowsOf = (name: string, count: number, more: Partial<LedgerRow>) =>
+    Array.from({ length: count }, () => ({ row: ledgerRow({ key: ids[name] ?? '', ...more }), accounts: [] }));
+  const rows = [
+    ...rowsOf('key 2', 3, { startedAtMs: nowMs - 60_000, durationMs: 20, costNanos: 5_000 }),
+    ...rowsOf('key 10', 2, { startedAtMs: nowMs - 7_200_000, durationMs: 900, costNanos: 9_000 }),
+    ...rowsOf('dev', 1, { startedAtMs: nowMs - 3 * dayMs, durationMs: 5, costNanos: 1 }),
+  ];
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  const listed = async (query: string): Promise<string[]> => {
+    const names: string[] = [];
+    for (let before = ''; ; ) {
+      const page = (await ask('GET', `/api/keys?limit=3&${query}${before === '' ? '' : `&before=${before}`}`)).json;
+      for (const { id, document } of page.items) names.push(document.name ?? id);
+      if (page.next === null) return names;
+      before = page.next;
+    }
+  };
+  assert.deepEqual(await listed('sort=name&direction=asc'), ['dev', 'idle', 'key 2', 'key 10']);
+  assert.deepEqual(await listed('sort=name'), ['key 10', 'key 2', 'idle', 'dev']);
+  assert.deepEqual((await listed('sort=requests')).slice(0, 2), ['key 2', 'key 10']);
+  assert.deepEqual((await listed('sort=p95')).slice(0, 2), ['key 10', 'key 2']);
+  assert.deepEqual((await listed('sort=cost')).slice(0, 2), ['key 10', 'key 2']);
+  assert.deepEqual(await listed('sort=lastUsed'), ['key 2', 'key 10', 'dev', 'idle']);
+  assert.deepEqual((await listed('sort=lastUsed&direction=asc'))[0], 'idle');
+  const [first] = (await ask('GET', '/api/keys?sort=requests&limit=1')).json.items;
+  assert.deepEqual([first.traffic.requests, first.traffic.cost], [3, '0.000015']);
+  assert.equal(first.lastUsedAt, new Date(nowMs - 60_000).toISOString());
+  assert.equal((await ask('GET', '/api/keys?sort=secret')).status, 422);
 });

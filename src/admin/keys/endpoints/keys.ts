@@ -24,6 +24,7 @@ import {
 import { toInstant, toShown } from '../../shapes/common.ts';
 import type { keyDetail, keyQuery, project } from '../contract/keys.ts';
 import * as contract from '../contract/keys.ts';
+import { inOrder, readTraffic, toTraffic } from '../key-traffic.ts';
 import {
   type AnyKey,
   findKey,
@@ -42,20 +43,27 @@ const keysAtOnce = 20;
 /** Answers with a secret must not be cached. */
 const unkept = { 'cache-control': 'no-store' };
 
-export const listAllKeys = implement(contract.listKeys, async ({ query: { before, limit, ...filter }, context }) => {
+export const listAllKeys = implement(contract.listKeys, async ({ query, context }) => {
+  const { before, limit, sort, direction, ...filter } = query;
   const nowMs = context.clock.nowMs();
-  const all = await listKeys(context);
+  const all = await inOrder(await listKeys(context), { sort, direction }, context);
   const found = all.slice(startAfter(all, before)).filter((key) => fits(key, filter, nowMs));
   const page = found.slice(0, limit);
-  const items: z.input<typeof contract.key>[] = [];
-  // A few at once, as each reads its budgets.
+  const traffic = await readTraffic(context);
+  const items: z.input<typeof contract.listedKey>[] = [];
+  const toListed = async (key: AnyKey) => ({
+    ...(await toKey(key, context)),
+    lastUsedAt: await readLastUsedAt(key, context),
+    traffic: toTraffic(traffic.get(key.id)),
+  });
+  // A few at once, as each reads its budgets and its last row.
   for (let from = 0; from < page.length; from += keysAtOnce) {
-    items.push(...(await Promise.all(page.slice(from, from + keysAtOnce).map((key) => toKey(key, context)))));
+    items.push(...(await Promise.all(page.slice(from, from + keysAtOnce).map(toListed))));
   }
   return { items, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
 });
 
-/** Positions are stable: new keys come first, and none is ever deleted. */
+/** Without `sort` positions are stable: new keys come first, and none is ever deleted. */
 function startAfter(keys: readonly AnyKey[], id: string | undefined): number {
   if (id === undefined) return 0;
   const index = keys.findIndex((key) => key.id === id);
@@ -68,7 +76,7 @@ function startAfter(keys: readonly AnyKey[], id: string | undefined): number {
 
 function fits(
   key: AnyKey,
-  { q, project, state, managedBy }: Omit<z.output<typeof keyQuery>, 'before' | 'limit'>,
+  { q, project, state, managedBy }: Pick<z.output<typeof keyQuery>, 'q' | 'project' | 'state' | 'managedBy'>,
   nowMs: number,
 ): boolean {
   if (project !== undefined && key.project !== project) return false;
@@ -181,13 +189,17 @@ async function replyWithDetail(key: AnyKey, context: AdminContext) {
 }
 
 async function toDetail(key: AnyKey, context: AdminContext): Promise<z.input<typeof keyDetail>> {
-  const { rows } = await context.store.ledger.page({ key: key.id }, { limit: 1 });
-  const [newest] = rows;
   return {
     ...(await toKey(key, context)),
-    lastUsedAt: newest === undefined ? null : toInstant(newest.startedAtMs),
+    lastUsedAt: await readLastUsedAt(key, context),
     warnings: [...context.keyTerms.warnings(key, context.configuration.snapshot())],
   };
+}
+
+async function readLastUsedAt({ id }: AnyKey, { store }: AdminContext): Promise<string | null> {
+  const { rows } = await store.ledger.page({ key: id }, { limit: 1 });
+  const [newest] = rows;
+  return newest === undefined ? null : toInstant(newest.startedAtMs);
 }
 
 /** Includes projects just stored, in force or not. */

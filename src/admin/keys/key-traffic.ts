@@ -1,0 +1,88 @@
+/** Traffic and last use of keys, and lists of keys in their order. */
+
+import type * as z from 'zod';
+import { type SeriesLine, wholeStretch } from '../../core/store/series.ts';
+import { toDollars } from '../../lib/money.ts';
+import type { AdminContext } from '../context.ts';
+import { createRecently } from '../recently.ts';
+import type { keyQuery, listedKey } from './contract/keys.ts';
+import { type AnyKey, isStored } from './key-view.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** As many as are put in order; the others stand behind them. */
+const mostKeys = 100_000;
+
+const recently = createRecently(15_000);
+
+export type KeyTraffic = ReadonlyMap<string, SeriesLine['figures']>;
+
+/** Figures of the last 24 hours by key. */
+export const readTraffic = (context: AdminContext): Promise<KeyTraffic> =>
+  recently(context, 'traffic', async () => {
+    const toMs = context.clock.nowMs();
+    const asked = { ...wholeStretch, by: ['key'] as const, top: mostKeys };
+    const { lines } = await context.series.read({ ...asked, fromMs: toMs - dayMs, toMs });
+    return new Map(lines.flatMap(({ names: [key = ''], isOthers, figures }) => (isOthers ? [] : [[key, figures]])));
+  });
+
+export function toTraffic(figures: SeriesLine['figures'] | undefined): z.input<typeof listedKey>['traffic'] {
+  if (figures === undefined) return null;
+  const { requests, duration, costNanos } = figures;
+  return { requests, duration: duration === undefined ? null : { p95: duration.p95 }, cost: toDollars(costNanos) };
+}
+
+/** The minute of the last use within two hours, else the hour or the day. */
+const readLastUse = (context: AdminContext): Promise<ReadonlyMap<string, number>> =>
+  recently(context, 'last use', async () => {
+    const toMs = context.clock.nowMs();
+    const asked = { ...wholeStretch, by: ['key'] as const, top: mostKeys, stepMs: minuteMs, wantsPoints: true };
+    const [used, { lines, timesMs }] = await Promise.all([
+      context.store.ledger.lastUse(toMs - 2 * dayMs),
+      context.series.read({ ...asked, fromMs: toMs - 2 * hourMs, toMs }),
+    ]);
+    const found = new Map(used);
+    for (const {
+      names: [key = ''],
+      isOthers,
+      points,
+    } of lines) {
+      const atMs = timesMs[points.counts.requests?.findLastIndex((count) => count > 0) ?? -1];
+      if (!isOthers && atMs !== undefined) found.set(key, Math.max(atMs, found.get(key) ?? 0));
+    }
+    return found;
+  });
+
+type Order = Pick<z.output<typeof keyQuery>, 'sort' | 'direction'>;
+
+/** Keys without a figure count as having the least. */
+export async function inOrder(
+  keys: readonly AnyKey[],
+  { sort, direction }: Order,
+  context: AdminContext,
+): Promise<readonly AnyKey[]> {
+  if (sort === undefined) return keys;
+  const sign = direction === 'asc' ? 1 : -1;
+  if (sort === 'name') {
+    const { compare } = new Intl.Collator('en', { numeric: true });
+    const named = keys.map((key) => ({ key, name: isStored(key) && key.name !== '' ? key.name : key.id }));
+    return named.sort((a, b) => sign * compare(a.name, b.name)).map(({ key }) => key);
+  }
+  const numberOf = await numbersOf(sort, context);
+  const numbers = keys.map((key) => ({ key, number: numberOf(key.id) ?? -1 }));
+  return numbers.sort((a, b) => sign * (a.number - b.number)).map(({ key }) => key);
+}
+
+async function numbersOf(sort: Exclude<Order['sort'], 'name' | undefined>, context: AdminContext) {
+  if (sort === 'lastUsed') {
+    const used = await readLastUse(context);
+    return (id: string) => used.get(id);
+  }
+  const traffic = await readTraffic(context);
+  return (id: string) => {
+    const figures = traffic.get(id);
+    if (sort === 'p95') return figures?.duration?.p95;
+    return sort === 'cost' ? figures?.costNanos : figures?.requests;
+  };
+}
