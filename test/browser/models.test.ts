@@ -427,9 +427,14 @@ testInBrowser('several models are given one price at once, and list prices again
   };
   const priced = await set(async () => {
     await page.getByRole('dialog').getByLabel('1M input tokens').fill('0.02');
-    // A phone has cards, and nothing to choose.
     await page.screenshot({ path: 'test/artifacts/console/models-bulk-price-1440.png' });
     await visitor.checkAccessibility();
+    // A phone has cards, and nothing to choose; what was chosen before stays so.
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('table').waitFor({ state: 'detached' });
+    assert.equal(await page.getByRole('dialog').getByLabel('1M input tokens').inputValue(), '0.02');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole('table').waitFor();
   });
   assert.deepEqual(priced, [{ input: '0.02' }, { input: '0.02' }]);
   const listed = await set(async () => {

@@ -71,6 +71,9 @@ testInBrowser('a newcomer sets up a gateway without upstreams on one page, from 
   });
   assert.equal(stdout, '200');
   await page.getByRole('link', { name: 'All of the row in the Explorer' }).click();
+  await page.getByRole('dialog').getByText('Did you copy the secret?').waitFor();
+  await shoot('set-up-left');
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
   await page.getByText('Answered with 200', { exact: false }).waitFor();
 });
 
@@ -85,6 +88,8 @@ testInBrowser(
     await page.getByRole('button', { name: 'Make the key' }).click();
     await page.getByRole('button', { name: 'Send it' }).click();
     await page.getByRole('table', { name: 'Its row in the ledger' }).waitFor();
+    // With the secret copied, nothing is asked.
+    await page.getByRole('button', { name: 'Copy the secret' }).click();
     await page.getByRole('link', { name: 'Go to the Overview' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Set up', exact: true }).waitFor({ state: 'detached' });

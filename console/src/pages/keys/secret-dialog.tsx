@@ -2,7 +2,7 @@
 
 import { Alert, Anchor, Box, Button, Code, Group, Modal, Select, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type MouseEvent, useEffect, useState } from 'react';
+import { type MouseEvent, useState } from 'react';
 import { Link } from 'wouter';
 import {
   type KeyDocument,
@@ -12,6 +12,7 @@ import {
   type PlaygroundModel,
 } from '../../../../src/admin/contract.ts';
 import { useFocusReturn } from '../../parts/dialogs/escape.ts';
+import { ofSecrets, useUnsaved } from '../../parts/forms/draft.ts';
 import { Notice } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -29,12 +30,8 @@ interface SecretDialogProps {
 export function SecretDialog({ made, isRotated, onClose }: SecretDialogProps) {
   useFocusReturn();
   const isNarrow = useMediaQuery('(max-width: 40em)') ?? false;
-  const { copied, onCopied, close } = useCopied({
-    title: 'Did you copy the secret?',
-    body: 'It is shown only now, and Postern keeps no copy of it. Without it, the key is of no use until it gets another secret.',
-    onClose,
-  });
-  useWarningBeforeLeaving(!copied);
+  const { copied, onCopied, close } = useCopied({ ...ofSecrets, onClose });
+  useUnsaved(!copied, ofSecrets);
 
   return (
     <Modal
@@ -86,16 +83,6 @@ export function Warnings({ warnings }: { readonly warnings: readonly string[] })
       </Stack>
     </Notice>
   );
-}
-
-/** A reload or a closed tab takes the secret along. */
-function useWarningBeforeLeaving(wanted: boolean): void {
-  useEffect(() => {
-    if (!wanted) return;
-    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [wanted]);
 }
 
 interface KeySnippetsProps {

@@ -46,6 +46,7 @@ export function ModelList({ state, add }: ModelListProps) {
   const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
   const visibility = useVisibility();
   const traffic = useTraffic('model');
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   if (data === undefined) {
     return error === null ? (
       <Loading rows={6} rowHeight={56} />
@@ -62,6 +63,7 @@ export function ModelList({ state, add }: ModelListProps) {
   }));
   return (
     <>
+      <BulkBar models={models.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
       {isNarrow === true ? (
         <Stack gap="sm" component="ul" className="plain-list">
           {parts.map((part) => (
@@ -69,7 +71,7 @@ export function ModelList({ state, add }: ModelListProps) {
           ))}
         </Stack>
       ) : (
-        <ModelTable parts={parts} traffic={traffic} />
+        <ModelTable parts={parts} traffic={traffic} chosen={chosen} onChosen={setChosen} />
       )}
       <Muted mt="sm" role="status">
         {total === models.length ? inCount(total) : `${models.length} of ${inCount(total)}`}
@@ -111,58 +113,55 @@ interface Part {
 interface ModelTableProps {
   readonly parts: readonly Part[];
   readonly traffic: Traffic;
+  readonly chosen: ReadonlySet<string>;
+  onChosen(ids: ReadonlySet<string>): void;
 }
 
 const right = (title: string) => ({ title, ta: 'right' as const, isSortable: true });
 
-function ModelTable({ parts, traffic }: ModelTableProps) {
+function ModelTable({ parts, traffic, chosen, onChosen }: ModelTableProps) {
   const [sorting, setSorting] = useState<Sorting>();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const choose = (id: string): void => setChosen((before) => before.symmetricDifference(new Set([id])));
+  const choose = (id: string): void => onChosen(chosen.symmetricDifference(new Set([id])));
   const shown = sorting === undefined ? parts : sortedBy(parts, sorting, ({ model }) => model.id, traffic);
-  const models = parts.flatMap(({ model }) => (chosen.has(model.id) ? [model] : []));
   return (
-    <>
-      <BulkBar models={models} onDone={() => setChosen(new Set())} />
-      <Table.ScrollContainer minWidth={1080}>
-        <DataTable
-          verticalSpacing={6}
-          highlightOnHover
-          isNamed
-          {...(sorting !== undefined && { sorting })}
-          onSort={setSorting}
-          columns={[
-            { title: 'Model', miw: 200, isSortable: true },
-            'Serves',
-            'Answered by',
-            ...trafficColumns.map(right),
-            { title: 'Price', maw: 200 },
-            'Health',
-            'Visible',
-          ]}
-          rows={shown.map(({ model, toggle }) => ({
-            id: model.id,
-            cells: [
-              <Group key="name" gap="sm" wrap="nowrap">
-                <Checkbox
-                  size="xs"
-                  aria-label={`Choose ${model.id}`}
-                  checked={chosen.has(model.id)}
-                  onChange={() => choose(model.id)}
-                />
-                <ModelName model={model} isShort />
-              </Group>,
-              <Operations key="serves" model={model} />,
-              <Targets key="targets" model={model} />,
-              ...trafficCells(traffic.get(model.id)),
-              <PriceText key="price" targets={model.targets} />,
-              <Health key="health" model={model} />,
-              toggle,
-            ],
-          }))}
-        />
-      </Table.ScrollContainer>
-    </>
+    <Table.ScrollContainer minWidth={1080}>
+      <DataTable
+        verticalSpacing={6}
+        highlightOnHover
+        isNamed
+        {...(sorting !== undefined && { sorting })}
+        onSort={setSorting}
+        columns={[
+          { title: 'Model', miw: 200, isSortable: true },
+          'Serves',
+          'Answered by',
+          ...trafficColumns.map(right),
+          { title: 'Price', maw: 200 },
+          'Health',
+          'Visible',
+        ]}
+        rows={shown.map(({ model, toggle }) => ({
+          id: model.id,
+          cells: [
+            <Group key="name" gap="sm" wrap="nowrap">
+              <Checkbox
+                size="xs"
+                aria-label={`Choose ${model.id}`}
+                checked={chosen.has(model.id)}
+                onChange={() => choose(model.id)}
+              />
+              <ModelName model={model} isShort />
+            </Group>,
+            <Operations key="serves" model={model} />,
+            <Targets key="targets" model={model} />,
+            ...trafficCells(traffic.get(model.id)),
+            <PriceText key="price" targets={model.targets} />,
+            <Health key="health" model={model} />,
+            toggle,
+          ],
+        }))}
+      />
+    </Table.ScrollContainer>
   );
 }
 

@@ -30,6 +30,7 @@ import {
 import { ask, send } from '../../parts/api/client.ts';
 import { useMember } from '../../parts/api/session.ts';
 import { useTry } from '../../parts/explorer/ledger-data.ts';
+import { ofSecrets, useUnsaved } from '../../parts/forms/draft.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { PageHead } from '../../parts/layout/page-head.tsx';
@@ -73,6 +74,9 @@ function Steps() {
   const [upstream, setUpstream] = useState<string>();
   const [added, setAdded] = useState<readonly string[]>([]);
   const [made, setMade] = useState<KeyWithSecret>();
+  const [copied, setCopied] = useState<KeyWithSecret>();
+  const onCopied = (): void => setCopied(made);
+  useUnsaved(made !== undefined && copied !== made, ofSecrets);
   const [isCalled, setCalled] = useState(false);
   /** Opened by a click, rather than as the first that is not done. */
   const [opened, setOpened] = useState<Step>();
@@ -164,7 +168,7 @@ function Steps() {
       <StepBox
         number={4}
         title="A key"
-        summary={made === undefined ? '' : <Secret made={made} />}
+        summary={made === undefined ? '' : <Secret made={made} onCopied={onCopied} />}
         again="Make another"
         {...go('key')}
       >
@@ -183,6 +187,7 @@ function Steps() {
             secret={made.secret}
             clientUrl={clientUrl}
             onCalled={() => setCalled(true)}
+            onCopied={onCopied}
           />
         )}
       </StepBox>
@@ -237,12 +242,19 @@ const StepBox = ({ number, title, isDone, isOpen = false, summary = '', again, o
   </Paper>
 );
 
-const Secret = ({ made: { document, secret } }: { readonly made: KeyWithSecret }) => (
-  <Stack gap={4}>
+interface SecretProps {
+  readonly made: KeyWithSecret;
+  onCopied(): void;
+}
+
+const Secret = ({ made: { document, secret }, onCopied }: SecretProps) => (
+  <Stack gap={4} onCopy={onCopied}>
     <span>{document.name}: its secret is shown only now. Put it where your other secrets are.</span>
     <Group gap="xs" wrap="nowrap">
       <Code className="breaks">{secret}</Code>
-      <CopyButton text={secret} label="Copy the secret" />
+      <Box onClickCapture={onCopied}>
+        <CopyButton text={secret} label="Copy the secret" />
+      </Box>
     </Group>
   </Stack>
 );
@@ -293,10 +305,11 @@ interface FirstCallProps {
   readonly secret: string;
   readonly clientUrl: string;
   onCalled(): void;
+  onCopied(): void;
 }
 
 /** A call as clients make it, with the new key; what it takes to make it elsewhere stands below. */
-function FirstCall({ models, wanted, secret, clientUrl, onCalled }: FirstCallProps) {
+function FirstCall({ models, wanted, secret, clientUrl, onCalled, onCopied }: FirstCallProps) {
   const calls = models.flatMap(({ id, operations }) =>
     operationsAsOffered
       .filter((operation) => operations.includes(operation) && canBeShown(operation))
@@ -346,7 +359,14 @@ function FirstCall({ models, wanted, secret, clientUrl, onCalled }: FirstCallPro
           <Text size="sm" fw={500}>
             The same from elsewhere
           </Text>
-          <Snippet code={curl.code} language="curl" label="Copy the curl command" />
+          <Box
+            onCopy={onCopied}
+            onClickCapture={({ target }) =>
+              target instanceof Element && target.closest('button') !== null && onCopied()
+            }
+          >
+            <Snippet code={curl.code} language="curl" label="Copy the curl command" />
+          </Box>
         </>
       )}
     </Stack>

@@ -1,6 +1,5 @@
 /** A connection test: its steps, their results, and advice after a failure. */
 
-import './connection-test.css';
 import { Alert, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { UpstreamTest } from '../../../../src/admin/contract.ts';

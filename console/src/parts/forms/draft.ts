@@ -40,34 +40,51 @@ export function dropAllDrafts(): void {
   }
 }
 
-const edited = new Set<string>();
+/** What is asked before something is left behind. */
+export interface Question {
+  readonly title: string;
+  readonly body: string;
+}
+
+const ofForms: Question = {
+  title: 'Leave without saving?',
+  body: 'What you changed is not saved. It is here again when you come back to it in this tab.',
+};
+/** Of a secret that is shown once. */
+export const ofSecrets: Question = {
+  title: 'Did you copy the secret?',
+  body: 'It is shown only now, and Postern keeps no copy of it. Without it, the key is of no use until it gets another secret.',
+};
+
+const edited = new Map<string, Question>();
 
 /** Asks for confirmation; set by the part that can show a dialog. */
-let ask: () => Promise<boolean> = async () => true;
+let ask: (question: Question) => Promise<boolean> = async () => true;
 /** Edited and unsaved forms: leaving one is confirmed first. */
-export function whenLeaving(asker: () => Promise<boolean>): void {
+export function whenLeaving(asker: typeof ask): void {
   ask = asker;
 }
 
 /** Gives what has to be said before the form is left because it was saved, or because it was cancelled. */
-export function useUnsaved(isEdited: boolean): () => void {
+export function useUnsaved(isEdited: boolean, question = ofForms): () => void {
   const id = useId();
   useEffect(() => {
     if (!isEdited) return;
-    edited.add(id);
+    edited.set(id, question);
     window.addEventListener('beforeunload', hold);
     return () => {
       edited.delete(id);
       if (edited.size === 0) window.removeEventListener('beforeunload', hold);
     };
-  }, [isEdited, id]);
+  }, [isEdited, id, question]);
   return () => void edited.delete(id);
 }
 
 /** True at once where nothing would be left behind. */
 export async function mayLeave(): Promise<boolean> {
-  if (edited.size === 0) return true;
-  if (!(await ask())) return false;
+  const [question] = [...edited.values()];
+  if (question === undefined) return true;
+  if (!(await ask(question))) return false;
   edited.clear();
   return true;
 }

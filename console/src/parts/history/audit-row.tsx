@@ -1,6 +1,5 @@
 /** One entry of the audit log: actor, action, subject and the differences. */
 
-import './history.css';
 import { Collapse, Group, Table, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useId } from 'react';

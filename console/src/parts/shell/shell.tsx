@@ -181,18 +181,11 @@ function ConnectionBanner() {
   );
 }
 
-/** Goes from page to page, and asks first where a form would be left that was edited. */
+/** Goes from page to page, and asks first where an edited form or a secret would be left behind. */
 function GuardedRouter({ children }: { readonly children: ReactNode }) {
   const confirm = useConfirm();
   useEffect(() => {
-    whenLeaving(() =>
-      confirm({
-        title: 'Leave without saving?',
-        body: 'What you changed is not saved. It is here again when you come back to it in this tab.',
-        confirm: 'Leave',
-        danger: true,
-      }),
-    );
+    whenLeaving((question) => confirm({ ...question, confirm: 'Leave', danger: true }));
     return () => whenLeaving(async () => true);
   }, [confirm]);
   return <Router hook={useGuardedLocation}>{children}</Router>;

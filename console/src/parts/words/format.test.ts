@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime } from '../words/format.ts';
-import { forecastWords } from './forecast.ts';
+import { forecastWords, formatTime } from './format.ts';
 
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 10, 26);
