@@ -71,7 +71,10 @@ export class Location<C extends Reporting = CompileContext> {
 
   /** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */
   inWords(): string {
-    return locationOf(this.path, this.context);
+    const position = this.context.positionOf(this.path);
+    if (position === undefined) return toPathText(this.path);
+    const file = position.place === undefined ? '' : `${position.place}, `;
+    return `${toPathText(position.pathThere ?? this.path)} (${file}line ${position.line})`;
   }
 }
 
@@ -100,13 +103,6 @@ export function readSideFile(file: string, location: Location): string | undefin
   if ('text' in content) return content.text;
   location.fault(`the file cannot be used: ${content.reason}`);
   return undefined;
-}
-
-export function locationOf(path: Path, { positionOf }: Pick<CompileContext, 'positionOf'>): string {
-  const position = positionOf(path);
-  if (position === undefined) return toPathText(path);
-  const file = position.place === undefined ? '' : `${position.place}, `;
-  return `${toPathText(position.pathThere ?? path)} (${file}line ${position.line})`;
 }
 
 /** Remembers where each name stood first. */
