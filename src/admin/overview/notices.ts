@@ -180,19 +180,17 @@ export async function readSpentBudgets(context: Spent): Promise<SpentBudget[]> {
   const { store, clock } = context;
   const nowMs = clock.nowMs();
   const sums = new Map<string, ReadonlyMap<string, UsageSums>>();
+  const readSums = async (kind: Holder['kind'], fromMs: number) =>
+    new Map((await store.ledger.usage({ fromMs }, [kind])).map((line) => [line.by[kind] ?? '', line.sums]));
   const found: SpentBudget[] = [];
   for (const holder of await listHolders(context)) {
     const { kind, id } = holder;
     for (const budget of holder.caps.budgets) {
       await sliceIfOver();
       const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
-      const known = sums.get(`${kind} ${startsAtMs}`);
-      const byId =
-        known ??
-        new Map(
-          (await store.ledger.usage({ fromMs: startsAtMs }, [kind])).map((line) => [line.by[kind] ?? '', line.sums]),
-        );
-      sums.set(`${kind} ${startsAtMs}`, byId);
+      const name = `${kind} ${startsAtMs}`;
+      const byId = sums.get(name) ?? (await readSums(kind, startsAtMs));
+      sums.set(name, byId);
       const spentNanos = Number(byId.get(id)?.costNanos ?? 0n);
       const share = budget.nanos === 0 ? 1 : spentNanos / budget.nanos;
       found.push({ holder, budget, spentNanos, share, endsAtMs: Number.isFinite(endsAtMs) ? endsAtMs : undefined });

@@ -44,19 +44,19 @@ const plainTypes = /^(?:application\/(?:[\w.-]+\+)?json|text\/event-stream|text\
 const withoutBody: readonly number[] = [204, 205, 304];
 const lostKeyCodes: readonly string[] = ['invalid_api_key', 'revoked_api_key'];
 const maxConnections = 32;
-/** As much as upstreams may send, which the gateway passes on. */
+/** Headers of upstreams are passed on by the gateway. */
 const maxHeaderBytes = 64 * 1024;
 const clientClosedStatus = 499;
 const connectMs = 10_000;
 
 export function createGatewayCalls({ consoleKey, clientUrl, certificate }: GatewayCallsDeps) {
-  // A call is rare: none waits for a connection that was kept, and then proves closed.
+  // Calls are rare: connections are not kept, as the listener closes idle ones.
   const agents = {
     http: new http.Agent({ maxSockets: maxConnections }),
     https: new https.Agent({ maxSockets: maxConnections }),
   };
 
-  /** Resolves when the head is here; the signal ends the body as well. */
+  /** Resolves with the head of the answer; the signal also ends its body. */
   function open({ route, model, body, contentType = 'application/json', requestId, signal }: GatewayCall, key: string) {
     const { url, socketPath } = toAddress(toReachable(clientUrl()));
     const isSecure = url.protocol === 'https:';
