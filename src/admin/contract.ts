@@ -1,8 +1,7 @@
 /** What the console may import from the server: types and plain data, but no code. Lists each `contract/` file with endpoints. */
 
 import type * as z from 'zod';
-import type * as members from './access/contract/members.ts';
-import type * as session from './access/contract/session.ts';
+import type * as access from './access/contract/access.ts';
 import type * as alerts from './alerts/contract/alerts.ts';
 import type { Asked, Endpoint } from './endpoint.ts';
 import type * as keys from './keys/contract/keys.ts';
@@ -37,8 +36,7 @@ export { keyManagers, keyStates } from './keys/facts.ts';
 export type { ProblemCode } from './problem.ts';
 
 type Contracts =
-  | typeof session
-  | typeof members
+  | typeof access
   | typeof alerts
   | typeof keys
   | typeof ledger
@@ -63,16 +61,16 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
-export type Member = z.output<typeof session.member>;
-export type Session = z.output<typeof session.session>;
-export type LookedUpLink = z.output<typeof session.lookedUp>;
-export type Invitation = z.output<typeof members.invitation>;
-export type MadeLink = z.output<typeof members.madeLink>;
-export type OwnSession = z.output<typeof members.ownSession>;
-export type ApiToken = z.output<typeof members.apiToken>;
-export type MadeApiToken = z.output<typeof members.madeApiToken>;
+export type Member = z.output<typeof access.member>;
+export type Session = z.output<typeof access.session>;
+export type LookedUpLink = z.output<typeof access.lookedUp>;
+export type Invitation = z.output<typeof access.invitation>;
+export type MadeLink = z.output<typeof access.madeLink>;
+export type OwnSession = z.output<typeof access.ownSession>;
+export type ApiToken = z.output<typeof access.apiToken>;
+export type MadeApiToken = z.output<typeof access.madeApiToken>;
 
-export type Passkey = z.output<typeof session.passkey>;
+export type Passkey = z.output<typeof access.passkey>;
 export type Setting = z.output<typeof settings.setting>;
 
 export type { GatewayRoute } from './playground/contract/playground.ts';

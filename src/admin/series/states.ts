@@ -77,10 +77,9 @@ async function findStates(context: Stated): Promise<States> {
   const targets = await stateTargets(snapshot, { lines, before, reports, seconds });
   const upstreams = await stateUpstreams(snapshot, targets);
   // Cause and beginning only for the first of them, as each takes a query.
-  const explained = targets.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
-  await Promise.all(explained.map((target) => explain(context, target, atMs)));
-  const worst = upstreams.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
-  await Promise.all(worst.map((upstream) => explain(context, upstream, atMs)));
+  const isBad = ({ state }: ShownTarget | ShownUpstream): boolean => rank[state] <= rank.degraded;
+  const worst = [...targets.filter(isBad).slice(0, mostExplained), ...upstreams.filter(isBad).slice(0, mostExplained)];
+  await Promise.all(worst.map((one) => explain(context, one, atMs)));
   return { atMs, targets, upstreams, shown: toIndex(targets, upstreams) };
 }
 

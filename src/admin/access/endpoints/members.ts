@@ -7,7 +7,7 @@ import { type Call, implement, Reply } from '../../implement.ts';
 import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { reaches } from '../../roles.ts';
 import { toInstant, toShown } from '../../shapes/common.ts';
-import * as contract from '../contract/members.ts';
+import * as contract from '../contract/access.ts';
 import { checkPassword } from '../passwords.ts';
 import { signedOut } from '../sessions.ts';
 import { asMember, checkProof } from '../sign-in.ts';

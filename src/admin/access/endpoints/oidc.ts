@@ -5,7 +5,7 @@ import type { Caller } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
-import * as contract from '../contract/session.ts';
+import * as contract from '../contract/access.ts';
 import { admitPerson, isPerson, type OidcMemo, type OidcProver } from '../oidc.ts';
 import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
 import { checkAuthentication } from '../sign-in.ts';

@@ -9,7 +9,7 @@ import type { AdminContext } from '../../context.ts';
 import { type Call, implement, Reply } from '../../implement.ts';
 import { invalidField, lookAtField, Problem } from '../../problem.ts';
 import { toShown } from '../../shapes/common.ts';
-import * as contract from '../contract/session.ts';
+import * as contract from '../contract/access.ts';
 import { checkPassword } from '../passwords.ts';
 import { type LiveSession, type OpenedSession, signInFailed } from '../sessions.ts';
 import { type Attempt, asMember } from '../sign-in.ts';

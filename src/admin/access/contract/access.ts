@@ -1,11 +1,11 @@
-/** Contract: sign-in and re-authentication by password, passkey, link or identity provider. */
+/** Contract: sign-in and re-authentication, members, invitations, a member's own settings, and API tokens. */
 
 import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
 import * as z from 'zod';
-import { invitationKinds } from '../../../core/store/members.ts';
+import { invitationKinds, memberMeans, sessionMethods } from '../../../core/store/members.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { roles } from '../../roles.ts';
 import { instant } from '../../shapes/common.ts';
@@ -13,13 +13,13 @@ import { instant } from '../../shapes/common.ts';
 const accessEndpoint = endpointsOf('Access');
 const meEndpoint = endpointsOf('Me');
 
-export const email = z
+const email = z
   .string()
   .trim()
   .max(254, 'Use at most 254 characters.')
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, 'Write it as name@example.com.');
 
-export const name = z
+const name = z
   .string()
   .trim()
   .min(1, 'Write a name that others know.')
@@ -27,10 +27,10 @@ export const name = z
   .regex(/^[^\p{Cc}]*$/u, 'Leave out line breaks and other control characters.');
 
 /** Longer than any accepted password, and short enough for cheap hashing. */
-export const password = z.string().max(1_000, 'Use at most 200 characters.');
+const password = z.string().max(1_000, 'Use at most 200 characters.');
 const linkToken = z.string().min(1).max(200).describe('What stands behind `#token=` in the link.');
 
-export const role = z.enum(roles);
+const role = z.enum(roles);
 
 export const member = z.object({
   id: z.string(),
@@ -214,4 +214,159 @@ export const byPasskey = meEndpoint('POST /api/me/proof/passkey', 'member', {
   summary: 'Prove with a passkey that it is you: good for five minutes, and the session gets a new cookie',
   body: deviceAnswer,
   answer: session,
+});
+
+const membersEndpoint = endpointsOf('Members');
+const tokensEndpoint = endpointsOf('Tokens');
+
+export const invitation = z.object({
+  id: z.string(),
+  email: z.string(),
+  role,
+  invitedBy: z.string(),
+  createdAt: instant,
+  expiresAt: instant,
+});
+
+/** No body is the same as an empty object. */
+const reset = z
+  .strictObject({
+    keep: z
+      .array(z.enum(memberMeans))
+      .optional()
+      .describe('What goes on working; all of it ends where nothing is said.'),
+  })
+  .optional();
+
+export const madeLink = z.object({
+  /** To be given to the person; shown only now. */
+  link: z.string(),
+  expiresAt: instant,
+});
+
+export const listMembers = membersEndpoint('GET /api/members', 'viewer', {
+  summary: 'List members, and the invitations that are open',
+  answer: z.object({
+    items: z.array(member),
+    /** Not accepted yet; the links themselves are shown once, when they are created. */
+    invitations: z.array(invitation),
+  }),
+});
+
+export const inviteMember = membersEndpoint('POST /api/members', 'owner', {
+  summary: 'Invite somebody: the answer is a link to hand over',
+  proof: true,
+  body: z.strictObject({ email, role }),
+  answer: madeLink,
+  status: 201,
+  once: true,
+});
+
+export const withdrawInvitation = membersEndpoint('DELETE /api/invitations/:id', 'owner', {
+  summary: 'Withdraw an invitation: its link works no more',
+});
+
+export const changeMember = membersEndpoint('PATCH /api/members/:id', 'owner', {
+  summary: "Change a member's role or name, or keep the member from signing in",
+  proof: true,
+  body: z.strictObject({
+    role: role.optional(),
+    name: name.optional(),
+    disabled: z.boolean().optional(),
+  }),
+  answer: member,
+});
+
+export const removeMember = membersEndpoint('DELETE /api/members/:id', 'owner', {
+  summary: 'Remove a member, with its sessions, tokens and passkeys',
+  proof: true,
+});
+
+export const resetMember = membersEndpoint('POST /api/members/:id/reset', 'owner', {
+  summary: 'Make a link with which a member sets another password; tokens and passkeys that are not kept end',
+  proof: true,
+  body: reset,
+  answer: madeLink,
+  status: 201,
+  once: true,
+});
+
+export const ownSession = z.object({
+  id: z.string(),
+  /** The requesting session. */
+  current: z.boolean(),
+  method: z.enum(sessionMethods),
+  address: z.string(),
+  userAgent: z.string(),
+  createdAt: instant,
+  lastSeenAt: instant,
+  expiresAt: instant,
+});
+
+export const changeMe = meEndpoint('PATCH /api/me', 'member', {
+  summary: 'Change your name',
+  body: z.strictObject({ name }),
+  answer: member,
+});
+
+export const changePassword = meEndpoint('POST /api/me/password', 'member', {
+  summary: 'Set another password: every other session ends, and this one gets a new cookie',
+  body: z.strictObject({
+    /** Absent where the member has none yet. */
+    current: password.optional(),
+    next: password,
+  }),
+  answer: session,
+});
+
+export const listOwnSessions = meEndpoint('GET /api/me/sessions', 'member', {
+  summary: 'List where you are signed in',
+  answer: z.object({ items: z.array(ownSession) }),
+});
+
+export const endOwnSession = meEndpoint('DELETE /api/me/sessions/:id', 'member', {
+  summary: 'Sign out somewhere else',
+});
+
+export const apiToken = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** The first characters of the secret. */
+  hint: z.string(),
+  role,
+  memberId: z.string(),
+  memberName: z.string(),
+  createdAt: instant,
+  expiresAt: instant.nullable(),
+  lastUsedAt: instant.nullable(),
+  revokedAt: instant.nullable(),
+});
+
+export const madeApiToken = z.object({
+  token: apiToken,
+  /** Shown only now. */
+  secret: z.string(),
+});
+
+export const listTokens = tokensEndpoint('GET /api/tokens', 'member', {
+  summary: "List your API tokens, or everybody's where you are an owner",
+  answer: z.object({ items: z.array(apiToken) }),
+});
+
+// A token must not create tokens that outlive it.
+export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
+  summary: 'Make an API token: its secret is shown only in the answer',
+  proof: true,
+  body: z.strictObject({
+    name,
+    role,
+    expiresAt: instant.nullable().optional().describe('Left out or null: it holds until it is revoked.'),
+  }),
+  answer: madeApiToken,
+  status: 201,
+  once: true,
+});
+
+export const revokeToken = tokensEndpoint('DELETE /api/tokens/:id', 'member', {
+  summary: 'Revoke an API token, for good',
 });
