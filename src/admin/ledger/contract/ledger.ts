@@ -95,7 +95,7 @@ export const listAudit = auditEndpoint('GET /api/audit', 'admin', {
 });
 
 /** Filters that sums support as well. */
-export const usageFilters = {
+const usageFilters = {
   from: fromTime,
   to: toTimeOf,
   key: name.describe('The ID of a key.'),
@@ -167,7 +167,7 @@ const count = z.number().nullable();
 const text = z.string().nullable();
 
 /** Units beside tokens. */
-export const unitCounts = {
+const unitCounts = {
   cacheWriteTokens: z.number().optional().describe('Of the input, put into the cache of the service.'),
   cacheWriteHourTokens: z.number().optional().describe('Of those, what it keeps for an hour.'),
   audioInputTokens: z.number().optional(),
