@@ -53,9 +53,7 @@ export const getSeries = implement(contract.getSeries, async ({ query, context }
   return show(query, found, before);
 });
 
-interface Reader {
-  read(query: SeriesQuery): Promise<SeriesAnswer>;
-}
+type Reader = AdminContext['series'];
 
 async function read(reader: Reader, query: SeriesQuery): Promise<SeriesAnswer> {
   try {
