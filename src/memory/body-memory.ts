@@ -6,7 +6,7 @@ import type { ClientWork } from '../core/outcome.ts';
 import { BodyBudget, type BudgetLimits, type LeaseWaiter } from './body-budget.ts';
 
 /** What is held and awaited at this moment. */
-export interface BodyMemoryState {
+interface BodyMemoryState {
   readonly heldBytes: number;
   readonly totalBytes: number;
   readonly waiting: number;
