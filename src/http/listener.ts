@@ -94,7 +94,7 @@ export function createListener(
       await listenAtSocket(socketServer.server, socket);
     }
     if (tcpServer === undefined || port === undefined) return { tcp: undefined, socket: socket?.path };
-    await listening(tcpServer.server, () => tcpServer.server.listen({ host, port, backlog }));
+    await listening(tcpServer.server, () => tcpServer.server.listen({ host, port, backlog, exclusive: !sharesSocket }));
     const address = tcpServer.server.address();
     if (address === null || typeof address === 'string') throw new TypeError('the listener has no TCP address');
     return { tcp: address, socket: socket?.path };

@@ -217,7 +217,8 @@ async function openUpstream(closers: (() => unknown)[]): Promise<number> {
     });
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen({ host, port: 0 }, resolve);
+  // Otherwise workers would share the port that each of them asks for as 0.
+  server.once('error', reject).listen({ host, port: 0, exclusive: true }, resolve);
   await promise;
   closers.push(() => server.close());
   const address = server.address();

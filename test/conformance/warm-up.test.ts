@@ -29,6 +29,12 @@ async function start(
 const warmUps = (gateway: GatewayProcess): number =>
   gateway.log().filter(({ msg, requests }) => msg === 'warmed up' && typeof requests === 'number').length;
 
+/** No access line, and no step of a request. */
+function assertNoRequest(gateway: GatewayProcess): void {
+  const lines = gateway.log().filter(({ id }) => id !== undefined);
+  assert.deepEqual(lines, []);
+}
+
 async function readMetrics(gateway: GatewayProcess) {
   const { console } = gateway.log().find(({ msg }) => msg === 'listening') ?? {};
   return parseExposition(await (await fetch(`${String(console)}/metrics`)).text());
@@ -38,11 +44,7 @@ test('a gateway that was warmed up shows no trace of it, and counts its first re
   const { gateway, upstream } = await start(t, 'on');
   assert.equal(warmUps(gateway), 1);
   assert.deepEqual(upstream.requests, []);
-  // Access lines, and the steps of requests.
-  assert.deepEqual(
-    gateway.log().filter(({ id }) => id !== undefined),
-    [],
-  );
+  assertNoRequest(gateway);
   const counted = [...(await readMetrics(gateway)).families]
     .filter(([name, { type }]) => name.startsWith('postern_') && type !== 'gauge')
     .flatMap(([, { samples }]) => samples.filter(({ value }) => value !== 0));
@@ -71,9 +73,11 @@ test('with POSTERN_WARM_UP=off there is no warm-up', async (t) => {
   assert.equal(warmUps(gateway), 0);
 });
 
-test('each worker is warmed up', async (t) => {
-  const { gateway } = await start(t, 'on', { workers: 2 });
+test('each worker is warmed up by itself, with no request at another one', async (t) => {
+  const { gateway, upstream } = await start(t, 'on', { workers: 2 });
   gateway.signal('SIGTERM');
   await gateway.exited;
   assert.equal(warmUps(gateway), 2);
+  assert.deepEqual(upstream.requests, []);
+  assertNoRequest(gateway);
 });
