@@ -124,7 +124,7 @@ export const layers: readonly Layer[] = [
         name: 'config',
         path: 'src/config',
         brief: 'from text to snapshot',
-        owns: 'The configuration: `read/` parses text with line numbers, `elements/` has schema, checks and compiler of each element, `store/` adds resources, `live/` reloads, `describe/` writes JSON Schema and reference.',
+        owns: 'The configuration: `read/` parses text with line numbers, `elements/` has schema, checks and compiler of each element, `store/` adds resources, `live/` reloads.',
         firstFile: 'load.ts',
       },
       {
