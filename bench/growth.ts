@@ -123,7 +123,7 @@ async function measure(growth: Growth, round: number): Promise<Figures> {
     outputFile: join(home, 'output.log'),
     core: 'subject',
     cwd: home,
-    env: { NODE_OPTIONS: `--import=${probe}`, POSTERN_BENCH_PROBE: probeFile },
+    env: { NODE_OPTIONS: `--import=${probe}`, POSTERN_BENCH_PROBE: probeFile, POSTERN_WARM_UP: 'off' },
   });
   try {
     const port = await listeningPort(child);
