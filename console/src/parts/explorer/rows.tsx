@@ -16,6 +16,7 @@ import { DetailDrawer } from './detail-drawer.tsx';
 import { canBeFollowed, type Filters, isNarrowed, isOneQuery, toQuery } from './filters.ts';
 import { ledgerPageQuery, type Names, rowsPerPage, toExportHref } from './ledger-data.ts';
 import { RowList } from './row-list.tsx';
+import { mostShown } from './tail-rows.ts';
 import { type Tail, useTail } from './use-tail.ts';
 
 /** If the top of the list is further out of sight than this, the user reads further down, and new rows on top would move it. */
@@ -57,7 +58,9 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
 
   const goTo = (cursor: string | undefined): void => change({ before: cursor });
   const items = page.data?.items ?? [];
-  const rows = isFollowing ? withoutTwins([...tail.shown, ...items]) : items;
+  // A full tail may lack some between its oldest row and the page.
+  const below = tail.shown.length < mostShown ? items : [];
+  const rows = isFollowing ? withoutTwins([...tail.shown, ...below]).slice(0, mostShown) : items;
   const fresh = isFollowing ? new Set(tail.shown.map((row) => row.id)) : noIds;
 
   return (

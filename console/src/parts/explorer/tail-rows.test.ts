@@ -26,10 +26,10 @@ test('rows that arrive while not held also release those held back', () => {
   assert.deepEqual(ids(came(held, false, 'c')), ['c', 'b', 'a']);
 });
 
-test('keeps at most a hundred rows', () => {
+test('keeps at most fifty rows', () => {
   const many = Array.from({ length: 1_000 }, (_, index) => `row ${index}`);
   const state = came(came(noRows, false, ...many), true, ...many.map((id) => `next ${id}`));
-  assert.deepEqual([state.shown.length, state.held.length, state.heldCount], [100, 100, 1_000]);
+  assert.deepEqual([state.shown.length, state.held.length, state.heldCount], [50, 50, 1_000]);
   assert.equal(ids(state)[0], 'row 999');
   assert.deepEqual(takeEvent(state, { kind: 'begin' }), noRows);
 });

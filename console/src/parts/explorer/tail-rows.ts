@@ -2,8 +2,8 @@
 
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 
-/** On the page at a time; older ones are on the pages below. */
-const mostShown = 100;
+/** On the page at a time; older ones are on the pages below. Each of them is drawn anew in a second where as many come. */
+export const mostShown = 50;
 
 export interface TailRows {
   readonly shown: readonly LedgerRow[];
