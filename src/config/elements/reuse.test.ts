@@ -88,6 +88,20 @@ test('a model whose upstream went away is at fault, and in force again once it i
   assert.equal(modelIn(await load([one, model]), 'm').targets[0].upstream.id, 'one');
 });
 
+test('a model whose upstream was at fault before it went away is at fault itself', async (t) => {
+  const { load } = await loader(t);
+  const faulty = changed(one, { family: 'no-such-family' });
+  for (const targets of [[{ upstream: 'one' }], [{ upstream: 'one' }, { upstream: 'two' }]]) {
+    const model = modelAt('m', 'one', { targets });
+    const withFaulty = await load([faulty, two, model]);
+    assert.ok(!withFaulty.ok);
+    assert.match(withFaulty.faults.map(({ message }) => message).join(), /^unknown family/);
+    const without = await load([two, model]);
+    assert.ok(!without.ok, 'the configuration is taken, without the target');
+    assert.match(without.faults[0]?.message ?? '', /unknown upstream/);
+  }
+});
+
 test('a secret is opened with the keys of this load, not with those of the one before', async (t) => {
   const { load } = await loader(t);
   const key = randomBytes(32).toString('hex');

@@ -46,7 +46,8 @@ export function* compileModels(
     const location = new Location(context, path);
     const named = claimNames(value, claim, location);
     checkShadow(value, document.modelNames, location);
-    const called = value.targets.map(({ upstream }) => upstreams.get(upstream));
+    // One that is at fault is no fault of the model; one that is absent is.
+    const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? document.upstreamIds.has(id));
     const model = compiling.of(reusable(entry), [...inputs, ...called], context, (own) => {
       const place = new Location(own, path);
       const [first, ...others] = toTargets(value, document, upstreams, place.at('targets'));
