@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { intentLine, settlementLine } from '../../test/support/ledger/journal-lines.ts';
-import { rowId } from '../../test/support/ledger/ledger-rows.ts';
+import { intentLine, settlementItem, settlementLine } from '../../test/support/ledger/journal-lines.ts';
+import { ledgerRow, rowId } from '../../test/support/ledger/ledger-rows.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Store } from '../core/store/store.ts';
@@ -210,6 +210,75 @@ test('a batch of several parts that fails at its end is imported later, each row
   });
   assert.deepEqual(await idsIn(store), numbers.map(id));
   assert.deepEqual([importer.state().failure, importer.state().rowsBehind], [undefined, 0]);
+});
+
+test('a node that ended in a later part of a batch is released again after a failed release', async (t) => {
+  const { slots, clock: fileClock, claims } = await setUpFiles(t);
+  const { clock, store, start } = await setUp(t);
+  const slot = claimSlot(slots);
+  const journal = await createJournal({
+    directory: slot.directory,
+    node: 'node-1',
+    durability: 'fast',
+    clock: fileClock,
+  });
+  const numbers = Array.from({ length: 600 }, (_, index) => index + 1);
+  for (const number of numbers) await journal.note(settlementLine(id(number)));
+  const account = { id: 'key/dev/total', holderKind: 'key', holderId: 'dev', nanos: 1_000_000 } as const;
+  await store.budgets.draw({ ...account, startsAtMs: 0, endsAtMs: Number.POSITIVE_INFINITY }, 'node-1', 1, 500_000);
+  slot.release(); // as the system does for a killed process
+  let failuresLeft = 1;
+  const budgets = {
+    async release(node: string): Promise<void> {
+      if (failuresLeft-- > 0) throw new Error('the store is away');
+      await store.budgets.release(node);
+    },
+  };
+  const importer = start({ own: undefined, claimOrphans: claims, store: { ...store, budgets } });
+  const isReleased = async () => (await store.budgets.state(account.id))?.holders === 0;
+  for (let tries = 0; tries < 200 && !(await isReleased()); tries++) {
+    clock.advance(2_000);
+    await wait(1);
+  }
+  assert.deepEqual(await store.budgets.state(account.id), { spentNanos: 36_000, outstandingNanos: 0, holders: 0 });
+  assert.equal(importer.state().importedRows, numbers.length);
+});
+
+test('captured bodies bound what one import takes', async (t) => {
+  const { slots, clock: fileClock, claims } = await setUpFiles(t);
+  const { store, start } = await setUp(t);
+  const slot = claimSlot(slots);
+  const journal = await createJournal({
+    directory: slot.directory,
+    node: 'node-1',
+    durability: 'fast',
+    clock: fileClock,
+  });
+  const body = 'b'.repeat(64 * 1024);
+  for (let number = 1; number <= 300; number++) {
+    const capture = { request: body, response: body, expiresAtMs: startedAtMs + 3_600_000 };
+    await journal.note(settlementItem(ledgerRow({ id: id(number) }), [], capture));
+  }
+  slot.release();
+  const taken: number[] = [];
+  const ledger = {
+    ...store.ledger,
+    import: (...[name, rows, position, next]: Parameters<Store['ledger']['import']>) => {
+      let count = rows.length;
+      const counted = async () => {
+        const part = await next?.();
+        count += part?.rows.length ?? 0;
+        if (part === undefined) taken.push(count);
+        return part;
+      };
+      return store.ledger.import(name, rows, position, counted);
+    },
+  };
+  const importer = start({ own: undefined, claimOrphans: claims, store: { ...store, ledger } });
+  await importer.caughtUp();
+  assert.equal(importer.state().importedRows, 300);
+  const most = Math.max(...taken);
+  assert.ok(most * 2 * body.length < 17 * 1024 * 1024, `one import took ${most} rows`);
 });
 
 test('the delay grows after each failure, up to two seconds', async (t) => {

@@ -7,7 +7,7 @@ import type { SeriesStore } from '../core/store/series.ts';
 import { type StoredObjectStore, storedObjectsMs } from '../core/store/stored-objects.ts';
 import type { Clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
-import type { JournalBatch, JournalReader } from './journal-reader.ts';
+import { type JournalBatch, type JournalReader, mostBatchBytes } from './journal-reader.ts';
 
 /** A journal without a writer, claimed until released. */
 export interface OrphanJournal {
@@ -248,27 +248,31 @@ class JournalImporter implements Importer {
       return 'nothing';
     }
     let last = first;
+    let { bytes } = first;
     let rows = first.rows.length;
     const endedNodes = [...first.endedNodes];
     const next = async (): Promise<JournalBatch | undefined> => {
+      if (!last.isFull || rows >= batch || bytes >= mostBatchBytes) return undefined;
       // While the store fails, one part is held, and nothing more is read.
-      if (!last.isFull || rows >= batch || source.failures > 0) return undefined;
+      if (source.failures > 0) return undefined;
       last = await this.#read(source);
+      bytes += last.bytes;
       rows += last.rows.length;
       endedNodes.push(...last.endedNodes);
       return last;
     };
     try {
       this.#importedRows += await store.ledger.import(reader.id, first.rows, first.position, next);
+      for (const node of endedNodes) await store.budgets.release(node);
+      await reader.imported(last.position);
     } catch (thrown) {
+      // What of the parts is in the store, the store's position says; the nodes that ended in them are read again.
       if (last !== first) {
         source.held = undefined;
         source.isOpen = false;
       }
       throw thrown;
     }
-    for (const node of endedNodes) await store.budgets.release(node);
-    await reader.imported(last.position);
     source.position = last.position;
     source.held = undefined;
     if (last.isFull) return 'more';

@@ -18,6 +18,8 @@ export interface JournalBatch {
   readonly endedNodes: readonly string[];
   /** Unreadable parts, as sentences for the log. */
   readonly damage: readonly string[];
+  /** Of the journal, read for this batch. */
+  readonly bytes: number;
   /** The batch is full: there may be more. */
   readonly isFull: boolean;
 }
@@ -57,7 +59,7 @@ export interface JournalReaderDeps {
 export const createJournalReader = (deps: JournalReaderDeps): JournalReader => new FileJournalReader(deps);
 
 /** Rows are small, but captured bodies are not. */
-const mostBatchBytes = 8 * 1024 * 1024;
+export const mostBatchBytes = 8 * 1024 * 1024;
 
 const beginning: JournalPosition = { segment: 0, offset: 0 };
 
@@ -121,7 +123,7 @@ class FileJournalReader implements JournalReader {
     }
     this.#found = nothingJoined();
     const isFull = batch.rows.length >= most || bytes >= mostBatchBytes;
-    return { ...batch, position: this.#position, isFull };
+    return { ...batch, position: this.#position, bytes, isFull };
   }
 
   async imported(position: JournalPosition): Promise<void> {

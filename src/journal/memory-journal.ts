@@ -6,7 +6,7 @@ import { Joiner, nothingJoined } from './joiner.ts';
 import { type Journal, refuse } from './journal.ts';
 
 import { countSettlements, type RowItem, toPayload } from './journal-items.ts';
-import type { JournalBatch, JournalReader } from './journal-reader.ts';
+import { type JournalBatch, type JournalReader, mostBatchBytes } from './journal-reader.ts';
 
 const defaultMostBytes = 64 * 1024 * 1024;
 const onlySegment = 1;
@@ -97,16 +97,18 @@ function createReader(waiting: Waiting): JournalReader {
       const repeated = again.shift();
       if (repeated !== undefined) return repeated;
       const joined = nothingJoined();
-      while (joined.rows.length < most) {
+      let bytes = 0;
+      while (joined.rows.length < most && bytes < mostBatchBytes) {
         const payload = waiting.payload(next);
         if (payload === undefined) break;
         next += 1;
+        bytes += payload.length;
         joiner.take({ payload, isItems: true, end: next }, onlySegment, joined);
         // Each frame has its own names.
         joiner.forgetNames();
       }
       const position = { segment: onlySegment, offset: next };
-      const batch = { ...joined, position, isFull: joined.rows.length >= most };
+      const batch = { ...joined, position, bytes, isFull: joined.rows.length >= most || bytes >= mostBatchBytes };
       if (joined.rows.length > 0) given.push(batch);
       return batch;
     },
