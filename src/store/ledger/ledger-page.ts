@@ -35,13 +35,13 @@ export async function readPage(
   let stretch: Stretch | undefined = { fromMs, toMs: Math.min(toMs, endOf(before)) };
   const { clientRequestId } = filter;
   if (clientRequestId === undefined && isByWindows(filter)) {
-    return readByWindows(db, { filter, stretch, before, fits: toFits(filter), most: limit + 1 }, clock.nowMs());
+    return readByWindows(db, { filter, stretch, before, fits: toFits(db, filter), most: limit + 1 }, clock.nowMs());
   }
   if (clientRequestId === undefined && isRarelyTogether(filter))
     stretch = await findStretch(db, filter, stretch, limit + 1);
   if (stretch === undefined) return { rows: [], next: undefined };
 
-  const found = { filter, stretch, before, fits: toFits(filter), most: limit + 1 };
+  const found = { filter, stretch, before, fits: toFits(db, filter), most: limit + 1 };
   // One more row than requested shows whether there is a next page.
   const rows = [...(await readBoth(db, found))].sort((a, b) => compareTexts(b.id, a.id));
   const shown = rows.slice(0, limit);
@@ -150,7 +150,7 @@ async function readOthers(
 const boundOf = (slices: unknown, column: string) =>
   slices === undefined ? sql.ref(column) : sql`+${sql.ref(column)}`;
 
-function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
+function toFits(db: Kysely<Schema>, filter: LedgerFilter): RawBuilder<boolean>[] {
   const { clientRequestId, status, outcome, error, cache, minDurationMs, minCostNanos, keys } = filter;
   const fits = toConditions(filter).map(({ column, value }) => {
     if (value === '') return isEmpty(column);
@@ -164,11 +164,17 @@ function toFits(filter: LedgerFilter): RawBuilder<boolean>[] {
   if (cache !== undefined) fits.push(sql`cache = ${toStorable(cache)}`);
   if (minDurationMs !== undefined) fits.push(sql`duration_ms >= ${minDurationMs}`);
   if (minCostNanos !== undefined) fits.push(sql`cost_nanos >= ${minCostNanos}`);
-  if (keys !== undefined) fits.push(keys.length === 0 ? sql`false` : sql`key in (${sql.join(keys)})`);
+  if (keys !== undefined) fits.push(sql`key in (${textsOf(db, keys)})`);
   // These two partial indices leave out the common value; they are used only with exactly these conditions.
   if (outcome !== undefined && outcome !== 'ok') fits.push(sql`outcome <> 'ok'`);
   if (status !== undefined && status !== 200) fits.push(sql`status <> 200`);
   return fits;
+}
+
+/** One parameter: databases take only so many. */
+function textsOf(db: Kysely<Schema>, texts: readonly string[]): RawBuilder<unknown> {
+  const json = JSON.stringify(texts.map(toStorable));
+  return isSqlite(db) ? sql`select value from json_each(${json})` : sql`select json_array_elements_text(${json}::json)`;
 }
 
 /** The latest start time of rows before this row. */

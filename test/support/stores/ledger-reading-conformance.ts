@@ -222,6 +222,14 @@ export function describeLedgerReading(openStore: OpenStore): void {
       );
     });
 
+    test('rows of one of many keys are found: more than a statement has parameters', async (t) => {
+      const { ledger } = await open(t, openStore);
+      const wanted = imported({ key: 'it\'s "wanted"' });
+      await ledger.import('j', [wanted, imported({ key: 'other' })], somewhere);
+      const keys = [...Array.from({ length: 70_000 }, (_, n) => `key-${n}`), wanted.row.key];
+      assert.deepEqual(ids((await ledger.page({ keys }, { limit: 10 })).rows), [wanted.row.id]);
+    });
+
     test('invalid cursors and pages of length zero are refused', async (t) => {
       const { ledger } = await open(t, openStore);
       for (const before of ['', 'x', rowId(startMs, 1).toUpperCase(), `${rowId(startMs, 1)} `, "' OR ''='", 'a\0']) {
