@@ -7,6 +7,7 @@ import { Buffer } from 'node:buffer';
 import { openSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { devNull } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { bill, unpricedIn, worstCostNanos } from '../accounting/billing.ts';
 import { createLedger } from '../accounting/ledger.ts';
@@ -43,6 +44,8 @@ interface WarmUpDeps {
 
 /** From its beginning to the last request: a second, with what is closed after it. */
 const mostMs = 800;
+/** A port that stays shut is worse than a cold process. */
+const longestMs = 5_000;
 /** How much later a connection whose answer does not come is closed. */
 const graceMs = 50;
 /** Of one, the engine would compile calls of that one's functions: the first request of a client would find them to be others. */
@@ -63,7 +66,9 @@ const segmentBytes = 1024 * 1024;
 export async function warmUp(deps: WarmUpDeps): Promise<void> {
   const startedMs = clock.monotonicMs();
   try {
-    const requests = await serveSome(deps, startedMs + mostMs);
+    const tooLate = wait(longestMs, undefined, { ref: false });
+    const requests = await Promise.race([serveSome(deps, startedMs + mostMs), tooLate]);
+    if (requests === undefined) throw new Error('it does not end');
     deps.log.debug('warmed up', { requests, duration_ms: Math.round(clock.monotonicMs() - startedMs) });
   } catch (error) {
     deps.log.warn('not warmed up', { why: reasonOf(error) });
@@ -72,11 +77,11 @@ export async function warmUp(deps: WarmUpDeps): Promise<void> {
 
 /** How many requests were answered. */
 async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
-  const closers: (() => unknown)[] = [];
+  await using closers = new AsyncDisposableStack();
   try {
     const snapshot = await compile(await openUpstream(closers), deps.families);
     const store = await openStore('sqlite::memory:', { cwd: '.' });
-    closers.push(() => store.close());
+    closers.defer(() => store.close());
     const ports: number[] = [];
     while (ports.length < gateways) ports.push(await openGateway(deps, { snapshot, store }, closers));
     optimizeAfter(fewCalls);
@@ -85,7 +90,6 @@ async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
     return answered.reduce((sum, count) => sum + count, 0);
   } finally {
     optimizeAfter(usualCalls);
-    for (const close of closers.reverse()) await close();
   }
 }
 
@@ -93,17 +97,17 @@ async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
 async function openGateway(
   { routes, isDirect }: WarmUpDeps,
   { snapshot, store }: Pick<AppDeps, 'snapshot' | 'store'>,
-  closers: (() => unknown)[],
+  closers: AsyncDisposableStack,
 ): Promise<number> {
   const log = await openLog({ ...snapshot.log, file: devNull });
-  closers.push(() => log.close());
+  closers.defer(() => log.close());
   const metrics = createMetrics({ routes, version });
-  closers.push(() => metrics.close());
+  closers.defer(() => metrics.close());
   const journal = await createJournal({ directory: '', node, durability: 'fast', clock, files: nowhere, segmentBytes });
-  closers.push(() => journal.close());
+  closers.defer(() => journal.close());
   const alerts = { reached: (): void => undefined };
   const budgets = createLocalBudgets({ accountStore: store.budgets, node, clock, log, alerts });
-  closers.push(() => budgets.close());
+  closers.defer(() => budgets.close());
   const limiter = createMemoryLimiter({ clock });
   const app = createApp({
     snapshot,
@@ -118,7 +122,7 @@ async function openGateway(
     meter: metrics,
     isDirect,
   });
-  closers.push(() => app.close());
+  closers.defer(() => app.close());
   const { tcp } = await app.listen();
   if (tcp === undefined) throw new TypeError('the gateway listens at a port');
   return tcp.port;
@@ -205,7 +209,7 @@ function ask(port: number, first: number, endsAtMs: number): Promise<number> {
 }
 
 /** Answers by the path of the request. */
-async function openUpstream(closers: (() => unknown)[]): Promise<number> {
+async function openUpstream(closers: AsyncDisposableStack): Promise<number> {
   const server = createServer({ noDelay: true }, (socket) => {
     let answer: Buffer | undefined;
     socket.on('error', () => socket.destroy());
@@ -220,7 +224,7 @@ async function openUpstream(closers: (() => unknown)[]): Promise<number> {
   // Otherwise workers would share the port that each of them asks for as 0.
   server.once('error', reject).listen({ host, port: 0, exclusive: true }, resolve);
   await promise;
-  closers.push(() => server.close());
+  closers.defer(() => void server.close());
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('a server at a port has its number');
   return address.port;
