@@ -2,7 +2,7 @@
 
 import { Card, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import type { MouseEvent } from 'react';
+import { type MouseEvent, memo, type ReactNode } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { Remark } from '../layout/text.tsx';
@@ -25,16 +25,35 @@ export interface RowListProps {
   onOpen(id: string): void;
 }
 
-export function RowList(props: RowListProps) {
+export function RowList({ rows, fresh, names, openId, isStale, onOpen }: RowListProps) {
   const isNarrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
+  const search = useSearch();
+  const Shown = isNarrow ? RequestCard : RequestRow;
+  const shown = rows.map((row) => (
+    <Shown
+      key={row.id}
+      row={row}
+      isFresh={fresh.has(row.id)}
+      isOpen={row.id === openId}
+      search={search}
+      names={names}
+      onOpen={onOpen}
+    />
+  ));
   return (
-    <div className={props.isStale ? 'stale' : undefined} aria-busy={props.isStale}>
-      {isNarrow ? <Cards {...props} /> : <Rows {...props} />}
+    <div className={isStale ? 'stale' : undefined} aria-busy={isStale}>
+      {isNarrow ? (
+        <Stack gap="xs" component="ul" className="plain-list">
+          {shown}
+        </Stack>
+      ) : (
+        <RequestTable>{shown}</RequestTable>
+      )}
     </div>
   );
 }
 
-const Rows = ({ rows, fresh, names, openId, onOpen }: RowListProps) => (
+const RequestTable = ({ children }: { readonly children: ReactNode }) => (
   <Table.ScrollContainer minWidth={900}>
     <Table verticalSpacing={6} highlightOnHover className="request-table">
       <Table.Caption className="off-screen-caption">
@@ -42,97 +61,94 @@ const Rows = ({ rows, fresh, names, openId, onOpen }: RowListProps) => (
       </Table.Caption>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th>Time</Table.Th>
-          <Table.Th>Outcome</Table.Th>
-          <Table.Th>Request</Table.Th>
-          <Table.Th>Key</Table.Th>
-          <Table.Th>Upstream</Table.Th>
-          <Table.Th ta="right">Usage</Table.Th>
-          <Table.Th ta="right">Cost</Table.Th>
-          <Table.Th ta="right">Took</Table.Th>
+          {['Time', 'Outcome', 'Request', 'Key', 'Upstream', 'Usage', 'Cost', 'Took'].map((title, at) => (
+            <Table.Th key={title} ta={at < 5 ? undefined : 'right'}>
+              {title}
+            </Table.Th>
+          ))}
         </Table.Tr>
       </Table.Thead>
-      <Table.Tbody>
-        {rows.map((row) => (
-          <Table.Tr
-            key={row.id}
-            className={fresh.has(row.id) ? 'request-row request-fresh' : 'request-row'}
-            data-selected={row.id === openId || undefined}
-            onClick={(event: MouseEvent) => openByRow(event, row.id, onOpen)}
-          >
-            <Table.Td>
-              <OpenLink row={row} />
-            </Table.Td>
-            <Table.Td className="outcome-cell">
-              <OutcomeBadge row={row} />
-              {row.error !== null && (
-                <Remark truncate title={row.error}>
-                  {row.error}
-                </Remark>
-              )}
-            </Table.Td>
-            <Table.Td className="cut-cell">
-              <TwoLines first={row.model ?? requestWords[row.operation]} second={requestWords[row.operation]} />
-            </Table.Td>
-            <Table.Td className="cut-cell">
-              <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />
-            </Table.Td>
-            <Table.Td className="cut-cell">
-              <TwoLines first={row.upstream ?? ''} second={row.attempts > 1 ? `${row.attempts} attempts` : ''} />
-            </Table.Td>
-            <Table.Td ta="right">
-              <UsageOf row={row} />
-            </Table.Td>
-            <Table.Td ta="right">
-              <CostOf row={row} />
-            </Table.Td>
-            <Table.Td ta="right">
-              <Duration ms={row.durationMs} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
+      <Table.Tbody>{children}</Table.Tbody>
     </Table>
   </Table.ScrollContainer>
 );
 
-const Cards = ({ rows, fresh, names, openId, onOpen }: RowListProps) => (
-  <Stack gap="xs" component="ul" className="plain-list">
-    {rows.map((row) => (
-      <Card
-        key={row.id}
-        component="li"
-        withBorder
-        padding="sm"
-        className={fresh.has(row.id) ? 'request-row request-fresh' : 'request-row'}
-        data-selected={row.id === openId || undefined}
-        onClick={(event: MouseEvent) => openByRow(event, row.id, onOpen)}
-      >
-        <Group justify="space-between" wrap="nowrap" gap="xs">
-          <OpenLink row={row} />
-          <OutcomeBadge row={row} />
-        </Group>
-        <Text size="sm" fw={500} mt={6} className="any-wrap">
-          {row.model ?? requestWords[row.operation]}
+interface RequestProps extends Pick<RowListProps, 'names' | 'onOpen'> {
+  readonly row: LedgerRow;
+  readonly isFresh: boolean;
+  readonly isOpen: boolean;
+  /** Of the address, for the link that opens the request. */
+  readonly search: string;
+}
+
+/** Plain cells, as a live list renders fifty rows a second: a Mantine component for each text takes longer than all the rest. */
+const RequestRow = memo(function RequestRow(props: RequestProps) {
+  const { row, search, names } = props;
+  return (
+    <Table.Tr {...attributesOf(props)}>
+      <td>
+        <OpenLink row={row} search={search} />
+      </td>
+      <td className="outcome-cell">
+        <OutcomeBadge row={row} />
+        <Note>{row.error ?? ''}</Note>
+      </td>
+      <td className="cut-cell">
+        <TwoLines first={row.model ?? requestWords[row.operation]} second={requestWords[row.operation]} />
+      </td>
+      <td className="cut-cell">
+        <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />
+      </td>
+      <td className="cut-cell">
+        <TwoLines first={row.upstream ?? ''} second={row.attempts > 1 ? `${row.attempts} attempts` : ''} />
+      </td>
+      <td className="number-cell">
+        <UsageOf row={row} />
+      </td>
+      <td className="number-cell">
+        <CostOf row={row} />
+      </td>
+      <td className="number-cell">
+        <Duration ms={row.durationMs} />
+      </td>
+    </Table.Tr>
+  );
+});
+
+const RequestCard = memo(function RequestCard(props: RequestProps) {
+  const { row, search, names } = props;
+  return (
+    <Card component="li" withBorder padding="sm" {...attributesOf(props)}>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <OpenLink row={row} search={search} />
+        <OutcomeBadge row={row} />
+      </Group>
+      <Text size="sm" fw={500} mt={6} className="any-wrap">
+        {row.model ?? requestWords[row.operation]}
+      </Text>
+      <Remark className="any-wrap">
+        {[requestWords[row.operation], names.key(row.key), row.upstream].filter(Boolean).join(' · ')}
+      </Remark>
+      <Group gap="md" mt={6}>
+        <Text size="sm" component="div">
+          <UsageOf row={row} />
         </Text>
-        <Remark className="any-wrap">
-          {[requestWords[row.operation], names.key(row.key), row.upstream].filter(Boolean).join(' · ')}
-        </Remark>
-        <Group gap="md" mt={6}>
-          <Text size="sm" component="div">
-            <UsageOf row={row} />
-          </Text>
-          <Text size="sm" component="div">
-            <CostOf row={row} />
-          </Text>
-          <Text size="sm" component="div">
-            <Duration ms={row.durationMs} />
-          </Text>
-        </Group>
-      </Card>
-    ))}
-  </Stack>
-);
+        <Text size="sm" component="div">
+          <CostOf row={row} />
+        </Text>
+        <Text size="sm" component="div">
+          <Duration ms={row.durationMs} />
+        </Text>
+      </Group>
+    </Card>
+  );
+});
+
+const attributesOf = ({ row, isFresh, isOpen, onOpen }: RequestProps) => ({
+  className: isFresh ? 'request-row request-fresh' : 'request-row',
+  'data-selected': isOpen || undefined,
+  onClick: (event: MouseEvent) => openByRow(event, row.id, onOpen),
+});
 
 /** A click on the row follows its link, unless text is selected. */
 function openByRow(event: MouseEvent, id: string, onOpen: (id: string) => void): void {
@@ -142,16 +158,20 @@ function openByRow(event: MouseEvent, id: string, onOpen: (id: string) => void):
   onOpen(id);
 }
 
-function OpenLink({ row }: { readonly row: LedgerRow }) {
-  const query = new URLSearchParams(useSearch());
+function OpenLink({ row, search }: Pick<RequestProps, 'row' | 'search'>) {
+  const query = new URLSearchParams(search);
   query.set('id', row.id);
   const { date, time } = toClock(row.startedAt);
   const what = row.model === null ? requestWords[row.operation] : `${requestWords[row.operation]} with ${row.model}`;
   return (
-    <Link {...listItem} href={`/explorer?${query}`} className="request-link" title={formatTime(row.startedAt)}>
-      <span>{time}</span>
-      {date !== '' && <span className="request-date">{date}</span>}
-      <VisuallyHidden>, {what}</VisuallyHidden>
+    <Link
+      {...listItem}
+      href={`/explorer?${query}`}
+      className="request-link"
+      title={formatTime(row.startedAt)}
+      aria-label={`${date === '' ? time : `${time} ${date}`}, ${what}`}
+    >
+      <span>{time}</span> {date !== '' && <span className="request-date">{date}</span>}
     </Link>
   );
 }
@@ -173,16 +193,19 @@ export function OutcomeBadge({ row: { outcome, status } }: { readonly row: Ledge
 
 const TwoLines = ({ first, second }: { readonly first: string; readonly second: string }) => (
   <>
-    <Text size="sm" truncate title={first}>
+    <div className="request-text" title={first}>
       {first === '' ? <Nothing /> : first}
-    </Text>
-    {second !== '' && (
-      <Remark truncate title={second}>
-        {second}
-      </Remark>
-    )}
+    </div>
+    <Note>{second}</Note>
   </>
 );
+
+const Note = ({ children }: { readonly children: string }) =>
+  children !== '' && (
+    <div className="request-text request-note" title={children}>
+      {children}
+    </div>
+  );
 
 /** The billed usage, as short as possible. */
 function UsageOf({ row }: { readonly row: LedgerRow }) {
@@ -193,14 +216,14 @@ function UsageOf({ row }: { readonly row: LedgerRow }) {
   ];
   if (parts.length === 0) return <Nothing>nothing billed</Nothing>;
   return (
-    <Text span inherit className="numeric">
+    <span className="numeric">
       {isEstimated && (
         <abbr title="Estimated: the upstream did not say all of it" className="estimate">
           est.{' '}
         </abbr>
       )}
       {parts.join(', ')}
-    </Text>
+    </span>
   );
 }
 
@@ -215,8 +238,8 @@ function CostOf({ row: { cost, billedInputTokens } }: { readonly row: LedgerRow 
   // Nothing is billed, or the price is unknown.
   if (billedInputTokens === null) return <Nothing>none</Nothing>;
   return (
-    <Text span inherit c="dimmed" title="No price is known for this model at this upstream">
+    <span className="tone-quiet" title="No price is known for this model at this upstream">
       unknown
-    </Text>
+    </span>
   );
 }

@@ -2,7 +2,7 @@
 
 import { Button, Group, Menu, Stack, Switch, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
+import { type ReactNode, type Ref, useCallback, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { toAddress } from '../api/asking.ts';
@@ -56,12 +56,12 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
   });
   useReleaseAtTop(tail, list, isUnderPointer);
 
+  const open = useCallback((next: string): void => change({ id: next }), [change]);
   const goTo = (cursor: string | undefined): void => change({ before: cursor });
   const items = page.data?.items ?? [];
   // A full tail may lack some between its oldest row and the page.
   const below = tail.shown.length < mostShown ? items : [];
   const rows = isFollowing ? withoutTwins([...tail.shown, ...below]).slice(0, mostShown) : items;
-  const fresh = isFollowing ? new Set(tail.shown.map((row) => row.id)) : noIds;
 
   return (
     <Stack gap="sm" component="section" aria-label="Requests">
@@ -98,11 +98,11 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
         {rows.length > 0 && !page.isError && (
           <RowList
             rows={rows}
-            fresh={fresh}
+            fresh={tail.fresh}
             names={names}
             openId={id}
             isStale={page.isPlaceholderData}
-            onOpen={(next) => change({ id: next })}
+            onOpen={open}
           />
         )}
       </Box>
@@ -117,8 +117,6 @@ export function Rows({ filters, names, onWiden }: RowsProps) {
     </Stack>
   );
 }
-
-const noIds: ReadonlySet<string> = new Set();
 
 const withoutTwins = (rows: readonly LedgerRow[]): LedgerRow[] => [
   ...new Map(rows.map((row) => [row.id, row])).values(),

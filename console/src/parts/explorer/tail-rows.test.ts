@@ -33,3 +33,12 @@ test('keeps at most fifty rows', () => {
   assert.equal(ids(state)[0], 'row 999');
   assert.deepEqual(takeEvent(state, { kind: 'begin' }), noRows);
 });
+
+test('up to ten rows that come together are fresh; of more, none is', () => {
+  const batch = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name} ${index}`);
+  const few = came(noRows, false, ...batch('first', 10));
+  assert.deepEqual([...few.fresh], batch('first', 10).reverse());
+  assert.deepEqual([...came(few, false, 'next').fresh], ['next']);
+  const many = came(few, false, ...batch('next', 11));
+  assert.deepEqual([many.shown.length, many.fresh.size], [21, 0]);
+});

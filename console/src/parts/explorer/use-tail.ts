@@ -2,7 +2,7 @@
 
 import { useDocumentVisibility } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useReducer, useRef, useState } from 'react';
+import { startTransition, useEffect, useReducer, useRef, useState } from 'react';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { sessionQuery } from '../api/session.ts';
 import { noRows, type TailRows, takeEvent } from './tail-rows.ts';
@@ -53,7 +53,9 @@ export function useTail({ address, isHeld, onReady }: TailOptions): Tail {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const show = (): void => {
       timer = undefined;
-      dispatch({ kind: 'came', rows: gathered, isHeld: latest.current.isHeld() });
+      const came = { kind: 'came', rows: gathered, isHeld: latest.current.isHeld() } as const;
+      // Rendered in slices, so that the page stays responsive.
+      startTransition(() => dispatch(came));
       gathered = [];
     };
     source.addEventListener('ready', () => {

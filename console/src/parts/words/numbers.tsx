@@ -1,6 +1,6 @@
 /** Numbers, money, sizes and times in one format everywhere, with a dash for unknown values. */
 
-import { Text, Tooltip, VisuallyHidden } from '@mantine/core';
+import { Tooltip, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useSyncExternalStore } from 'react';
 import {
   formatBytes,
@@ -16,10 +16,10 @@ type Maybe<T> = T | null | undefined;
 
 /** Shown if there is no value. */
 export const Nothing = ({ children = 'none' }: { readonly children?: string }) => (
-  <Text span inherit c="dimmed">
+  <span className="tone-quiet">
     <span aria-hidden="true">–</span>
     <VisuallyHidden>{children}</VisuallyHidden>
-  </Text>
+  </span>
 );
 
 interface CountProps {
@@ -62,9 +62,9 @@ export function When({ at }: { readonly at: Maybe<string> }) {
 }
 
 const Numeric = ({ exact, children }: { readonly exact?: string; readonly children: ReactNode }) => (
-  <Text span inherit title={exact} className="numeric">
+  <span title={exact} className="numeric">
     {children}
-  </Text>
+  </span>
 );
 
 const everyMs = 15_000;
