@@ -7,6 +7,7 @@ import type { CallTrace, Exchange } from '../core/exchange.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
+import { listedTokens } from '../wire/fields.ts';
 import { isWritable, toFieldLines } from '../wire/head-writer.ts';
 import type { Framing } from '../wire/server-answer.ts';
 
@@ -171,7 +172,7 @@ function connectionTokens(raw: readonly string[]): Set<string> | undefined {
     const value = (raw[i + 1] ?? '').toLowerCase();
     if (value === 'keep-alive' || value === 'close') continue;
     tokens ??= new Set();
-    for (const token of value.split(',')) tokens.add(token.trim());
+    for (const token of listedTokens(value)) tokens.add(token);
   }
   return tokens;
 }

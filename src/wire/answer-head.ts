@@ -76,8 +76,8 @@ function judge({ status, statusText, fields, isOld, hasNoBody }: Judged): Answer
       case 10:
         if (fields.isNamed(i, 'connection')) {
           const value = fields.value(i).toLowerCase();
-          if (/(?:^|[\s,])close(?:$|[\s,])/.test(value)) keepAlive = false;
-          else if (isOld && /(?:^|[\s,])keep-alive(?:$|[\s,])/.test(value)) keepAlive = true;
+          if (/(?:^|[ \t,])close(?:$|[ \t,])/.test(value)) keepAlive = false;
+          else if (isOld && /(?:^|[ \t,])keep-alive(?:$|[ \t,])/.test(value)) keepAlive = true;
         } else if (fields.isNamed(i, 'keep-alive')) {
           const [, seconds] = /(?:^|[\s,;])timeout\s*=\s*"?([0-9]{1,9})/i.exec(fields.value(i)) ?? [];
           if (seconds !== undefined) keepAliveS = Number(seconds);

@@ -187,6 +187,11 @@ export function readFields(
   return undefined;
 }
 
+/** Of a list with commas: blanks around each go, and nothing else that JavaScript counts as white space. */
+export function listedTokens(value: string): string[] {
+  return value.split(',').map((part) => part.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, ''));
+}
+
 function isBlank(code: number): boolean {
   return code === space || code === tab;
 }

@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { cr, inTarget, inToken, lf, space } from './characters.ts';
 import { ambiguous, malformed, type WireFault } from './fault.ts';
-import { type FieldLimits, Fields, readFields } from './fields.ts';
+import { type FieldLimits, Fields, listedTokens, readFields } from './fields.ts';
 
 export interface RequestHead {
   readonly method: string;
@@ -142,8 +142,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
 function readConnection(value: string): boolean | undefined | WireFault {
   if (value === 'keep-alive') return true;
   let wish: boolean | undefined;
-  for (const part of value.toLowerCase().split(',')) {
-    const token = part.trim();
+  for (const token of listedTokens(value.toLowerCase())) {
     if (token === 'close') wish = false;
     else if (token === 'keep-alive') wish ??= true;
     else if (neverHopByHop.has(token)) return ambiguous(`The Connection header must not name ${token}.`);

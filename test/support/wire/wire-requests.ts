@@ -66,7 +66,7 @@ const fieldLines = [
   User-Agent:¦Referer: \x5c¦Date: never¦Age: -1¦Connection: close¦Connection: Close¦connection: CLOSE\x20
   Connection: keep-alive¦Connection: keep-alive, close¦Connection: x¦Connection: close, x¦Connection: x,close
   Connection: ,close¦Connection: close,¦Connection: "close"¦Connection: close x¦Connection: x close
-  Connection: closed¦Connection: clos\xe9¦Connection:¦Connection: ,¦Connection: close;q=0¦Connection:\tclose
+  Connection: closed¦Connection: clos\xe9¦Connection: close\xa0¦Connection: x, close\xa0¦Connection:¦Connection: ,¦Connection: close;q=0¦Connection:\tclose
   Connection: x\r\nConnection: close¦Connection: close\r\nConnection: keep-alive
   Connection: keep-alive\r\nConnection: close¦Connection: te¦Connection: x\r\nX: y¦Connection: content-type
   Connection: Host¦Connection: content-length¦Connection: upgrade¦Proxy-Connection: close¦Keep-Alive: timeout=5
@@ -297,6 +297,7 @@ const streams = [
   ...[
     old.replace('keep-alive', 'close') + next,
     old.replace('keep-alive', 'x') + next,
+    old.replace('keep-alive', 'keep-alive\xa0') + next,
     old.replace('Connection', 'Upgrade: x\r\nConnection') + next,
     old.replace('Connection', 'Connection: close\r\nConnection') + next,
     old.replace('Connection: keep-alive\r\n', '') + next,
