@@ -34,20 +34,6 @@ const inCodeAlone: ReadonlySet<string> = new Set(['course', 'house', 'rests', 's
 /** Names that programs read, or fixtures. */
 const allowed: ReadonlySet<string> = new Set(['notTold', 'say']);
 
-/** These have older names of the verbs still; take a file off when it changes. */
-const older = new RegExp(
-  [
-    '^src/core/family\\.',
-    '^src/families/(infinity|llamacpp)\\.',
-    '^src/http/(body|edge)\\.',
-    '^src/pipeline/calls/(exhausted|foreign-error\\.test|rate-wait|translated-calls)\\.',
-    '^src/upstream/call\\.',
-    '^src/wire/(client-answers|client-connection|client-pool|head-memo|server-connection)\\.',
-    '^test/support/wire/',
-  ].join('|'),
-);
-const verbs: ReadonlySet<string> = new Set(['say', 'tell', 'told', 'who', 'whose']);
-
 /** One file a row or a feature: the same subject has a file in each of them. */
 const bySubject = /^src\/(admin|apis|cli|config|core|families|routes|store)\//;
 
@@ -79,7 +65,7 @@ function checkCode(path: string): void {
     if (ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
       for (const word of bannedIn(node.text)) {
-        if (verbs.has(word) && (allowed.has(node.text) || older.test(path))) continue;
+        if (allowed.has(node.text)) continue;
         refuse(`${path}:${line + 1}`, word);
       }
     }

@@ -223,7 +223,7 @@ export function isMadeHere(offers: Offers): boolean {
 }
 
 /** Whether an error's body may report an exhausted account. 401, 402, 403 and 429 do so by themselves. */
-export function mayTellExhaustion(status: number): boolean {
+export function mayMeanExhaustion(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 402 && status !== 403 && status !== 429;
 }
 
@@ -238,7 +238,7 @@ interface Exhaustion {
 /** A text in an error's body that identifies its meaning. */
 interface ErrorSign {
   readonly status: number;
-  readonly says: string;
+  readonly contains: string;
   /** Another status, such as 400 for the request's fault; or `loading`: it is not ready yet, and nothing was done. */
   readonly means: number | 'loading';
 }

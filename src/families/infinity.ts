@@ -50,7 +50,7 @@ export default defineFamily({
   },
   errors: {},
   // Python's own message; that it reaches the client is unverified.
-  signs: [{ status: 500, says: 'surrogates not allowed', means: 400 }],
+  signs: [{ status: 500, contains: 'surrogates not allowed', means: 400 }],
   refusesHalfCharacters: true,
   modelList: listAt('/models', 'data', ({ id, capabilities }) => ({
     id,

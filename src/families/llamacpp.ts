@@ -13,10 +13,10 @@ export default openaiCompatible({
   streamEvents: 'any',
   countsOneChoice: true,
   signs: [
-    { status: 503, says: 'Loading model', means: 'loading' },
+    { status: 503, contains: 'Loading model', means: 'loading' },
     // Its parser's exceptions are the request's fault, but come as a server error.
-    { status: 500, says: '[json.exception.', means: 400 },
-    { status: 500, says: 'type must be ', means: 400 },
+    { status: 500, contains: '[json.exception.', means: 400 },
+    { status: 500, contains: 'type must be ', means: 400 },
   ],
   refusesHalfCharacters: true,
   at: (path) => `/v1${path}`,

@@ -77,7 +77,7 @@ export class BodyReading implements RequestSink, DecodingSink {
   }
 
   /** Ends with an error as soon as the limit or the available memory is exceeded. */
-  tell(waiter: BodyWaiter): void {
+  start(waiter: BodyWaiter): void {
     this.#waiter = waiter;
     this.#request.read(this);
   }

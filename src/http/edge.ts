@@ -327,7 +327,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     request.askForBody();
     const reading = new BodyReading(request, plan, lease, link);
     link.reads(reading);
-    reading.tell(waiter);
+    reading.start(waiter);
   }
 
   /** Throws for a client that has left, or an unreadable request: nothing more would arrive, and no event follow. */

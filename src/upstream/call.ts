@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { mayTellExhaustion } from '../core/family.ts';
+import { mayMeanExhaustion } from '../core/family.ts';
 import {
   type Answer,
   type AnswerSink,
@@ -189,7 +189,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     const { signs = [], exhaustion } = this.#upstream.family;
     const isCompressed = headerValue(this.headers, 'content-encoding') !== undefined;
     const isSign = !isCompressed && signs.some(({ status }) => status === this.status);
-    if (!isSign && (exhaustion === undefined || !mayTellExhaustion(this.status))) return false;
+    if (!isSign && (exhaustion === undefined || !mayMeanExhaustion(this.status))) return false;
     return Number(headerValue(this.headers, 'content-length') ?? 0) <= suspiciousBytes;
   }
 
@@ -229,7 +229,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#awaitsBeginning = false;
     this.waiting = [];
     this.#sink = new Waste(this);
-    this.#tell({ kind: 'unknown', failure });
+    this.#report({ kind: 'unknown', failure });
     if (Number(headerValue(this.headers, 'content-length') ?? 0) > suspiciousBytes) this.cancel();
   }
 
@@ -243,7 +243,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
 
   #readSign(beginning: Buffer, isWhole: boolean): boolean {
     const { signs = [] } = this.#upstream.family;
-    const sign = signs.find(({ status, says }) => status === this.status && beginning.includes(says));
+    const sign = signs.find(({ status, contains }) => status === this.status && beginning.includes(contains));
     if (sign === undefined) return isWhole || beginning.length > suspiciousBytes;
     if (sign.means === 'loading') this.isLoading = true;
     else this.meantStatus = sign.means;
@@ -252,11 +252,11 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
 
   #answer(): void {
     this.#awaitsBeginning = false;
-    this.#tell({ kind: 'answered', answer: this });
+    this.#report({ kind: 'answered', answer: this });
   }
 
   /** Has an effect only the first time. */
-  #tell(outcome: Outcome): void {
+  #report(outcome: Outcome): void {
     const waiter = this.#waiter;
     this.#waiter = undefined;
     waiter?.onOutcome(outcome);
@@ -301,7 +301,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
       this.#sink?.onBroken(failure);
       return;
     }
-    this.#tell({ kind: this.#started ? 'unknown' : 'not-sent', failure });
+    this.#report({ kind: this.#started ? 'unknown' : 'not-sent', failure });
   }
 
   #toFailure(error: unknown): Failure {
@@ -347,7 +347,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#cancelled = true;
     this.call?.abort();
     this.#finish();
-    this.#tell(this.#started ? this.#abandoned() : { kind: 'client-gone', unsent: true });
+    this.#report(this.#started ? this.#abandoned() : { kind: 'client-gone', unsent: true });
   }
 
   #abandoned(): Outcome {

@@ -11,13 +11,13 @@ interface Outcome {
 
 /** Sends these segments, and then the end of the connection where the row wants one. */
 function answer(segments: readonly Buffer[], { ends = false, request = question } = {}): Outcome {
-  const { socket, connection, told, ask } = openNowhere(request);
+  const { socket, connection, recorder, ask } = openNowhere(request);
   ask();
   for (const segment of segments) socket.emit('data', segment);
   if (ends) socket.emit('end');
   const isKept = connection.isIdle;
   connection.destroy(new Error('over'));
-  return { events: told.events.slice(2), isKept };
+  return { events: recorder.events.slice(2), isKept };
 }
 
 /** In one piece, in two at every position, and byte by byte. */

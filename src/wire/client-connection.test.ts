@@ -10,13 +10,13 @@ const okEvents = ['first byte', 'head 200 OK content-length|4', 'body body', 'en
 const inChunks = (chunks: string): string => `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`;
 
 test('a connection reset never counts as the end of a body', () => {
-  const { socket, told, ask } = openNowhere();
+  const { socket, recorder, ask } = openNowhere();
   ask();
   socket.emit('data', Buffer.from('HTTP/1.1 200 OK\r\n\r\nhalf'));
   socket.emit('error', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
-  assert.equal(told.events.at(-1), 'error BrokenConnectionError');
-  assert.ok(told.error instanceof BrokenConnectionError);
-  assert.equal(told.error.code, 'ECONNRESET');
+  assert.equal(recorder.events.at(-1), 'error BrokenConnectionError');
+  assert.ok(recorder.error instanceof BrokenConnectionError);
+  assert.equal(recorder.error.code, 'ECONNRESET');
 });
 
 test('a connection is stale only if it was used before and closed before any byte arrived', () => {
@@ -37,12 +37,12 @@ test('a connection is stale only if it was used before and closed before any byt
         ask();
         socket.emit('data', Buffer.from(ok));
       }
-      const told = new Recorder();
-      ask(told);
+      const recorder = new Recorder();
+      ask(recorder);
       if (begun !== '') socket.emit('data', Buffer.from(begun));
       close(socket);
-      assert.ok(told.error instanceof BrokenConnectionError);
-      assert.equal(told.error.stale, stale, JSON.stringify({ served, begun }));
+      assert.ok(recorder.error instanceof BrokenConnectionError);
+      assert.equal(recorder.error.stale, stale, JSON.stringify({ served, begun }));
     }
   }
 });
@@ -63,7 +63,7 @@ test('a head and short body are sent together, and a long body in slices as the 
   short.ask();
   const shortHead = 'POST /x HTTP/1.1\r\nhost: host.test\r\nconnection: keep-alive\r\nx-a: 1\r\n';
   assert.equal(short.socket.written, `${shortHead}content-length: 2\r\n\r\n{}`);
-  assert.deepEqual(short.told.events, ['start', 'sent']);
+  assert.deepEqual(short.recorder.events, ['start', 'sent']);
 
   const body = [Buffer.alloc(100_000, 'a'), Buffer.alloc(0), Buffer.alloc(100_000, 'b')];
   const long = openNowhere({ ...question, body });
@@ -71,21 +71,21 @@ test('a head and short body are sent together, and a long body in slices as the 
   long.ask();
   const longHead = `${shortHead}content-length: 200000\r\n\r\n`;
   assert.equal(long.socket.written.length, longHead.length + 64 * 1024);
-  for (let drains = 0; drains < 10 && !long.told.events.includes('sent'); drains += 1) {
+  for (let drains = 0; drains < 10 && !long.recorder.events.includes('sent'); drains += 1) {
     long.socket.patience = 2;
     long.socket.emit('drain');
   }
-  assert.deepEqual(long.told.events, ['start', 'sent']);
+  assert.deepEqual(long.recorder.events, ['start', 'sent']);
   assert.equal(long.socket.written, longHead + 'a'.repeat(100_000) + 'b'.repeat(100_000));
 });
 
 test('a response that ends before the body was sent closes the connection, and the rest is not sent', () => {
-  const { socket, told, connection, ask } = openNowhere({ ...question, body: Buffer.alloc(1_000_000) });
+  const { socket, recorder, connection, ask } = openNowhere({ ...question, body: Buffer.alloc(1_000_000) });
   socket.patience = 2;
   ask();
   socket.emit('data', Buffer.from(ok));
   const writtenBytes = socket.written.length;
-  assert.deepEqual(told.events, ['start', ...okEvents]);
+  assert.deepEqual(recorder.events, ['start', ...okEvents]);
   assert.equal(connection.isIdle, false);
   socket.emit('drain');
   assert.equal(socket.written.length, writtenBytes);
@@ -113,18 +113,18 @@ test('a cancelled call gets no more events, and its connection is closed', () =>
     ['body', chunked],
     ['body', ok],
   ] as const) {
-    const told = new Recorder();
-    const opened = openNowhere({ ...question, body: Buffer.alloc(20_000) }, told);
+    const recorder = new Recorder();
+    const opened = openNowhere({ ...question, body: Buffer.alloc(20_000) }, recorder);
     let call: ClientCall | undefined;
-    told.events.push = (event: string) => {
+    recorder.events.push = (event: string) => {
       if (event.startsWith(giveUpAt)) call?.abort();
-      return Array.prototype.push.call(told.events, event);
+      return Array.prototype.push.call(recorder.events, event);
     };
-    call = new ClientCall({ ...question, body: Buffer.alloc(20_000) }, 'host.test', told);
+    call = new ClientCall({ ...question, body: Buffer.alloc(20_000) }, 'host.test', recorder);
     opened.connection.send(call);
     opened.socket.emit('data', Buffer.from(answered));
     opened.socket.emit('close');
-    assert.ok(told.events.at(-1)?.startsWith(giveUpAt), told.events.join());
+    assert.ok(recorder.events.at(-1)?.startsWith(giveUpAt), recorder.events.join());
     assert.deepEqual(opened.owner, { freed: 0, closed: 1 });
   }
 });
@@ -150,11 +150,11 @@ test('an invalid request is not sent', () => {
 });
 
 test('a protocol error says what is wrong', () => {
-  const { socket, told, ask } = openNowhere();
+  const { socket, recorder, ask } = openNowhere();
   ask();
   socket.emit('data', Buffer.from('SSH-2.0-x\r\n'));
-  assert.ok(told.error instanceof BadAnswerError);
-  assert.match(told.error.message, /does not begin as one of HTTP\/1/);
+  assert.ok(recorder.error instanceof BadAnswerError);
+  assert.match(recorder.error.message, /does not begin as one of HTTP\/1/);
 });
 
 test('a protocol error repeats no received bytes', () => {
@@ -169,10 +169,10 @@ test('a protocol error repeats no received bytes', () => {
     inChunks,
   );
   for (const sent of [...heads, ...lines, ...codings, ...chunks]) {
-    const { socket, told, ask } = openNowhere();
+    const { socket, recorder, ask } = openNowhere();
     ask();
     socket.emit('data', Buffer.from(sent, 'latin1'));
-    assert.doesNotMatch(told.error?.message ?? 'canary', /canary/, sent.slice(0, 60));
+    assert.doesNotMatch(recorder.error?.message ?? 'canary', /canary/, sent.slice(0, 60));
   }
 });
 
@@ -202,7 +202,7 @@ const nextSlice = (): Promise<void> => new Promise((resolve) => setImmediate(res
 test('a stored body is read in slices, in order, as fast as the socket accepts it', async () => {
   const text = 'stored '.repeat(20_000);
   const { piece, reads, give } = stored(text);
-  const { socket, told, ask } = openNowhere({
+  const { socket, recorder, ask } = openNowhere({
     ...question,
     body: [Buffer.from('before|'), piece, Buffer.from('|after')],
   });
@@ -217,7 +217,7 @@ test('a stored body is read in slices, in order, as fast as the socket accepts i
   socket.emit('drain');
   await give(10);
   await give(text.length);
-  assert.ok(told.events.includes('sent'));
+  assert.ok(recorder.events.includes('sent'));
   const [head = '', body] = socket.written.split('\r\n\r\n');
   assert.match(head, new RegExp(`content-length: ${text.length + 13}`));
   assert.equal(body, `before|${text}|after`);
@@ -236,7 +236,7 @@ test('a read that completes after its call ended sends nothing; a failed read en
   early.ask();
   early.socket.emit('data', Buffer.from(ok));
   await give(10);
-  assert.equal(early.told.events.at(-1), 'end ');
+  assert.equal(early.recorder.events.at(-1), 'end ');
   assert.deepEqual(early.owner, { freed: 0, closed: 1 });
 
   const broken = stored('x'.repeat(100_000));
@@ -244,5 +244,5 @@ test('a read that completes after its call ended sends nothing; a failed read en
   failing.ask();
   broken.reads[0]?.answer(new Error('EIO'));
   await nextSlice();
-  assert.equal(failing.told.events.at(-1), 'error BrokenConnectionError');
+  assert.equal(failing.recorder.events.at(-1), 'error BrokenConnectionError');
 });

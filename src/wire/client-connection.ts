@@ -373,17 +373,17 @@ export class ClientConnection implements CallHolder, Timed {
       this.#finish(0, []);
       return;
     }
-    this.#tellOfEarlyEnd();
+    this.#reportEarlyEnd();
     this.#break(new BrokenConnectionError('the other side closed the connection', { stale: this.#isUnanswered }));
   }
 
   #onError(error: NodeJS.ErrnoException): void {
-    this.#tellOfEarlyEnd();
+    this.#reportEarlyEnd();
     const stale = this.#isUnanswered && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
     this.#break(new BrokenConnectionError(error.message, { code: error.code, stale, cause: error }));
   }
 
-  #tellOfEarlyEnd(): void {
+  #reportEarlyEnd(): void {
     const isFree = this.#phase === 'idle' || this.#isUnanswered;
     if (this.#served && isFree && performance.now() - this.#freeAtMs < earlyMs) this.#owner.onEndedEarly();
   }

@@ -66,18 +66,18 @@ test('calls beyond the connections wait in order, and cancelled ones are skipped
   const first = callThrough(pool, ['x-name', 'first']);
   await until('the first is there', () => asked.length === 1);
   const second = callThrough(pool, ['x-name', 'second']);
-  let told = 0;
-  const tell = (): void => {
-    told += 1;
+  let calls = 0;
+  const count = (): void => {
+    calls += 1;
   };
   const handler = {
-    onStart: tell,
-    onSent: tell,
-    onFirstByte: tell,
-    onHead: tell,
-    onBody: tell,
-    onEnd: tell,
-    onError: tell,
+    onStart: count,
+    onSent: count,
+    onFirstByte: count,
+    onHead: count,
+    onBody: count,
+    onEnd: count,
+    onError: count,
   };
   const given = pool.send({ method: 'GET', path: '/', headers: ['x-name', 'given-up'] }, handler);
   const third = callThrough(pool, ['x-name', 'third']);
@@ -93,7 +93,7 @@ test('calls beyond the connections wait in order, and cancelled ones are skipped
     ['first', 'second', 'third'],
   );
   assert.equal(sockets.length, 1);
-  assert.equal(told, 0);
+  assert.equal(calls, 0);
 });
 
 test('the most recently used idle connection serves the next call', async (t) => {

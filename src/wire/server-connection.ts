@@ -52,7 +52,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #isWritten = false;
   /** An answer was not sent at once; the end of this one shows when it was. */
   #isSlow = false;
-  #isTold = false;
+  #hasCallback = false;
   #headStartedMs = 0;
   /** Of a reader that is behind: how long each part may take, and how much it had when that was looked at. */
   #readerMs = 0;
@@ -87,7 +87,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     return Math.min(headMs, requestMs);
   }
 
-  // What the socket tells.
+  // Events of the socket.
 
   #onData(chunk: Buffer): void {
     switch (this.#state) {
@@ -339,10 +339,10 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   /** Most answers are sent at once, and a callback costs more than checking whether they were. */
   writeLast(last: Buffer | string): void {
-    this.#isTold = this.#isSlow;
-    const told = this.#isTold ? this.#onFlushed : undefined;
-    if (typeof last === 'string') this.socket.write(last, 'latin1', told);
-    else this.socket.write(last, told);
+    this.#hasCallback = this.#isSlow;
+    const callback = this.#hasCallback ? this.#onFlushed : undefined;
+    if (typeof last === 'string') this.socket.write(last, 'latin1', callback);
+    else this.socket.write(last, callback);
   }
 
   answerWritten(): void {
@@ -350,7 +350,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     // A client that is still sending would see the connection break instead of the answer.
     if (this.#request?.isComplete === false && this.#body?.fault === undefined) this.#discard();
     if (this.socket.writableLength === 0) this.#flushed();
-    else if (!this.#isTold) {
+    else if (!this.#hasCallback) {
       this.#isSlow = true;
       this.socket.write('', 'latin1', this.#onFlushed);
     }
@@ -381,7 +381,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#body = undefined;
     this.#asked = false;
     this.#isWritten = false;
-    this.#isTold = false;
+    this.#hasCallback = false;
     this.#isPaused = false;
     this.idleSinceMs = performance.now();
     this.#waitUntil(this.idleSinceMs + this.#context.settings.keepAliveMs);

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { TargetLease } from '../../core/dispatch.ts';
-import { mayTellExhaustion } from '../../core/family.ts';
+import { mayMeanExhaustion } from '../../core/family.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { isJsonObject, type Json, JsonTextError, parseJson } from '../../lib/json/json-text.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
@@ -18,19 +18,19 @@ const escapedLetter = /\\u00[2-7]/i;
 export function isExhausted(plan: Plan, { candidate }: TargetLease, answer: Answer): boolean | Promise<boolean> {
   const { exhaustion } = candidate.target.upstream.family;
   const { status } = answer;
-  if (exhaustion === undefined || !mayTellExhaustion(status)) return false;
+  if (exhaustion === undefined || !mayMeanExhaustion(status)) return false;
   if (!answer.ended || plan.routePlan.alone || answer.meantStatus !== undefined) return false;
   const bytes = Buffer.concat(answer.waiting);
   if (bytes.length > mostBytes) return false;
   const { codes, messages } = exhaustion;
-  const saysSo = (plain: Buffer): boolean => {
+  const isMatch = (plain: Buffer): boolean => {
     const found = wordsIn(plain, codes, messages);
     return found !== undefined && !mayRepeat(plan.question.body, found);
   };
   const codings = codingsOf(answer.headers);
   return codings.length === 0
-    ? saysSo(bytes)
-    : decoded(bytes, codings).then((plain) => plain !== undefined && saysSo(plain));
+    ? isMatch(bytes)
+    : decoded(bytes, codings).then((plain) => plain !== undefined && isMatch(plain));
 }
 
 async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffer | undefined> {

@@ -99,128 +99,128 @@ async function errorOf(body: string, more?: Parameters<typeof speak>[2]) {
 }
 
 interface Row {
-  readonly who: string;
+  readonly kind: string;
   readonly body: string;
   readonly message: string | RegExp;
   readonly param?: string;
 }
 
-const nothingSaid = /^The upstream answered 418 with no message; try again/;
+const noMessage = /^The upstream answered 418 with no message; try again/;
 
 const rows: readonly Row[] = [
   {
-    who: 'an object without a param',
+    kind: 'an object without a param',
     body: '{"error":{"message":"m","type":"t","code":"c"}}',
     message: 'm',
   },
   {
-    who: 'an object with an inner error',
+    kind: 'an object with an inner error',
     body: '{"error":{"code":"429","message":"m","innererror":{"code":"x"}}}',
     message: 'm',
   },
   {
-    who: 'a whole number as code',
+    kind: 'a whole number as code',
     body: '{"error":{"message":"m","type":"BadRequestError","param":null,"code":400}}',
     message: 'm',
   },
-  { who: 'an object in an object', body: '{"error":{"error":{"message":"m","code":"c"}}}', message: 'm' },
+  { kind: 'an object in an object', body: '{"error":{"error":{"message":"m","code":"c"}}}', message: 'm' },
   {
-    who: 'a status in words',
+    kind: 'a status in words',
     body: '{"error":{"code":404,"message":"m","status":"NOT_FOUND","details":[]}}',
     message: 'm',
   },
   {
-    who: 'a list of one',
+    kind: 'a list of one',
     body: '[{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}]',
     message: 'm',
   },
-  { who: 'a text', body: '{"error":"m"}', message: 'm' },
-  { who: 'a text with its type', body: '{"error":"m","error_type":"Validation"}', message: 'm' },
-  { who: 'a list of texts', body: '{"error":["a","b"],"warnings":["w"]}', message: 'a; b' },
+  { kind: 'a text', body: '{"error":"m"}', message: 'm' },
+  { kind: 'a text with its type', body: '{"error":"m","error_type":"Validation"}', message: 'm' },
+  { kind: 'a list of texts', body: '{"error":["a","b"],"warnings":["w"]}', message: 'a; b' },
   {
-    who: 'a list of errors',
+    kind: 'a list of errors',
     body: '{"errors":[{"message":"a","code":"c"},{"message":"b"}]}',
     message: 'a; b',
   },
-  { who: 'a message and an ID', body: '{"message":"m","id":"1"}', message: 'm' },
-  { who: 'a message with a capital', body: '{"Message":"m"}', message: 'm' },
+  { kind: 'a message and an ID', body: '{"message":"m","id":"1"}', message: 'm' },
+  { kind: 'a message with a capital', body: '{"Message":"m"}', message: 'm' },
   {
-    who: 'a flat object',
+    kind: 'a flat object',
     body: '{"object":"error","message":"m","type":"t","param":"p","code":"1300"}',
     message: 'm',
     param: 'p',
   },
   {
-    who: 'a flat object with a number',
+    kind: 'a flat object with a number',
     body: '{"message":"m","code":422,"type":"Validation"}',
     message: 'm',
   },
   {
-    who: 'a flat object with an ID',
+    kind: 'a flat object with an ID',
     body: '{"code":"InvalidParameter","message":"m","request_id":"r"}',
     message: 'm',
   },
-  { who: 'a detail', body: '{"detail":"m"}', message: 'm' },
-  { who: 'a detail as an object', body: '{"detail":{"message":"m"}}', message: 'm' },
-  { who: 'a detail with an error in it', body: '{"detail":{"error":"m"}}', message: 'm' },
+  { kind: 'a detail', body: '{"detail":"m"}', message: 'm' },
+  { kind: 'a detail as an object', body: '{"detail":{"message":"m"}}', message: 'm' },
+  { kind: 'a detail with an error in it', body: '{"detail":{"error":"m"}}', message: 'm' },
   {
-    who: 'a list of details',
+    kind: 'a list of details',
     body: '{"detail":[{"loc":["body","input",0],"msg":"a","type":"string_type"},{"loc":["body"],"msg":"b"}]}',
     message: 'input.0: a; b',
     param: 'input.0',
   },
-  { who: 'a list of texts as detail', body: '{"detail":["a","b"]}', message: 'a; b' },
+  { kind: 'a list of texts as detail', body: '{"detail":["a","b"]}', message: 'a; b' },
   {
-    who: 'details in a message',
+    kind: 'details in a message',
     body: '{"object":"error","message":{"detail":[{"loc":["body","input"],"msg":"m"}]},"type":"invalid_request_error"}',
     message: 'input: m',
     param: 'input',
   },
   {
-    who: 'a fault',
+    kind: 'a fault',
     body: '{"fault":{"faultstring":"m","detail":{"errorcode":"steps.Fault"}}}',
     message: 'm',
   },
-  { who: 'a JSON text', body: '"m"', message: 'm' },
-  { who: 'plain text', body: ' m \n', message: 'm' },
+  { kind: 'a JSON text', body: '"m"', message: 'm' },
+  { kind: 'plain text', body: ' m \n', message: 'm' },
   {
-    who: 'a page',
+    kind: 'a page',
     body: ' <!doctype html><html>502</html>',
     message: /^The upstream answered 418 with a page instead of an error; try again/,
   },
-  { who: 'nothing', body: '', message: nothingSaid },
-  { who: 'null', body: 'null', message: nothingSaid },
-  { who: 'a number', body: '429', message: nothingSaid },
-  { who: 'numbers', body: '[1,2]', message: nothingSaid },
-  { who: 'true', body: 'true', message: nothingSaid },
-  { who: 'an empty object', body: '{}', message: nothingSaid },
-  { who: 'an empty list', body: '[]', message: nothingSaid },
-  { who: 'an empty text', body: '""', message: nothingSaid },
-  { who: 'an error of null', body: '{"error":null,"message":"m"}', message: 'm' },
-  { who: 'an error of true', body: '{"error":true,"message":"m"}', message: 'm' },
-  { who: 'an error of a number', body: '{"error":42}', message: nothingSaid },
-  { who: 'an empty error', body: '{"error":"","detail":"m"}', message: 'm' },
-  { who: 'an empty message', body: '{"error":{"message":" ","type":"","code":""}}', message: nothingSaid },
+  { kind: 'nothing', body: '', message: noMessage },
+  { kind: 'null', body: 'null', message: noMessage },
+  { kind: 'a number', body: '429', message: noMessage },
+  { kind: 'numbers', body: '[1,2]', message: noMessage },
+  { kind: 'true', body: 'true', message: noMessage },
+  { kind: 'an empty object', body: '{}', message: noMessage },
+  { kind: 'an empty list', body: '[]', message: noMessage },
+  { kind: 'an empty text', body: '""', message: noMessage },
+  { kind: 'an error of null', body: '{"error":null,"message":"m"}', message: 'm' },
+  { kind: 'an error of true', body: '{"error":true,"message":"m"}', message: 'm' },
+  { kind: 'an error of a number', body: '{"error":42}', message: noMessage },
+  { kind: 'an empty error', body: '{"error":"","detail":"m"}', message: 'm' },
+  { kind: 'an empty message', body: '{"error":{"message":" ","type":"","code":""}}', message: noMessage },
   {
-    who: 'a message of a number',
+    kind: 'a message of a number',
     body: '{"error":{"message":5,"type":6,"param":7,"code":8.0}}',
-    message: nothingSaid,
+    message: noMessage,
     param: '7',
   },
   {
-    who: 'kinds that nobody sends',
+    kind: 'values of other types',
     body: '{"error":{"message":{"a":1},"type":[],"param":{},"code":true}}',
-    message: nothingSaid,
+    message: noMessage,
   },
   {
-    who: 'places of no kind',
+    kind: 'locations of other types',
     body: '{"detail":[{"loc":"body","msg":"m"},{"loc":[],"msg":"n"},{"loc":[null],"msg":"o"},null,1]}',
     message: 'm; n; o',
   },
 ];
 
-for (const { who, body, message, param = null } of rows) {
-  test(`reads the error of ${who}: ${body.slice(0, 40)}`, async () => {
+for (const { kind, body, message, param = null } of rows) {
+  test(`reads the error of ${kind}: ${body.slice(0, 40)}`, async () => {
     const error = await errorOf(body);
     if (typeof message === 'string') assert.equal(error.message, message);
     else assert.match(error.message, message);

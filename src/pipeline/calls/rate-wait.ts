@@ -143,7 +143,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
 }
 
 /** Headers in which services give what is left of their rate limits, and when they reset. */
-const told: readonly (readonly [remaining: string, reset: string])[] = [
+const rateHeaders: readonly (readonly [remaining: string, reset: string])[] = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
   ['x-ratelimit-remaining', 'x-ratelimit-reset'],
@@ -155,7 +155,7 @@ const told: readonly (readonly [remaining: string, reset: string])[] = [
 /** How long a rate limit is used up, by the head of an answer; undefined if something is left, or nothing is given. */
 export function usedUpForMsIn(headers: readonly string[], nowEpochMs: number): number | undefined {
   let longest: number | undefined;
-  for (const [remaining, reset] of told) {
+  for (const [remaining, reset] of rateHeaders) {
     if (headerValue(headers, remaining)?.trim() !== '0') continue;
     const ms = toMs(headerValue(headers, reset)?.trim() ?? '', nowEpochMs);
     if (ms !== undefined && ms > 0) longest = Math.max(longest ?? 0, ms);

@@ -201,9 +201,9 @@ export class TranslatedCalls implements ClientWork {
         return undefined;
       }
       if (outcome.kind === 'answered') subCall.handOn(this.#call.end);
-      const told = outcome.kind === 'answered' ? await this.#withHint(index, outcome.answer, subCall) : outcome;
+      const hinted = outcome.kind === 'answered' ? await this.#withHint(index, outcome.answer, subCall) : outcome;
       this.#subCalls.delete(subCall);
-      this.#endWith(told);
+      this.#endWith(hinted);
     } catch (error) {
       this.#endWith({ kind: 'unknown', failure: inside(error) });
     } finally {

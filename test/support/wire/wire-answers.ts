@@ -83,5 +83,5 @@ export function openNowhere(request = question, handler = new Recorder()) {
     connection.send(call);
     return call;
   };
-  return { socket, owner, connection, told: handler, ask };
+  return { socket, owner, connection, recorder: handler, ask };
 }
