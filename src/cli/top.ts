@@ -7,7 +7,7 @@ import { type Lane, lanes } from '../core/lane.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { ClientPool } from '../wire/client-pool.ts';
-import { createDirectConnector, nameOf, TlsClient, toPlace } from '../wire/connect.ts';
+import { createDirectConnector, nameOf, TlsClient, toServerAddress } from '../wire/connect.ts';
 import { exchange } from '../wire/exchange.ts';
 import { Wheel } from '../wire/wheel.ts';
 import { type CommandContext, commandOf, configUsage } from './command.ts';
@@ -63,9 +63,9 @@ async function openSource({ values, configPath, set, env, cwd, families, loadTak
   const url = URL.parse(typeof values.url === 'string' ? values.url : `http://${own}:${port}`);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new UserFault('--url wants the URL of the admin listener, such as http://127.0.0.1:4001');
-  const place = toPlace(url.origin);
+  const server = toServerAddress(url.origin);
   const connect = createDirectConnector({ tcp: {}, tls: new TlsClient({}), timeoutMs: patienceMs });
-  const pool = new ClientPool({ place, host: url.host, connect, connections: 1, wheel: new Wheel(100) });
+  const pool = new ClientPool({ server, host: url.host, connect, connections: 1, wheel: new Wheel(100) });
   const headers = token === undefined ? [] : ['authorization', `Bearer ${token}`];
   return {
     close: () => pool.destroy(),
@@ -73,7 +73,7 @@ async function openSource({ values, configPath, set, env, cwd, families, loadTak
       const request = { method: 'GET', path: '/metrics', headers };
       const options = { limitBytes: longestBytes, beyond: 'fail', timeoutMs: patienceMs } as const;
       const answer = await exchange(pool, request, options).catch((error: unknown) => {
-        throw new UserFault(`no gateway answers at ${nameOf(place)}: ${reasonOf(error)}`);
+        throw new UserFault(`no gateway answers at ${nameOf(server)}: ${reasonOf(error)}`);
       });
       if (answer.status !== 200)
         throw new UserFault(`${url.origin}/metrics answers ${answer.status}; see console.token`);

@@ -146,12 +146,12 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
     const { before, what, beginning, suffix } = readPath(path);
     if (suffix === undefined) {
       const there = exact.get(path);
-      const placed = match(undefined);
+      const routeMatch = match(undefined);
       // The validated configuration ensures that a custom route may be here.
-      if (there !== undefined && isCustom(there) && !isCustom(placed)) return;
+      if (there !== undefined && isCustom(there) && !isCustom(routeMatch)) return;
       if (there !== undefined) throw twice(path);
-      exact.set(path, placed);
-      note(placed);
+      exact.set(path, routeMatch);
+      note(routeMatch);
       return;
     }
     note(match(''));

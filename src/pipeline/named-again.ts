@@ -24,8 +24,8 @@ const oneSliceBytes = 512 * 1024;
 export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelField, model: string) {
   const named: NamedAgain[] = [];
   const whole = { start: 0, end: body.length };
-  for (const place of again) {
-    await look(body, whole, place.split('.'), '', (field, param) => {
+  for (const path of again) {
+    await look(body, whole, path.split('.'), '', (field, param) => {
       const text = field.end - field.start > longestNameBytes ? undefined : textOf(body, field);
       const name = text?.startsWith(prefix) ? text.slice(prefix.length) : text;
       if (field.kind !== 'string' || name !== model) throw another(param, model);

@@ -19,7 +19,7 @@ import {
 import type { Timeouts } from '../core/snapshot.ts';
 import { codingsOf, headerValue } from '../lib/raw-headers.ts';
 import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
-import type { Slot, Timed, Wheel } from '../wire/wheel.ts';
+import type { Bucket, Timed, Wheel } from '../wire/wheel.ts';
 import { beginningOf } from './answer-beginning.ts';
 import type { Pools } from './connections/pools.ts';
 import { EndpointCall } from './endpoints/endpoint-call.ts';
@@ -73,8 +73,8 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   /** Set as soon as it is created. */
   call: ClientCall | undefined = undefined;
   dueMs: number;
-  slot: Slot | undefined = undefined;
-  place = 0;
+  bucket: Bucket | undefined = undefined;
+  bucketIndex = 0;
 
   status = 0;
   statusText = '';

@@ -5,7 +5,7 @@ import type { ClientCall } from './client-call.ts';
 /** What was taken out from the front is let go of in such portions at least. */
 const portion = 1_024;
 
-/** A list with gaps, and no Set: see the slots of the wheel. */
+/** A list with gaps, and no Set: see the buckets of the wheel. */
 export class CallQueue {
   #calls: (ClientCall | undefined)[] = [];
   /** Positions before it are empty. */

@@ -9,7 +9,7 @@ import type { CallHolder, ClientCall, Piece, StoredPiece } from './client-call.t
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 import { inOurWords } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
-import type { Slot, Timed, Wheel } from './wheel.ts';
+import type { Bucket, Timed, Wheel } from './wheel.ts';
 
 /** The owner of a connection, which gets it back. */
 export interface ConnectionOwner {
@@ -47,8 +47,8 @@ type Phase = 'idle' | 'head' | 'length' | 'chunks' | 'to-end' | 'closed';
 
 export class ClientConnection implements CallHolder, Timed {
   dueMs: number;
-  slot: Slot | undefined = undefined;
-  place = 0;
+  bucket: Bucket | undefined = undefined;
+  bucketIndex = 0;
 
   readonly #socket: Socket;
   readonly #owner: ConnectionOwner;

@@ -13,7 +13,14 @@ import { localhostCertificate, localhostKey } from '../../test/support/upstreams
 import { callOnce, callThrough } from '../../test/support/upstreams/pool-call.ts';
 import { BrokenConnectionError, ConnectTimeoutError, PoolClosedError } from './client-errors.ts';
 import { ClientPool, type PoolOptions } from './client-pool.ts';
-import { type Connector, createDirectConnector, type Place, TlsClient, toPlace, whenSecure } from './connect.ts';
+import {
+  type Connector,
+  createDirectConnector,
+  type ServerAddress,
+  TlsClient,
+  toServerAddress,
+  whenSecure,
+} from './connect.ts';
 import { exchange } from './exchange.ts';
 import { OriginPools } from './origin-pools.ts';
 import { Wheel } from './wheel.ts';
@@ -23,9 +30,9 @@ const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const direct = (timeoutMs = 5_000, ca?: string): Connector =>
   createDirectConnector({ tcp: { noDelay: true }, tls: new TlsClient(ca === undefined ? {} : { ca }), timeoutMs });
 
-function open(t: TestContext, place: Place, options: Partial<PoolOptions> = {}): ClientPool {
+function open(t: TestContext, address: ServerAddress, options: Partial<PoolOptions> = {}): ClientPool {
   const pool = new ClientPool({
-    place,
+    server: address,
     host: 'host.test',
     connect: direct(),
     connections: 4,
@@ -36,7 +43,7 @@ function open(t: TestContext, place: Place, options: Partial<PoolOptions> = {}):
   return pool;
 }
 
-const at = (port: number): Place => ({ secure: false, host: '127.0.0.1', port });
+const at = (port: number): ServerAddress => ({ secure: false, host: '127.0.0.1', port });
 
 async function until(what: string, condition: () => boolean): Promise<void> {
   for (let i = 0; i < 1_000; i += 1) {
@@ -120,10 +127,10 @@ test('a connection that cannot be opened fails only the call that waited for it'
   let openings = 0;
   const pool = open(t, at(port), {
     connections: 2,
-    connect: (place, done) => {
+    connect: (address, done) => {
       openings += 1;
       if (openings === 2) setImmediate(() => done(new Error('no way')));
-      else direct()(place, done);
+      else direct()(address, done);
     },
   });
   const first = callThrough(pool);
@@ -145,9 +152,9 @@ test('a call whose connection cannot be opened uses one that becomes free', asyn
   let openings = 0;
   const pool = open(t, at(port), {
     connections: 2,
-    connect: (place, done) => {
+    connect: (address, done) => {
       openings += 1;
-      if (openings === 1) direct()(place, done);
+      if (openings === 1) direct()(address, done);
       else refuse = () => done(new Error('no way'));
     },
   });
@@ -164,14 +171,14 @@ test('a call whose connection cannot be opened uses one that becomes free', asyn
 
 test('connecting is given up at the connect timeout', async (t) => {
   const silent = await listen(t, () => undefined);
-  const place = { secure: true, host: '127.0.0.1', port: silent };
+  const address = { secure: true, host: '127.0.0.1', port: silent };
   const begunAtMs = performance.now();
   let isLate = false;
   // However slow the machine is, what is due first comes first.
   const late = setTimeout(() => {
     isLate = true;
   }, 3_000);
-  const { error, started } = await callThrough(open(t, place, { connect: direct(300) }));
+  const { error, started } = await callThrough(open(t, address, { connect: direct(300) }));
   assert.equal(started, false);
   assert.ok(error instanceof ConnectTimeoutError, String(error));
   assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${silent} within 300 ms`));
@@ -209,8 +216,8 @@ test('close waits for running calls and accepts no more; destroy breaks them', a
 test('a connection opened after the pool was destroyed is closed at once', async (t) => {
   const opened = Promise.withResolvers<Socket>();
   const port = await listen(t, (socket) => socket.resume());
-  const connect: Connector = (place, done) =>
-    direct()(place, (result) => {
+  const connect: Connector = (address, done) =>
+    direct()(address, (result) => {
       done(result);
       if (!(result instanceof Error)) opened.resolve(result);
     });
@@ -274,18 +281,18 @@ async function startTls(t: TestContext): Promise<{ port: number; resumed: boolea
 
 test('a TLS connection resumes the session of its own pool only', async (t) => {
   const { port, resumed } = await startTls(t);
-  const place = toPlace(`https://localhost:${port}`);
-  assert.deepEqual(place, { secure: true, host: 'localhost', port });
-  const pool = open(t, place, { connect: direct(5_000, localhostCertificate) });
+  const address = toServerAddress(`https://localhost:${port}`);
+  assert.deepEqual(address, { secure: true, host: 'localhost', port });
+  const pool = open(t, address, { connect: direct(5_000, localhostCertificate) });
   for (let i = 0; i < 3; i += 1) assert.equal((await callThrough(pool)).body, 'ok');
-  const other = open(t, place, { connect: direct(5_000, localhostCertificate) });
+  const other = open(t, address, { connect: direct(5_000, localhostCertificate) });
   assert.equal((await callThrough(other)).body, 'ok');
   assert.deepEqual(resumed, [false, true, true, false]);
 });
 
 test('runs TLS over an existing connection', async (t) => {
   const { port } = await startTls(t);
-  const place = { secure: true, host: 'localhost', port };
+  const address = { secure: true, host: 'localhost', port };
   const tls = new TlsClient({ ca: localhostCertificate });
   const over: Connector = (to, done) => {
     direct()({ ...to, host: '127.0.0.1', secure: false }, (plain) => {
@@ -293,7 +300,7 @@ test('runs TLS over an existing connection', async (t) => {
       else whenSecure(tls, plain, { leftMs: 5_000, timeoutMs: 5_000 }, to, done);
     });
   };
-  assert.equal((await callThrough(open(t, place, { connect: over }))).body, 'ok');
+  assert.equal((await callThrough(open(t, address, { connect: over }))).body, 'ok');
 });
 
 test('a request has limits of size and time, and ends with its abort signal', async (t) => {

@@ -6,11 +6,11 @@ import { CallQueue } from './call-queue.ts';
 import { type AnswerHandler, type CallHolder, ClientCall, type ClientRequest } from './client-call.ts';
 import { ClientConnection, type ConnectionOptions, type ConnectionOwner } from './client-connection.ts';
 import { PoolClosedError } from './client-errors.ts';
-import type { Connector, Place } from './connect.ts';
+import type { Connector, ServerAddress } from './connect.ts';
 import type { Wheel } from './wheel.ts';
 
 export interface PoolOptions {
-  readonly place: Place;
+  readonly server: ServerAddress;
   /** As it stands in the head of every request. */
   readonly host: string;
   readonly connect: Connector;
@@ -181,8 +181,8 @@ export class ClientPool implements CallHolder, ConnectionOwner {
 
   #open(): void {
     this.#connecting += 1;
-    const { connect, place } = this.#options;
-    connect(place, (result) => {
+    const { connect, server } = this.#options;
+    connect(server, (result) => {
       this.#connecting -= 1;
       if (result instanceof Error) this.#onFailed(result);
       else if (this.#destroyed) result.destroy();

@@ -6,7 +6,7 @@ import { type ConnectionOptions, connect as openTls, type TLSSocket } from 'node
 import { BrokenConnectionError, ConnectTimeoutError } from './client-errors.ts';
 
 /** Where a connection leads. */
-export interface Place {
+export interface ServerAddress {
   /** With TLS. */
   readonly secure: boolean;
   /** A name or an address, without brackets; with `path`, the name that the certificate must have. */
@@ -21,7 +21,7 @@ export interface Place {
 export type ConnectDone = (result: Socket | Error) => void;
 
 /** `done` is called once, and never before this has returned. */
-export type Connector = (place: Place, done: ConnectDone) => void;
+export type Connector = (server: ServerAddress, done: ConnectDone) => void;
 
 /** How every TCP connection is opened. */
 export interface TcpOptions {
@@ -39,7 +39,7 @@ export type TlsOptions = Pick<
 >;
 
 /** `origin` is that of a URL. */
-export function toPlace(origin: string): Place {
+export function toServerAddress(origin: string): ServerAddress {
   const { protocol, hostname, port } = new URL(origin);
   const secure = protocol === 'https:';
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -47,13 +47,13 @@ export function toPlace(origin: string): Place {
 }
 
 /** As it stands in a URL and in messages. */
-export function nameOf({ host, port, address = host, path }: Place): string {
+export function nameOf({ host, port, address = host, path }: ServerAddress): string {
   if (path !== undefined) return path;
   return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 /** TLS may follow on it. */
-export function openPlain({ host, port, address = host, path, secure }: Place, tcp: TcpOptions): Socket {
+export function openPlain({ host, port, address = host, path, secure }: ServerAddress, tcp: TcpOptions): Socket {
   const where = path === undefined ? { ...tcp, host: address, port } : { path };
   if (secure) return openTcp(where);
   const onread = new Reads();
@@ -107,22 +107,22 @@ export class TlsClient {
     this.#options = options;
   }
 
-  open(place: Place, tcp: TcpOptions): TLSSocket {
-    const { host, port, path } = place;
-    return this.#open(place, path === undefined ? { ...tcp, host, port } : { path, host });
+  open(server: ServerAddress, tcp: TcpOptions): TLSSocket {
+    const { host, port, path } = server;
+    return this.#open(server, path === undefined ? { ...tcp, host, port } : { path, host });
   }
 
   /** On a connection that is there. */
-  over(place: Place, socket: Socket): TLSSocket {
-    return this.#open(place, { socket, host: place.host });
+  over(server: ServerAddress, socket: Socket): TLSSocket {
+    return this.#open(server, { socket, host: server.host });
   }
 
-  #open(place: Place, where: ConnectionOptions): TLSSocket {
-    const name = nameOf(place);
+  #open(server: ServerAddress, where: ConnectionOptions): TLSSocket {
+    const name = nameOf(server);
     const socket = openTls({
       ...where,
       // TLS cannot ask for an address; the certificate is checked against it all the same.
-      ...(isIP(place.host) === 0 && { servername: place.host }),
+      ...(isIP(server.host) === 0 && { servername: server.host }),
       ...this.#options,
       ...(this.#session !== undefined && this.#sessionOf === name && { session: this.#session }),
       ALPNProtocols: ['http/1.1'],
@@ -150,7 +150,7 @@ export function whenReady(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   { leftMs, timeoutMs }: Patience,
-  place: Place,
+  server: ServerAddress,
   done: ConnectDone,
 ): void {
   let timer: NodeJS.Timeout | undefined;
@@ -168,17 +168,23 @@ export function whenReady(
     done(failure);
   };
   const onReady = (): void => finish(undefined);
-  const onClose = (): void => finish(new BrokenConnectionError(`${nameOf(place)} closed the connection as it began`));
-  if (leftMs > 0) timer = setTimeout(() => finish(connectTimeout(nameOf(place), timeoutMs)), leftMs);
+  const onClose = (): void => finish(new BrokenConnectionError(`${nameOf(server)} closed the connection as it began`));
+  if (leftMs > 0) timer = setTimeout(() => finish(connectTimeout(nameOf(server), timeoutMs)), leftMs);
   socket.on('error', finish).on('close', onClose).on(event, onReady);
 }
 
 function ignore(): void {}
 
 /** Makes TLS on a connection that is there. */
-export function whenSecure(tls: TlsClient, socket: Socket, patience: Patience, place: Place, done: ConnectDone): void {
+export function whenSecure(
+  tls: TlsClient,
+  socket: Socket,
+  patience: Patience,
+  server: ServerAddress,
+  done: ConnectDone,
+): void {
   socket.on('error', ignore);
-  whenReady(tls.over(place, socket), 'secureConnect', patience, place, (result) => {
+  whenReady(tls.over(server, socket), 'secureConnect', patience, server, (result) => {
     if (result instanceof Error) socket.destroy();
     done(result);
   });
@@ -197,8 +203,8 @@ interface ConnectorOptions {
 }
 
 export function createDirectConnector({ tcp, tls, timeoutMs }: ConnectorOptions): Connector {
-  return (place, done) => {
-    const socket = place.secure ? tls.open(place, tcp) : openPlain(place, tcp);
-    whenReady(socket, place.secure ? 'secureConnect' : 'connect', { leftMs: timeoutMs, timeoutMs }, place, done);
+  return (server, done) => {
+    const socket = server.secure ? tls.open(server, tcp) : openPlain(server, tcp);
+    whenReady(socket, server.secure ? 'secureConnect' : 'connect', { leftMs: timeoutMs, timeoutMs }, server, done);
   };
 }

@@ -76,7 +76,7 @@ export class Fields {
   }
 
   /** Where its value stands in the head; of a field that stands several times, the first. */
-  placeOf(name: string): { readonly start: number; readonly end: number } | undefined {
+  spanOf(name: string): { readonly start: number; readonly end: number } | undefined {
     for (let at = 0; at < this.#spans.length; at += numbersAField) {
       if (this.#isNamed(at, name)) return { start: this.#spans[at + 2] ?? 0, end: this.#spans[at + 3] ?? 0 };
     }

@@ -112,12 +112,12 @@ export class HeadMemo {
   }
 
   #keep(head: RequestHead, bytes: Buffer, endsAt: number, limits: FieldLimits): void {
-    const place = endsAt > mostBytes || head.expectsContinue ? undefined : head.fields.placeOf('content-length');
-    if (place === undefined) return;
+    const lengthSpan = endsAt > mostBytes || head.expectsContinue ? undefined : head.fields.spanOf('content-length');
+    if (lengthSpan === undefined) return;
     this.#share();
-    const before = Buffer.from(bytes.subarray(0, place.start));
-    const behind = Buffer.from(bytes.subarray(place.end, endsAt));
-    this.#last = { head, limits, before, behind, hash: hashOf(bytes, place.start, place.end, endsAt) };
+    const before = Buffer.from(bytes.subarray(0, lengthSpan.start));
+    const behind = Buffer.from(bytes.subarray(lengthSpan.end, endsAt));
+    this.#last = { head, limits, before, behind, hash: hashOf(bytes, lengthSpan.start, lengthSpan.end, endsAt) };
     this.#isNew = true;
   }
 }

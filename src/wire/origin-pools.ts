@@ -1,7 +1,7 @@
 /** Pools for the gateway's own requests, one per origin, created on first use. */
 
 import { ClientPool } from './client-pool.ts';
-import { type Connector, toPlace } from './connect.ts';
+import { type Connector, toServerAddress } from './connect.ts';
 import type { Wheel } from './wheel.ts';
 
 interface OriginPoolsOptions {
@@ -32,7 +32,7 @@ export class OriginPools {
       void first[1].close();
     }
     const { host } = new URL(origin);
-    const pool = new ClientPool({ ...this.#options, place: toPlace(origin), host, connect: connector() });
+    const pool = new ClientPool({ ...this.#options, server: toServerAddress(origin), host, connect: connector() });
     this.#pools.set(key, pool);
     return pool;
   }

@@ -11,7 +11,7 @@ import { IncomingBody } from './incoming-body.ts';
 import { type AnswerCarrier, ServerAnswer } from './server-answer.ts';
 import type { Served, ServerContext } from './server-context.ts';
 import { type RequestSink, type RequestSource, ServerRequest } from './server-request.ts';
-import type { Slot } from './wheel.ts';
+import type { Bucket } from './wheel.ts';
 
 /** What a client still sends is let in and forgotten for so long: a connection that is closed on it at once may lose the answer. */
 const lingerMs = 1_000;
@@ -30,8 +30,8 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   readonly socket: Socket;
   idleSinceMs: number;
   dueMs: number;
-  slot: Slot | undefined = undefined;
-  place = 0;
+  bucket: Bucket | undefined = undefined;
+  bucketIndex = 0;
 
   readonly #context: ServerContext;
   readonly #collector: HeadCollector;

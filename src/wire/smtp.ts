@@ -35,9 +35,9 @@ export async function sendMail({ url, ca }: SmtpServer, mail: Mail): Promise<voi
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const isSecure = protocol === 'smtps:';
-  const place = { host, port: port === '' ? ports[isSecure ? 'smtps:' : 'smtp:'] : Number(port) };
+  const address = { host, port: port === '' ? ports[isSecure ? 'smtps:' : 'smtp:'] : Number(port) };
   const tls = { servername: /^[\d.]+$|:/.test(host) ? '' : host, ...(ca !== undefined && { ca }) };
-  const first = isSecure ? openTls({ ...place, ...tls }) : openTcp(place);
+  const first = isSecure ? openTls({ ...address, ...tls }) : openTcp(address);
   const dialogue = new Dialogue(first);
   try {
     await dialogue.expect('the greeting', 220);

@@ -4,12 +4,12 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promotedBytes } from '../../test/support/time/promoted.ts';
-import { type Slot, Wheel } from './wheel.ts';
+import { type Bucket, Wheel } from './wheel.ts';
 
 class Item {
   dueMs: number;
-  slot: Slot | undefined = undefined;
-  place = 0;
+  bucket: Bucket | undefined = undefined;
+  bucketIndex = 0;
   readonly calls: number[] = [];
 
   constructor(inMs: number) {

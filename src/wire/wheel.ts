@@ -5,26 +5,26 @@ import { performance } from 'node:perf_hooks';
 export interface Timed {
   /** On the monotonic clock; it may move while it is on the wheel, and is looked at when the old time has come. */
   dueMs: number;
-  /** The wheel's own: where it stands there, and undefined where it does not. */
-  slot: Slot | undefined;
-  /** Set by the wheel: its position in the slot. */
-  place: number;
+  /** Set by the wheel: undefined where it is on none. */
+  bucket: Bucket | undefined;
+  /** Set by the wheel: its index in the bucket. */
+  bucketIndex: number;
   /** The time is up. It is on the wheel no longer, unless it puts itself there again. */
   onDue(nowMs: number): void;
 }
 
 /**
- * Those who are looked at together. A plain list, and each knows its place: a Map or a Set through which thousands of short-lived
+ * Entries that are checked together. A plain list, and each knows its index: a Map or a Set through which thousands of short-lived
  * things pass a second holds them until all garbage is collected, as each of its former tables leads to the next.
  */
-export interface Slot {
+export interface Bucket {
   readonly step: number;
   readonly items: Timed[];
 }
 
 export class Wheel {
   readonly #stepMs: number;
-  readonly #slots = new Map<number, Slot>();
+  readonly #buckets = new Map<number, Bucket>();
   #size = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
   #lastStep = 0;
@@ -42,33 +42,33 @@ export class Wheel {
   add(item: Timed): void {
     if (this.#timer === undefined) this.#start();
     const step = this.#stepOf(item.dueMs);
-    if (item.slot !== undefined) {
-      if (item.slot.step <= step) return;
+    if (item.bucket !== undefined) {
+      if (item.bucket.step <= step) return;
       this.remove(item);
     }
-    const slot = this.#slotAt(step);
-    item.slot = slot;
-    item.place = slot.items.push(item) - 1;
+    const bucket = this.#bucketAt(step);
+    item.bucket = bucket;
+    item.bucketIndex = bucket.items.push(item) - 1;
     this.#size += 1;
   }
 
   remove(item: Timed): void {
-    const { slot, place } = item;
-    if (slot === undefined) return;
-    item.slot = undefined;
+    const { bucket, bucketIndex } = item;
+    if (bucket === undefined) return;
+    item.bucket = undefined;
     this.#size -= 1;
-    const last = slot.items.pop();
+    const last = bucket.items.pop();
     if (last === undefined || last === item) return;
-    slot.items[place] = last;
-    last.place = place;
+    bucket.items[bucketIndex] = last;
+    last.bucketIndex = bucketIndex;
   }
 
-  #slotAt(step: number): Slot {
-    const known = this.#slots.get(step);
+  #bucketAt(step: number): Bucket {
+    const known = this.#buckets.get(step);
     if (known !== undefined) return known;
-    const slot = { step, items: [] };
-    this.#slots.set(step, slot);
-    return slot;
+    const bucket = { step, items: [] };
+    this.#buckets.set(step, bucket);
+    return bucket;
   }
 
   /** The step at which the time has passed. */
@@ -96,10 +96,10 @@ export class Wheel {
   };
 
   #turn(step: number, nowMs: number): void {
-    const slot = this.#slots.get(step);
-    if (slot === undefined) return;
-    this.#slots.delete(step);
-    for (let item = slot.items.at(-1); item !== undefined; item = slot.items.at(-1)) {
+    const bucket = this.#buckets.get(step);
+    if (bucket === undefined) return;
+    this.#buckets.delete(step);
+    for (let item = bucket.items.at(-1); item !== undefined; item = bucket.items.at(-1)) {
       this.remove(item);
       if (item.dueMs > nowMs) this.add(item);
       else item.onDue(nowMs);

@@ -268,18 +268,18 @@ function messageIn(value: Json | undefined): string | undefined {
     return messages.length === 0 ? undefined : messages.join('; ');
   }
   if (!isJsonObject(value)) return undefined;
-  const place = placeIn(value.loc);
+  const path = pathIn(value.loc);
   const said = messageIn(value.msg) ?? messageIn(value.message) ?? messageIn(value.detail) ?? messageIn(value.error);
-  return said === undefined || place === undefined ? said : `${place}: ${said}`;
+  return said === undefined || path === undefined ? said : `${path}: ${said}`;
 }
 
 function paramIn(detail: Json | undefined): string | undefined {
   const first = isJsonList(detail) ? detail[0] : undefined;
-  return isJsonObject(first) ? placeIn(first.loc) : undefined;
+  return isJsonObject(first) ? pathIn(first.loc) : undefined;
 }
 
 /** `["body","input",0]` as `input.0`. */
-function placeIn(loc: Json | undefined): string | undefined {
+function pathIn(loc: Json | undefined): string | undefined {
   if (!isJsonList(loc)) return undefined;
   const steps = loc.flatMap((step) => textIn(step) ?? []).filter((step, index) => index > 0 || step !== 'body');
   return steps.length === 0 ? undefined : steps.join('.');

@@ -161,16 +161,16 @@ export class TranslatedCalls implements ClientWork {
 
   #getHelp(transport: Transport): void {
     while (this.#isLeft && this.#underWay < atATime) {
-      const place = this.#lease.enterAgain();
-      if (place === undefined) return;
-      this.#helpers.push(this.#help(place, transport));
+      const slot = this.#lease.enterAgain();
+      if (slot === undefined) return;
+      this.#helpers.push(this.#help(slot, transport));
     }
   }
 
   /** One request per slot: others may be waiting for it. */
-  async #help(place: CallEnd, transport: Transport): Promise<void> {
+  async #help(slot: CallEnd, transport: Transport): Promise<void> {
     await this.#askNext(transport);
-    place.over(undefined);
+    slot.over(undefined);
     this.#getHelp(transport);
   }
 

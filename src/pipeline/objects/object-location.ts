@@ -101,14 +101,14 @@ function apart(param: string): GatewayError {
   });
 }
 
-interface Placed {
+interface LocatedPlan {
   readonly routePlan: RoutePlan;
   /** The only credential that may be used. */
   readonly credential: Credential | undefined;
 }
 
 /** The targets at that location. Throws where there are none, and the request needs them. */
-export function routePlanAt(routePlan: RoutePlan, location: NamedLocation | undefined, modelId: string): Placed {
+export function routePlanAt(routePlan: RoutePlan, location: NamedLocation | undefined, modelId: string): LocatedPlan {
   if (location === undefined) return { routePlan, credential: undefined };
   const { upstream, credential, param } = location;
   const isThere = ({ target }: Candidate): boolean => target.upstream === upstream;

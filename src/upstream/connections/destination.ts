@@ -1,16 +1,16 @@
 /** The destination of an origin's connections, and its TLS server name. */
 
 import { socketHost, socketOf } from '../../lib/addresses/socket-origin.ts';
-import { type Place, toPlace } from '../../wire/connect.ts';
+import { type ServerAddress, toServerAddress } from '../../wire/connect.ts';
 
 interface Destination {
-  readonly place: Place;
+  readonly server: ServerAddress;
   /** As in the head of every request. */
   readonly host: string;
 }
 
 export function toDestination(origin: string): Destination {
   const path = socketOf(origin);
-  if (path === undefined) return { place: toPlace(origin), host: new URL(origin).host };
-  return { place: { secure: false, host: socketHost, port: 0, path }, host: socketHost };
+  if (path === undefined) return { server: toServerAddress(origin), host: new URL(origin).host };
+  return { server: { secure: false, host: socketHost, port: 0, path }, host: socketHost };
 }

@@ -7,7 +7,7 @@ import type { AddressRule } from '../../lib/addresses/address-rule.ts';
 import {
   type Connector,
   openPlain,
-  type Place,
+  type ServerAddress,
   type TcpOptions,
   type TlsClient,
   whenReady,
@@ -39,7 +39,7 @@ export function checkLiteral(rule: AddressRule, hostname: string): void {
 }
 
 /** A Unix socket has no address that could be permitted: such a rule refuses every one. */
-function checkAddress(rule: AddressRule, { host, address = host, path }: Place): void {
+function checkAddress(rule: AddressRule, { host, address = host, path }: ServerAddress): void {
   if (path === undefined) checkLiteral(rule, address);
   else if (!rule.permits(path)) throw new AddressNotAllowedError(path, []);
 }
@@ -84,34 +84,34 @@ interface GuardSettings {
 
 /** TLS begins after the check: not a byte goes to a refused address. */
 export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: GuardSettings): Connector {
-  return (place, done) => {
+  return (server, done) => {
     const startedAtMs = performance.now();
     try {
-      checkAddress(rule, place);
+      checkAddress(rule, server);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
       // Like every other connection error: asynchronously.
       queueMicrotask(() => done(refused));
       return;
     }
-    whenReady(openPlain(place, tcp), 'connect', { leftMs: timeoutMs, timeoutMs }, place, (plain) => {
+    whenReady(openPlain(server, tcp), 'connect', { leftMs: timeoutMs, timeoutMs }, server, (plain) => {
       if (plain instanceof Error) {
         done(plain);
         return;
       }
-      const address = place.path ?? plain.remoteAddress ?? '';
+      const address = server.path ?? plain.remoteAddress ?? '';
       if (!rule.permits(address)) {
         plain.destroy();
-        done(new AddressNotAllowedError(place.address ?? place.host, [address]));
+        done(new AddressNotAllowedError(server.address ?? server.host, [address]));
         return;
       }
       watch?.connected(address);
-      if (!place.secure) {
+      if (!server.secure) {
         done(plain);
         return;
       }
       const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAtMs));
-      whenSecure(tls, plain, { leftMs, timeoutMs }, place, (result) => {
+      whenSecure(tls, plain, { leftMs, timeoutMs }, server, (result) => {
         if (!(result instanceof Error)) watch?.secured();
         done(result);
       });

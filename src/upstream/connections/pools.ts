@@ -90,7 +90,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
 
   function openEndpoints(upstream: Upstream, settings: EndpointSettings, origin: string): Endpoints {
     const { id } = upstream;
-    const { port } = toDestination(origin).place;
+    const { port } = toDestination(origin).server;
     const zone = settings.zone.length === 0 ? undefined : toBlockList(settings.zone);
     const set: EndpointSet = new EndpointSet(zone, {
       random: deps.random ?? Math.random,
@@ -226,9 +226,9 @@ function createPool(
     addresses,
     isEndpoint: endpoint !== undefined,
   });
-  const { place, host } = toDestination(origin);
+  const { server, host } = toDestination(origin);
   const where =
-    endpoint === undefined ? place : { ...place, address: endpoint.host, port: endpoint.port ?? place.port };
+    endpoint === undefined ? server : { ...server, address: endpoint.host, port: endpoint.port ?? server.port };
   // Slots admit as many calls as there are connections, so none waits here.
-  return new ClientPool({ place: where, host, connect, connections, wheel, lifeMs: connectionLifeMs });
+  return new ClientPool({ server: where, host, connect, connections, wheel, lifeMs: connectionLifeMs });
 }

@@ -8,7 +8,7 @@ import {
   type Connector,
   connectTimeout,
   nameOf,
-  type Place,
+  type ServerAddress,
   type TcpOptions,
   type TlsClient,
   whenSecure,
@@ -38,21 +38,21 @@ class TunnelError extends Error {
 
 /** Also for origins without TLS: with absolute URLs the proxy could answer for the upstream, buffer streams and reframe bodies. */
 export function createTunnelConnector(settings: TunnelSettings): Connector {
-  return (place, done) => new Tunnel(settings, place, done).open();
+  return (server, done) => new Tunnel(settings, server, done).open();
 }
 
 class Tunnel {
   readonly #settings: TunnelSettings;
-  readonly #place: Place;
+  readonly #server: ServerAddress;
   readonly #proxyName: string;
   #done: ConnectDone | undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
   #socket: Socket | undefined = undefined;
   #head: Buffer = Buffer.alloc(0);
 
-  constructor(settings: TunnelSettings, place: Place, done: ConnectDone) {
+  constructor(settings: TunnelSettings, server: ServerAddress, done: ConnectDone) {
     this.#settings = settings;
-    this.#place = place;
+    this.#server = server;
     this.#done = done;
     this.#proxyName = toAuthority(settings.proxy.hostname, settings.proxy.port);
   }
@@ -60,7 +60,7 @@ class Tunnel {
   open(): void {
     const { proxy, tcp, timeoutMs, check } = this.#settings;
     try {
-      check?.(this.#place.host);
+      check?.(this.#server.host);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
       queueMicrotask(() => this.#finish(refused));
@@ -77,7 +77,7 @@ class Tunnel {
   }
 
   #ask(socket: Socket): void {
-    const target = nameOf(this.#place);
+    const target = nameOf(this.#server);
     const { authorization } = this.#settings.proxy;
     const lines = [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, 'User-Agent: postern'];
     if (authorization !== undefined) lines.push(`Proxy-Authorization: ${authorization}`);
@@ -114,19 +114,19 @@ class Tunnel {
   #pass(socket: Socket): void {
     const { watch, tls, timeoutMs } = this.#settings;
     watch?.connected(this.#proxyName);
-    if (!this.#place.secure) {
+    if (!this.#server.secure) {
       this.#finish(socket);
       return;
     }
     // The same deadline continues.
-    whenSecure(tls, socket, { leftMs: 0, timeoutMs }, this.#place, (result) => {
+    whenSecure(tls, socket, { leftMs: 0, timeoutMs }, this.#server, (result) => {
       if (!(result instanceof Error)) watch?.secured();
       this.#finish(result);
     });
   }
 
   #expire(): void {
-    const { host } = this.#place;
+    const { host } = this.#server;
     this.#finish(connectTimeout(`${host} through the proxy ${this.#proxyName}`, this.#settings.timeoutMs));
   }
 

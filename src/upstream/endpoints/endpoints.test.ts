@@ -68,7 +68,7 @@ function setOf(hosts: readonly string[], random: () => number) {
   const changes: EndpointChange[] = [];
   const openPool = () =>
     new ClientPool({
-      place: { secure: false, host: '', port: 0 },
+      server: { secure: false, host: '', port: 0 },
       host: '',
       connect: () => undefined,
       connections: 1,

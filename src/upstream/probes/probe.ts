@@ -176,12 +176,12 @@ class Visit {
     const proxy = deps.proxyFor?.(origin);
     this.#isProxied = proxy !== undefined;
     const marks = this.#marks;
-    const { place, host } = toDestination(origin);
+    const { server, host } = toDestination(origin);
     const from = upstream.endpoints?.from;
     // Of listed endpoints the first is tested.
     const [listed] = proxy === undefined && typeof from === 'object' ? from.map(toAddress) : [];
     this.#client = new ClientPool({
-      place: listed === undefined ? place : { ...place, address: listed.host, port: listed.port ?? place.port },
+      server: listed === undefined ? server : { ...server, address: listed.host, port: listed.port ?? server.port },
       host,
       wheel: new Wheel(wheelStepMs),
       connections: 1,
