@@ -56,7 +56,6 @@ const wantedNames = 'names of 1 to 64 letters, digits, dots, underscores and das
 const metadataName = text(wantedNames, /^[A-Za-z0-9._-]{1,64}$/);
 const metadataText = text('text of up to 512 characters, without control characters', /^[^\p{Cc}\p{Cs}]{0,512}$/u);
 
-/** Operators' notes, by their own names. */
 export const metadata = () =>
   z
     .record(metadataName, metadataText, {

@@ -8,7 +8,6 @@ import { capsFields, toCaps } from './caps.ts';
 import { type CompileContext, createClaims, type Entry, Location, managerOf } from './context.ts';
 import { mapping, notes, ownId, text } from './fields.ts';
 
-/** An element of `projects`, key by key. */
 export const projectSchema = mapping({
   id: ownId().describe('ID of the project.'),
   name: text('text without control characters, of 1 to 100 characters', /^[^\p{Cc}\p{Cs}]{1,100}$/u)

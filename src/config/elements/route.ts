@@ -33,7 +33,6 @@ const modelField = mapping({
 
 const names = () => list(text('a name', /^[\w.[\]-]{1,64}$/), 'a list of names');
 
-/** An element of `routes`, key by key. */
 export const routeSchema = mapping({
   path: pathText(wantedPath).describe('Path that clients call, under `server.base_path`.'),
   method: oneOf(['POST', 'GET']).default('POST').describe('Method.'),

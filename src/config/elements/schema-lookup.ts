@@ -68,7 +68,6 @@ export function isSecret(schema: Schema): boolean {
   return [schema, inner].some((one) => one instanceof z.ZodType && one.meta()?.secret === true);
 }
 
-/** The valid keys of the mapping there. */
 export function keysAt(root: Schema, path: Path): string[] {
   const schema = schemaAt(root, path);
   return schema === undefined ? [] : keysOf(schema);

@@ -96,9 +96,7 @@ export function toPlain(document: ResourceDocument): ResourceDocument {
 
 export interface Difference {
   readonly path: string;
-  /** Undefined where there was nothing. */
   readonly before: unknown;
-  /** Undefined where there is nothing any more. */
   readonly after: unknown;
 }
 

@@ -38,7 +38,6 @@ export interface ResourceEditorDeps {
 /** Of elements that are not in the store. */
 const unversioned = { version: undefined, updatedAtMs: undefined, inForce: true };
 
-/** The name of a submitted document in faults. */
 const sent = 'what was sent';
 
 interface Write {

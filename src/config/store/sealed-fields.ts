@@ -57,7 +57,6 @@ export type Sealing =
 /** In lists it names the element, as several could be confused: `(sealed credentials[1].api_key)`. */
 const shownSecret = /^\(sealed(?: (api_key|(credentials|webhooks)\[(\d{1,4})\]\.(api_key|url|secret)))?\)$/;
 
-/** Whether a text stands for a hidden secret. */
 const isShownSecret = (text: string): boolean => shownSecret.test(text);
 
 function toShownSecret(path: Path): string {

@@ -92,7 +92,6 @@ export function parseKeyChange(
   return { terms: { ...(value.name !== undefined && { name: value.name.trim() }), ...change } };
 }
 
-/** Checks beyond the schema. */
 export function checkTerms(
   { models = [] }: { readonly models?: readonly string[] | undefined },
   location: Location<Reporting>,

@@ -91,7 +91,6 @@ export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
 const termsSchema = z.strictObject(keyTermFields);
 type WrittenTerms = z.output<typeof termsSchema>;
 
-/** The terms for the running gateway. */
 export function toTerms(written: Omit<WrittenTerms, 'limits' | 'budgets'>, caps: Caps): KeyTerms {
   return {
     models: unique(written.models),
@@ -142,7 +141,6 @@ function unique<T>(items: readonly T[]): readonly T[] {
   return Object.freeze([...new Set(items)]);
 }
 
-/** An element of `keys`, key by key. */
 export const keySchema = mapping({
   id: ownId().describe('ID of the key.'),
   secret: secretText(24).optional().describe(`The secret that clients send. ${fromEnvironment}`).meta({ secret: true }),
