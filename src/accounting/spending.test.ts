@@ -13,7 +13,7 @@ import { Exchange } from '../core/exchange.ts';
 import type { Project } from '../core/key.ts';
 import type { Model, Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { createMemoryLimiter } from '../limits/memory-limiter.ts';
+import { MemoryLimiter } from '../limits/local-limiter.ts';
 import { createSpending } from './spending.ts';
 
 const estimate: RequestEstimate = {
@@ -88,7 +88,7 @@ function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks 
   const clock = createFakeClock();
   const fakeBudgets = new FakeBudgets();
   const spending = createSpending({
-    limiter: limiter ?? createMemoryLimiter({ clock }),
+    limiter: limiter ?? new MemoryLimiter(clock),
     budgets: fakeBudgets,
     worstCost: (price, { mostInputTokens }) => (price?.input ?? 0) * mostInputTokens,
   });
@@ -247,7 +247,7 @@ test('refuses a request of unbounded cost by name where a budget applies, and on
 });
 
 test('waits for a limiter and budgets that answer asynchronously', async () => {
-  const memory = createMemoryLimiter({ clock: createFakeClock() });
+  const memory = new MemoryLimiter(createFakeClock());
   const limiter: Limiter = {
     begin: (holders) => memory.begin(holders),
     reserve: async (holders, amounts) => memory.reserve(holders, amounts),
@@ -329,7 +329,7 @@ test('releases an upstream reservation that is granted after the request ended',
 test('refuses a key whose project is unknown, because its limits and budgets cannot be applied', () => {
   const { fakeBudgets } = stage({});
   const spending = createSpending({
-    limiter: createMemoryLimiter({ clock: createFakeClock() }),
+    limiter: new MemoryLimiter(createFakeClock()),
     budgets: fakeBudgets,
     worstCost: () => 1,
   });
@@ -348,7 +348,7 @@ test('refuses a key whose project is unknown, because its limits and budgets can
 test('changed limits of a project apply from its next request', () => {
   const clock = createFakeClock();
   const spending = createSpending({
-    limiter: createMemoryLimiter({ clock }),
+    limiter: new MemoryLimiter(clock),
     budgets: new FakeBudgets(),
     worstCost: () => 0,
   });

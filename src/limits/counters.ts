@@ -1,14 +1,6 @@
 /** Counters of rate limits and concurrency in this process, by holder. */
 
-import {
-  type Holder,
-  type HolderKind,
-  type Measure,
-  measures,
-  type Rate,
-  type RateWindow,
-  rateWindowMs,
-} from '../core/caps.ts';
+import { type Holder, type HolderKind, type Measure, type Rate, type RateWindow, rateWindowMs } from '../core/caps.ts';
 import type { Amounts } from './limiter.ts';
 import { Window } from './window.ts';
 
@@ -191,10 +183,3 @@ export class Counters {
     }
   }
 }
-
-/** The index of each measure in lists. */
-export const measureIndex: Readonly<Record<Measure, number>> = Object.freeze({
-  requests: measures.indexOf('requests'),
-  tokens: measures.indexOf('tokens'),
-  items: measures.indexOf('items'),
-});

@@ -4,7 +4,7 @@ import type { Holder } from '../core/caps.ts';
 import { type SlotClaim, type SlotGrant, waitsForMs } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Amounts, Refused, Taken } from './limiter.ts';
-import { createMemoryLimiter } from './memory-limiter.ts';
+import { MemoryLimiter } from './local-limiter.ts';
 
 /** A worker's questions, with a number where an answer or settlement follows. */
 export type WorkerQuestion =
@@ -41,7 +41,7 @@ export interface LimitServerDeps {
 }
 
 export function createLimitServer({ clock, workers }: LimitServerDeps) {
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = new MemoryLimiter(clock);
   const pools = new SlotPools();
   const states = new Map<number, WorkerState>();
   const gone = new Set<number>();

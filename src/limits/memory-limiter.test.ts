@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { type Caps, type Holder, type HolderKind, noCaps, type Rate } from '../core/caps.ts';
 import type { Amounts, Taken } from './limiter.ts';
-import { createMemoryLimiter } from './memory-limiter.ts';
+import { MemoryLimiter } from './local-limiter.ts';
 
 const minuteMs = 60_000;
 const one: Amounts = { requests: 1, tokens: 0, items: 0 };
@@ -23,7 +23,7 @@ function taken(answer: { kind: string }): Taken {
 
 test('admits as many as the limit, and the next when the first leaves the window', () => {
   const clock = createFakeClock();
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = new MemoryLimiter(clock);
   const holders = [holder('key', 'dev', { rates: [requestsAMinute(3)] })];
   for (let i = 0; i < 3; i += 1) assert.equal(limiter.reserve(holders, one).kind, 'taken');
   const refused = limiter.reserve(holders, one);
@@ -38,7 +38,7 @@ test('admits as many as the limit, and the next when the first leaves the window
 
 test('takes nothing if one of several holders refuses', () => {
   const clock = createFakeClock();
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = new MemoryLimiter(clock);
   const key = holder('key', 'dev', { rates: [requestsAMinute(2)], concurrency: 5 });
   const model = holder('model', 'm', { rates: [requestsAMinute(1)] });
   assert.equal(limiter.reserve([model], one).kind, 'taken');
@@ -54,7 +54,7 @@ test('takes nothing if one of several holders refuses', () => {
 
 test('counts concurrent requests until they settle, each once', () => {
   const clock = createFakeClock();
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = new MemoryLimiter(clock);
   const holders = [holder('project', 'p', { concurrency: 2 })];
   const first = taken(limiter.reserve(holders, one));
   taken(limiter.reserve(holders, one));
@@ -69,7 +69,7 @@ test('counts concurrent requests until they settle, each once', () => {
 
 test('returns unused amounts, adds overruns, and can return everything', () => {
   const clock = createFakeClock();
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = new MemoryLimiter(clock);
   const holders = [holder('key', 'dev', { rates: [tokensAMinute(100), requestsAMinute(10)] })];
   const remaining = (t: Taken): string | undefined =>
     t.headers()[t.headers().indexOf('x-ratelimit-remaining-tokens') + 1];
@@ -99,7 +99,7 @@ test('returns unused amounts, adds overruns, and can return everything', () => {
 });
 
 test('refuses a request above the limit itself with advice to split it', () => {
-  const limiter = createMemoryLimiter({ clock: createFakeClock() });
+  const limiter = new MemoryLimiter(createFakeClock());
   const refused = limiter.reserve([holder('key', 'dev', { rates: [tokensAMinute(100)] })], {
     requests: 1,
     tokens: 101,
@@ -114,7 +114,7 @@ test('refuses a request above the limit itself with advice to split it', () => {
 });
 
 test('keeps its counts when the limits change', () => {
-  const limiter = createMemoryLimiter({ clock: createFakeClock() });
+  const limiter = new MemoryLimiter(createFakeClock());
   const before = [holder('key', 'dev', { rates: [tokensAMinute(100)], concurrency: 2 })];
   const first = taken(limiter.reserve(before, { requests: 1, tokens: 80, items: 0 }));
   const after = [holder('key', 'dev', { rates: [tokensAMinute(90), requestsAMinute(5)], concurrency: 1 })];
@@ -124,7 +124,7 @@ test('keeps its counts when the limits change', () => {
 });
 
 test('reports, per measure, the limit with the smallest remaining share', () => {
-  const limiter = createMemoryLimiter({ clock: createFakeClock() });
+  const limiter = new MemoryLimiter(createFakeClock());
   const key = holder('key', 'dev', {
     rates: [requestsAMinute(10), { measure: 'requests', window: 'day', most: 1_000 }],
   });
@@ -138,7 +138,7 @@ test('reports, per measure, the limit with the smallest remaining share', () => 
 
 test('forgets holders whose counts have expired', () => {
   const clock = createFakeClock();
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = new MemoryLimiter(clock);
   const busy = [holder('key', 'busy', { rates: [requestsAMinute(100_000)], concurrency: 100_000 })];
   const open = taken(limiter.reserve([holder('key', 'open', { rates: [requestsAMinute(5)] })], one));
   for (let i = 0; i < 1_000; i += 1) {
@@ -206,7 +206,7 @@ test('in any order of reserve, settle and wait, no minute exceeds the limit', ()
   fc.assert(
     fc.property(steps, (story: readonly Step[]) => {
       const clock = createFakeClock();
-      const limiter = createMemoryLimiter({ clock });
+      const limiter = new MemoryLimiter(clock);
       const key = holder('key', 'k', { rates: [requestsAMinute(9), tokensAMinute(200)], concurrency: 4 });
       const project = holder('project', 'p', {
         rates: [{ measure: 'items', window: 'minute', most: 11 }],
@@ -274,7 +274,7 @@ test('still refuses one millisecond before the time it names, and admits at that
       fc.integer({ min: 1, max: 100 }),
       (before, tokens) => {
         const clock = createFakeClock();
-        const limiter = createMemoryLimiter({ clock });
+        const limiter = new MemoryLimiter(clock);
         const holders = [
           holder('key', 'k', { rates: [tokensAMinute(100), { measure: 'tokens', window: 'day', most: 1_000 }] }),
           holder('model', 'm', { rates: [requestsAMinute(5)] }),

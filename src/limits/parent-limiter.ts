@@ -4,11 +4,11 @@ import type { Holder } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';
 import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Counters, type Plan } from './counters.ts';
+import type { Plan } from './counters.ts';
 import type { ParentAnswer, WorkerQuestion } from './limit-server.ts';
-import type { Amounts, Begun, Limiter, Refused, Taken } from './limiter.ts';
-import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
-import { TickBatches } from './reading-time.ts';
+import type { Amounts, Refused } from './limiter.ts';
+import { within } from './reading-time.ts';
+import { SharedLimiter } from './shared-limiter.ts';
 
 /** The parent runs on the same machine: without an answer for so long it hangs. */
 const deadlineMs = 1_000;
@@ -29,23 +29,15 @@ export interface ParentLimiterDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-interface Waiting {
-  readonly no: number;
-  answered(answer: ParentAnswer): void;
-  overdue(): void;
-}
+type Decision = Exclude<ParentAnswer, { kind: 'slots' }>;
 
-export class ParentLimiter implements Limiter, SlotArbiter {
+export class ParentLimiter extends SharedLimiter<Decision> implements SlotArbiter {
   readonly isThere = true;
-  readonly nodes: number;
+  readonly #workers: number;
   readonly #channel: ParentChannel;
   readonly #log: ParentLimiterDeps['log'];
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** This worker's reservations: for checks before the parent is asked, and for its share when the parent does not answer. */
-  readonly #counters = new Counters();
   readonly #lists = new WeakMap<readonly Holder[], { readonly list: number; readonly generation: number }>();
-  readonly #waiting = new Map<number, Waiting>();
-  readonly #batches = new TickBatches<number>(deadlineMs, (numbers) => this.#overdue(numbers));
+  readonly #waiting = new Map<number, (answer: ParentAnswer) => void>();
   #outbox: WorkerQuestion[] = [];
   #generation = 0;
   #listed = 0;
@@ -53,112 +45,77 @@ export class ParentLimiter implements Limiter, SlotArbiter {
   #isReported = false;
 
   constructor({ channel, workers, clock, log }: ParentLimiterDeps) {
-    this.nodes = workers;
+    super(clock, deadlineMs);
+    this.#workers = workers;
     this.#channel = channel;
     this.#log = log;
-    this.#clock = clock;
     channel.onAnswers((answers) => {
       for (const answer of answers) this.#hear(answer);
     });
   }
 
-  /** Without the parent, which is asked once the body is there: a limit exceeded here is exceeded for all. */
-  begin(holders: readonly Holder[]): Begun | Refused {
-    const nowMs = this.#nowMs();
-    return begin(this.#counters.plan(holders, nowMs), nowMs, 1);
+  override get nodes(): number {
+    return this.#workers;
   }
 
-  reserve(holders: readonly Holder[], amounts: Amounts): Promise<Taken | Refused> {
+  async claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
+    try {
+      const answer = this.#expect((no) => ({ kind: 'slots', no, claims }));
+      return grantsIn(await within(answer, deadlineMs));
+    } catch (error) {
+      this.late();
+      throw error;
+    }
+  }
+
+  protected async ask(_plan: Plan, amounts: Amounts, holders: readonly Holder[]): Promise<Decision> {
     const list = this.#listOf(holders);
-    const plan = this.#counters.plan(holders, this.#nowMs());
-    plan.hold();
-    return new Promise((resolve) => {
-      let isDecided = false;
-      const decide = (decision: Taken | Refused): void => {
-        isDecided = true;
-        plan.letGo();
-        resolve(decision);
-      };
-      const no = this.#expect({
-        answered: (answer) => {
-          if (isDecided) {
-            // The parent's reservation is returned.
-            if (answer.kind === 'taken') this.#send({ kind: 'settle', no: answer.no, used: nothing });
-          } else if (answer.kind === 'taken') decide(this.#taken(plan, amounts, answer.headers, answer.no));
-          else if (answer.kind === 'refused') decide({ ...answer.refused, headers: () => [...answer.headers] });
-        },
-        overdue: () => decide(this.#decideHere(plan, amounts)),
-      });
-      this.#send({ kind: 'reserve', no, list, amounts });
+    const answer = await this.#expect((no) => ({ kind: 'reserve', no, list, amounts }));
+    if (answer.kind === 'slots') throw unasked();
+    return answer;
+  }
+
+  protected refusalIn(answer: Decision): Refused | undefined {
+    return answer.kind === 'refused' ? { ...answer.refused, headers: () => [...answer.headers] } : undefined;
+  }
+
+  override headersOf(plan: Plan, atMs: number, answer: Decision | undefined): string[] {
+    return answer === undefined ? super.headersOf(plan, atMs, answer) : [...answer.headers];
+  }
+
+  override settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, answer: Decision | undefined): void {
+    super.settle(plan, amounts, used, atMs, answer);
+    if (answer !== undefined) this.#send({ kind: 'settle', no: answer.no, used });
+  }
+
+  protected late(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#log.warn('the process that counts for all workers does not answer: this one lets through its share', {
+      deadline_ms: deadlineMs,
     });
   }
 
-  claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
-    return new Promise((resolve, reject) => {
-      const no = this.#expect({
-        answered: (answer) => {
-          if (answer.kind === 'slots') resolve(answer.grants);
-        },
-        overdue: () => reject(new Error(`no answer within ${deadlineMs} ms`)),
-      });
-      this.#send({ kind: 'slots', no, claims });
-    });
+  /** The parent's reservation is returned. */
+  protected lateEnded(answer: Decision | undefined): void {
+    if (answer !== undefined) this.#send({ kind: 'settle', no: answer.no, used: nothing });
   }
 
-  #nowMs(): number {
-    return Math.floor(this.#clock.monotonicMs());
-  }
-
-  /** This worker's share, by its recent use. */
-  #decideHere(plan: Plan, amounts: Amounts): Taken | Refused {
-    const nowMs = this.#nowMs();
-    const obstacle = obstacleTo(plan, amounts, nowMs, this.nodes);
-    const headers = localRateHeaders(plan, nowMs, this.nodes);
-    return obstacle === undefined ? this.#taken(plan, amounts, headers) : refusalOf(obstacle, () => headers);
-  }
-
-  /** `no`: the question's number, where it must be settled at the parent as well. */
-  #taken(plan: Plan, amounts: Amounts, headers: readonly string[], no?: number): Taken {
-    const atMs = this.#nowMs();
-    let isSettled = false;
-    plan.take(atMs, amounts);
-    return {
-      kind: 'taken',
-      headers: () => [...headers],
-      settle: (used) => {
-        if (isSettled) return;
-        isSettled = true;
-        plan.settle(atMs, amounts, used);
-        if (no !== undefined) this.#send({ kind: 'settle', no, used });
-      },
-    };
-  }
-
-  #expect(waiting: Omit<Waiting, 'no'>): number {
-    this.#no += 1;
-    this.#waiting.set(this.#no, { no: this.#no, ...waiting });
-    this.#batches.add(this.#no);
-    return this.#no;
-  }
-
-  #hear(answer: ParentAnswer): void {
-    const waiting = this.#waiting.get(answer.no);
-    this.#waiting.delete(answer.no);
-    waiting?.answered(answer);
+  protected answered(): void {
     this.#isReported = false;
   }
 
-  #overdue(numbers: readonly number[]): void {
-    const late = numbers.map((no) => this.#waiting.get(no)).filter((waiting) => waiting !== undefined);
-    if (late.length === 0) return;
-    if (!this.#isReported) {
-      this.#isReported = true;
-      this.#log.warn('the process that counts for all workers does not answer: this one lets through its share', {
-        deadline_ms: deadlineMs,
-      });
-    }
-    // They are kept, as a late answer may have reserved something.
-    for (const waiting of late) waiting.overdue();
+  #expect(toQuestion: (no: number) => WorkerQuestion): Promise<ParentAnswer> {
+    const no = ++this.#no;
+    return new Promise((resolve) => {
+      this.#waiting.set(no, resolve);
+      this.#send(toQuestion(no));
+    });
+  }
+
+  #hear(answer: ParentAnswer): void {
+    this.#waiting.get(answer.no)?.(answer);
+    this.#waiting.delete(answer.no);
   }
 
   /** Questions of one turn are sent in one message. */
@@ -189,3 +146,10 @@ export class ParentLimiter implements Limiter, SlotArbiter {
     return list;
   }
 }
+
+function grantsIn(answer: ParentAnswer): readonly SlotGrant[] {
+  if (answer.kind !== 'slots') throw unasked();
+  return answer.grants;
+}
+
+const unasked = (): TypeError => new TypeError('the parent process answered something else than was asked');

@@ -9,7 +9,6 @@ type OnOverdue = (leftAtMs: number) => void;
 export class ReadingTime {
   readonly #ms: number;
   readonly #onOverdue: OnOverdue;
-  readonly #onLeft: (() => void) | undefined;
   #leftAtMs = 0;
   #timer: NodeJS.Timeout | undefined = undefined;
   #isOver = false;
@@ -17,8 +16,13 @@ export class ReadingTime {
   constructor(ms: number, onOverdue: OnOverdue, onLeft?: () => void) {
     this.#ms = ms;
     this.#onOverdue = onOverdue;
-    this.#onLeft = onLeft;
-    setImmediate(leave, this);
+    // The Redis client writes in its own earlier immediate.
+    setImmediate(() => {
+      onLeft?.();
+      if (this.#isOver) return;
+      this.#leftAtMs = performance.now();
+      this.#wait(ms);
+    });
   }
 
   cancel(): void {
@@ -26,38 +30,22 @@ export class ReadingTime {
     clearTimeout(this.#timer);
   }
 
-  /** The Redis client writes in its own earlier immediate. */
-  left(): void {
-    this.#onLeft?.();
-    if (this.#isOver) return;
-    this.#leftAtMs = performance.now();
-    this.#timer = setTimeout(wake, this.#ms, this);
+  #wait(ms: number): void {
+    this.#timer = setTimeout(() => this.#due(), Math.ceil(ms));
   }
 
   /** Sockets are read between timers and immediates: data that has arrived is read before the verdict. */
-  due(): void {
+  #due(): void {
     const restMs = this.#leftAtMs + this.#ms - performance.now();
-    if (restMs > 0) this.#timer = setTimeout(wake, Math.ceil(restMs), this);
-    else setImmediate(judge, this);
+    if (restMs > 0) this.#wait(restMs);
+    else setImmediate(() => this.#judge());
   }
 
-  judge(): void {
+  #judge(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#onOverdue(this.#leftAtMs);
   }
-}
-
-function leave(time: ReadingTime): void {
-  time.left();
-}
-
-function wake(time: ReadingTime): void {
-  time.due();
-}
-
-function judge(time: ReadingTime): void {
-  time.judge();
 }
 
 /** Questions of one turn are sent together, with one deadline. */

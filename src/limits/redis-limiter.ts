@@ -1,16 +1,18 @@
 /** Limits counted in Redis for all nodes, and locally too, so that a node continues with its share when Redis is unreachable. */
 
-import type { Holder } from '../core/caps.ts';
+import { type Holder, measures } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';
 import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Counters, measureIndex, type Plan } from './counters.ts';
-import type { Amounts, Begun, Limiter, Refused, Taken } from './limiter.ts';
-import { begin, localRateHeaders, obstacleTo, refusalOf } from './local-judgement.ts';
-import { TickBatches, within } from './reading-time.ts';
-import { RedisLink } from './redis-link.ts';
-import { type Decider, Pending, SharedTaken } from './redis-pending.ts';
-import { adjustScript, slotsScript } from './redis-scripts.ts';
+import type { Plan } from './counters.ts';
+import { type Obstacle, type RateState, toRateHeaders } from './limit-words.ts';
+import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
+import { crowdObstacle, refusalOf } from './local-limiter.ts';
+import { within } from './reading-time.ts';
+import { decisionDeadlineMs, RedisLink } from './redis-link.ts';
+import { adjustScript, reserveScript, slotsScript } from './redis-scripts.ts';
+import { SharedLimiter } from './shared-limiter.ts';
+import { slots } from './window.ts';
 
 /** A hash tag, so that one script may use all keys in a cluster. */
 const prefix = 'postern:{limits}:';
@@ -54,9 +56,10 @@ interface RemotePlan {
   readonly args: readonly string[];
 }
 
-export class RedisLimiter implements Limiter, SlotArbiter, Decider {
-  readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #counters = new Counters();
+/** As the script gives it: 1 or 0, the time, and what `reserveScript` says of these. */
+type Reply = readonly number[];
+
+export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
   #remote = new WeakMap<Plan, RemotePlan>();
   readonly #link: RedisLink;
   /** Prefix of all counting keys; those of another data set are never used again. */
@@ -66,7 +69,6 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
   #hasUntold = false;
   /** A report was interrupted: all is reported anew, and may count twice. */
   #mustReportAll = false;
-  readonly #batches: TickBatches<Pending>;
   readonly #log: Log;
   readonly #decided = { late: 0, away: 0 };
   #lateReported = 0;
@@ -75,7 +77,7 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
   #telling: NodeJS.Timeout | undefined = undefined;
 
   constructor({ clock, otherwiseKnown = () => 1, ...deps }: RedisLimiterDeps) {
-    this.#clock = clock;
+    super(clock, deps.deadlineMs ?? decisionDeadlineMs);
     this.#log = deps.log;
     this.#link = new RedisLink({
       ...deps,
@@ -93,7 +95,6 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
         this.#reportLate();
       },
     });
-    this.#batches = new TickBatches(this.#link.deadlineMs, (asked, leftAtMs) => this.#overdue(asked, leftAtMs));
   }
 
   open(): Promise<void> {
@@ -112,7 +113,7 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
   }
 
   /** Nodes that count together, as far as known; this one included. */
-  get nodes(): number {
+  override get nodes(): number {
     return this.#link.nodes;
   }
 
@@ -141,68 +142,83 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
     return this.#decided;
   }
 
-  nowMs(): number {
-    return Math.floor(this.#clock.monotonicMs());
-  }
-
   /** Without Redis, which is asked once the body is there: a limit exceeded here is exceeded for all. */
-  begin(holders: readonly Holder[]): Begun | Refused {
-    const nowMs = this.nowMs();
-    return begin(this.#counters.plan(holders, nowMs), nowMs, this.#link.isUp ? 1 : this.#link.nodes);
+  override begin(holders: readonly Holder[]): Begun | Refused {
+    return super.begin(holders, this.#link.isUp ? 1 : this.#link.nodes);
   }
 
-  reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused> {
-    const plan = this.#counters.plan(holders, this.nowMs());
-    if (!this.#link.isUp) return this.decideHere(plan, amounts);
-    return new Promise((resolve) => {
-      const { requests, tokens, items } = amounts;
-      const { keys, args } = this.#remotePlan(plan);
-      const asked = [this.#link.node, String(requests), String(tokens), String(items)];
-      const pending = new Pending(this, plan, amounts, resolve);
-      pending.ask(this.#link, keys, asked.concat(args));
-      this.#batches.add(pending);
-    });
+  override reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused> {
+    if (this.#link.isUp) return super.reserve(holders, amounts);
+    return this.decideHere(this.counters.plan(holders, this.nowMs()), amounts);
   }
 
-  /** This node's share, by its own count; of what was left recently, where Redis is reachable and an answer late. */
-  decideHere(plan: Plan, amounts: Amounts): SharedTaken | Refused {
+  protected async ask(plan: Plan, { requests, tokens, items }: Amounts): Promise<Reply> {
+    const { keys, args } = this.#remotePlan(plan);
+    const asked = [this.#link.node, String(requests), String(tokens), String(items)];
+    const reply = await this.#link.run(reserveScript, keys, asked.concat(args));
+    if (!isNumbers(reply)) throw new TypeError('redis answered something else than was asked');
+    return reply;
+  }
+
+  protected refusalIn(reply: Reply, plan: Plan, amounts: Amounts): Refused | undefined {
+    const obstacle = isTaken(reply) ? undefined : obstacleIn(plan, amounts, reply);
     const nowMs = this.nowMs();
-    const { nodes, isUp } = this.#link;
+    const first = firstSumIn(reply);
+    for (const [index, { window }] of plan.rates.entries()) window.hear(nowMs, reply[first + 2 * index] ?? 0);
+    return obstacle && refusalOf(obstacle, () => remoteRateHeaders(plan, reply));
+  }
+
+  protected override decideHere(plan: Plan, amounts: Amounts): Taken | Refused {
+    const { isUp } = this.#link;
     this.#decided[isUp ? 'late' : 'away'] += 1;
-    const obstacle = obstacleTo(plan, amounts, nowMs, nodes, isUp);
-    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
-    plan.take(nowMs, amounts);
+    const nowMs = this.nowMs();
+    const decision = super.decideHere(plan, amounts, isUp);
+    if (decision.kind === 'refused') return decision;
     for (const { rate, window } of plan.rates) {
       const amount = amounts[rate.measure];
       window.note(nowMs, amount);
       window.addUnheard(amount);
     }
     this.#hasUntold = true;
-    return new SharedTaken(this, plan, amounts, nowMs, undefined);
+    return decision;
   }
 
-  takenThere(plan: Plan, amounts: Amounts, reply: readonly number[]): SharedTaken {
-    const nowMs = this.nowMs();
-    plan.take(nowMs, amounts);
-    for (const { count } of plan.crowds) count.heldReported += 1;
-    return new SharedTaken(this, plan, amounts, nowMs, reply);
+  protected override taken(plan: Plan, amounts: Amounts, nowMs: number, reply?: Reply): Taken {
+    if (reply !== undefined) for (const { count } of plan.crowds) count.heldReported += 1;
+    return super.taken(plan, amounts, nowMs, reply);
   }
 
-  /** Redis permitted it after the local decision: its count need not be reported, or must be returned. */
-  takenThereToo(plan: Plan, amounts: Amounts, atMs: number): void {
-    for (const { rate, window } of plan.rates) window.note(atMs, -amounts[rate.measure]);
-    for (const { count } of plan.crowds) count.heldReported += 1;
-    this.#hasUntold = true;
+  override headersOf(plan: Plan, atMs: number, reply: Reply | undefined): string[] {
+    return reply === undefined ? super.headersOf(plan, atMs, reply) : remoteRateHeaders(plan, reply);
   }
 
-  /** Whether Redis counted it is known now; the report must be prompt, as others might take the capacity. */
-  answeredLate(): void {
+  protected answered(): void {
+    this.#link.answered();
+  }
+
+  protected override failed(error: unknown): void {
+    this.#link.lose(error);
+  }
+
+  protected late(count: number, leftAtMs: number): void {
+    this.#link.late(leftAtMs);
+    this.#lateOnTheWay += count;
+  }
+
+  /** What Redis has taken need not be reported, or must be returned; the report must be prompt, as others might take the capacity. */
+  protected lateEnded(reply: Reply | undefined, plan: Plan, amounts: Amounts, lateAtMs: number): void {
+    if (reply !== undefined) {
+      for (const { rate, window } of plan.rates) window.note(lateAtMs, -amounts[rate.measure]);
+      for (const { count } of plan.crowds) count.heldReported += 1;
+      this.#hasUntold = true;
+    }
     this.#lateOnTheWay -= 1;
     this.#reportSoon();
   }
 
-  settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, redisAtMs: number | undefined): void {
-    plan.settle(atMs, amounts, used);
+  override settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, reply: Reply | undefined): void {
+    super.settle(plan, amounts, used, atMs, reply);
+    const redisAtMs = reply?.[1];
     // The local decision is reported later, and its end must not precede it.
     if (!this.#link.isUp || redisAtMs === undefined) {
       this.#noteSettled(plan, amounts, used, atMs);
@@ -228,24 +244,6 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
       // The command may have run or not. Open exchanges are reported anew on the next connection; a token difference is lost.
       this.#link.lose(error);
     });
-  }
-
-  lose(error: unknown): void {
-    this.#link.lose(error);
-  }
-
-  answered(): void {
-    this.#link.answered();
-  }
-
-  #overdue(asked: readonly Pending[], leftAtMs: number): void {
-    if (asked.every(({ isDecided }) => isDecided)) return;
-    this.#link.late(leftAtMs);
-    for (const pending of asked) {
-      if (pending.isDecided) continue;
-      this.#lateOnTheWay += 1;
-      pending.overdue();
-    }
   }
 
   /** Not while a late answer is outstanding: the local decision may be counted by then. */
@@ -290,7 +288,7 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
   }
 
   #forgetReported(isNewData: boolean): void {
-    for (const count of this.#counters.all()) {
+    for (const count of this.counters.all()) {
       count.heldReported = 0;
       if (!isNewData && !this.#mustReportAll) continue;
       for (const { window } of count.windows()) window.noteAll();
@@ -313,7 +311,7 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
       rates = [];
       differences = [];
     };
-    for (const count of this.#counters.all()) {
+    for (const count of this.counters.all()) {
       for (const { measure, span, window } of count.windows()) {
         const key = this.#prefix + rateKey(measure, span, count);
         window.report(nowMs, (bucket, amount) => {
@@ -330,7 +328,7 @@ export class RedisLimiter implements Limiter, SlotArbiter, Decider {
   #reportHeld(): void {
     const keys: string[] = [];
     const differences: string[] = [];
-    for (const count of this.#counters.all()) {
+    for (const count of this.counters.all()) {
       if (count.held === count.heldReported) continue;
       keys.push(this.#prefix + crowdKey(count));
       differences.push(String(count.held - count.heldReported));
@@ -365,7 +363,7 @@ function toRemotePlan({ rates, crowds }: Plan, before: string): RemotePlan {
   const keys = rates.map(({ holder, rate }) => before + rateKey(rate.measure, rate.window, holder));
   const args = [String(rates.length)];
   for (const { rate, window } of rates) {
-    args.push(String(measureIndex[rate.measure] + 1), String(window.bucketMs), String(rate.most));
+    args.push(String(measures.indexOf(rate.measure) + 1), String(window.bucketMs), String(rate.most));
   }
   for (const { holder, most } of crowds) {
     keys.push(before + crowdKey(holder));
@@ -381,4 +379,38 @@ function rateKey(measure: string, span: string, { kind, id }: { readonly kind: s
 
 function crowdKey({ kind, id }: { readonly kind: string; readonly id: string }): string {
   return `open:${kind}:${id}`;
+}
+
+const isTaken = (reply: Reply): boolean => reply[0] === 1;
+
+/** From there on stand the sums and newest buckets of the rates. */
+const firstSumIn = (reply: Reply): number => (isTaken(reply) ? 2 : 4);
+
+function remoteRateHeaders({ rates }: Plan, reply: Reply): string[] {
+  const nowMs = reply[1] ?? 0;
+  const first = firstSumIn(reply);
+  const states = rates.map(({ rate, window }, index): RateState => {
+    const total = reply[first + 2 * index] ?? 0;
+    const newest = reply[first + 2 * index + 1] ?? 0;
+    const resetAfterMs = total === 0 ? 0 : Math.max(0, (newest + slots) * window.bucketMs - nowMs);
+    return { most: rate.most, total, resetAfterMs };
+  });
+  return toRateHeaders(rates, states);
+}
+
+function obstacleIn({ rates, crowds }: Plan, amounts: Amounts, reply: Reply): Obstacle {
+  const [, , which = 0, waitMs = 0] = reply;
+  const planned = rates[which - 1];
+  if (planned !== undefined) {
+    const { holder, rate } = planned;
+    const isForever = waitMs < 0;
+    return { holder, rate, most: rate.most, asked: amounts[rate.measure], isForever, retryAfterMs: waitMs };
+  }
+  const crowd = crowds[which - 1 - rates.length];
+  if (crowd === undefined) throw new RangeError('redis named a limit that was not asked about');
+  return crowdObstacle(crowd.holder, crowd.most);
+}
+
+function isNumbers(reply: unknown): reply is number[] {
+  return Array.isArray(reply) && reply.every((value) => typeof value === 'number');
 }

@@ -8,7 +8,7 @@ import { ReadingTime, within } from './reading-time.ts';
 import { adjustScript, beatScript, reserveScript, type Script, slotsScript } from './redis-scripts.ts';
 
 /** Deadline of a decision, which must be made within 50 ms. */
-const decisionDeadlineMs = 30;
+export const decisionDeadlineMs = 30;
 /** Late answers in a row, each to a question sent after the previous lateness was known: then Redis counts as unreachable. */
 const lateInARow = 3;
 /** Without a timely answer for longer, the connection is closed. */

@@ -20,7 +20,7 @@ import { createMemoryJournal } from '../journal/memory-journal.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import { createMemoryLimiter } from '../limits/memory-limiter.ts';
+import { MemoryLimiter } from '../limits/local-limiter.ts';
 import { takeNodeCensus } from '../limits/node-census.ts';
 import { type ParentChannel, ParentLimiter } from '../limits/parent-limiter.ts';
 import { createRedisLimiter } from '../limits/redis-limiter.ts';
@@ -163,7 +163,7 @@ async function openLimits(deps: AccountingDeps, node: string): Promise<Limits> {
     const { workers } = snapshot.server;
     const close = async (): Promise<void> => undefined;
     if (parent === undefined || workers === 1) {
-      return { limiter: createMemoryLimiter({ clock }), slotArbiter: undefined, sources: {}, close };
+      return { limiter: new MemoryLimiter(clock), slotArbiter: undefined, sources: {}, close };
     }
     const limiter = new ParentLimiter({ channel: parent, workers, clock, log });
     return { limiter, slotArbiter: limiter, sources: {}, close };

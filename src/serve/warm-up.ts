@@ -27,7 +27,7 @@ import { type JournalFiles, systemFiles } from '../journal/journal-files.ts';
 import { systemClock as clock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { timeSliced } from '../lib/time-slices.ts';
-import { createMemoryLimiter } from '../limits/memory-limiter.ts';
+import { MemoryLimiter } from '../limits/local-limiter.ts';
 import { openStore } from '../store/open-store.ts';
 import { openLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics/metrics.ts';
@@ -108,7 +108,7 @@ async function openGateway(
   const alerts = { reached: (): void => undefined };
   const budgets = createLocalBudgets({ accountStore: store.budgets, node, clock, log, alerts });
   closers.defer(() => budgets.close());
-  const limiter = createMemoryLimiter({ clock });
+  const limiter = new MemoryLimiter(clock);
   const app = createApp({
     snapshot,
     store,

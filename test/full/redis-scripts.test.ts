@@ -6,7 +6,7 @@ import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { type Holder, noCaps, type Rate } from '../../src/core/caps.ts';
 import type { Taken } from '../../src/limits/limiter.ts';
-import { createMemoryLimiter } from '../../src/limits/memory-limiter.ts';
+import { MemoryLimiter } from '../../src/limits/local-limiter.ts';
 import { adjustScript, reserveScript } from '../../src/limits/redis-scripts.ts';
 import { startOwnRedis } from '../support/servers/redis.ts';
 import { createFakeClock } from '../support/time/fake-clock.ts';
@@ -52,7 +52,7 @@ test('counts in Redis as in memory, in any order of reserve, settle and wait', a
     fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (story) => {
       await client.sendCommand(['FLUSHALL']);
       const clock = createFakeClock(0);
-      const limiter = createMemoryLimiter({ clock });
+      const limiter = new MemoryLimiter(clock);
       const holders = [{ kind: 'key', id: 'k', caps: { ...noCaps, rates, concurrency: 4 } }] satisfies Holder[];
       const open: { readonly taken: Taken; readonly tokens: number; readonly atMs: number }[] = [];
       clock.advance(100_000_000);

@@ -1,8 +1,10 @@
-/** Decides from the counters of this process whether a request fits its limits. */
+/** Decides by the counts of this process whether a request fits its limits. */
 
-import type { Plan, PlannedRate } from './counters.ts';
+import type { Holder } from '../core/caps.ts';
+import type { Clock } from '../lib/clock.ts';
+import { Counters, type Plan, type PlannedRate } from './counters.ts';
 import { inWords, messageFor, type Obstacle, type RateState, retryAfterSOf, toRateHeaders } from './limit-words.ts';
-import type { Amounts, Begun, Refused } from './limiter.ts';
+import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 
 /** The end of another exchange is unknown. */
 const crowdedRetryMs = 1_000;
@@ -11,19 +13,98 @@ const sharedRetryMs = 5_000;
 /** By then another answer has arrived, or Redis counts as unreachable. */
 const lateRetryMs = 1_000;
 
-/** The share of one node; at least 1, unless the limit is 0. */
-function shareOf(most: number, nodes: number): number {
-  return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
-}
-
 const least: Amounts = Object.freeze({ requests: 1, tokens: 1, items: 1 });
 
-/** For an exchange that begins. */
-export function begin(plan: Plan, nowMs: number, nodes: number): Begun | Refused {
-  const obstacle = obstacleTo(plan, least, nowMs, nodes, false, true);
-  if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
-  plan.begin();
-  return new Beginning(plan);
+/** What all limiters do; those that ask another process pass its answer on as `Reply`. */
+export class LocalLimits<Reply = never> {
+  protected readonly counters = new Counters();
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+  }
+
+  /** Processes that share the limits while each decides alone, this one included. */
+  get nodes(): number {
+    return 1;
+  }
+
+  get size(): number {
+    return this.counters.size;
+  }
+
+  /** See `Limiter`; `nodes` have their share of each limit. */
+  begin(holders: readonly Holder[], nodes = 1): Begun | Refused {
+    const nowMs = this.nowMs();
+    const plan = this.counters.plan(holders, nowMs);
+    const obstacle = obstacleTo(plan, least, nowMs, nodes, false, true);
+    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+    plan.begin();
+    return new Beginning(plan);
+  }
+
+  /** This node's share of the limits; of what was left recently, where an answer is merely late. */
+  protected decideHere(plan: Plan, amounts: Amounts, isMerelyLate = false): Taken | Refused {
+    const nowMs = this.nowMs();
+    const { nodes } = this;
+    const obstacle = obstacleTo(plan, amounts, nowMs, nodes, isMerelyLate);
+    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+    return this.taken(plan, amounts, nowMs);
+  }
+
+  protected taken(plan: Plan, amounts: Amounts, nowMs: number, reply?: Reply): Taken {
+    plan.take(nowMs, amounts);
+    return new Held(this, plan, amounts, nowMs, reply);
+  }
+
+  /** Of a reservation; `reply` is undefined where it was decided here. */
+  headersOf(plan: Plan, atMs: number, _reply: Reply | undefined): string[] {
+    return localRateHeaders(plan, atMs, this.nodes);
+  }
+
+  /** A reservation has ended. */
+  settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, _reply: Reply | undefined): void {
+    plan.settle(atMs, amounts, used);
+  }
+
+  protected nowMs(): number {
+    return Math.floor(this.#clock.monotonicMs());
+  }
+}
+
+/** Limits counted in this process only. */
+export class MemoryLimiter extends LocalLimits {
+  reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused {
+    return this.decideHere(this.counters.plan(holders, this.nowMs()), amounts);
+  }
+}
+
+class Held<Reply> implements Taken {
+  readonly kind = 'taken';
+  readonly #limits: LocalLimits<Reply>;
+  readonly #plan: Plan;
+  readonly #amounts: Amounts;
+  readonly #atMs: number;
+  readonly #reply: Reply | undefined;
+  #isSettled = false;
+
+  constructor(limits: LocalLimits<Reply>, plan: Plan, amounts: Amounts, atMs: number, reply: Reply | undefined) {
+    this.#limits = limits;
+    this.#plan = plan;
+    this.#amounts = amounts;
+    this.#atMs = atMs;
+    this.#reply = reply;
+  }
+
+  headers(): string[] {
+    return this.#limits.headersOf(this.#plan, this.#atMs, this.#reply);
+  }
+
+  settle(used: Amounts): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#limits.settle(this.#plan, this.#amounts, used, this.#atMs, this.#reply);
+  }
 }
 
 class Beginning implements Begun {
@@ -40,6 +121,11 @@ class Beginning implements Begun {
     this.#isOver = true;
     this.#plan.endBeginning();
   }
+}
+
+/** The share of one node; at least 1, unless the limit is 0. */
+function shareOf(most: number, nodes: number): number {
+  return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
 }
 
 /** The limit with the longest wait. A node has its share of a limit; where an answer is merely late, its share of what was last left. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { type Caps, type Holder, noCaps } from '../core/caps.ts';
 import { Counters } from './counters.ts';
 import type { Begun } from './limiter.ts';
-import { begin, obstacleTo } from './local-judgement.ts';
+import { MemoryLimiter, obstacleTo } from './local-limiter.ts';
 
 const one = { requests: 1, tokens: 0, items: 0 };
 const keyOf = (caps: Partial<Caps>): Holder[] => [{ kind: 'key', id: 'dev', caps: { ...noCaps, ...caps } }];
@@ -15,26 +16,30 @@ function begun(answer: { kind: string }): Begun {
 }
 
 test('counts running requests as concurrent until they end, each once', () => {
-  const plan = new Counters().plan(keyOf({ concurrency: 2 }), 0);
-  const first = begun(begin(plan, 0, 1));
-  begun(begin(plan, 0, 1));
-  assert.equal(begin(plan, 0, 1).kind, 'refused');
-  assert.equal(obstacleTo(plan, one, 0, 1), undefined, 'those that have begun may go on');
+  const limiter = new MemoryLimiter(createFakeClock());
+  const holders = keyOf({ concurrency: 2 });
+  const first = begun(limiter.begin(holders));
+  begun(limiter.begin(holders));
+  assert.equal(limiter.begin(holders).kind, 'refused');
+  assert.equal(limiter.reserve(holders, one).kind, 'taken', 'those that have begun may go on');
   first.over();
   first.over();
-  begun(begin(plan, 0, 1));
-  assert.equal(begin(plan, 0, 1).kind, 'refused');
+  begun(limiter.begin(keyOf({ concurrency: 3 })));
+  assert.equal(limiter.begin(keyOf({ concurrency: 3 })).kind, 'refused');
 });
 
 test('keeps a holder while one of its requests runs, and forgets it afterwards', () => {
-  const counters = new Counters();
-  const first = begun(begin(counters.plan([{ kind: 'project', id: 'p', caps: noCaps }], 0), 0, 1));
+  const clock = createFakeClock();
+  const limiter = new MemoryLimiter(clock);
+  const first = begun(limiter.begin([{ kind: 'project', id: 'p', caps: noCaps }]));
   const busy = keyOf({});
-  counters.plan(busy, 0).hold();
-  let nowMs = 0;
+  begun(limiter.begin(busy));
   const sizeLater = (): number => {
-    for (let n = 0; n < 5; n += 1) counters.plan(busy, ++nowMs);
-    return counters.size;
+    for (let n = 0; n < 5; n += 1) {
+      clock.advance(1);
+      begun(limiter.begin(busy));
+    }
+    return limiter.size;
   };
   assert.equal(sizeLater(), 2);
   first.over();
