@@ -16,15 +16,15 @@ export interface Backup {
 
 /** Never overwrites a file. Throws a StoreError. */
 export function backupStore(url: string, target: string, { cwd }: StoreLocation): Backup {
-  const place = parseStoreUrl(url, cwd);
+  const location = parseStoreUrl(url, cwd);
   const file = resolve(cwd, target);
-  switch (place.kind) {
+  switch (location.kind) {
     case 'memory':
       throw new StoreError('The store is in memory and ends with its process; there is nothing to back up.');
     case 'postgres':
-      throw new StoreError(`PostgreSQL has a tool of its own for this; run: ${toDumpCommand(place.url, target)}`);
+      throw new StoreError(`PostgreSQL has a tool of its own for this; run: ${toDumpCommand(location.url, target)}`);
     case 'file':
-      return copyFile(place.path, file);
+      return copyFile(location.path, file);
   }
 }
 

@@ -18,10 +18,10 @@ const patienceMs = 30_000;
 const timestamp = 1114;
 const toInstant = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 
-/** `url`: `postgres://...`, or the path of a SQLite file; `place`: the same without a password. Throws a StoreError. */
-export async function openForeignTables(url: string, place: string): Promise<ForeignTables> {
+/** `url`: `postgres://...`, or the path of a SQLite file; `storeName`: the same without a password. Throws a StoreError. */
+export async function openForeignTables(url: string, storeName: string): Promise<ForeignTables> {
   const asFault = (thrown: unknown): StoreError =>
-    new StoreError(`${place} cannot be read (${reasonOf(thrown)})`, thrown);
+    new StoreError(`${storeName} cannot be read (${reasonOf(thrown)})`, thrown);
   try {
     const tables = url.startsWith('postgres') && URL.canParse(url) ? await openPostgres(url) : openSqlite(url);
     return {

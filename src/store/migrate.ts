@@ -12,9 +12,9 @@ import type { Schema } from './schema.ts';
 import { nextMinute } from './series/series-cells.ts';
 import { StoreError } from './store-error.ts';
 
-/** Returns the names of the migrations that ran. `place` names the database in errors. */
-export async function migrate(db: Kysely<Schema>, place: string): Promise<string[]> {
-  const missing = await readMissing(db, place);
+/** Returns the names of the migrations that ran. `storeName` names the database in errors. */
+export async function migrate(db: Kysely<Schema>, storeName: string): Promise<string[]> {
+  const missing = await readMissing(db, storeName);
   if (missing.length === 0) return [];
   await takeUp(db, await readTables(db));
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
@@ -22,18 +22,21 @@ export async function migrate(db: Kysely<Schema>, place: string): Promise<string
   if (error instanceof StoreError) throw error;
   if (error !== undefined) {
     const reason = reasonOf(error);
-    throw new StoreError(`${place} could not be set up (${reason}); point "store" at a database of its own.`, error);
+    throw new StoreError(
+      `${storeName} could not be set up (${reason}); point "store" at a database of its own.`,
+      error,
+    );
   }
   return missing;
 }
 
 /** The names of the pending migrations. Refuses a database that is ahead of this version. */
-export async function readMissing(db: Kysely<Schema>, place: string): Promise<string[]> {
+export async function readMissing(db: Kysely<Schema>, storeName: string): Promise<string[]> {
   const applied = await readApplied(db);
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name));
   if (unknown !== undefined) {
     throw new StoreError(
-      `${place} was made by a newer version of Postern (it has "${unknown}"); run that version, or point "store" elsewhere.`,
+      `${storeName} was made by a newer version of Postern (it has "${unknown}"); run that version, or point "store" elsewhere.`,
     );
   }
   return Object.keys(migrations)
@@ -42,13 +45,15 @@ export async function readMissing(db: Kysely<Schema>, place: string): Promise<st
 }
 
 /** Returns the names of the migrations that `version` does not know, now set aside for it. */
-export async function goBackTo(db: Kysely<Schema>, version: string, place: string): Promise<string[]> {
-  const missing = await readMissing(db, place);
+export async function goBackTo(db: Kysely<Schema>, version: string, storeName: string): Promise<string[]> {
+  const missing = await readMissing(db, storeName);
   const [first] = missing;
   if (first !== undefined && missing.length < Object.keys(migrations).length) {
-    throw new StoreError(`${place} lacks "${first}": it is not up to date, so that there is nothing to go back from.`);
+    throw new StoreError(
+      `${storeName} lacks "${first}": it is not up to date, so that there is nothing to go back from.`,
+    );
   }
-  return setAside(db, await readApplied(db), version, place);
+  return setAside(db, await readApplied(db), version, storeName);
 }
 
 /** The names of all applied migrations, known to this version or not. */
@@ -72,7 +77,7 @@ export async function setAside(
   db: Kysely<Schema>,
   applied: readonly string[],
   version: string,
-  place: string,
+  storeName: string,
 ): Promise<string[]> {
   const last = lastStepOf[version];
   if (last === undefined) {
@@ -82,7 +87,9 @@ export async function setAside(
   const later = applied.filter((name) => name > last);
   const stops = later.find((name) => !passedOver.has(name));
   if (stops !== undefined) {
-    throw new StoreError(`${version} does not run on what "${stops}" made of ${place}; put back the copy from before.`);
+    throw new StoreError(
+      `${version} does not run on what "${stops}" made of ${storeName}; put back the copy from before.`,
+    );
   }
   if (later.length === 0) return [];
   await sql`create table if not exists ${sql.table(table)} (name text primary key, timestamp text not null)`.execute(

@@ -18,9 +18,9 @@ const run = (toStatements: (db: Kysely<Schema>, byKey: string) => readonly strin
 /** A secret that is put there by mistake has another length than its digest. */
 const digestOf = (table: string): string => `constraint ${table}_digest_is_sha256 check (length(digest) = 64)`;
 
-const places = 'key, project, route, operation, model, upstream, outcome';
-const placeColumns = `span bigint not null, ${places.replaceAll(',', ' text not null,')} text not null`;
-const placeKey = 'span, key, project, route, model, upstream, outcome';
+const groups = 'key, project, route, operation, model, upstream, outcome';
+const groupColumns = `span bigint not null, ${groups.replaceAll(',', ' text not null,')} text not null`;
+const groupKey = 'span, key, project, route, model, upstream, outcome';
 const counts = [
   ...['requests', 'input_tokens', 'output_tokens', 'search_units', 'items', 'cost_nanos', 'unpriced', 'estimated'],
   ...['request_bytes', 'response_bytes'],
@@ -50,14 +50,14 @@ const pollingColumns = `
 
 /** Of each table of sums by day: its columns after the first, and the same of a line of sums by hour. */
 const dayViews = {
-  usage_all_days: ['usage_days', `${places}, ${sums}`, 'usage_hours', `${places}, ${sums}`],
+  usage_all_days: ['usage_days', `${groups}, ${sums}`, 'usage_hours', `${groups}, ${sums}`],
   usage_all_key_days: [
     'usage_key_days',
     `key, project, errors, ${sums}`,
     'usage_hours',
     `key, project, case when outcome = 'ok' then 0 else requests end, ${sums}`,
   ],
-  usage_all_unit_days: ['usage_unit_days', `${places}, unit, amount`, 'usage_unit_hours', `${places}, unit, amount`],
+  usage_all_unit_days: ['usage_unit_days', `${groups}, unit, amount`, 'usage_unit_hours', `${groups}, unit, amount`],
 } as const;
 
 export const usageRollupStep = '0023-usage-rollup';
@@ -123,7 +123,7 @@ const released: Readonly<Record<string, Migration>> = {
     // By their key rows are added up in half the time. What is null in a row is empty text here.
     ...['usage_hours', 'usage_days'].map(
       (name) =>
-        `create table ${name} (${placeColumns}, ${sumColumns}, constraint ${name}_pk primary key (${placeKey})) ${byKey}`,
+        `create table ${name} (${groupColumns}, ${sumColumns}, constraint ${name}_pk primary key (${groupKey})) ${byKey}`,
     ),
     `create table captures (
       id text primary key not null, request text not null, response text not null, expires_at bigint not null)`,
@@ -261,8 +261,8 @@ const runBeside: Readonly<Record<string, Migration>> = {
   '0021-usage-units': run((db, byKey) => [
     ...['usage_unit_hours', 'usage_unit_days'].map(
       (name) =>
-        `create table ${name} (${placeColumns}, unit text not null, amount double precision not null,
-          constraint ${name}_pk primary key (${placeKey}, unit)) ${byKey}`,
+        `create table ${name} (${groupColumns}, unit text not null, amount double precision not null,
+          constraint ${name}_pk primary key (${groupKey}, unit)) ${byKey}`,
     ),
     `insert into usage_unit_hours
       select started_at - started_at % 3600000, key, coalesce(project, ''), route, min(operation), coalesce(model, ''),

@@ -32,15 +32,15 @@ export type StoreUrl =
 
 /** Whether a store seems to exist, by the files on the disk; opening it would create one. */
 export function storeExists(url: string, { cwd }: StoreLocation): boolean {
-  const place = parseStoreUrl(url, cwd);
-  return place.kind === 'postgres' || (place.kind === 'file' && existsSync(place.path));
+  const location = parseStoreUrl(url, cwd);
+  return location.kind === 'postgres' || (location.kind === 'file' && existsSync(location.path));
 }
 
 /** Disk space used on this machine; undefined for a server. */
 export async function storeBytes(url: string, { cwd }: StoreLocation): Promise<number | undefined> {
-  const place = parseStoreUrl(url, cwd);
-  if (place.kind !== 'file') return undefined;
-  const sizes = await Promise.all([place.path, `${place.path}-wal`].map(sizeOf));
+  const location = parseStoreUrl(url, cwd);
+  if (location.kind !== 'file') return undefined;
+  const sizes = await Promise.all([location.path, `${location.path}-wal`].map(sizeOf));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
@@ -55,42 +55,42 @@ async function sizeOf(path: string): Promise<number> {
 /** `sqlite:path/to/file.db`, `sqlite::memory:` for a temporary one, or `postgres://...`. Migrates its schema. Throws a StoreError. */
 export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
   const { cwd, clock = systemClock, inThread = false, onLoss } = options;
-  const place = parseStoreUrl(url, cwd);
-  switch (place.kind) {
+  const location = parseStoreUrl(url, cwd);
+  switch (location.kind) {
     case 'memory':
       return openSqliteMemory(clock);
     case 'file':
-      return openSqliteFile(place.path, { clock, inThread, onLoss });
+      return openSqliteFile(location.path, { clock, inThread, onLoss });
     case 'postgres': {
       const { openPostgresStore } = await loadPostgres();
-      return openPostgresStore(place.url, { ...options, clock });
+      return openPostgresStore(location.url, { ...options, clock });
     }
   }
 }
 
 /** Runs the pending migrations and returns their names; or the names of those set aside for the version to go back to. */
 export async function migrateStore(url: string, { cwd }: StoreLocation, backTo?: string): Promise<string[]> {
-  const place = parseStoreUrl(url, cwd);
-  switch (place.kind) {
+  const location = parseStoreUrl(url, cwd);
+  switch (location.kind) {
     case 'memory':
       return [];
     case 'file':
-      return migrateSqliteFile(place.path, backTo);
+      return migrateSqliteFile(location.path, backTo);
     case 'postgres':
-      return (await loadPostgres()).migratePostgres(place.url, backTo);
+      return (await loadPostgres()).migratePostgres(location.url, backTo);
   }
 }
 
 /** The names of the pending migrations; changes nothing. */
 export async function readMissingMigrations(url: string, { cwd }: StoreLocation): Promise<string[]> {
-  const place = parseStoreUrl(url, cwd);
-  switch (place.kind) {
+  const location = parseStoreUrl(url, cwd);
+  switch (location.kind) {
     case 'memory':
       return [];
     case 'file':
-      return readMissingOfFile(place.path);
+      return readMissingOfFile(location.path);
     case 'postgres':
-      return (await loadPostgres()).readMissingOfPostgres(place.url);
+      return (await loadPostgres()).readMissingOfPostgres(location.url);
   }
 }
 

@@ -89,11 +89,11 @@ export async function readCompactExtent(
 export async function readCompactTime(
   db: Kysely<Schema>,
   beforeMs: number,
-  place: number,
+  position: number,
 ): Promise<number | undefined> {
   const { rows } = await sql<{ at: number }>`
     select ${startedAt} as at from ledger_rows where seq < ${firstSeqOf(beforeMs)}
-    order by seq limit 1 offset ${place - 1}`.execute(db);
+    order by seq limit 1 offset ${position - 1}`.execute(db);
   return rows[0]?.at;
 }
 
@@ -151,7 +151,7 @@ function createSeqs(): (row: Pick<LedgerTable, 'id' | 'started_at'>) => number |
 
 export interface Entry extends NamedRow, Pick<ImportedRow, 'accounts' | 'capture'> {}
 
-interface PlacedEntry extends Entry {
+interface CompactEntry extends Entry {
   readonly names: LedgerSharedTable;
   readonly seq: number;
 }
@@ -165,14 +165,14 @@ const savepoint = {
 
 /** `insertOther` receives rows that do not fit the table. Both return the new rows. */
 export class CompactInsert {
-  readonly #places: SharedValues;
-  readonly #insert: Insert<PlacedEntry, number>;
-  readonly #insertSeveral: Insert<PlacedEntry, number>;
+  readonly #shared: SharedValues;
+  readonly #insert: Insert<CompactEntry, number>;
+  readonly #insertSeveral: Insert<CompactEntry, number>;
   readonly #insertOther: Insert<Entry, Entry>;
 
   constructor(db: Kysely<Schema>, insertOther: Insert<Entry, Entry>) {
-    this.#places = new SharedValues(db);
-    const compile = (entries: PlacedEntry[]) => {
+    this.#shared = new SharedValues(db);
+    const compile = (entries: CompactEntry[]) => {
       const lists = entries.map((entry) => sql`(${sql.join(toValues(entry))})`);
       return sql`insert into ledger_rows values ${sql.join(lists)} on conflict do nothing`.compile(db);
     };
@@ -183,7 +183,7 @@ export class CompactInsert {
 
   /** After a failed transaction. */
   forget(): void {
-    this.#places.forget();
+    this.#shared.forget();
   }
 
   async run(trx: Transaction<Schema>, rows: readonly ImportedRow[]): Promise<readonly Entry[]> {
@@ -200,30 +200,30 @@ export class CompactInsert {
 
   /** Throws `NumbersTaken` unless `isCareful`, which takes longer. */
   async #run(trx: Transaction<Schema>, rows: readonly ImportedRow[], isCareful: boolean): Promise<readonly Entry[]> {
-    await this.#places.open(trx);
+    await this.#shared.open(trx);
     const toSeqOf = createSeqs();
-    let placed: PlacedEntry[] = [];
+    let compact: CompactEntry[] = [];
     let others: Entry[] = [];
     for (const { row, accounts, capture } of rows) {
       const figures = toFigures(row);
       const seq = toSeqOf(figures);
       if (seq === undefined) others.push({ names: toNames(row), row: figures, accounts, capture });
       else {
-        const names = this.#places.placeOf(row, figures.started_at);
-        placed.push({ names, row: figures, accounts, capture, seq });
+        const names = this.#shared.valuesOf(row, figures.started_at);
+        compact.push({ names, row: figures, accounts, capture, seq });
       }
     }
-    placed.sort((one, other) => one.seq - other.seq);
-    await this.#places.save(trx);
-    const known = await readOthers(trx, placed, others);
+    compact.sort((one, other) => one.seq - other.seq);
+    await this.#shared.save(trx);
+    const known = await readOthers(trx, compact, others);
     if (known.size > 0) {
-      placed = placed.filter(({ row }) => !known.has(row.id));
+      compact = compact.filter(({ row }) => !known.has(row.id));
       others = others.filter(({ row }) => !known.has(row.id));
     }
-    const fresh = await this.#insertPlaced(trx, placed, isCareful);
-    if (fresh.length === placed.length && others.length === 0) return fresh;
+    const fresh = await this.#insertCompact(trx, compact, isCareful);
+    if (fresh.length === compact.length && others.length === 0) return fresh;
     const isFresh = new Set(fresh);
-    const taken = placed.filter((entry) => !isFresh.has(entry));
+    const taken = compact.filter((entry) => !isFresh.has(entry));
     const ids = await readTaken(trx, taken);
     const inOther = await this.#insertOther(trx, [...others, ...taken.filter(({ row }) => !ids.has(row.id))]);
     return [...fresh, ...inOther];
@@ -235,25 +235,25 @@ export class CompactInsert {
 
   /** For rows of the other table. Returns the IDs of those now in this one. */
   async move(trx: Transaction<Schema>, rows: readonly LedgerTable[]): Promise<readonly string[]> {
-    await this.#places.open(trx);
+    await this.#shared.open(trx);
     const toSeqOf = createSeqs();
-    const placed = rows.flatMap((row): PlacedEntry[] => {
+    const compact = rows.flatMap((row): CompactEntry[] => {
       const seq = toSeqOf(row);
       if (seq === undefined) return [];
-      return [{ names: this.#places.placeOfNames(row, row.started_at), row, accounts: [], capture: undefined, seq }];
+      return [{ names: this.#shared.valuesOfNames(row, row.started_at), row, accounts: [], capture: undefined, seq }];
     });
-    await this.#places.save(trx);
-    const written = await this.#insert(trx, placed);
-    return placed.filter((_, index) => written[index] === 1).map(({ row }) => row.id);
+    await this.#shared.save(trx);
+    const written = await this.#insert(trx, compact);
+    return compact.filter((_, index) => written[index] === 1).map(({ row }) => row.id);
   }
 
-  async #insertPlaced(
+  async #insertCompact(
     trx: Transaction<Schema>,
-    placed: readonly PlacedEntry[],
+    compact: readonly CompactEntry[],
     isCareful: boolean,
-  ): Promise<readonly PlacedEntry[]> {
+  ): Promise<readonly CompactEntry[]> {
     // The numbers of the others are taken already.
-    const firsts = placed.filter(({ seq }, index) => placed[index - 1]?.seq !== seq);
+    const firsts = compact.filter(({ seq }, index) => compact[index - 1]?.seq !== seq);
     const counts = await (isCareful ? this.#insert : this.#insertSeveral)(trx, firsts);
     if (isCareful) return firsts.filter((_, index) => counts[index] === 1);
     if (counts.reduce((sum, count) => sum + count, 0) < firsts.length) throw new NumbersTaken();
@@ -267,15 +267,15 @@ class NumbersTaken extends Error {}
 /** Returns those in the other table, which has few rows, or none of this time. */
 async function readOthers(
   trx: Kysely<Schema>,
-  placed: readonly PlacedEntry[],
+  compact: readonly CompactEntry[],
   others: readonly Entry[],
 ): Promise<ReadonlySet<string>> {
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, 0];
-  for (const { row } of placed) {
+  for (const { row } of compact) {
     firstMs = Math.min(firstMs, row.started_at);
     lastMs = Math.max(lastMs, row.started_at);
   }
-  let [first, last] = placed.length === 0 ? ['g', ''] : [firstIdOf(firstMs), firstIdOf(lastMs + 1)];
+  let [first, last] = compact.length === 0 ? ['g', ''] : [firstIdOf(firstMs), firstIdOf(lastMs + 1)];
   for (const { row } of others) {
     if (row.id < first) first = row.id;
     if (row.id > last) last = row.id;
@@ -284,21 +284,21 @@ async function readOthers(
     CompiledQuery.raw('select 1 from ledger where id >= ? and id <= ? limit 1', [first, last]),
   );
   if (any.rows.length === 0) return new Set();
-  const ids = [...placed, ...others].map(({ row }) => row.id);
+  const ids = [...compact, ...others].map(({ row }) => row.id);
   const { rows } = await sql<{ id: string }>`
     select id from ledger where id in (select value from json_each(${JSON.stringify(ids)}))`.execute(trx);
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Reads rows with the same numbers, which may be the same rows. */
-async function readTaken(trx: Kysely<Schema>, entries: readonly PlacedEntry[]): Promise<ReadonlySet<string>> {
+async function readTaken(trx: Kysely<Schema>, entries: readonly CompactEntry[]): Promise<ReadonlySet<string>> {
   const seqs = JSON.stringify(entries.map(({ seq }) => seq));
   const { rows } = await sql<{ id: string }>`
     select ${id} as id from ledger_rows where seq in (select value from json_each(${seqs}))`.execute(trx);
   return new Set(rows.map((row) => row.id));
 }
 
-const toValues = ({ seq, names, row }: PlacedEntry): SQLInputValue[] => [
+const toValues = ({ seq, names, row }: CompactEntry): SQLInputValue[] => [
   seq,
   toRest(row.id),
   names.id,

@@ -53,11 +53,11 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
     journal: string,
     { segment, offset }: JournalPosition,
   ): Promise<void> {
-    const place = { segment, position: offset, imported_at: clock.nowMs() };
+    const values = { segment, position: offset, imported_at: clock.nowMs() };
     await trx
       .insertInto('journals')
-      .values({ id: journal, ...place })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(place))
+      .values({ id: journal, ...values })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(values))
       .execute();
   }
 

@@ -31,8 +31,8 @@ export class SharedValues {
   readonly #used = new Set<SharedRow>();
 
   constructor(db: Kysely<Schema>) {
-    this.#insert = createInsertOfEach((places: LedgerSharedTable[]) =>
-      db.insertInto('ledger_places').values(places).compile(),
+    this.#insert = createInsertOfEach((rows: LedgerSharedTable[]) =>
+      db.insertInto('ledger_places').values(rows).compile(),
     );
   }
 
@@ -43,22 +43,22 @@ export class SharedValues {
     this.#used.clear();
   }
 
-  /** Call before `placeOf`. */
+  /** Call before `valuesOf`. */
   async open(trx: Transaction<Schema>): Promise<void> {
     if (this.#count > mostKnown) this.forget();
     this.#known ??= await this.#read(trx);
   }
 
   /** Its number is set by `save`. */
-  placeOf(row: LedgerRow, startedAtMs: number): LedgerSharedTable {
+  valuesOf(row: LedgerRow, startedAtMs: number): LedgerSharedTable {
     const known = this.#known ?? new Map();
     const alike = known.get(row.node)?.get(row.key)?.get(row.model);
-    const place = alike && findIn(alike, row, row.isEstimated ? 1 : 0, row.upstreamModel);
-    return this.#use(place ?? this.#take(toNames(row), startedAtMs, known), startedAtMs);
+    const shared = alike && findIn(alike, row, row.isEstimated ? 1 : 0, row.upstreamModel);
+    return this.#use(shared ?? this.#take(toNames(row), startedAtMs, known), startedAtMs);
   }
 
   /** The same for a row of a former version. */
-  placeOfNames(names: RowNames, startedAtMs: number): LedgerSharedTable {
+  valuesOfNames(names: RowNames, startedAtMs: number): LedgerSharedTable {
     return this.#use(this.#take(names, startedAtMs, this.#known ?? new Map()), startedAtMs);
   }
 
@@ -69,7 +69,7 @@ export class SharedValues {
   }
 
   async #read(trx: Transaction<Schema>): Promise<KnownRows> {
-    const places = await trx
+    const rows = await trx
       .selectFrom('ledger_places')
       .selectAll()
       .orderBy('used_at', 'desc')
@@ -79,20 +79,20 @@ export class SharedValues {
     // One object per text: comparing as many copies as there are entries would miss the CPU's caches.
     const texts = new Map<string | null, string | null>();
     const share = <T extends string | null>(text: T): T => getOrAdd(texts, text, () => text) as T;
-    for (const place of places as SharedRow[]) {
-      place.node = share(place.node);
-      place.route = share(place.route);
-      place.operation = share(place.operation);
-      place.label = share(place.label);
-      place.outcome = share(place.outcome);
-      place.error = share(place.error);
-      place.cache = share(place.cache);
-      place.project = share(place.project);
-      place.upstream = share(place.upstream);
-      place.upstream_model = share(place.upstream_model);
-      listOf(known, place).push(place);
+    for (const shared of rows as SharedRow[]) {
+      shared.node = share(shared.node);
+      shared.route = share(shared.route);
+      shared.operation = share(shared.operation);
+      shared.label = share(shared.label);
+      shared.outcome = share(shared.outcome);
+      shared.error = share(shared.error);
+      shared.cache = share(shared.cache);
+      shared.project = share(shared.project);
+      shared.upstream = share(shared.upstream);
+      shared.upstream_model = share(shared.upstream_model);
+      listOf(known, shared).push(shared);
     }
-    this.#count = places.length;
+    this.#count = rows.length;
     return known;
   }
 
@@ -101,19 +101,19 @@ export class SharedValues {
     const alike = listOf(known, names);
     const found = findIn(alike, names, names.is_estimated, names.upstream_model);
     if (found !== undefined) return found;
-    const place = toSharedRow(names, startedAtMs);
-    alike.push(place);
-    this.#added.push(place);
+    const shared = toSharedRow(names, startedAtMs);
+    alike.push(shared);
+    this.#added.push(shared);
     this.#count += 1;
-    return place;
+    return shared;
   }
 
-  #use(place: SharedRow, startedAtMs: number): SharedRow {
-    if (startedAtMs > place.used_at + dayMs) {
-      if (place.id > 0) this.#used.add(place);
-      place.used_at = startedAtMs;
+  #use(shared: SharedRow, startedAtMs: number): SharedRow {
+    if (startedAtMs > shared.used_at + dayMs) {
+      if (shared.id > 0) this.#used.add(shared);
+      shared.used_at = startedAtMs;
     }
-    return place;
+    return shared;
   }
 
   /** An entry that was deleted meanwhile, as no row used it, is inserted anew. */
@@ -143,7 +143,7 @@ export class SharedValues {
       .select(({ fn }) => fn.max('id').as('last'))
       .executeTakeFirstOrThrow();
     let number = Number(last ?? 0);
-    for (const place of this.#added) place.id = ++number;
+    for (const shared of this.#added) shared.id = ++number;
     await this.#insert(trx, this.#added);
     this.#added = [];
   }
@@ -181,20 +181,20 @@ const isOf = (
   row: SharedNames,
   isEstimated: number,
   upstreamModel: string | null,
-  place: SharedRow | undefined,
+  shared: SharedRow | undefined,
 ): boolean =>
-  place !== undefined &&
-  place.upstream === row.upstream &&
-  place.status === row.status &&
-  place.outcome === row.outcome &&
-  place.route === row.route &&
-  place.cache === row.cache &&
-  place.error === row.error &&
-  place.is_estimated === isEstimated &&
-  place.upstream_model === upstreamModel &&
-  place.project === row.project &&
-  place.label === row.label &&
-  place.operation === row.operation;
+  shared !== undefined &&
+  shared.upstream === row.upstream &&
+  shared.status === row.status &&
+  shared.outcome === row.outcome &&
+  shared.route === row.route &&
+  shared.cache === row.cache &&
+  shared.error === row.error &&
+  shared.is_estimated === isEstimated &&
+  shared.upstream_model === upstreamModel &&
+  shared.project === row.project &&
+  shared.label === row.label &&
+  shared.operation === row.operation;
 
 /** Always the same columns in the same order; its number comes later. */
 const toSharedRow = (names: RowNames, startedAtMs: number): SharedRow => ({

@@ -169,7 +169,7 @@ const isUnpriced = ({ outcome }: RowNames, row: RowFigures): boolean =>
   row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost');
 
 interface GroupSums {
-  readonly place: UsageGroup;
+  readonly group: UsageGroup;
   readonly amounts: Map<string, number>;
 }
 
@@ -196,7 +196,7 @@ function toAmounts(sums: UnitsByName, span: number, row: UsageGroup | RowNames):
   const known = sums.get(name);
   if (known !== undefined) return known.amounts;
   const amounts = new Map<string, number>();
-  sums.set(name, { place: { span, key, project, route, operation, model, upstream, outcome }, amounts });
+  sums.set(name, { group: { span, key, project, route, operation, model, upstream, outcome }, amounts });
   return amounts;
 }
 
@@ -212,10 +212,10 @@ const add = (amounts: Map<string, number>, unit: string, amount: number) =>
 function toUnitRows(sums: UnitsByName): UnitUsageTable[] {
   return [...sums]
     .sort(([one], [other]) => compareTexts(one, other))
-    .flatMap(([, { place, amounts }]) =>
+    .flatMap(([, { group, amounts }]) =>
       [...amounts]
         .sort(([one], [other]) => compareTexts(one, other))
-        .map(([unit, amount]) => ({ ...place, unit, amount })),
+        .map(([unit, amount]) => ({ ...group, unit, amount })),
     );
 }
 

@@ -9,7 +9,7 @@ import { isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs } from './ledger-rows.ts';
 import { unitLeaves } from './ledger-sums.ts';
 
-const places = ['key', 'project', 'route', 'operation', 'model', 'upstream', 'outcome'] as const;
+const groupColumns = ['key', 'project', 'route', 'operation', 'model', 'upstream', 'outcome'] as const;
 
 /** The figures of sums, and how they are called where they differ. */
 const words: Readonly<Record<string, string>> = {
@@ -35,9 +35,9 @@ interface Kind {
   readonly figures: readonly string[];
 }
 
-const sums: Kind = { by: places, figures: Object.keys(words) };
+const sums: Kind = { by: groupColumns, figures: Object.keys(words) };
 const sumsOfKeys: Kind = { by: ['key', 'project'], figures: sums.figures };
-const units: Kind = { by: [...places, 'unit'], figures: ['amount'] };
+const units: Kind = { by: [...groupColumns, 'unit'], figures: ['amount'] };
 
 /** One of the two things that are compared: how it is called, and its lines. */
 type Side = readonly [name: string, lines: RawBuilder<unknown>];
@@ -46,9 +46,9 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
   const found: string[] = [];
   const note = async (kind: Kind, span: string, [one, oneLines]: Side, [other, otherLines]: Side): Promise<void> => {
     for (const row of await compare(db, kind, oneLines, otherLines)) {
-      const place = places.flatMap((name) => ((row[name] ?? '') === '' ? [] : `${name} ${row[name]}`)).join(', ');
+      const group = groupColumns.flatMap((name) => ((row[name] ?? '') === '' ? [] : `${name} ${row[name]}`)).join(', ');
       const differences = kind.figures.flatMap((figure) => toDifference(row, figure)).join(', ');
-      found.push(`${span}, ${place}: against the ${other}, the ${one} have ${differences}`);
+      found.push(`${span}, ${group}: against the ${other}, the ${one} have ${differences}`);
     }
   };
   const { first, last, firstWithRows } = await readExtent(db);

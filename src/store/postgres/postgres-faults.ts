@@ -9,7 +9,7 @@ export class StoreAwayError extends StoreError {
 
 interface Fault {
   readonly isPassing: boolean;
-  readonly sentence: (place: string) => string;
+  readonly sentence: (store: string) => string;
 }
 
 type Sentence = Fault['sentence'];
@@ -17,18 +17,18 @@ const passing = (sentence: Sentence): Fault => ({ isPassing: true, sentence });
 const lasting = (sentence: Sentence): Fault => ({ isPassing: false, sentence });
 
 const away = passing(
-  (place) => `${place} cannot be reached; check that it runs, its host and port in "store", and what lies between.`,
+  (store) => `${store} cannot be reached; check that it runs, its host and port in "store", and what lies between.`,
 );
-const starting = passing((place) => `${place} is starting or stopping; wait a moment.`);
+const starting = passing((store) => `${store} is starting or stopping; wait a moment.`);
 const refused = lasting(
-  (place) => `${place} refuses the user or the password in "store"; check both, and the server's pg_hba.conf.`,
+  (store) => `${store} refuses the user or the password in "store"; check both, and the server's pg_hba.conf.`,
 );
 const untrusted = lasting(
-  (place) =>
-    `${place} shows a certificate that is not trusted; add sslrootcert=<file of its CA> to "store", or correct the host.`,
+  (store) =>
+    `${store} shows a certificate that is not trusted; add sslrootcert=<file of its CA> to "store", or correct the host.`,
 );
 const tooBusy = passing(
-  (place) => `${place} took too long; look for what else it is doing, and for locks that are held.`,
+  (store) => `${store} took too long; look for what else it is doing, and for locks that are held.`,
 );
 
 /** By PostgreSQL's SQLSTATE, or the code of the system or of TLS. */
@@ -60,14 +60,14 @@ const byCode: Readonly<Record<string, Fault>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
   ERR_TLS_CERT_ALTNAME_INVALID: untrusted,
   CERT_HAS_EXPIRED: untrusted,
-  '3D000': lasting((place) => `${place} is not there; make it with "createdb", or name another one in "store".`),
+  '3D000': lasting((store) => `${store} is not there; make it with "createdb", or name another one in "store".`),
   '53300': passing(
-    (place) => `${place} has no connection left; raise its max_connections, or run fewer nodes or a connection pool.`,
+    (store) => `${store} has no connection left; raise its max_connections, or run fewer nodes or a connection pool.`,
   ),
-  '53100': passing((place) => `${place} has a full disk; make room there.`),
-  '53200': passing((place) => `${place} has no memory left; give its server more.`),
+  '53100': passing((store) => `${store} has a full disk; make room there.`),
+  '53200': passing((store) => `${store} has no memory left; give its server more.`),
   '25006': passing(
-    (place) => `${place} takes no writes (a standby, or set to read-only); point "store" at the primary.`,
+    (store) => `${store} takes no writes (a standby, or set to read-only); point "store" at the primary.`,
   ),
   '42501': lasting(lacksRights),
 };
@@ -77,27 +77,27 @@ const byMessage: readonly (readonly [RegExp, Fault])[] = [
   [/timeout|terminated|not queryable|connection (error|closed)|ended/i, away],
   [
     /does not support SSL/i,
-    lasting((place) => `${place} offers no TLS; set it up there, or write sslmode=disable in "store".`),
+    lasting((store) => `${store} offers no TLS; set it up there, or write sslmode=disable in "store".`),
   ],
-  [/password/i, lasting((place) => `${place} wants a password; write it in "store", or set PGPASSWORD.`)],
+  [/password/i, lasting((store) => `${store} wants a password; write it in "store", or set PGPASSWORD.`)],
   [
     /sslmode|sslrootcert/i,
     lasting(
-      (place) =>
-        `${place}: sslmode=verify-ca needs sslrootcert=<file of the CA>; add it to "store", or write verify-full.`,
+      (store) =>
+        `${store}: sslmode=verify-ca needs sslrootcert=<file of the CA>; add it to "store", or write verify-full.`,
     ),
   ],
 ];
 
 /** An error that is neither the server's nor the network's stays unchanged: a bug of ours. */
-export function toPostgresError(thrown: unknown, place: string): unknown {
+export function toPostgresError(thrown: unknown, store: string): unknown {
   if (!(thrown instanceof Error) || thrown instanceof StoreError) return thrown;
   // Several addresses were tried: the last error stands for all.
   const error = thrown instanceof AggregateError && thrown.errors.length > 0 ? thrown.errors.at(-1) : thrown;
   const code = Reflect.get(Object(error), 'code');
   const fault = findFault(code, error instanceof Error ? error.message : '');
   if (fault === undefined) return thrown;
-  const sentence = fault.sentence(place);
+  const sentence = fault.sentence(store);
   return fault.isPassing ? new StoreAwayError(sentence, thrown) : new StoreError(sentence, thrown);
 }
 
@@ -112,7 +112,7 @@ function findFault(code: unknown, message: string): Fault | undefined {
 }
 
 const readFile = lasting(
-  (place) => `${place}: a file that "store" names (a certificate, a key or a socket) is not there; check its path.`,
+  (store) => `${store}: a file that "store" names (a certificate, a key or a socket) is not there; check its path.`,
 );
 
 /** The connection is unusable: its statement may still be running. */
@@ -123,8 +123,8 @@ export function isConnectionLost(thrown: unknown): boolean {
   return /^(08|57P0|25P03)/.test(String(Reflect.get(thrown, 'code')));
 }
 
-export function lacksRights(place: string): string {
-  return `${place} does not give its user the rights it needs; let the user own the database, or grant CREATE and USAGE on its schema.`;
+export function lacksRights(store: string): string {
+  return `${store} does not give its user the rights it needs; let the user own the database, or grant CREATE and USAGE on its schema.`;
 }
 
 export interface ServerFacts {
@@ -137,10 +137,10 @@ export interface ServerFacts {
 const oldestVersion = 15;
 
 /** Undefined for a suitable server. */
-export function whyUnfit({ version, encoding, isStandby }: ServerFacts, place: string): string | undefined {
+export function whyUnfit({ version, encoding, isStandby }: ServerFacts, store: string): string | undefined {
   const major = Math.floor(version / 10_000);
-  if (major < oldestVersion) return `${place} is PostgreSQL ${major}; Postern needs ${oldestVersion} or newer.`;
-  if (encoding !== 'UTF8') return `${place} has the encoding ${encoding}; make a database with the encoding UTF8.`;
-  if (isStandby) return `${place} is a standby and takes no writes; point "store" at the primary.`;
+  if (major < oldestVersion) return `${store} is PostgreSQL ${major}; Postern needs ${oldestVersion} or newer.`;
+  if (encoding !== 'UTF8') return `${store} has the encoding ${encoding}; make a database with the encoding UTF8.`;
+  if (isStandby) return `${store} is a standby and takes no writes; point "store" at the primary.`;
   return undefined;
 }

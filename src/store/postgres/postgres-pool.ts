@@ -42,7 +42,7 @@ export function toClientConfig(url: string, { connectMs, statementMs }: Omit<Poo
 }
 
 /** For Kysely. Every fault becomes a sentence, and a connection in doubt is not reused. */
-export function createPostgresPool(url: string, place: string, settings: PoolSettings): PostgresPool {
+export function createPostgresPool(url: string, storeName: string, settings: PoolSettings): PostgresPool {
   const open = new Set<Client>();
   const idle = new IdleClients();
   class KnownClient extends Client {
@@ -85,9 +85,9 @@ export function createPostgresPool(url: string, place: string, settings: PoolSet
       try {
         const client = await takeLiving(pool);
         idle.delete(client);
-        return new GuardedClient(client, idle, place);
+        return new GuardedClient(client, idle, storeName);
       } catch (thrown) {
-        throw toPostgresError(thrown, place);
+        throw toPostgresError(thrown, storeName);
       }
     },
   };
@@ -113,13 +113,13 @@ class IdleClients extends Set<Client> {
 class GuardedClient implements PostgresPoolClient {
   readonly #client: PoolClient;
   readonly #idle: IdleClients;
-  readonly #place: string;
+  readonly #storeName: string;
   #isLost = false;
 
-  constructor(client: PoolClient, idle: IdleClients, place: string) {
+  constructor(client: PoolClient, idle: IdleClients, storeName: string) {
     this.#client = client;
     this.#idle = idle;
-    this.#place = place;
+    this.#storeName = storeName;
   }
 
   // The interface also knows cursors, which this store does not use: without one, none is ever passed.
@@ -148,7 +148,7 @@ class GuardedClient implements PostgresPoolClient {
         hangUp(this.#client);
         this.#idle.hangUpAll();
       }
-      throw toPostgresError(thrown, this.#place);
+      throw toPostgresError(thrown, this.#storeName);
     }
   }
 }

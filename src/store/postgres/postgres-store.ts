@@ -33,9 +33,9 @@ const retryPauseMs = 1_000;
 const migrationLock = 7_370_017_385_206_471;
 
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
-  const place = nameOf(url);
-  await whenThere(options, () => setUp(url, place));
-  const poolOf = (settings: PoolSettings): PostgresPool => createPostgresPool(url, place, settings);
+  const storeName = nameOf(url);
+  await whenThere(options, () => setUp(url, storeName));
+  const poolOf = (settings: PoolSettings): PostgresPool => createPostgresPool(url, storeName, settings);
   const pools = [poolOf(patient), poolOf(quick), poolOf(lasting)] as const;
   const [db, hurried, money] = [toKysely(pools[0]), toKysely(pools[1]), toKysely(pools[2])];
   const signal = createPostgresSignal({ config: toClientConfig(url, { connectMs: 2_000, statementMs: 2_000 }) });
@@ -55,19 +55,19 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 
 /** Migrates up, or back, and returns the names of the migrations that ran, or were set aside. */
 export async function migratePostgres(url: string, backTo?: string): Promise<string[]> {
-  const place = nameOf(url);
-  if (backTo === undefined) return setUp(url, place);
-  return withConnection(url, place, async (db) => {
-    await checkServer(db, place);
-    return alone(db, (transaction) => goBackTo(transaction, backTo, place));
+  const storeName = nameOf(url);
+  if (backTo === undefined) return setUp(url, storeName);
+  return withConnection(url, storeName, async (db) => {
+    await checkServer(db, storeName);
+    return alone(db, (transaction) => goBackTo(transaction, backTo, storeName));
   });
 }
 
 export async function readMissingOfPostgres(url: string): Promise<string[]> {
-  const place = nameOf(url);
-  return withConnection(url, place, async (db) => {
-    await checkServer(db, place);
-    return readMissing(db, place);
+  const storeName = nameOf(url);
+  return withConnection(url, storeName, async (db) => {
+    await checkServer(db, storeName);
+    return readMissing(db, storeName);
   });
 }
 
@@ -82,13 +82,13 @@ export function nameOf(url: string): string {
   return `The store in PostgreSQL${at}${database === '' ? '' : ` (database "${database}")`}`;
 }
 
-async function setUp(url: string, place: string): Promise<string[]> {
-  return withConnection(url, place, async (db) => {
-    await checkServer(db, place);
+async function setUp(url: string, storeName: string): Promise<string[]> {
+  return withConnection(url, storeName, async (db) => {
+    await checkServer(db, storeName);
     // Most starts find nothing to do: they lock nothing, and need no right to change tables.
-    if ((await readMissing(db, place)).length === 0) return [];
-    await checkRights(db, place);
-    return alone(db, (transaction) => migrate(transaction, place));
+    if ((await readMissing(db, storeName)).length === 0) return [];
+    await checkRights(db, storeName);
+    return alone(db, (transaction) => migrate(transaction, storeName));
   });
 }
 
@@ -100,19 +100,19 @@ function alone<T>(db: Kysely<Schema>, work: (transaction: Kysely<Schema>) => Pro
   });
 }
 
-async function checkServer(db: Kysely<Schema>, place: string): Promise<void> {
+async function checkServer(db: Kysely<Schema>, storeName: string): Promise<void> {
   const { rows } = await sql<ServerFacts>`
     select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
       pg_is_in_recovery() as "isStandby"`.execute(db);
-  const unfit = rows[0] === undefined ? undefined : whyUnfit(rows[0], place);
+  const unfit = rows[0] === undefined ? undefined : whyUnfit(rows[0], storeName);
   if (unfit !== undefined) throw new StoreError(unfit);
 }
 
 /** Checked first: after a failed statement the transaction gives no further reasons. */
-async function checkRights(db: Kysely<Schema>, place: string): Promise<void> {
+async function checkRights(db: Kysely<Schema>, storeName: string): Promise<void> {
   const { rows } = await sql<{ may: boolean | null }>`
     select has_schema_privilege(current_schema(), 'CREATE') as may`.execute(db);
-  if (rows[0]?.may !== true) throw new StoreError(lacksRights(place));
+  if (rows[0]?.may !== true) throw new StoreError(lacksRights(storeName));
 }
 
 /** Retries until the server is reachable or the patience ends. Lasting faults are reported at once. */
@@ -130,8 +130,8 @@ async function whenThere<T>({ clock, patienceMs = 0, onRetry }: PostgresOptions,
   }
 }
 
-async function withConnection<T>(url: string, place: string, work: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
-  const pool = createPostgresPool(url, place, unhurried);
+async function withConnection<T>(url: string, storeName: string, work: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
+  const pool = createPostgresPool(url, storeName, unhurried);
   try {
     return await work(toKysely(pool));
   } finally {

@@ -212,7 +212,7 @@ export function boundCells(cells: readonly Cell[], most = mostCells): readonly C
     const isFolded = cellNames.map((name) => folded.includes(name));
     const made = new Cells();
     for (const [index, cell] of byRequests.entries()) {
-      const names = index < kept ? cell.names : cell.names.map((name, place) => (isFolded[place] ? others : name));
+      const names = index < kept ? cell.names : cell.names.map((name, column) => (isFolded[column] ? others : name));
       made.of(cell.kind, names).addCell(cell);
     }
     bounded = made.values();

@@ -12,14 +12,16 @@ import { StoreError } from '../store-error.ts';
 const retries = { pauseMs: 20, attempts: 500 };
 
 /** SQLite would make it readable by all. An existing file is not opened: closing it would release this process's locks on it. */
-export function makeFile(path: string, place: string): void {
+export function makeFile(path: string, storeName: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
-    throw new StoreError(`${place} is a directory; point "store" at a file in it, such as "sqlite:data/postern.db".`);
+    throw new StoreError(
+      `${storeName} is a directory; point "store" at a file in it, such as "sqlite:data/postern.db".`,
+    );
   }
   // SQLite would take it for a new database, and delete the log.
   if (sizeOf(path) === 0 && sizeOf(`${path}-wal`) > 0) {
     throw new StoreError(
-      `${place} is damaged: the file is empty, and the log beside it (-wal) is not. Restore it from a backup; to start anew, move both away.`,
+      `${storeName} is damaged: the file is empty, and the log beside it (-wal) is not. Restore it from a backup; to start anew, move both away.`,
     );
   }
   makeDirectory(dirname(path), 0o700);
@@ -64,12 +66,12 @@ const writerCacheKiB = 8 * 1024;
 const openLog = 'SELECT count(*) FROM sqlite_schema';
 
 /** For data that must survive a power cut: commits are synced. */
-export async function openDurable(path: string, place: string): Promise<DatabaseSync> {
+export async function openDurable(path: string, storeName: string): Promise<DatabaseSync> {
   const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
   try {
     const mode = await whenFree(() => database.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
     if (mode !== 'wal' && mode !== 'memory') {
-      throw new StoreError(`${place} lies on a file system without shared memory; point "store" at a local disk.`);
+      throw new StoreError(`${storeName} lies on a file system without shared memory; point "store" at a local disk.`);
     }
     database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${writerCacheKiB}; ${openLog}`);
     return database;

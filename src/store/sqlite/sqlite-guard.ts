@@ -27,18 +27,18 @@ const look = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: fa
 /** The files of one connection, as when they were opened. */
 export class FileGuard {
   readonly #database: DatabaseSync;
-  readonly #place: string;
+  readonly #storeName: string;
   readonly #files: readonly string[];
   readonly #inodes: readonly (bigint | undefined)[];
   /** Path of the saved contents: the same for every process with the same log. */
   readonly #savedFile: string;
 
-  constructor(database: DatabaseSync, path: string, place: string) {
+  constructor(database: DatabaseSync, path: string, storeName: string) {
     const real = realpathSync(path);
     const found = suffixes.map((suffix) => look(real + suffix));
     const [, log] = found;
     this.#database = database;
-    this.#place = place;
+    this.#storeName = storeName;
     this.#files = suffixes.map((suffix) => real + suffix);
     this.#inodes = found.map((one) => one?.ino);
     this.#savedFile = `${real}${savedMark}${log?.birthtimeMs.toString(36)}${log?.ino.toString(36)}`;
@@ -50,7 +50,7 @@ export class FileGuard {
     if (lost === undefined) return;
     const saved = existsSync(this.#savedFile) ? ` What was in the store is saved in "${this.#savedFile}".` : '';
     throw new StoreError(
-      `${this.#place} takes no more writes: "${basename(lost)}" was deleted or replaced while it was open.${saved}`,
+      `${this.#storeName} takes no more writes: "${basename(lost)}" was deleted or replaced while it was open.${saved}`,
     );
   }
 

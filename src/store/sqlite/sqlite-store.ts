@@ -22,19 +22,19 @@ export function openSqliteFile(
   path: string,
   { clock, inThread, onLoss }: { clock: Clock; inThread: boolean; onLoss?: ((loss: StoreLoss) => void) | undefined },
 ): Promise<Store> {
-  return onFile(path, async (place) => {
-    const { database } = await openAlone(path, place, (db) => migrate(db, place));
+  return onFile(path, async (storeName) => {
+    const { database } = await openAlone(path, storeName, (db) => migrate(db, storeName));
     const secure = async (): Promise<boolean> => onFile(path, async () => emptyLog(path));
     if (inThread) {
       database.close();
-      const thread = createSqliteThread({ path, place });
+      const thread = createSqliteThread({ path, storeName });
       return createStore({ db: new Kysely<Schema>({ dialect: thread.dialect }), clock, secure, close: thread.close });
     }
     database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    const guard = new FileGuard(database, path, place);
+    const guard = new FileGuard(database, path, storeName);
     const watch = onLoss === undefined ? undefined : watchFiles(guard, onLoss);
     return createStore({
-      db: toKysely(database, place, guard),
+      db: toKysely(database, storeName, guard),
       clock,
       async secure() {
         guard.check();
@@ -53,11 +53,11 @@ let emptyMemory: Uint8Array | undefined;
 
 /** A temporary store. */
 export async function openSqliteMemory(clock: Clock): Promise<Store> {
-  const place = 'The store in memory';
+  const storeName = 'The store in memory';
   const database = open(':memory:', { enableForeignKeyConstraints: true });
-  const db = toKysely(database, place);
+  const db = toKysely(database, storeName);
   if (emptyMemory === undefined) {
-    await alone(database, () => migrate(db, place));
+    await alone(database, () => migrate(db, storeName));
     emptyMemory = database.serialize();
   } else database.deserialize(emptyMemory);
   return createStore({
@@ -72,9 +72,9 @@ export async function openSqliteMemory(clock: Clock): Promise<Store> {
 
 /** Migrates the file, or takes it back to a version, and returns the migrations that ran or were set aside. */
 export function migrateSqliteFile(path: string, backTo?: string): Promise<string[]> {
-  return onFile(path, async (place) => {
-    const { database, names } = await openAlone(path, place, (db) =>
-      backTo === undefined ? migrate(db, place) : goBackTo(db, backTo, place),
+  return onFile(path, async (storeName) => {
+    const { database, names } = await openAlone(path, storeName, (db) =>
+      backTo === undefined ? migrate(db, storeName) : goBackTo(db, backTo, storeName),
     );
     database.close();
     return names;
@@ -83,10 +83,10 @@ export function migrateSqliteFile(path: string, backTo?: string): Promise<string
 
 /** The pending ones; does not create a missing file. */
 export function readMissingOfFile(path: string): Promise<string[]> {
-  return onFile(path, async (place) => {
+  return onFile(path, async (storeName) => {
     const database = existsSync(path) ? openReader(path) : open(':memory:', {});
     try {
-      return await readMissing(toKysely(database, place), place);
+      return await readMissing(toKysely(database, storeName), storeName);
     } finally {
       database.close();
     }
@@ -94,21 +94,21 @@ export function readMissingOfFile(path: string): Promise<string[]> {
 }
 
 /** Faults name the file. */
-async function onFile<T>(path: string, work: (place: string) => Promise<T>): Promise<T> {
-  const place = `The store "${path}"`;
+async function onFile<T>(path: string, work: (storeName: string) => Promise<T>): Promise<T> {
+  const storeName = `The store "${path}"`;
   try {
-    return await work(place);
+    return await work(storeName);
   } catch (thrown) {
-    throw toStoreError(thrown, place);
+    throw toStoreError(thrown, storeName);
   }
 }
 
 /** Opens the file once the work is done on it, while no other process writes. */
-async function openAlone(path: string, place: string, work: (db: Kysely<Schema>) => Promise<string[]>) {
-  makeFile(path, place);
-  const database = await openDurable(path, place);
+async function openAlone(path: string, storeName: string, work: (db: Kysely<Schema>) => Promise<string[]>) {
+  makeFile(path, storeName);
+  const database = await openDurable(path, storeName);
   try {
-    return { database, names: await alone(database, () => work(toKysely(database, place))) };
+    return { database, names: await alone(database, () => work(toKysely(database, storeName))) };
   } catch (thrown) {
     if (database.isOpen) database.close();
     throw thrown;
@@ -127,7 +127,7 @@ async function alone<T>(database: DatabaseSync, work: () => Promise<T>): Promise
   }
 }
 
-function toKysely(database: DatabaseSync, place: string, guard?: FileGuard): Kysely<Schema> {
-  const toError = (thrown: unknown): unknown => toStoreError(thrown, place);
+function toKysely(database: DatabaseSync, storeName: string, guard?: FileGuard): Kysely<Schema> {
+  const toError = (thrown: unknown): unknown => toStoreError(thrown, storeName);
   return new Kysely<Schema>({ dialect: createSqliteDialect(database, toError, () => guard?.check()) });
 }

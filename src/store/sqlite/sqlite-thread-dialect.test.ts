@@ -22,7 +22,7 @@ async function open(t: TestContext) {
   const workers: Worker[] = [];
   const thread = createSqliteThread({
     path,
-    place: 'The store',
+    storeName: 'The store',
     startWorker(data) {
       const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData: data, env: {} });
       workers.push(worker);

@@ -29,7 +29,7 @@ const startThread = (data: SqliteThreadData): Worker =>
   // It needs nothing of the environment, so it gets none.
   new Worker(entry, { workerData: data, name: 'sqlite', env: {} });
 
-export function createSqliteThread({ path, place, startWorker = startThread }: SqliteThreadDeps) {
+export function createSqliteThread({ path, storeName, startWorker = startThread }: SqliteThreadDeps) {
   const pending = new Map<number, Pending>();
   let outbox: SqliteCall[] = [];
   let worker: Worker | undefined;
@@ -38,7 +38,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
   let isClosed = false;
 
   function start(): Worker {
-    const started = startWorker({ path, place });
+    const started = startWorker({ path, storeName });
     let cause: unknown;
     started.on('message', (answers: readonly SentAnswer[]) => {
       for (const answer of answers) settle(answer);
@@ -52,7 +52,7 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
       worker = undefined;
       pausedUntilMs = performance.now() + restMs;
       // The statement may or may not have been written: the caller learns that this is unknown.
-      const reason = isClosed ? closed() : broken(place, cause);
+      const reason = isClosed ? closed() : broken(storeName, cause);
       for (const { reject } of pending.values()) reject(reason);
       pending.clear();
       outbox = [];
@@ -63,13 +63,13 @@ export function createSqliteThread({ path, place, startWorker = startThread }: S
   function settle({ id, rows, changes, fault }: SentAnswer): void {
     const call = pending.get(id);
     pending.delete(id);
-    if (fault !== undefined) call?.reject(toStoreError(fromSent(fault), place));
+    if (fault !== undefined) call?.reject(toStoreError(fromSent(fault), storeName));
     else call?.resolve(toQueryResult({ rows, changes }));
   }
 
   function execute(session: number, query: CompiledQuery): Promise<QueryResult<unknown>> {
     if (isClosed) return Promise.reject(closed());
-    if (worker === undefined && performance.now() < pausedUntilMs) return Promise.reject(broken(place, undefined));
+    if (worker === undefined && performance.now() < pausedUntilMs) return Promise.reject(broken(storeName, undefined));
     worker ??= start();
     const { sql, parameters } = query;
     const lists = listsOf(query);
@@ -126,9 +126,9 @@ function closed(): StoreError {
   return new StoreError('The store is closed.');
 }
 
-function broken(place: string, thrown: unknown): unknown {
-  const cause = toStoreError(thrown, place);
+function broken(storeName: string, thrown: unknown): unknown {
+  const cause = toStoreError(thrown, storeName);
   // Sent by the thread as a plain error.
   if (cause instanceof Error && cause.name === 'StoreError') return new StoreError(cause.message, thrown);
-  return new StoreError(`${place} broke off; it is opened again, and what failed can be tried again.`, thrown);
+  return new StoreError(`${storeName} broke off; it is opened again, and what failed can be tried again.`, thrown);
 }

@@ -8,7 +8,7 @@ import { FileGuard } from './sqlite-guard.ts';
 /** Input: the file, and then statements; null ends the thread. */
 export interface SqliteThreadData {
   readonly path: string;
-  readonly place: string;
+  readonly storeName: string;
 }
 
 /** An error for a message: codes of SQLite and the file system are kept. */
@@ -30,10 +30,10 @@ function toSent(fault: unknown): SentFault {
   return { name: fault.name, message: fault.message, details: Object.fromEntries(details) };
 }
 
-async function run(port: NonNullable<typeof parentPort>, { path, place }: SqliteThreadData): Promise<void> {
-  const writer = await openDurable(path, place);
+async function run(port: NonNullable<typeof parentPort>, { path, storeName }: SqliteThreadData): Promise<void> {
+  const writer = await openDurable(path, storeName);
   const reader = openReader(path);
-  const guard = new FileGuard(writer, path, place);
+  const guard = new FileGuard(writer, path, storeName);
   const engine = createSqliteEngine({
     writer,
     reader,
