@@ -14,7 +14,6 @@ export async function readSetting(db: Kysely<Schema>, name: string): Promise<str
   return (await db.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst())?.value;
 }
 
-/** The same, locked until the transaction ends. */
 export async function lockSetting(trx: Transaction<Schema>, name: string): Promise<string | undefined> {
   const row = await trx
     .updateTable('settings')

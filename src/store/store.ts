@@ -28,7 +28,6 @@ export interface StoreParts {
   readonly money?: Kysely<Schema>;
   readonly clock: Clock;
   readonly signal?: Signal;
-  /** See LedgerStore. */
   secure(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -112,7 +112,6 @@ export async function countCompactBefore(db: Kysely<Schema>, beforeMs: number): 
   return Number(rows[0]?.count ?? 0);
 }
 
-/** Returns the deleted rows. */
 export async function deleteCompact(trx: Kysely<Schema>, beforeMs: number): Promise<readonly LedgerTable[]> {
   const { rows } = await sql<LedgerTable>`
     select ${compactColumns} from ${fromCompact} where seq < ${firstSeqOf(beforeMs)}`.execute(trx);
@@ -120,7 +119,6 @@ export async function deleteCompact(trx: Kysely<Schema>, beforeMs: number): Prom
   return rows;
 }
 
-/** Deletes shared values that no row has any more. */
 export async function deleteSharedValues(trx: Kysely<Schema>, beforeMs: number): Promise<void> {
   await trx
     .deleteFrom('ledger_places')

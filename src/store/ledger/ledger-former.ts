@@ -24,7 +24,7 @@ export async function forgetFormerMark(db: Kysely<Schema>): Promise<void> {
 export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
   if (!isSqlite(db)) return async () => false;
   const compact = new CompactInsert(db, async () => []);
-  /** Rows that stay are examined once. */
+  /** The last examined ID: rows that cannot be moved are examined once. */
   let lookedAt = '';
   let lastMark: string | undefined;
   const move = async (trx: Transaction<Schema>): Promise<boolean> => {

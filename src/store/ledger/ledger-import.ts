@@ -157,7 +157,6 @@ const toEntry = ({ row, accounts, capture }: ImportedRow): Entry => ({
   capture,
 });
 
-/** Returns the new rows. */
 function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
   const ifAbsent = <O>(insert: InsertQueryBuilder<Schema, 'ledger', O>) =>
     insert.onConflict((conflict) => conflict.column('id').doNothing());

@@ -48,7 +48,7 @@ export async function readPage(
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** Statements for one page. */
+/** The most statements for one page. */
 const mostWindows = 40;
 
 async function readByWindows(db: Kysely<Schema>, wanted: Wanted, nowMs: number): Promise<LedgerPage> {
@@ -66,7 +66,7 @@ async function readByWindows(db: Kysely<Schema>, wanted: Wanted, nowMs: number):
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** The ID that all rows of the stretch stand before. */
+/** Exclusive: behind the IDs of all rows of the stretch. */
 const endIdOf = ({ toMs }: Stretch): string => firstIdOf(toMs).padEnd(idLength, '0');
 
 const nothing = sql``;

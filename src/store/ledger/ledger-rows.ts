@@ -53,7 +53,6 @@ const longestModel = 256;
 
 /** The names and the outcome, which many rows share. */
 export type RowNames = Omit<LedgerSharedTable, 'id' | 'used_at'>;
-/** The remaining columns. */
 export type RowFigures = Omit<LedgerTable, keyof RowNames>;
 
 /** A row in both parts. Rows may share one object of names, and with it what was computed from it. */
@@ -82,7 +81,6 @@ export function toNames(row: LedgerRow): RowNames {
   };
 }
 
-/** The same for the remaining columns. */
 export function toFigures(row: LedgerRow): RowFigures {
   return {
     id: toText(row.id, longestName),

@@ -245,7 +245,6 @@ export class BlockReader {
     return undefined;
   }
 
-  /** False at the end. */
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left -= 1;

@@ -42,7 +42,7 @@ function addTo(sums: Float64Array, at: number, amount: number): void {
   sums[at] = (sums[at] ?? 0) + amount;
 }
 
-/** Counts that are copied from cells unchanged: from, to. */
+/** Counts copied unchanged from cells, as pairs of indexes. */
 const copied = seriesCounts.flatMap((name, to) => {
   const from = (counted as readonly string[]).indexOf(name);
   return from === -1 || name === 'attempts' || name === 'failedAttempts' ? [] : [[from, to] as const];
@@ -69,7 +69,6 @@ class Line {
   readonly isOthers: boolean;
   readonly sums = new Float64Array(seriesCounts.length);
   readonly sketches = sketched.map(() => new Sketch());
-  /** Of the current step. */
   readonly stepSums = new Float64Array(seriesCounts.length);
   readonly #stepSketch = new Sketch();
   readonly counts: readonly Float64Array[];
@@ -116,7 +115,7 @@ class Line {
     if (length > 0 && pairs !== undefined) to?.add(pairs, length);
   }
 
-  /** Ends a step of these lines, whose sum is this line. */
+  /** Ends a step; this line is the sum of these lines. */
   endStepOf(lines: readonly Line[], step: number): void {
     for (const line of lines) {
       for (let at = 0; at < this.stepSums.length; at++) addTo(this.stepSums, at, line.stepSums[at] ?? 0);
@@ -137,7 +136,6 @@ class Line {
     }
   }
 
-  /** Ends a step; returns the pairs of its sketch. */
   endStep(step: number): Pairs {
     const { sums, stepSums } = this;
     for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (stepSums[at] ?? 0);

@@ -9,7 +9,6 @@ import { isFailedAttempt } from './series-cells.ts';
 export const nameAt = Object.fromEntries(cellNames.map((name, index) => [name, index])) as Record<CellName, number>;
 export const pointAt = (name: SeriesCount): number => seriesCounts.indexOf(name);
 
-/** Iterates over the cells of a block that match a query. */
 export class Selection {
   readonly at: number;
   readonly reader: BlockReader;

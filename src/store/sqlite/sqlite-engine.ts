@@ -142,7 +142,6 @@ export function createSqliteEngine({ writer, reader, checkFiles, answer }: Sqlit
     return answers;
   }
 
-  /** Returns the fault, if any. */
   async function begin(): Promise<unknown> {
     for (let tries = 1; ; tries++) {
       try {

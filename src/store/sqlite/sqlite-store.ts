@@ -51,7 +51,6 @@ export function openSqliteFile(
 /** The serialised schema of a new memory store: made by the process's first. */
 let emptyMemory: Uint8Array | undefined;
 
-/** A temporary store. */
 export async function openSqliteMemory(clock: Clock): Promise<Store> {
   const storeName = 'The store in memory';
   const database = open(':memory:', { enableForeignKeyConstraints: true });
