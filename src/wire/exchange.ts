@@ -21,7 +21,7 @@ interface ExchangeOptions {
 }
 
 /** No whole answer came in the time for one. */
-class ExchangeTimeoutError extends Error {
+export class ExchangeTimeoutError extends Error {
   override readonly name = 'TimeoutError';
   readonly code = 'ERR_ANSWER_TIMEOUT';
 }

@@ -1,9 +1,9 @@
 /** Chooses the proxy for an origin from HTTPS_PROXY, http_proxy and NO_PROXY. */
 
 import { Buffer } from 'node:buffer';
-import { type BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { toAddressRange, toBlockList } from '../../lib/addresses/address-range.ts';
+import { includesAddress, isLoopback, toAddressRange, toBlockList } from '../../lib/addresses/address-range.ts';
 import { isSocketUrl } from '../../lib/addresses/socket-origin.ts';
 
 export interface ProxyAddress {
@@ -28,8 +28,6 @@ const defaultPorts = new Map([
   ['http:', 80],
   ['https:', 443],
 ]);
-
-const loopback = toBlockList(['127.0.0.0/8', '::1']);
 
 /**
  * An empty variable counts as one that is not set. Where curl and Go disagree: the lower-case name wins and white space separates too, as in curl;
@@ -57,7 +55,7 @@ export function createProxyRule(env: Readonly<Record<string, string | undefined>
     const port = url.port === '' ? defaultPorts.get(url.protocol) : Number(url.port);
     const direct =
       hostname === 'localhost' ||
-      holds(loopback, hostname) ||
+      isLoopback(hostname) ||
       exemptions.some((entry) => (entry.port ?? port) === port && entry.covers(hostname));
     return direct ? undefined : proxy;
   };
@@ -115,12 +113,7 @@ function toExemption(entry: string): Exemption {
 
 function coversAddresses(range: string, port: number | undefined): Exemption {
   const list = toBlockList([range]);
-  return { port, covers: (hostname) => holds(list, hostname) };
-}
-
-function holds(list: BlockList, hostname: string): boolean {
-  const version = isIP(hostname);
-  return version !== 0 && list.check(hostname, version === 4 ? 'ipv4' : 'ipv6');
+  return { port, covers: (hostname) => includesAddress(list, hostname) };
 }
 
 /** Without the brackets of an IPv6 address, and without a name's final dot. */

@@ -1,11 +1,10 @@
 /** Active health checks of upstreams at an interval. */
 
-import type { Buffer } from 'node:buffer';
 import { loopHeader } from '../../core/loop-mark.ts';
 import type { HealthCheck, Upstream } from '../../core/snapshot.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { AnswerHandler, ClientCall } from '../../wire/client-call.ts';
 import type { ClientPool } from '../../wire/client-pool.ts';
+import { ExchangeTimeoutError, exchange } from '../../wire/exchange.ts';
 import type { Pools } from '../connections/pools.ts';
 import type { Endpoint } from '../endpoints/endpoint-set.ts';
 import { isStaleConnection, toFailure } from '../failures.ts';
@@ -61,15 +60,13 @@ class Watch {
   readonly #settings: HealthCheck;
   readonly #deps: HealthChecksDeps;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** One for each endpoint. */
-  #running: readonly Check[] = [];
-  #stopped = false;
+  readonly #over = new AbortController();
 
   constructor(upstream: Upstream, settings: HealthCheck, deps: HealthChecksDeps) {
     this.#upstream = upstream;
     this.#settings = settings;
     this.#deps = deps;
-    this.#check();
+    void this.#check();
   }
 
   /** Continues with the new object where the check is the same; the credential may differ. */
@@ -85,122 +82,46 @@ class Watch {
   }
 
   stop(): void {
-    this.#stopped = true;
     clearTimeout(this.#timer);
-    for (const check of this.#running) check.cancel();
+    this.#over.abort();
   }
 
-  #check(): void {
-    const { pools, clock, installation, random = Math.random } = this.#deps;
+  async #check(): Promise<void> {
+    const { pools, clock, random = Math.random } = this.#deps;
     // After the interval at the earliest, and not in step with other gateways that started together.
     const nextAtMs = clock.monotonicMs() + this.#settings.intervalMs * (1 + random() / 10);
     const set = pools.endpointsOf(this.#upstream);
     const asked: readonly (Endpoint | undefined)[] = set?.all ?? [undefined];
-    const found: (string | undefined)[] = [];
-    const toCheck = (endpoint: Endpoint | undefined): Check => {
-      const toPool = (): ClientPool => endpoint?.pool ?? pools.of(this.#upstream);
-      return new Check(toPool, this.#upstream, this.#settings, installation, (why) => {
-        if (this.#stopped) return;
-        if (endpoint !== undefined) set?.checked(endpoint, why, clock.monotonicMs());
-        found.push(why);
-        if (found.length < asked.length) return;
-        this.#running = [];
-        this.#timer = setTimeout(() => this.#check(), Math.max(0, nextAtMs - clock.monotonicMs())).unref();
-        // One working endpoint is enough.
-        const ok = found.includes(undefined);
-        this.#deps.onResult(this.#upstream, ok, ok ? undefined : found[0]);
-      });
+    const checkOne = async (endpoint: Endpoint | undefined): Promise<string | undefined> => {
+      const why = await this.#complaint(() => endpoint?.pool ?? pools.of(this.#upstream));
+      if (endpoint !== undefined && !this.#over.signal.aborted) set?.checked(endpoint, why, clock.monotonicMs());
+      return why;
     };
-    this.#running = asked.map(toCheck);
-    for (const check of this.#running) check.send();
-  }
-}
-
-/** One request and its answer. `onEnd` is called once, with the complaint if any. */
-class Check implements AnswerHandler {
-  readonly #toPool: () => ClientPool;
-  readonly #upstream: Upstream;
-  readonly #settings: HealthCheck;
-  readonly #installation: string;
-  #onEnd: ((why: string | undefined) => void) | undefined;
-  #call: ClientCall | undefined = undefined;
-  #started = false;
-  readonly #timer: NodeJS.Timeout;
-  #status = 0;
-  #bodyBytes = 0;
-
-  constructor(
-    toPool: () => ClientPool,
-    upstream: Upstream,
-    settings: HealthCheck,
-    installation: string,
-    onEnd: (why: string | undefined) => void,
-  ) {
-    this.#toPool = toPool;
-    this.#upstream = upstream;
-    this.#settings = settings;
-    this.#installation = installation;
-    this.#onEnd = onEnd;
-    const { timeoutMs } = settings;
-    this.#timer = setTimeout(() => this.#end(`no answer within ${timeoutMs / 1000} s`), timeoutMs).unref();
+    const found = await Promise.all(asked.map(checkOne));
+    if (this.#over.signal.aborted) return;
+    this.#timer = setTimeout(() => void this.#check(), Math.max(0, nextAtMs - clock.monotonicMs())).unref();
+    // One working endpoint is enough.
+    const ok = found.includes(undefined);
+    this.#deps.onResult(this.#upstream, ok, ok ? undefined : found[0]);
   }
 
-  send(): void {
+  /** Undefined for a good answer. */
+  async #complaint(toPool: () => ClientPool): Promise<string | undefined> {
+    const { path, timeoutMs } = this.#settings;
     const { credentials } = this.#upstream;
     const credential = credentials.find(({ weight }) => weight > 0) ?? credentials[0];
-    const headers = [...credential.headers, 'user-agent', 'postern', loopHeader, this.#installation];
-    this.#started = false;
-    try {
-      this.#call = this.#toPool().send({ method: 'GET', path: this.#settings.path, headers }, this);
-    } catch (error) {
-      this.onError(error);
+    const headers = [...credential.headers, 'user-agent', 'postern', loopHeader, this.#deps.installation];
+    const options = { limitBytes: bodyLimitBytes, beyond: 'cut', timeoutMs, signal: this.#over.signal } as const;
+    for (;;) {
+      try {
+        const { status } = await exchange(toPool(), { method: 'GET', path, headers }, options);
+        // A redirect leads elsewhere, often to a page that always exists.
+        return status < 300 ? undefined : `status ${status}`;
+      } catch (error) {
+        if (error instanceof ExchangeTimeoutError) return `no answer within ${timeoutMs / 1000} s`;
+        // The upstream just closed an idle connection; the failed attempts use all of these up.
+        if (!isStaleConnection(error)) return toFailure(error, false).cause;
+      }
     }
-  }
-
-  cancel(): void {
-    this.#end('cancelled');
-  }
-
-  onStart(): void {
-    this.#started = true;
-  }
-
-  onSent(): void {}
-
-  onFirstByte(): void {}
-
-  onHead(status: number): void {
-    this.#status = status;
-  }
-
-  onBody(piece: Buffer): void {
-    this.#bodyBytes += piece.length;
-    if (this.#bodyBytes > bodyLimitBytes) this.#judge();
-  }
-
-  onEnd(): void {
-    this.#judge();
-  }
-
-  onError(error: unknown): void {
-    if (this.#onEnd === undefined) return;
-    // The upstream just closed an idle connection; the failed attempts use all of these up.
-    if (isStaleConnection(error)) this.send();
-    else this.#end(toFailure(error, this.#started).cause);
-  }
-
-  #judge(): void {
-    // A redirect leads elsewhere, often to a page that always exists.
-    this.#end(this.#status < 300 ? undefined : `status ${this.#status}`);
-  }
-
-  #end(why: string | undefined): void {
-    const onEnd = this.#onEnd;
-    if (onEnd === undefined) return;
-    this.#onEnd = undefined;
-    clearTimeout(this.#timer);
-    // No effect after the end of an answer.
-    this.#call?.abort();
-    onEnd(why);
   }
 }
