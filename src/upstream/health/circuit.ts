@@ -1,5 +1,7 @@
 /** Circuit breaker of a target or a credential: in cooldown after too many failures, then tried again by one call at a time. */
 
+import { RecentCalls } from './recent-calls.ts';
+
 const mostFailuresInARow = 5;
 const leastCalls = 20;
 const mostFailedShare = 0.5;
@@ -33,7 +35,7 @@ export class Circuit {
   openedCount = 0;
 
   readonly #random: () => number;
-  readonly #recent = new RecentCalls();
+  readonly #recent = new RecentCalls(1_000, recentSeconds);
   #isOpen = false;
   #isProbed = false;
   #nextCooldownMs = firstCooldownMs;
@@ -64,7 +66,7 @@ export class Circuit {
     this.#giveBack(ticket);
     if (this.#isStale(ticket)) return;
     this.consecutiveFailures = 0;
-    if (!this.#isOpen) this.#recent.add(nowMs, 0);
+    if (!this.#isOpen) this.#recent.add(nowMs, false);
     else if (nowMs >= this.bindingUntilMs) this.#close(nowMs);
   }
 
@@ -77,8 +79,8 @@ export class Circuit {
       if (ticket > 0) this.#openFor(oneBody === this.oneBody ? oneBody : undefined, nowMs, why, kind);
       return;
     }
-    this.#recent.add(nowMs, 1);
-    const isOver = this.consecutiveFailures >= mostFailuresInARow || this.#recent.failTooOften;
+    this.#recent.add(nowMs, true);
+    const isOver = this.consecutiveFailures >= mostFailuresInARow || this.#failsTooOften(nowMs);
     if (isOver) this.#openFor(oneBody, nowMs, why, kind);
   }
 
@@ -145,6 +147,11 @@ export class Circuit {
     return ticket === 0 ? this.#isOpen : Math.abs(ticket) !== this.#period;
   }
 
+  #failsTooOften(nowMs: number): boolean {
+    const { calls, failedCalls } = this.#recent.sums(nowMs);
+    return calls >= leastCalls && failedCalls >= calls * mostFailedShare;
+  }
+
   #giveBack(ticket: number): void {
     if (ticket === this.#period) this.#isProbed = false;
   }
@@ -172,64 +179,5 @@ export class Circuit {
     this.openedBy = undefined;
     this.oneBody = undefined;
     this.#recent.clear();
-  }
-}
-
-/** Shared by all circuits that were never called, as most of many targets: nothing is ever added to it. */
-const none = new Uint32Array(recentSeconds);
-
-/** Calls and failures of the last seconds, one counter per second. */
-class RecentCalls {
-  #calls = none;
-  #failures = none;
-  #second = 0;
-
-  add(nowMs: number, failures: 0 | 1): void {
-    if (this.#calls === none) {
-      this.#calls = new Uint32Array(recentSeconds);
-      this.#failures = new Uint32Array(recentSeconds);
-    }
-    this.#goTo(Math.floor(nowMs / 1000));
-    const slot = this.#second % recentSeconds;
-    this.#calls[slot] = (this.#calls[slot] ?? 0) + 1;
-    this.#failures[slot] = (this.#failures[slot] ?? 0) + failures;
-  }
-
-  /** The newest first. */
-  takeBack(failures: number): void {
-    let left = failures;
-    for (let second = this.#second; left > 0 && second > this.#second - recentSeconds; second -= 1) {
-      const slot = ((second % recentSeconds) + recentSeconds) % recentSeconds;
-      const taken = Math.min(left, this.#failures[slot] ?? 0);
-      this.#failures[slot] = (this.#failures[slot] ?? 0) - taken;
-      this.#calls[slot] = Math.max(0, (this.#calls[slot] ?? 0) - taken);
-      left -= taken;
-    }
-  }
-
-  get failTooOften(): boolean {
-    let calls = 0;
-    let failures = 0;
-    for (let slot = 0; slot < recentSeconds; slot += 1) {
-      calls += this.#calls[slot] ?? 0;
-      failures += this.#failures[slot] ?? 0;
-    }
-    return calls >= leastCalls && failures >= calls * mostFailedShare;
-  }
-
-  clear(): void {
-    this.#calls.fill(0);
-    this.#failures.fill(0);
-  }
-
-  #goTo(second: number): void {
-    if (second - this.#second >= recentSeconds) this.clear();
-    else for (let next = this.#second + 1; next <= second; next += 1) this.#empty(next % recentSeconds);
-    this.#second = second;
-  }
-
-  #empty(slot: number): void {
-    this.#calls[slot] = 0;
-    this.#failures[slot] = 0;
   }
 }

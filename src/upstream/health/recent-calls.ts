@@ -1,22 +1,28 @@
-/** Counts calls and failures of the last five minutes for display; routing does not use them. */
+/** Counts the calls and failures of a recent span, with one counter for each of its equal parts. */
 
-const slotMs = 10_000;
-const slots = 30;
-
-/** Shared by all targets that were never called, as most of many targets: nothing is ever added to it. */
-const none = new Uint32Array(slots);
+/** Shared by all that were never called, as most of many targets: nothing is ever added to it. */
+const none = new Uint32Array(0);
 
 export class RecentCalls {
+  readonly #partMs: number;
+  readonly #parts: number;
   #calls = none;
   #failed = none;
-  #slot = 0;
+  /** The newest part, counted from the clock's beginning. */
+  #part = 0;
   wasCalled = false;
+
+  /** By default the last five minutes, for display. */
+  constructor(partMs = 10_000, parts = 30) {
+    this.#partMs = partMs;
+    this.#parts = parts;
+  }
 
   add(nowMs: number, isFailure: boolean): void {
     const at = this.#goTo(nowMs);
     if (!this.wasCalled) {
-      this.#calls = new Uint32Array(slots);
-      this.#failed = new Uint32Array(slots);
+      this.#calls = new Uint32Array(this.#parts);
+      this.#failed = new Uint32Array(this.#parts);
     }
     this.wasCalled = true;
     this.#calls[at] = (this.#calls[at] ?? 0) + 1;
@@ -35,27 +41,41 @@ export class RecentCalls {
     this.#failed[at] = Math.max(0, (this.#failed[at] ?? 0) - 1);
   }
 
+  /** Forgets so many failed calls, the newest first. */
+  takeBack(failures: number): void {
+    let left = failures;
+    for (let part = this.#part; left > 0 && part >= 0 && part > this.#part - this.#parts; part -= 1) {
+      const at = part % this.#parts;
+      const taken = Math.min(left, this.#failed[at] ?? 0);
+      this.#failed[at] = (this.#failed[at] ?? 0) - taken;
+      this.#calls[at] = Math.max(0, (this.#calls[at] ?? 0) - taken);
+      left -= taken;
+    }
+  }
+
   sums(nowMs: number): { readonly calls: number; readonly failedCalls: number } {
     this.#goTo(nowMs);
     const calls = this.#calls.reduce((sum, count) => sum + count, 0);
     const failed = this.#failed.reduce((sum, count) => sum + count, 0);
-    // A call may have begun in a slot that has expired since.
+    // A call may have begun in a part that has expired since.
     return { calls, failedCalls: Math.min(failed, calls) };
   }
 
+  clear(): void {
+    this.#calls.fill(0);
+    this.#failed.fill(0);
+  }
+
   #goTo(nowMs: number): number {
-    const slot = Math.floor(nowMs / slotMs);
-    if (!this.wasCalled) this.#slot = slot;
-    if (slot - this.#slot >= slots) {
-      this.#calls.fill(0);
-      this.#failed.fill(0);
-    } else {
-      for (let next = this.#slot + 1; next <= slot; next += 1) {
-        this.#calls[next % slots] = 0;
-        this.#failed[next % slots] = 0;
-      }
-    }
-    this.#slot = Math.max(slot, this.#slot);
-    return this.#slot % slots;
+    const part = Math.floor(nowMs / this.#partMs);
+    if (part - this.#part >= this.#parts) this.clear();
+    else for (let next = this.#part + 1; next <= part; next += 1) this.#empty(next % this.#parts);
+    this.#part = Math.max(part, this.#part);
+    return this.#part % this.#parts;
+  }
+
+  #empty(at: number): void {
+    this.#calls[at] = 0;
+    this.#failed[at] = 0;
   }
 }
