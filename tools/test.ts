@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { reasonOf } from '../src/lib/thrown.ts';
 import { installClients, installForeign } from '../test/matrix/install.ts';
 import { buildConsole } from './build-console.ts';
 
@@ -23,66 +24,131 @@ const apart = [
 const longest = ['test/conformance/families.test.ts'];
 /** To start a process for each file would take longer than most files do; with so many for each lane no lane waits long for the last one. */
 const partsPerLane = 2;
-
-const [mode = 'unit', ...more] = process.argv.slice(2);
-/** Tests wait for clocks, children and threads a third of their time: two more than there are cores. */
-const lanes = availableParallelism() + 2;
-
-// What takes long and is needed by all is done outside the tests, as their time is limited.
-if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('clients')))) await installClients();
-if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('foreign')))) await installForeign();
-if (mode === 'full' && (more.length === 0 || more.some((file) => file.includes('browser')))) await buildConsole();
-
-if (mode === 'unit' && more.length === 0) process.exitCode = await runUnits();
-else process.exitCode = (await run(more.length > 0 ? more : full, availableParallelism() + 1)).code;
+/** Of `full` without the browser: what takes a minute or more begins first. */
+const minutes = ['image', 'chaos-traffic', 'chaos-books', 'package', 'postgres-store', 'upgrade', 'compose'].map(
+  (name) => `test/full/${name}.test.ts`,
+);
+/** What these need is fetched for minutes, while other files run. */
+const installedFirst = [
+  { file: 'test/full/foreign.test.ts', named: 'foreign', install: () => installForeign() },
+  { file: 'test/full/clients.test.ts', named: 'clients', install: installClients },
+];
 
 interface Ended {
   readonly code: number;
   readonly output: string;
 }
 
-/** Many files in one process, a few processes at a time; the output of each is printed when it ends. */
+/** Files of one process. */
+type Part = readonly string[];
+
+const [mode = 'unit', ...more] = process.argv.slice(2);
+/** Tests wait for clocks, children and threads a third of their time: two more than there are cores. */
+const lanes = availableParallelism() + 2;
+const ended: Ended[] = [];
+
+// What takes long and is needed by all is done outside the tests, as their time is limited.
+if (mode === 'full') {
+  const isNamed = (word: string): boolean => more.some((file) => file.includes(word));
+  for (const { named, install } of installedFirst) if (isNamed(named)) await install();
+  if (more.length === 0 || isNamed('browser')) await buildConsole();
+}
+
+if (more.length > 0) process.exitCode = (await run(more, availableParallelism() + 1)).code;
+else process.exitCode = mode === 'full' ? await runFull() : await runUnits();
+
+/** Many files in one process, a few processes at a time. */
 async function runUnits(): Promise<number> {
   const files = globSync(unit).sort();
   const shared = files.filter((file) => ![...apart, ...longest].includes(file));
   const count = lanes * partsPerLane;
-  const waiting = Array.from({ length: count }, (_, part) => shared.filter((_, index) => index % count === part));
+  const waiting: Part[] = Array.from({ length: count }, (_, part) =>
+    shared.filter((_, index) => index % count === part),
+  );
   for (const some of [apart, longest]) waiting.unshift(files.filter((file) => some.includes(file)));
-  const ended: Ended[] = [];
+  await Promise.all(Array.from({ length: lanes }, () => runAll([waiting], 'one process')));
+  return sumUp(files.length);
+}
+
+/**
+ * A process for each file, the output of which is printed when it ends. Browsers keep the processors busy, and the other tests mostly wait: half of
+ * the lanes begin with each kind, so that both run side by side until the end.
+ */
+async function runFull(): Promise<number> {
+  const files = globSync(full).sort();
+  const first = [...minutes, ...installedFirst.map(({ file }) => file)];
+  const rest = files.filter((file) => !first.includes(file));
+  const isInBrowser = (file: string): boolean => file.startsWith('test/browser/');
+  const inBrowser: Part[] = rest.filter(isInBrowser).map((file) => [file]);
+  const others: Part[] = [...minutes, ...rest.filter((file) => !isInBrowser(file))].map((file) => [file]);
   await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-        const one = await run(part, 'one process');
-        process.stdout.write(one.output);
-        ended.push(one);
-      }
+    Array.from({ length: lanes }, async (_, lane) => {
+      if (lane === 0) await runInstalled();
+      await runAll(lane % 2 === 0 ? [inBrowser, others] : [others, inBrowser], 'one file');
     }),
   );
+  return sumUp(files.length);
+}
+
+async function runInstalled(): Promise<void> {
+  for (const { file, install } of installedFirst) {
+    try {
+      await install();
+    } catch (error) {
+      // The other files run all the same.
+      ended.push({ code: 1, output: `✖ failing tests:\n\n${file} cannot run: ${reasonOf(error)}\n` });
+      continue;
+    }
+    await runAll([[[file]]], 'one file');
+  }
+}
+
+/** Runs what waits, the first queue before the second, until nothing does. */
+async function runAll(queues: readonly Part[][], how: 'one process' | 'one file'): Promise<void> {
+  for (;;) {
+    const part = queues.find((waiting) => waiting.length > 0)?.shift();
+    if (part === undefined) return;
+    const startedMs = performance.now();
+    const one = await run(part, how);
+    const seconds = Math.round((performance.now() - startedMs) / 1000);
+    process.stdout.write(how === 'one file' ? `\n== ${part.join()} (${seconds} s)\n${one.output}` : one.output);
+    ended.push(one);
+  }
+}
+
+/** Prints how many tests passed, and again those that failed: by then they are far above. */
+function sumUp(files: number): number {
   const sumOf = (what: string): number =>
     ended.reduce((sum, { output }) => sum + Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0), 0);
+  const failed = ended.filter(({ code }) => code !== 0);
+  for (const { output } of failed) console.log(output.slice(output.lastIndexOf('\n✖ failing tests:') + 1));
   console.log(
-    `\nin all ${files.length} files: ${sumOf('pass')} passed, ${sumOf('fail')} failed, ${sumOf('skipped')} skipped`,
+    `\nin all ${files} files: ${sumOf('pass')} passed, ${sumOf('fail') + sumOf('cancelled')} failed, ${sumOf('skipped')} skipped`,
   );
-  return ended.some(({ code }) => code !== 0) ? 1 : 0;
+  return failed.length > 0 ? 1 : 0;
 }
 
 /** With a number, each file has a process of its own, this many at a time, and the output is shown at once. */
-function run(files: readonly string[], concurrency: number | 'one process'): Promise<Ended> {
-  const isOne = concurrency === 'one process';
+function run(files: Part, how: number | 'one process' | 'one file'): Promise<Ended> {
+  const isShown = typeof how === 'number';
+  const modes = {
+    'one process': ['--test', '--test-isolation=none'],
+    // As --test starts it.
+    'one file': ['--test-force-exit'],
+  };
   const child = spawn(
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
       '--max-semi-space-size=32',
-      '--test',
       '--test-reporter=spec',
       '--test-timeout=180000',
       // A file whose tests have failed may leave a process behind, and would wait for it for ever.
-      ...(isOne ? ['--test-isolation=none'] : ['--test-force-exit', `--test-concurrency=${concurrency}`]),
+      ...(isShown ? ['--test', '--test-force-exit', `--test-concurrency=${how}`] : modes[how]),
       ...files,
     ],
     {
-      stdio: ['inherit', isOne ? 'pipe' : 'inherit', 'inherit'],
+      stdio: ['inherit', isShown ? 'inherit' : 'pipe', 'inherit'],
       // Most files load the whole gateway: what was compiled for one serves the others.
       env: { NODE_COMPILE_CACHE: 'node_modules/.cache/postern', ...process.env },
     },
