@@ -47,9 +47,9 @@ export function printFaults(
   { file, faults }: Pick<FaultsFound, 'file' | 'faults'>,
   print: (line: string) => void,
 ): void {
-  for (const { place: elsewhere, path, line, message } of faults) {
-    const place = [elsewhere ?? file ?? 'configuration', ...(line === undefined ? [] : [String(line)])].join(':');
-    print(path === '' ? `${place}  ${message}` : `${place}  ${path}  ${message}`);
+  for (const { origin, path, line, message } of faults) {
+    const location = [origin ?? file ?? 'configuration', ...(line === undefined ? [] : [String(line)])].join(':');
+    print(path === '' ? `${location}  ${message}` : `${location}  ${path}  ${message}`);
   }
 }
 

@@ -88,7 +88,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     file === undefined
       ? undefined
       : await withIncluded(written, file, { env: options.env, cwd, isList: isElementList });
-  const { source, env, places } = withOutsideSettings(included?.source ?? written, options.env, set);
+  const { source, env, origins } = withOutsideSettings(included?.source ?? written, options.env, set);
   const { tree, faults, positionOf } = withElements(source, sealed);
   if (tree === undefined) return { ok: false, faults: faults.all().map(withMaskedFault), file, store: undefined };
 
@@ -98,8 +98,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const substitution = withSecrets(substituted, secretFiles, faults);
   const unknown = options.refusesUnknownVariables === true ? unknownVariables(options.env, substitution.names) : [];
   const allFaults = (): Fault[] => [...faults.all(), ...unknown].map(withMaskedFault);
-  const place = { env, cwd, store: storeIn(substitution.tree) };
-  const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(place, faults), faults);
+  const keySource = { env, cwd, store: storeIn(substitution.tree) };
+  const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(keySource, faults), faults);
   const document = await timeSliced(judgingDocument(substitution, { faults, positionOf, elements }));
   if (document === undefined) return { ok: false, faults: allFaults(), file, store: undefined };
 
@@ -108,7 +108,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     ...passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`),
     ...(included?.warnings ?? []),
   ];
-  const keyFile = elements.length === 0 ? undefined : keyFileOf(place);
+  const keyFile = elements.length === 0 ? undefined : keyFileOf(keySource);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
   if (keyWarning !== undefined) warnings.push(keyWarning);
   const misplacedSecrets = await timeSliced(findMisplacedSecrets(substitution.tree, elements, warnings));
@@ -140,7 +140,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     ok: true,
     snapshot,
     file,
-    setOutside: places,
+    setOutside: origins,
     files,
     warnings: warnings.map((warning) => withMasks(withLocation(warning, positionOf))),
     misplacedSecrets,
@@ -173,9 +173,9 @@ function storeIn(tree: unknown): string | undefined {
   return typeof written === 'string' ? written : undefined;
 }
 
-async function findKeyRing(place: SecretKeySource, faults: FaultList): Promise<KeyRing | 'none' | 'unfit'> {
+async function findKeyRing(keySource: SecretKeySource, faults: FaultList): Promise<KeyRing | 'none' | 'unfit'> {
   try {
-    return (await readKeyRing(place)) ?? 'none';
+    return (await readKeyRing(keySource)) ?? 'none';
   } catch (error) {
     if (!(error instanceof SecretKeyError)) throw error;
     faults.add([], error.message);

@@ -90,7 +90,7 @@ export async function openLeniently(
   const alone = await loadWith(surroundings, []);
   if (alone.ok) {
     const [first] = whole.faults;
-    const place = [first?.place, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
+    const place = [first?.origin, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
     surroundings.stderr(
       `postern: what the store holds makes no whole with the file (${place}: ${first?.message}); going on without`,
     );

@@ -60,8 +60,8 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
     refused: () => refused,
     /** With the faults of a refused file. */
     reloaded(faults: readonly Fault[] | undefined): void {
-      const said = faults?.map(({ place, line, path, message }) => ({
-        file: place ?? loaded.file,
+      const said = faults?.map(({ origin, line, path, message }) => ({
+        file: origin ?? loaded.file,
         line,
         message: path === '' ? message : `${path}: ${message}`,
       }));

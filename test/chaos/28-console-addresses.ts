@@ -286,7 +286,7 @@ function load(hosts: readonly (readonly [id: string, url: string])[], more: Read
 async function acceptedOf(urls: readonly string[]): Promise<string[]> {
   const loaded = await load(urls.map((url, index) => [`x${index}`, url] as const));
   if (loaded.ok) return [...urls];
-  const refused = new Set(loaded.faults.map(({ place }) => /"x(\d+)"/.exec(place ?? '')?.[1]));
+  const refused = new Set(loaded.faults.map(({ origin }) => /"x(\d+)"/.exec(origin ?? '')?.[1]));
   return urls.filter((_, index) => !refused.has(String(index)));
 }
 

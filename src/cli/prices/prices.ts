@@ -103,7 +103,7 @@ function readCsv(
 ): PriceReading {
   const faults: Fault[] = [];
   const report = (line: number, message: string): void => {
-    faults.push({ place: name, path: '', line, message });
+    faults.push({ origin: name, path: '', line, message });
   };
   const rows = [...drain(readingPriceCsv(text, report))];
   for (const { service, amounts, line } of rows) {

@@ -157,7 +157,7 @@ function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): voi
   const said = Array.from(notes, ([name, text]) => `${name}: ${text}`).join(', ');
   throw new FaultsFound(
     lacking.map(({ at }) => ({
-      place: file.name,
+      origin: file.name,
       path: `${at[0]}[${at[1]}].metadata`,
       ...file.positionOf(at),
       message: `lacks what --prune goes by (${said}); add it, or the next run would leave this behind`,

@@ -91,11 +91,11 @@ function toRates(limits: WrittenCaps['limits']): Rate[] {
 function toBudgets(written: WrittenCaps['budgets'], location: Location<Reporting>): Budget[] {
   const firstOf = createFirsts<Location<Reporting>>();
   return written.flatMap(({ every: period, amount: nanos, alerts }, index) => {
-    const place = location.at(index);
-    const first = firstOf(period, place);
+    const budget = location.at(index);
+    const first = firstOf(period, budget);
     if (first !== undefined) {
       const both = `has the same period (${period}) as ${first.inWords()}`;
-      place.at('every').fault(`${both}; there is one budget for each period, so keep one of the two`);
+      budget.at('every').fault(`${both}; there is one budget for each period, so keep one of the two`);
       return [];
     }
     const percentages = [...new Set(alerts.map(({ percent }) => percent))].sort((a, b) => a - b);

@@ -36,7 +36,7 @@ export interface Entry<T> {
 
 export type Reporting = Pick<CompileContext, 'faults' | 'positionOf' | 'isSubstituted' | 'warnings'>;
 
-/** The place of a value in the configuration: takes faults and warnings about it. */
+/** The location of a value in the configuration: takes faults and warnings about it. */
 export class Location<C extends Reporting = CompileContext> {
   readonly context: C;
   readonly path: Path;
@@ -73,7 +73,7 @@ export class Location<C extends Reporting = CompileContext> {
   inWords(): string {
     const position = this.context.positionOf(this.path);
     if (position === undefined) return toPathText(this.path);
-    const file = position.place === undefined ? '' : `${position.place}, `;
+    const file = position.origin === undefined ? '' : `${position.origin}, `;
     return `${toPathText(position.pathThere ?? this.path)} (${file}line ${position.line})`;
   }
 }
@@ -115,7 +115,7 @@ export function createFirsts<At>(): (name: string, at: At) => At | undefined {
   };
 }
 
-/** Hands out names once: the second claim is a fault that names the first one's place. */
+/** Hands out names once: the second claim is a fault that names the location of the first. */
 export function createClaims(): (name: string, location: Location) => boolean {
   const firstOf = createFirsts<Location>();
   return (name, location) => {

@@ -191,12 +191,12 @@ function* namesIn(elements: readonly unknown[], keys: readonly string[]): Genera
 
 /** An element of the store with the ID of one in the file is a fault, and ignored. */
 function withoutConflicts(elements: readonly Element[], written: Settings, context: Reporting): Element[] {
-  const places = new Map<string, number>();
+  const indexes = new Map<string, number>();
   if (elements.length > 0) {
     for (const list of elementLists) {
       for (const [index, element] of written[list].entries()) {
         const name = isMapping(element) ? `${list} ${element.id}` : '';
-        if (!places.has(name)) places.set(name, index);
+        if (!indexes.has(name)) indexes.set(name, index);
       }
     }
   }
@@ -209,7 +209,7 @@ function withoutConflicts(elements: readonly Element[], written: Settings, conte
     // Its keys are checked one by one.
     if (kind === 'setting') return true;
     const list = resourceLists[kind];
-    const index = places.get(`${list} ${id}`);
+    const index = indexes.get(`${list} ${id}`);
     if (index === undefined) return true;
     location.fault(`${JSON.stringify(id)} ${inFileToo(new Location(context, [list, index, 'id']))}`);
     return false;

@@ -116,13 +116,13 @@ function report(
   }
   const mayShow = wantsScalar(schema, path) && !isSecretAt(schema, path) && !isSubstituted([...at, ...path]);
   const near = mayShow && typeof value === 'string' ? nearestName(value, namesWanted(issue)) : undefined;
-  const place = [...at, ...path];
+  const fullPath = [...at, ...path];
   faults.add(
-    place,
+    fullPath,
     `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${suggestion(near)}`,
   );
   // It is removed from here on, but must not be reported as missing.
-  faults.hush(place);
+  faults.hush(fullPath);
 }
 
 function namesWanted(issue: Issue): string[] {

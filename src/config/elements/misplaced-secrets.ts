@@ -13,7 +13,7 @@ interface Found {
   readonly path: Path;
   readonly secret: string;
   readonly mask: string;
-  places: number;
+  count: number;
 }
 
 /** The found secrets by their masks. Each is one warning for the file, and one for an element of the store. It may pause at every `yield`. */
@@ -59,8 +59,8 @@ function findEach(texts: readonly FoundText[], schema: z.core.$ZodType): Found[]
     const secret = secretAt(schema, path, text);
     if (secret === undefined) continue;
     const before = found.get(secret);
-    if (before === undefined) found.set(secret, { path, secret, mask: maskOf(secret), places: 1 });
-    else before.places++;
+    if (before === undefined) found.set(secret, { path, secret, mask: maskOf(secret), count: 1 });
+    else before.count++;
   }
   return [...found.values()];
 }
@@ -79,7 +79,7 @@ function hostIn(text: string): string {
   return /^[a-z][a-z+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(text)?.[1] ?? '';
 }
 
-function toWarning({ path, mask, places }: Found): string {
-  const more = places === 1 ? '' : `, here and in ${places - 1} more ${places === 2 ? 'place' : 'places'}`;
+function toWarning({ path, mask, count }: Found): string {
+  const more = count === 1 ? '' : `, here and in ${count - 1} more ${count === 2 ? 'place' : 'places'}`;
   return `${toPathText(path)}: holds what looks like a secret of a service, where none belongs${more}; it is shown as ${mask}: write something else, and revoke the secret`;
 }

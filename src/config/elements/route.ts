@@ -57,7 +57,7 @@ export const routeSchema = mapping({
     output: fieldPath().describe('Output tokens.'),
     units: fieldPath().describe('Units of `price.search_unit`, such as pages.'),
   })
-    .refine((written) => Object.values(written).some((place) => place !== undefined), {
+    .refine((written) => Object.values(written).some((field) => field !== undefined), {
       error: 'at least one of input, output and units',
       when: ({ issues }) => issues.length === 0,
     })
@@ -98,12 +98,12 @@ export function* compileRoutes(
   context: CompileContext,
 ): Generator<undefined, readonly CustomRoute[], undefined> {
   const routes: CustomRoute[] = [];
-  const places: { readonly path: string; readonly at: Location }[] = [];
+  const earlier: { readonly path: string; readonly at: Location }[] = [];
   for (const { path, value } of entries) {
     yield;
     const location = new Location(context, path);
     const at = location.at('path');
-    const before = places.find((other) => mayMeanTheSame(other.path, value.path));
+    const before = earlier.find((other) => mayMeanTheSame(other.path, value.path));
     const taken = context.takenPaths.find((other) => mayMeanTheSame(other.path, value.path));
     if (before !== undefined) {
       at.fault(`may mean the same as ${before.at.inWords()}; each path stands for one thing`);
@@ -112,7 +112,7 @@ export function* compileRoutes(
     } else if (taken !== undefined) {
       at.fault(`may mean the same as ${taken.path}, which is there already; choose another`);
     }
-    places.push({ path: value.path, at });
+    earlier.push({ path: value.path, at });
     checkUpstreams(value, upstreams, location.at('upstreams'));
     const model = toModelField(value, models, location);
     if (model !== undefined) routes.push(toRoute(value, model));

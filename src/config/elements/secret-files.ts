@@ -25,9 +25,9 @@ const secretFields: readonly SecretField[] = [...settingsIn(configurationSchema)
 
 /** As the configuration spells them. */
 export function secretFilesIn(tree: unknown): string[] {
-  return secretFields.flatMap((place) =>
-    mappingsAt(tree, place).flatMap(({ mapping }) => {
-      const file = mapping[place.fileName];
+  return secretFields.flatMap((field) =>
+    mappingsAt(tree, field).flatMap(({ mapping }) => {
+      const file = mapping[field.fileName];
       return typeof file === 'string' ? [file] : [];
     }),
   );
@@ -41,19 +41,19 @@ export function withSecrets(
 ): Substitution {
   const read = new Set<string>();
   const own = new OwnedTree(tree);
-  for (const place of secretFields) {
-    for (const { mapping, path } of mappingsAt(own.tree, place)) {
-      const file = mapping[place.fileName];
+  for (const field of secretFields) {
+    for (const { mapping, path } of mappingsAt(own.tree, field)) {
+      const file = mapping[field.fileName];
       if (typeof file !== 'string') continue;
-      const at = [...path, place.fileName];
+      const at = [...path, field.fileName];
       const secret = readSecret(files.content(file));
-      if (mapping[place.name] !== undefined) faults.add(at, `stands beside ${place.name}; keep one of the two`);
+      if (mapping[field.name] !== undefined) faults.add(at, `stands beside ${field.name}; keep one of the two`);
       else if ('reason' in secret) {
         faults.add(at, `the file cannot be used: ${secret.reason}`);
-        faults.hush([...path, place.name]);
+        faults.hush([...path, field.name]);
       } else {
-        own.put([...path, place.name], secret.text);
-        read.add(toPathText([...path, place.name]));
+        own.put([...path, field.name], secret.text);
+        read.add(toPathText([...path, field.name]));
       }
     }
   }

@@ -52,6 +52,6 @@ test('loading a large configuration yields to requests at every element', () => 
   assert.deepEqual(faults.all(), []);
   assert.ok(
     countSteps(toKeyPositions({ positionOf }, substituted.value.tree, undefined)).steps >= keys,
-    'places of keys',
+    'positions of keys',
   );
 });

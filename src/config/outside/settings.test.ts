@@ -30,7 +30,7 @@ async function loaded(t: Parameters<typeof createDirectory>[0], options: Paramet
 async function faults(t: Parameters<typeof createDirectory>[0], options: Parameters<typeof load>[1]) {
   const found = await load(t, options);
   assert.ok(!found.ok);
-  return found.faults.map(({ place, path, line, message }) => [place, line, path, message]);
+  return found.faults.map(({ origin, path, line, message }) => [origin, line, path, message]);
 }
 
 test('each setting has its own variable', () => {

@@ -62,14 +62,14 @@ interface OutsideSettings {
   readonly source: Source;
   readonly env: Environment;
   /** Their sources, such as `POSTERN_SERVER_PORT`. */
-  readonly places: readonly string[];
+  readonly origins: readonly string[];
 }
 
 interface Written {
   readonly name: OutsideName;
   readonly text: string;
   /** Where a fault is to be fixed. */
-  readonly place: string;
+  readonly origin: string;
 }
 
 const byVariable = new Map(outsideNames.map((name) => [name.variable, name]));
@@ -79,7 +79,7 @@ const byDotted = new Map(outsideNames.map((name) => [name.dotted, name]));
 export function withOutsideSettings(source: Source, env: Environment, set: readonly string[]): OutsideSettings {
   const faults: Fault[] = [];
   const written = [...inEnvironment(env), ...set.flatMap((text) => onCommandLine(text, faults))];
-  if (source.tree === undefined || (written.length === 0 && faults.length === 0)) return { source, env, places: [] };
+  if (source.tree === undefined || (written.length === 0 && faults.length === 0)) return { source, env, origins: [] };
   // A whole section is applied before parts of it.
   const ordered = written.toSorted((a, b) => a.name.path.length - b.name.path.length);
   const whole = ordered.map((one) => ({ one, ...toLayer(one) }));
@@ -92,7 +92,7 @@ export function withOutsideSettings(source: Source, env: Environment, set: reado
   const layers = whole.map(({ layer }) => layer);
   return {
     source: withLayers(source, own.tree, [...layers, nowhere(faults)]),
-    places: ordered.map(({ place }) => place),
+    origins: ordered.map(({ origin }) => origin),
     env: { ...env, ...Object.fromEntries(written.map(({ name, text }) => [name.variable, text])) },
   };
 }
@@ -102,18 +102,18 @@ function inEnvironment(env: Environment): Written[] {
   return outsideNames.flatMap((name) => {
     const text = env[name.variable];
     if (text === undefined || text === '' || isServiceLink(name.variable, text)) return [];
-    return [{ name, text, place: name.variable }];
+    return [{ name, text, origin: name.variable }];
   });
 }
 
 function onCommandLine(argument: string, faults: Fault[]): Written[] {
   const end = argument.indexOf('=');
   const dotted = end === -1 ? argument : argument.slice(0, end);
-  const place = `--set ${dotted}`;
+  const origin = `--set ${dotted}`;
   const name = byDotted.get(dotted);
   const message = whyNotOnCommandLine(name, dotted, end === -1 ? undefined : argument.slice(end + 1));
-  if (name !== undefined && message === undefined) return [{ name, text: argument.slice(end + 1), place }];
-  faults.push({ place, path: '', message: message ?? '' });
+  if (name !== undefined && message === undefined) return [{ name, text: argument.slice(end + 1), origin }];
+  faults.push({ origin, path: '', message: message ?? '' });
   return [];
 }
 
@@ -144,28 +144,28 @@ function otherForm({ dotted }: OutsideName): OutsideName | undefined {
 }
 
 /** A scalar is inserted as a reference, so that it is read as from the environment, and never shown. */
-function toLayer({ name, text, place }: Written): { readonly layer: Layer; readonly value: unknown } {
+function toLayer({ name, text, origin }: Written): { readonly layer: Layer; readonly value: unknown } {
   const depth = name.path.length;
   const claims: Layer['inner'] = (path) =>
     path.length >= depth && name.path.every((step, at) => path[at] === step) ? path.slice(depth) : undefined;
-  const layer = { place, inner: claims, positionOf: () => undefined, namesInner: false, faults: [] };
+  const layer = { origin, inner: claims, positionOf: () => undefined, namesInner: false, faults: [] };
   const isStructured = name.shape === 'structure' || /^\s*[[{]/.test(text);
   if (!isStructured) {
     const value = name.shape === 'scalar' ? `\${${name.variable}}` : text.split(',').map((item) => item.trim());
     return { layer, value };
   }
   const parsed = parseSource(text);
-  const faults = parsed.faults.all().map((fault): Fault => ({ place, ...fault }));
+  const faults = parsed.faults.all().map((fault): Fault => ({ origin, ...fault }));
   const positionOf = (inner: Path): Position | undefined => {
     const position = parsed.positionOf(inner);
-    return position && { ...position, place };
+    return position && { ...position, origin };
   };
   return { layer: { ...layer, positionOf, faults }, value: parsed.tree };
 }
 
 /** Has no value of its own. */
 const nowhere = (faults: readonly Fault[]): Layer => ({
-  place: '--set',
+  origin: '--set',
   inner: () => undefined,
   positionOf: () => undefined,
   namesInner: false,
@@ -192,7 +192,7 @@ export function unknownVariables(env: Environment, readNames: ReadonlySet<string
     if (ownNames.test(variable) || isServiceLink(variable, text)) return [];
     const near = suggestion(nearestName(variable, known));
     const message = `is no setting, and the configuration refers to no such variable${near}${near === '' ? '; take it out of the environment' : ''}`;
-    return [{ place: variable, path: '', message }];
+    return [{ origin: variable, path: '', message }];
   });
 }
 

@@ -10,13 +10,13 @@ export interface Position {
   readonly line: number;
   readonly column: number;
   /** Its position, if not in the configuration file itself, and its name there. */
-  readonly place?: string;
+  readonly origin?: string;
   readonly pathThere?: Path;
 }
 
 export interface Fault {
   /** Where it is, if not in the configuration file: another file, or such as `store: upstream "openai" (version 3)`. */
-  readonly place?: string;
+  readonly origin?: string;
   /** Such as `models[0].targets[1].upstream`; empty for the file as a whole. */
   readonly path: string;
   readonly line?: number;
@@ -49,8 +49,8 @@ export function toPathText(path: Path): string {
 
 /** Masks texts that look like secrets, which a repeated name may contain. */
 export function withMaskedFault(fault: Fault): Fault {
-  const { place, path, message } = fault;
-  return { ...fault, ...(place && { place: withMasks(place) }), path: withMasks(path), message: withMasks(message) };
+  const { origin, path, message } = fault;
+  return { ...fault, ...(origin && { origin: withMasks(origin) }), path: withMasks(path), message: withMasks(message) };
 }
 
 export function createFaultList(positionOf: (path: Path) => Position | undefined): FaultList {

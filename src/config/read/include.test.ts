@@ -55,7 +55,7 @@ test('a fault gives its file and line', async (t) => {
   const found = await load();
   assert.ok(!found.ok);
   assert.deepEqual(
-    found.faults.map(({ place, line, path, message }) => [place, line, path, message]),
+    found.faults.map(({ origin, line, path, message }) => [origin, line, path, message]),
     [
       [undefined, 1, 'include', 'names this file itself; take it out'],
       [undefined, 1, 'include[6]', 'wanted: the path of a file; came: 7; put it in quotes to make it text'],

@@ -104,7 +104,7 @@ class Whole {
     for (const key of Object.keys(tree)) if (!isList(key)) this.#owners.set(key, file);
   }
 
-  add({ tree, positionOf, faults }: Source, place: string): Layer {
+  add({ tree, positionOf, faults }: Source, origin: string): Layer {
     const ranges = new Map<string, { readonly from: number; readonly to: number }>();
     const sections = new Set<string>();
     if (tree !== undefined && !isMapping(tree)) faults.add([], 'is not a mapping of keys to values');
@@ -117,17 +117,17 @@ class Whole {
       else if (taken !== undefined) faults.add([key], `stands in ${taken} too; keep one of the two`);
       else {
         this.tree[key] = value;
-        this.#owners.set(key, place);
+        this.#owners.set(key, origin);
         sections.add(key);
       }
     }
     return {
-      place,
+      origin,
       namesInner: true,
-      faults: faults.all().map((fault) => ({ place, ...fault })),
+      faults: faults.all().map((fault) => ({ origin, ...fault })),
       positionOf(inner) {
         const position = positionOf(inner);
-        return position && { ...position, place, pathThere: inner };
+        return position && { ...position, origin, pathThere: inner };
       },
       inner([key, index, ...rest]: Path) {
         if (typeof key !== 'string') return undefined;

@@ -5,7 +5,7 @@ import type { Source } from './source.ts';
 
 export interface Layer {
   /** The name in its faults, such as `POSTERN_SERVER_PORT`. */
-  readonly place: string;
+  readonly origin: string;
   /** The path within the layer; undefined where the value is not from it. */
   inner(path: Path): Path | undefined;
   positionOf(inner: Path): Position | undefined;
@@ -50,7 +50,7 @@ export function withLayers(
       all() {
         const ofLayers = layers.flatMap((layer) => [
           ...layer.faults,
-          ...(lists.get(layer)?.all() ?? []).map((fault): Fault => ({ place: layer.place, ...fault })),
+          ...(lists.get(layer)?.all() ?? []).map((fault): Fault => ({ origin: layer.origin, ...fault })),
         ]);
         return [...source.faults.all(), ...ofLayers];
       },
@@ -74,9 +74,9 @@ export function withLocation(warning: string, positionOf: Source['positionOf']):
   for (let length = path.length; length > 0; length -= 1) {
     const position = positionOf(path.slice(0, length));
     if (position === undefined) continue;
-    const { place, line, pathThere } = position;
+    const { origin, line, pathThere } = position;
     if (pathThere === undefined) return warning;
-    return `${place}:${line} ${toPathText([...pathThere, ...path.slice(length)])}${warning.slice(text.length)}`;
+    return `${origin}:${line} ${toPathText([...pathThere, ...path.slice(length)])}${warning.slice(text.length)}`;
   }
   return warning;
 }

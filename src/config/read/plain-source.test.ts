@@ -19,7 +19,7 @@ const pathsOf = (value: unknown, path: Path = []): Path[] => {
 /** Each value and its position. */
 function meaningOf(columns: Columns): unknown {
   const tree = atOnce(toTree(columns));
-  return { tree, places: pathsOf(tree).map((path) => [path, positionIn(columns, path)]) };
+  return { tree, positions: pathsOf(tree).map((path) => [path, positionIn(columns, path)]) };
 }
 
 /** Whether it was read here; if so, the full YAML parser must agree. */

@@ -27,8 +27,8 @@ export function filePositionIn(
   file: string | undefined,
 ): FilePosition | undefined {
   const position = positionOf(path);
-  const place = position?.place ?? file;
-  return place === undefined || position === undefined ? undefined : { file: place, line: position.line };
+  const origin = position?.origin ?? file;
+  return origin === undefined || position === undefined ? undefined : { file: origin, line: position.line };
 }
 
 const bounds = {
@@ -46,14 +46,14 @@ export const parseSource = (text: string): Source => atOnce(toSource(readSourceT
 
 /** It may pause at every `yield`. */
 export function* toSource({ columns, faults }: SourceText): Generator<undefined, Source, undefined> {
-  const places = columns && withoutScalars(columns);
-  const positionOf = (path: Path): Position | undefined => places && positionIn(places, path);
+  const positions = columns && withoutScalars(columns);
+  const positionOf = (path: Path): Position | undefined => positions && positionIn(positions, path);
   const list = createFaultList(positionOf);
   for (const { path, message, position } of faults) list.add(path, message, position);
   return { tree: columns && (yield* toTree(columns)), positionOf, faults: list };
 }
 
 /** Positions are kept, but not the values, which may be secrets. */
-function withoutScalars({ scalars: _, ...places }: Columns): Positions {
-  return places;
+function withoutScalars({ scalars: _, ...positions }: Columns): Positions {
+  return positions;
 }

@@ -58,13 +58,13 @@ export function* toKeyPositions(
   substituted: unknown,
   file: string | undefined,
 ): Generator<undefined, ReadonlyMap<string, FilePosition>, undefined> {
-  const places = new Map<string, FilePosition>();
+  const positions = new Map<string, FilePosition>();
   for (const [index, element] of listAt(substituted, 'keys').entries()) {
     yield;
     const place = filePositionIn(source, ['keys', index], file);
-    if (isMapping(element) && typeof element.id === 'string' && place !== undefined) places.set(element.id, place);
+    if (isMapping(element) && typeof element.id === 'string' && place !== undefined) positions.set(element.id, place);
   }
-  return places;
+  return positions;
 }
 
 function listAt(tree: unknown, list: string): readonly unknown[] {

@@ -33,7 +33,7 @@ export function sealElement(
 
 function faultIn({ root, file }: Element, path: Path, message: string): Fault {
   const at = [...(file?.at ?? []), ...path];
-  return { place: file?.name ?? root, path: toPathText(at), ...file?.positionOf(at), message };
+  return { origin: file?.name ?? root, path: toPathText(at), ...file?.positionOf(at), message };
 }
 
 interface Change {
@@ -76,7 +76,7 @@ export function newFaults(before: Whole, next: Whole): Fault[] {
   return next.faults.filter((fault) => !known.has(toKey(fault)));
 }
 
-const toKey = ({ place, path, message }: Fault): string => JSON.stringify([place, path, message]);
+const toKey = ({ origin, path, message }: Fault): string => JSON.stringify([origin, path, message]);
 
 /** Whether two encrypted documents are equal in content. */
 export function isSame(

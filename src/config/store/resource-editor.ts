@@ -47,7 +47,7 @@ interface Write {
 }
 
 export function createResourceEditor({ store, current, load, secrets, log }: ResourceEditorDeps): ResourceEditor {
-  const place = (): SecretKeySource => ({ ...secrets, store: current().snapshot.store });
+  const keySource = (): SecretKeySource => ({ ...secrets, store: current().snapshot.store });
 
   async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {
     const { resources } = await readStored(kind);
@@ -144,12 +144,12 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
 
   async function judge(resources: readonly Resource[], element: Element, previous: Resource | undefined) {
     // Unchanged, except for `(sealed)`: a key is created once there is something to encrypt.
-    const ring = await findKeyRing(place());
+    const ring = await findKeyRing(keySource());
     const opened = sealElement(element, asItIs(ring), previous?.document);
     const next = await load(resources, [opened.element]);
     const faults = [...opened.faults];
     if (!next.ok) faults.push(...newFaults(await load(resources), next));
-    if (ring === undefined && keyFileOf(place()) === undefined) {
+    if (ring === undefined && keyFileOf(keySource()) === undefined) {
       faults.push(...sealElement(element, undefined, previous?.document).faults);
     }
     return {
@@ -161,8 +161,8 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
 
   /** Created beside the database where there is none, so that entering the first credential needs no preparation. */
   async function ringFor(element: Element, previous: Resource | undefined) {
-    const ring = await readKeyRing(place());
-    const file = keyFileOf(place());
+    const ring = await readKeyRing(keySource());
+    const file = keyFileOf(keySource());
     const isNeeded = sealElement(element, undefined, previous?.document).faults.length > 0;
     if (ring !== undefined || file === undefined || !isNeeded) return { ring, warning: undefined };
     const made = await makeKeyFile(file);
@@ -253,7 +253,7 @@ const asItIs = (ring: KeyRing | undefined): KeyRing => ({
   sealingKeyId: '',
   keyIds: [],
   seal: (plain) => plain,
-  unseal: (text, place) => ring?.unseal(text, place) ?? { kind: 'damaged' },
+  unseal: (text, location) => ring?.unseal(text, location) ?? { kind: 'damaged' },
 });
 
 function toElement(kind: ResourceKind, id: string, written: ElementDocument, previous: Resource | undefined): Element {
@@ -278,7 +278,7 @@ function withKeptTexts(value: unknown, before: unknown): unknown {
 
 /** For another element, the message names it; for this one, the path within it. */
 function toFieldFault(fault: Fault, file: string | undefined): FieldFault {
-  return fault.place === sent
+  return fault.origin === sent
     ? { path: fault.path, message: fault.message }
     : { path: '', message: inWords(fault, file) };
 }
@@ -286,11 +286,11 @@ function toFieldFault(fault: Fault, file: string | undefined): FieldFault {
 const faulty = (faults: readonly Fault[]) =>
   ({ outcome: 'faulty', faults: faults.map((fault) => toFieldFault(fault, undefined)) }) as const;
 
-function inWords({ place, path, line, message }: Fault, file: string | undefined): string {
-  const [, kind, id] = /^store: (\w+) (".*") \(version \d+\)$/.exec(place ?? '') ?? [];
+function inWords({ origin, path, line, message }: Fault, file: string | undefined): string {
+  const [, kind, id] = /^store: (\w+) (".*") \(version \d+\)$/.exec(origin ?? '') ?? [];
   const where =
     kind === undefined
-      ? `${place ?? file ?? 'the configuration'}${line === undefined ? '' : `, line ${line}`}`
+      ? `${origin ?? file ?? 'the configuration'}${line === undefined ? '' : `, line ${line}`}`
       : `the ${kind} ${id}`;
   return `${where}: ${path === '' ? '' : `${path} `}${message}`;
 }

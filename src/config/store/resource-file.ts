@@ -67,7 +67,7 @@ export function readResourceFile(
     name,
     elements,
     keys,
-    faults: faults.all().map((fault) => ({ place: name, ...fault })),
+    faults: faults.all().map((fault) => ({ origin: name, ...fault })),
     positionOf,
     isSubstituted,
   };

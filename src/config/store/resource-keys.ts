@@ -65,11 +65,11 @@ export async function judgeKeys(file: ResourceFile, path: string): Promise<Judge
 async function withSecret({ document, at }: WrittenElement, directory: string, faults: FaultList) {
   const { secret_file: named } = document;
   if (typeof named !== 'string' || named === '') return { document, isSecretRead: false };
-  const place = [...at, 'secret_file'];
-  if (document.secret !== undefined) faults.add(place, 'stands beside secret; keep one of the two');
+  const path = [...at, 'secret_file'];
+  if (document.secret !== undefined) faults.add(path, 'stands beside secret; keep one of the two');
   const content = readSecret(await readText(resolve(directory, named), largestSecretFileBytes));
   if ('text' in content) return { document: { ...document, secret: content.text }, isSecretRead: true };
-  faults.add(place, `the file cannot be used: ${content.reason}`);
+  faults.add(path, `the file cannot be used: ${content.reason}`);
   faults.hush([...at, 'secret']);
   return { document, isSecretRead: false };
 }
@@ -90,15 +90,15 @@ export async function locateKeys(
   const stored = new Map(storedKeys.map((key) => [key.id, key]));
   const projects = new Set(snapshot.projects.keys());
   const credentials = credentialsOf(snapshot.upstreams);
-  const placed: KeyToPut[] = [];
+  const keysToPut: KeyToPut[] = [];
   for (const key of keys) {
     const { id, at, terms, secret } = key;
     const before = stored.get(id);
-    const place = keyPositions.get(id);
-    if (place !== undefined) {
+    const position = keyPositions.get(id);
+    if (position !== undefined) {
       faults.add(
         [...at, 'id'],
-        `${JSON.stringify(id)} is declared by the configuration file too (line ${place.line}); keep it here or there`,
+        `${JSON.stringify(id)} is declared by the configuration file too (line ${position.line}); keep it here or there`,
       );
     }
     const unknown = terms.project === undefined ? undefined : unknownProject(terms.project, projects);
@@ -115,9 +115,9 @@ export async function locateKeys(
     if (isSecretNew && before?.revokedAtMs !== undefined) {
       faults.add([...at, 'id'], `${JSON.stringify(id)} was revoked, for good; give the new key an ID of its own`);
     }
-    placed.push({ ...key, before, isSecretNew });
+    keysToPut.push({ ...key, before, isSecretNew });
   }
-  return placed;
+  return keysToPut;
 }
 
 function secretFault(
@@ -133,7 +133,7 @@ function secretFault(
 
 /** Faults with the name of the file. */
 export const faultsOf = ({ faults }: Pick<JudgedKeys, 'faults'>, { name }: Pick<ResourceFile, 'name'>): Fault[] =>
-  faults.all().map((fault) => ({ place: name, ...fault }));
+  faults.all().map((fault) => ({ origin: name, ...fault }));
 
 /** Whether metadata has all of these. */
 export function carries(metadata: unknown, notes: ReadonlyMap<string, string>): boolean {

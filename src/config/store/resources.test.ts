@@ -86,7 +86,7 @@ test('an element declared in both file and store is a fault with both locations'
     toResource('project', { id: 'search' }),
   ]);
   assert.deepEqual(
-    faults.map(({ place, path, line, message }) => [place, path, line, message.split(';')[0]]),
+    faults.map(({ origin, path, line, message }) => [origin, path, line, message.split(';')[0]]),
     [
       [
         'store: upstream "openai" (version 3)',
@@ -114,7 +114,7 @@ test('an alias declared in both file and store is a fault with both locations', 
   const file =
     'upstreams:\n  - { id: openai, family: openai }\nmodels:\n  - { id: a, aliases: [x], operations: [embeddings], targets: [{ upstream: openai }] }\n';
   const [fault, ...others] = await faultsOf(t, file, [toResource('model', { ...model, id: 'b', aliases: ['x'] })]);
-  assert.equal(fault?.place, 'store: model "b" (version 1)');
+  assert.equal(fault?.origin, 'store: model "b" (version 1)');
   assert.equal(fault?.path, 'aliases[0]');
   assert.equal(fault?.message, '"x" is taken by models[0].aliases[0] (line 4); each name stands for one thing');
   assert.deepEqual(others, []);
@@ -128,7 +128,7 @@ test('stored elements are validated like those of the file, all at once, each at
     toResource('project', { id: 'p', limits: { requests_per_minute: -1 } }),
   ]);
   assert.deepEqual(
-    faults.map(({ place, path, line }) => [place, path, line]),
+    faults.map(({ origin, path, line }) => [origin, path, line]),
     [
       [undefined, 'server.prot', 2],
       ['store: upstream "openai" (version 2)', 'limits.concurrency', undefined],
@@ -199,7 +199,7 @@ test('with a missing or wrong key or altered text, an encrypted value is a fault
   const keyId = parseKeyRing(secretKey).sealingKeyId;
   const rows: readonly (readonly [
     env: Record<string, string>,
-    place: string | undefined,
+    origin: string | undefined,
     path: string,
     expected: RegExp,
   ])[] = [
@@ -214,11 +214,11 @@ test('with a missing or wrong key or altered text, an encrypted value is a fault
     [{ POSTERN_SECRET_KEY_FILE: 'nowhere' }, undefined, '', /^POSTERN_SECRET_KEY_FILE: .*no such file/],
     [{ POSTERN_SECRET_KEY: other, POSTERN_SECRET_KEY_FILE: 'x' }, undefined, '', /are both set/],
   ];
-  for (const [env, place, path, expected] of rows) {
+  for (const [env, origin, path, expected] of rows) {
     const faults = await faultsOf(t, 'server: {}\n', [sealedUpstream(secretKey, 4)], { env });
     assert.deepEqual(
-      faults.map((fault) => [fault.place, fault.path]),
-      [[place, path]],
+      faults.map((fault) => [fault.origin, fault.path]),
+      [[origin, path]],
     );
     assert.match(faults[0]?.message ?? '', expected);
   }
@@ -228,5 +228,5 @@ test('an encrypted value moved to another upstream cannot be decrypted', async (
   const { document } = sealedUpstream();
   const moved = toResource('upstream', { ...document, id: 'mine', base_url: 'http://127.0.0.1:6/v1' });
   const faults = await faultsOf(t, 'server: {}\n', [moved], { env: { POSTERN_SECRET_KEY: secretKey } });
-  assert.match(faults[0]?.message ?? '', /does not open: it was changed, or sealed for another place/);
+  assert.match(faults[0]?.message ?? '', /does not open: it was changed, or sealed for another origin/);
 });

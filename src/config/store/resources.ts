@@ -81,7 +81,7 @@ export function withElements(source: Source, elements: readonly Element[]): Sour
 
 /** Paths of the other file where there is one, else within the element. */
 const toLayer = ({ root, file }: Element): Layer => ({
-  place: file?.name ?? root,
+  origin: file?.name ?? root,
   inner: (path) => [...(file?.at ?? []), ...path.slice(1)],
   positionOf: (inner) => file?.positionOf(inner),
   namesInner: true,

@@ -65,8 +65,8 @@ function toShownSecret(path: Path): string {
 
 /** The path that such a text refers to; undefined where it is ambiguous. */
 function pathMeant(text: string, path: Path): Path | undefined {
-  const [, place, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
-  if (place === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;
+  const [, sealedPath, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
+  if (sealedPath === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;
   // Elements of a list may be reordered, but not moved to another field.
   if (path.at(-1) !== field) return undefined;
   return list === undefined ? [field] : [list, Number(index), field];

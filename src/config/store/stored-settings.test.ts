@@ -24,7 +24,7 @@ async function load(file: Readonly<Record<string, unknown>>, ...documents: Reado
 async function faultsOf(...parts: Parameters<typeof load>): Promise<string[]> {
   const loaded = await load(...parts);
   assert.ok(!loaded.ok);
-  return loaded.faults.map(({ place, path, message }) => `${place} ${path} ${message}`);
+  return loaded.faults.map(({ origin, path, message }) => `${origin} ${path} ${message}`);
 }
 
 test('stored settings apply where the file leaves them open', async () => {

@@ -68,15 +68,15 @@ function checkHedge({ location, value, served, called, isComplete }: CompiledMod
 /** A `total` is never shorter than the `first_byte` beside it. */
 function checkHedgeTime({ location, served, called }: CompiledModel, afterMs: Hedge['afterMs']): void {
   if (afterMs === 'p95') return;
-  for (const placed of called) {
-    const { timeouts } = placed.target.upstream;
-    const offered = served.filter((operation) => serves(placed, operation));
+  for (const located of called) {
+    const { timeouts } = located.target.upstream;
+    const offered = served.filter((operation) => serves(located, operation));
     const firstByteMs = Math.min(...offered.map((operation) => timeouts[operation].firstByteMs));
     if (afterMs < firstByteMs) continue;
     location
       .at('hedge', 'after')
       .fault(
-        `${fromMilliseconds(afterMs)} is not shorter than the first_byte timeout of ${nameOf(placed)} (${fromMilliseconds(firstByteMs)}), at which its call ends; lower this, or raise that`,
+        `${fromMilliseconds(afterMs)} is not shorter than the first_byte timeout of ${nameOf(located)} (${fromMilliseconds(firstByteMs)}), at which its call ends; lower this, or raise that`,
       );
     return;
   }

@@ -23,9 +23,9 @@ import {
   type CompiledModel,
   calledOf,
   familyScores,
+  type LocatedTarget,
+  type LocatedTargets,
   nameOf,
-  type PlacedTarget,
-  type PlacedTargets,
   servedBy,
   serves,
   toTargets,
@@ -49,11 +49,11 @@ export function* compileModels(
     // One that is at fault is no fault of the model; one that is absent is.
     const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? document.upstreamIds.has(id));
     const model = compiling.of(reusable(entry), [...inputs, ...called], context, (own) => {
-      const place = new Location(own, path);
-      const [first, ...others] = toTargets(value, document, upstreams, place.at('targets'));
+      const modelLocation = new Location(own, path);
+      const [first, ...others] = toTargets(value, document, upstreams, modelLocation.at('targets'));
       if (first === undefined) return undefined;
       const isComplete = others.length + 1 === value.targets.length;
-      return compileModel({ location: place, value, createdAtMs, isComplete }, [first, ...others]);
+      return compileModel({ location: modelLocation, value, createdAtMs, isComplete }, [first, ...others]);
     });
     if (named && model !== undefined) models.push(model);
   }
@@ -120,7 +120,7 @@ function toRoles({ location, value: { roles }, called }: CompiledModel): Model['
   return Object.freeze({ ...roles });
 }
 
-function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: PlacedTargets): Model {
+function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: LocatedTargets): Model {
   const { location, value, createdAtMs } = entry;
   const called = calledOf(targets);
   const served = toOperations({ ...entry, called });
@@ -206,8 +206,8 @@ function toOperations({ location, value, called, isComplete }: Omit<CompiledMode
   for (const operation of served) {
     const lacking = called.filter((target) => !serves(target, operation));
     if (lacking.length < called.length) {
-      for (const { location: place, target } of lacking) {
-        place.warn(
+      for (const { location: modelLocation, target } of lacking) {
+        modelLocation.warn(
           `: family ${target.upstream.family.id} does not offer ${operation}, so this target is passed over for it`,
         );
       }
@@ -221,7 +221,7 @@ function toOperations({ location, value, called, isComplete }: Omit<CompiledMode
   return [...served, ...companions.filter((operation) => operationRows[operation].isImplied === true)];
 }
 
-function toOffered(called: PlacedTargets, location: Location): Operation[] {
+function toOffered(called: LocatedTargets, location: Location): Operation[] {
   const all = new Set(called.flatMap(servedBy));
   const offered = operations.filter((operation) => all.has(operation));
   if (offered.length > 1) {
@@ -233,9 +233,9 @@ function toOffered(called: PlacedTargets, location: Location): Operation[] {
   return offered;
 }
 
-function offer(placed: PlacedTarget): string {
-  const offered = servedBy(placed).join(', ') || 'nothing';
-  return `${nameOf(placed)} (family ${placed.target.upstream.family.id}), which offers ${offered}`;
+function offer(located: LocatedTarget): string {
+  const offered = servedBy(located).join(', ') || 'nothing';
+  return `${nameOf(located)} (family ${located.target.upstream.family.id}), which offers ${offered}`;
 }
 
 interface Pattern {

@@ -97,8 +97,8 @@ models:
   - { id: ok/*, operations: [edits], targets: [{ upstream: a, model: "*" }] }
 `,
   );
-  const places = warnings.filter((text) => text.includes('no name can match')).map((text) => text.split(':')[0]);
-  assert.deepEqual(places, ['models[0].id', 'models[1].id', 'models[2].targets[0].model']);
+  const paths = warnings.filter((text) => text.includes('no name can match')).map((text) => text.split(':')[0]);
+  assert.deepEqual(paths, ['models[0].id', 'models[1].id', 'models[2].targets[0].model']);
 });
 
 test('a default model cannot be a path-like name that only a pattern matches', async (t) => {

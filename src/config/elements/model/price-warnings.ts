@@ -166,11 +166,11 @@ function warnOfMissingUnits(
   for (const { entry, target, name } of called) {
     const written = entry.price ?? value.price;
     if (written === undefined || written === 'free' || written === 'unknown') continue;
-    const place = entry.price === undefined ? '.price' : `.${name}.price`;
+    const path = entry.price === undefined ? '.price' : `.${name}.price`;
     for (const operation of model.operations) {
       if (!serves({ target }, operation)) continue;
       const warning = unitWarning(operation, written, target.bridge !== undefined);
-      if (warning !== undefined) warnings.add(`${place} ${warning}`);
+      if (warning !== undefined) warnings.add(`${path} ${warning}`);
     }
   }
   for (const warning of warnings) location.warn(warning);

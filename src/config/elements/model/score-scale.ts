@@ -2,7 +2,7 @@
 
 import type { ScoreScale } from '../../../core/scores.ts';
 import type { Location } from '../context.ts';
-import { type CompiledModel, nameOf, type PlacedTarget, type PlacedTargets, serves } from './targets.ts';
+import { type CompiledModel, type LocatedTarget, type LocatedTargets, nameOf, serves } from './targets.ts';
 
 const inWords: Readonly<Record<ScoreScale, string>> = {
   raw: 'raw scores',
@@ -13,10 +13,10 @@ const inWords: Readonly<Record<ScoreScale, string>> = {
 export function toScores({ location, value, served, called }: CompiledModel): ScoreScale | undefined {
   if (!served.includes('rerank')) return undefined;
   const ranking = called.filter((target) => serves(target, 'rerank'));
-  const scaleOf = ({ target }: PlacedTargets[number]) => target.scores?.scale;
+  const scaleOf = ({ target }: LocatedTargets[number]) => target.scores?.scale;
   if (value.scores !== undefined) {
-    for (const placed of ranking.filter((one) => scaleOf(one) === undefined)) {
-      placed.location.fault(
+    for (const located of ranking.filter((one) => scaleOf(one) === undefined)) {
+      located.location.fault(
         `nobody knows on which scale its scores are, so they cannot be made ${value.scores}; say what they are with scores: raw or scores: sigmoid on this target, or take it out of the model`,
       );
     }
@@ -24,9 +24,9 @@ export function toScores({ location, value, served, called }: CompiledModel): Sc
   }
   const scales = new Set(ranking.map(scaleOf));
   if (scales.has('raw') && scales.has('sigmoid')) {
-    const naming = ranking.flatMap((placed) => {
-      const scale = scaleOf(placed);
-      return scale === undefined ? [] : [`${nameOf(placed)} has ${inWords[scale]}`];
+    const naming = ranking.flatMap((located) => {
+      const scale = scaleOf(located);
+      return scale === undefined ? [] : [`${nameOf(located)} has ${inWords[scale]}`];
     });
     location
       .at('targets')
@@ -45,7 +45,7 @@ export function toSpace({ location, value, served, called }: CompiledModel): str
   const embedding = called.filter((target) => serves(target, 'embeddings'));
   const names = new Set(embedding.map(({ target }) => target.model));
   if (names.size > 1) {
-    const naming = embedding.map((placed) => `${nameOf(placed)} names ${spell(placed, value.id, location)}`);
+    const naming = embedding.map((located) => `${nameOf(located)} names ${spell(located, value.id, location)}`);
     location
       .at('targets')
       .fault(
@@ -57,7 +57,7 @@ export function toSpace({ location, value, served, called }: CompiledModel): str
 }
 
 /** A target without a model uses the model's ID, which is elsewhere in the file. */
-function spell({ location, target }: PlacedTarget, id: string, model: Location): string {
+function spell({ location, target }: LocatedTarget, id: string, model: Location): string {
   const { context, path } = target.model === id ? model.at('id') : location.at('model');
   return context.isSubstituted(path) ? 'one from the environment' : JSON.stringify(target.model);
 }

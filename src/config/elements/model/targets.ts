@@ -15,17 +15,17 @@ import { toOfferMap } from '../upstream/parts.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
 
-export interface PlacedTarget {
+export interface LocatedTarget {
   readonly location: Location;
   readonly target: Target;
 }
 
-export type PlacedTargets = readonly [PlacedTarget, ...PlacedTarget[]];
+export type LocatedTargets = readonly [LocatedTarget, ...LocatedTarget[]];
 
 export interface CompiledModel extends Omit<Entry<ModelEntry>, 'path'> {
   readonly location: Location;
   readonly served: readonly Operation[];
-  readonly called: PlacedTargets;
+  readonly called: LocatedTargets;
   /** Whether all of its targets are valid: otherwise missing operations may be a faulty one's. */
   readonly isComplete: boolean;
 }
@@ -45,7 +45,7 @@ export function toTargets(
   document: ConfigurationDocument,
   upstreams: ReadonlyMap<string, Upstream>,
   location: Location,
-): PlacedTarget[] {
+): LocatedTarget[] {
   if (value.targets.every(({ weight }) => weight === 0)) {
     location.fault('every weight is 0, so nothing would be called; give one of them a weight of 1 or more');
   }
@@ -183,24 +183,24 @@ function checkName(name: string, modelId: string, location: Location): void {
 }
 
 /** Those with a weight; where none has one, which is a fault, all of them. */
-export function calledOf(targets: PlacedTargets): PlacedTargets {
+export function calledOf(targets: LocatedTargets): LocatedTargets {
   const [first, ...others] = targets.filter(({ target }) => target.weight > 0);
   return first === undefined ? targets : [first, ...others];
 }
 
 /** `targets[1]`: clearer than a name within the model, and reveals nothing. */
-export function nameOf({ location }: PlacedTarget): string {
+export function nameOf({ location }: LocatedTarget): string {
   return toPathText(location.path.slice(-2));
 }
 
-export function serves({ target }: Pick<PlacedTarget, 'target'>, operation: Operation): boolean {
+export function serves({ target }: Pick<LocatedTarget, 'target'>, operation: Operation): boolean {
   // Bytes pass to any target.
   if (operationRows[operation].isOperators === true)
     return target.upstream.origin !== undefined && target.bridge === undefined;
   return labels.some((label) => target.offers.has(offerKey(label, operation)));
 }
 
-export function servedBy(target: PlacedTarget): Operation[] {
+export function servedBy(target: LocatedTarget): Operation[] {
   return operations.filter((one) => operationRows[one].isOperators !== true && serves(target, one));
 }
 

@@ -121,8 +121,8 @@ export function toEndpoints(
     return Object.freeze({ from, zone });
   }
   for (const [index, written] of from.entries()) {
-    const place = URL.parse(`http://${written}`);
-    const refusal = place === null ? `wanted: ${wantedEndpoint}` : literalFault(rule, place);
+    const url = URL.parse(`http://${written}`);
+    const refusal = url === null ? `wanted: ${wantedEndpoint}` : literalFault(rule, url);
     if (refusal !== undefined) location.at(index).fault(refusal);
   }
   return Object.freeze({ from: Object.freeze([...new Set(from)]), zone });

@@ -74,20 +74,20 @@ export function toScreening(
   staticHeaders: ReadonlyMap<string, string>,
   { path }: Location,
 ): Pick<Upstream, 'secrets' | 'screen' | 'unscreened'> {
-  const places = new Map<string, string>();
-  for (const { secret, location } of keys) places.set(secret, toPathText(location.path.slice(path.length)));
+  const paths = new Map<string, string>();
+  for (const { secret, location } of keys) paths.set(secret, toPathText(location.path.slice(path.length)));
   for (const [name, value] of staticHeaders) {
-    if (holdsSecret(name)) places.set(secretIn(value), `headers.${name}`);
+    if (holdsSecret(name)) paths.set(secretIn(value), `headers.${name}`);
   }
   const unscreened =
     screen === 'errors'
       ? []
-      : [...places].flatMap(([secret, place]) => {
+      : [...paths].flatMap(([secret, secretPath]) => {
           const why = whyNotInSuccesses(secret);
-          return why === undefined ? [] : [`${place}: ${why}`];
+          return why === undefined ? [] : [`${secretPath}: ${why}`];
         });
   return {
-    secrets: Object.freeze([...places.keys()].filter((secret) => Buffer.byteLength(secret) >= shortestSecretBytes)),
+    secrets: Object.freeze([...paths.keys()].filter((secret) => Buffer.byteLength(secret) >= shortestSecretBytes)),
     screen,
     unscreened: Object.freeze(unscreened),
   };
