@@ -77,10 +77,10 @@ function toText(us: number): string {
 }
 
 /** What is read for the frames alone is taken off what is read for the rows. */
-async function measureRound(place: string, rows: number): Promise<Record<'frames' | 'rows' | 'import', number>> {
-  const slot = join(place, 'journal');
+async function measureRound(directory: string, rows: number): Promise<Record<'frames' | 'rows' | 'import', number>> {
+  const slot = join(directory, 'journal');
   await writeJournal(slot, rows);
-  const store = await openStore(values.store ?? `sqlite:${join(place, 'postern.db')}`, { cwd: process.cwd() });
+  const store = await openStore(values.store ?? `sqlite:${join(directory, 'postern.db')}`, { cwd: process.cwd() });
   try {
     const frames = await cpuUs(() => readFrames(slot));
     const reader = createJournalReader({ directory: slot, isOrphan: () => true });
@@ -89,7 +89,7 @@ async function measureRound(place: string, rows: number): Promise<Record<'frames
     return { frames: frames / rows, rows: (into.readUs - frames) / rows, import: into.importUs / rows };
   } finally {
     await store.close();
-    await rm(place, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
   }
 }
 

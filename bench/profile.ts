@@ -69,6 +69,6 @@ function toName({ functionName, url, lineNumber }: CallFrame): string {
   const name = functionName === '' ? '(anonymous)' : functionName;
   if (url === '') return name;
   // From the package or the source folder on: the rest is the path of the checkout.
-  const place = /(?:node_modules\/|(?=(?:src|bench)\/))(.*)$/.exec(url)?.[1] ?? url;
-  return `${name}  ${place}:${lineNumber + 1}`;
+  const file = /(?:node_modules\/|(?=(?:src|bench)\/))(.*)$/.exec(url)?.[1] ?? url;
+  return `${name}  ${file}:${lineNumber + 1}`;
 }

@@ -45,7 +45,7 @@ export async function measureRow(
   payload: Payload,
   subjects: readonly Subject[],
   asked: Rate,
-  place: string,
+  placement: string,
 ): Promise<Row> {
   const upstream = rig.upstreams.of(payload);
   const directory = join(rig.temporary, payload.name);
@@ -54,7 +54,7 @@ export async function measureRow(
   let rate: number | undefined;
   try {
     for (const subject of subjects) {
-      rig.progress(`${place} ${payload.name}: ${subject.name} warms up`);
+      rig.progress(`${placement} ${payload.name}: ${subject.name} warms up`);
       const running = await subject.start({ ...rig, directory, payload, upstreamPort: upstream.port });
       const lane: Lane = { subject, running, measured: [], warmUp: undefined, void: undefined };
       lanes.push(lane);
@@ -66,7 +66,7 @@ export async function measureRow(
     for (let round = 1; round <= rig.rounds; round += 1) {
       for (const lane of lanes) {
         if (lane.void !== undefined) continue;
-        rig.progress(`${place} ${payload.name}: ${lane.subject.name}, round ${round} of ${rig.rounds}`);
+        rig.progress(`${placement} ${payload.name}: ${lane.subject.name}, round ${round} of ${rig.rounds}`);
         const { measurement } = await measure(rig, lane.running, payload, { seconds: rig.seconds }, rate);
         lane.measured.push(measurement);
         lane.void = voidReason(measurement.errors);

@@ -47,7 +47,7 @@ function makeArchive(platform: string, tarball: string): string {
   const name = `postern-${version}-${platform}`;
   const folder = join(work, name);
   mkdirSync(folder);
-  const place = [`--os=${os}`, `--cpu=${cpu}`, ...(os === 'linux' ? ['--libc=glibc'] : [])];
+  const target = [`--os=${os}`, `--cpu=${cpu}`, ...(os === 'linux' ? ['--libc=glibc'] : [])];
   const plain = [
     '--ignore-scripts',
     '--omit=dev',
@@ -57,7 +57,7 @@ function makeArchive(platform: string, tarball: string): string {
     '--no-fund',
     '--silent',
   ];
-  execFileSync('npm', ['install', '--prefix', folder, ...plain, ...place, tarball], { stdio: 'inherit' });
+  execFileSync('npm', ['install', '--prefix', folder, ...plain, ...target, tarball], { stdio: 'inherit' });
   rmSync(join(folder, 'node_modules/.bin'), { recursive: true, force: true });
   rmSync(join(folder, 'node_modules/.package-lock.json'), { force: true });
   // The launcher finds the runtime among the packages beside its own.

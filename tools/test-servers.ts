@@ -14,18 +14,18 @@ for (const argument of process.argv.slice(2)) {
   env[toVariable(...name.split('.'))] = value;
 }
 
-const places = serverKinds();
+const kinds = serverKinds();
 for (const [name, value] of Object.entries(env)) {
   if (!name.startsWith(toVariable(''))) continue;
-  const isKnown = places.some(({ family, variable }) =>
+  const isKnown = kinds.some(({ family, variable }) =>
     [toVariable(family.id), variable].some((one) => [one, `${one}_MODEL`, `${one}_KEY`].includes(name)),
   );
   if (!isKnown) refuse(`${name} is no place of a family; the families are in docs/reference/families.md`);
   if (!/_(?:MODEL|KEY)$/.test(name) && !URL.canParse(value ?? '')) refuse(`${name} is no URL`);
 }
 
-const given = places.filter((place) => serverAt(place, env) !== undefined);
-const missing = places.filter((place) => isSelfHosted(place.family) && !given.includes(place));
+const given = kinds.filter((kind) => serverAt(kind, env) !== undefined);
+const missing = kinds.filter((kind) => isSelfHosted(kind.family) && !given.includes(kind));
 let code = 0;
 if (given.length > 0) {
   const args = [
@@ -38,11 +38,11 @@ if (given.length > 0) {
 }
 console.log(`\ntried: ${given.map(nameOf).join(', ') || 'none'}`);
 console.log(
-  `without an address: ${missing.map(({ variable, ...place }) => `${nameOf(place)} (${variable})`).join(', ') || 'none'}`,
+  `without an address: ${missing.map(({ variable, ...kind }) => `${nameOf(kind)} (${variable})`).join(', ') || 'none'}`,
 );
 process.exitCode = code;
 
-function nameOf({ family, operation }: Pick<(typeof places)[number], 'family' | 'operation'>): string {
+function nameOf({ family, operation }: Pick<(typeof kinds)[number], 'family' | 'operation'>): string {
   return `${family.id} ${operation}`;
 }
 

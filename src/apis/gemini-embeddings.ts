@@ -21,8 +21,8 @@ const either = (object: JsonObject, name: string): Json | undefined =>
 /** Settings of the vector beside the content. */
 function wishesIn(asked: JsonObject): JsonObject {
   const config = either(asked, 'embedContentConfig');
-  const places = isJsonObject(config) ? [asked, config] : [asked];
-  const named = (name: string) => places.map((place) => either(place, name)).find((value) => value !== undefined);
+  const objects = isJsonObject(config) ? [asked, config] : [asked];
+  const named = (name: string) => objects.map((object) => either(object, name)).find((value) => value !== undefined);
   return {
     taskType: named('taskType'),
     title: named('title'),

@@ -19,7 +19,7 @@ import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
 import { groupOf } from './item-keys.ts';
 import { declaredWidthOf, KnownItems, type LookUpDeps, ofDeclaredWidth, type ReadList } from './known-items.ts';
-import { merge, type Placed } from './merge.ts';
+import { type ItemResult, merge } from './merge.ts';
 import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
 import { isTooLong, weightOf } from './parts.ts';
 
@@ -222,18 +222,18 @@ export class ListRun implements Inquiry {
   }
 
   /** For rerank the best, up to the requested number. */
-  #shown(all: readonly Found[]): Placed[] {
-    const placed = all.map((found, item): Placed => ({ item, found }));
-    if (placed.some(({ found }) => found.result.score === undefined)) return placed;
-    placed.sort((a, b) => (b.found.result.score ?? 0) - (a.found.result.score ?? 0) || a.item - b.item);
-    return placed.slice(0, this.#top?.count);
+  #shown(all: readonly Found[]): ItemResult[] {
+    const results = all.map((found, item): ItemResult => ({ item, found }));
+    if (results.some(({ found }) => found.result.score === undefined)) return results;
+    results.sort((a, b) => (b.found.result.score ?? 0) - (a.found.result.score ?? 0) || a.item - b.item);
+    return results.slice(0, this.#top?.count);
   }
 
-  async #inWidth(placed: readonly Placed[]): Promise<readonly Placed[]> {
+  async #inWidth(results: readonly ItemResult[]): Promise<readonly ItemResult[]> {
     const width = this.#cutTo;
-    if (width === undefined) return placed;
-    const shown: Placed[] = [];
-    for (const { item, found } of placed) {
+    if (width === undefined) return results;
+    const shown: ItemResult[] = [];
+    for (const { item, found } of results) {
       shown.push({ item, found: { ...found, result: cut(found.result, width) } });
       if (isSliceOver()) await nextSlice();
     }

@@ -5,7 +5,7 @@ import type { Envelope, Result } from './codecs/codec.ts';
 import { sumOf } from './decimals.ts';
 import type { Found } from './found.ts';
 
-export interface Placed {
+export interface ItemResult {
   readonly item: number;
   readonly found: Found;
 }
@@ -14,7 +14,7 @@ const COMMA = ',';
 const SPACE = 0x20;
 
 /** `all`: one per item, in order; `shown`: the client's results, in its order. */
-export function merge(all: readonly Found[], shown: readonly Placed[]): Buffer {
+export function merge(all: readonly Found[], shown: readonly ItemResult[]): Buffer {
   const [first] = all;
   if (first === undefined) throw new TypeError('an answer is put together from results');
   const { envelope } = all.find((one) => countsLess(one, first)) ?? first;

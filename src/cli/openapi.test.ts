@@ -81,7 +81,7 @@ test('paths of stored objects are described with their methods, ID and query', a
   assert.ok('post' in paths['/openai/v1/responses/{id}/cancel']);
   const { get: list, post: made } = paths['/v1/files'];
   assert.deepEqual(
-    list.parameters.map(({ in: place }: { in: string }) => place),
+    list.parameters.map(({ in: location }: { in: string }) => location),
     ['query', 'query', 'query', 'query'],
   );
   const { schema } = made.requestBody.content['multipart/form-data'];

@@ -84,7 +84,7 @@ export class Joiner {
           `segment ${segment} holds a record that cannot be read before byte ${frame.end}; it is skipped.`,
         );
       } else if (record.kind === 'again') {
-        if (record.places.some((place) => this.#wasRead(place))) return;
+        if (record.places.some((position) => this.#wasRead(position))) return;
         isLate = record.isLate;
       } else {
         this.#join(record, typeof item === 'string' ? undefined : this.#items.idNumber, segment, isLate, into);

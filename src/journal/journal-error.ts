@@ -25,27 +25,27 @@ export const codeOrReasonOf = (thrown: unknown): string => codeOf(thrown) ?? rea
 /** For faults of the set-up, which are permanent. */
 export function toJournalError(thrown: unknown, directory: string): unknown {
   if (thrown instanceof JournalError || !(thrown instanceof Error) || !('syscall' in thrown)) return thrown;
-  const place = `The journal directory "${directory}"`;
+  const journal = `The journal directory "${directory}"`;
   switch (codeOrReasonOf(thrown)) {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
       return new JournalError(
-        `${place} cannot be written; give the user Postern runs as write access to it, or point ledger.journal elsewhere.`,
+        `${journal} cannot be written; give the user Postern runs as write access to it, or point ledger.journal elsewhere.`,
         thrown,
       );
     case 'ENOTDIR':
     case 'EEXIST':
       return new JournalError(
-        `${place} lies under something that is no directory; point ledger.journal elsewhere.`,
+        `${journal} lies under something that is no directory; point ledger.journal elsewhere.`,
         thrown,
       );
     case 'ENOSPC':
     case 'EDQUOT':
-      return new JournalError(`${place} cannot be made because the disk is full; make room.`, thrown);
+      return new JournalError(`${journal} cannot be made because the disk is full; make room.`, thrown);
     default:
       return new JournalError(
-        `${place} cannot be used (${codeOrReasonOf(thrown)}); check its path and its disk.`,
+        `${journal} cannot be used (${codeOrReasonOf(thrown)}); check its path and its disk.`,
         thrown,
       );
   }

@@ -70,7 +70,7 @@ export interface Job {
   readonly ends: Part | undefined;
   readonly beginnings: Part | undefined;
   /** Positions of earlier attempts. */
-  readonly places: FramePosition[];
+  readonly positions: FramePosition[];
   /** Attempts since it was begun. */
   tries: number;
   /** Ends whose clients no longer wait. */

@@ -71,7 +71,7 @@ test('records of consecutive event-loop turns wait for one frame, a single recor
   const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const promises: Promise<void>[] = [];
   for (let turn = 0; turn < 4; turn += 1) {
-    for (const place of ['a', 'b']) promises.push(journal.open(`${turn}${place}`, intentLine(`${turn}${place}`)));
+    for (const letter of ['a', 'b']) promises.push(journal.open(`${turn}${letter}`, intentLine(`${turn}${letter}`)));
     assert.equal(writes, 0);
     await nextTurn();
   }

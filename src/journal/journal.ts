@@ -266,7 +266,7 @@ class FileJournal implements Journal {
       ) {
         this.#ends = undefined;
         this.#beginnings = undefined;
-        return { ends, beginnings, places: [], tries: 0, late: undefined };
+        return { ends, beginnings, positions: [], tries: 0, late: undefined };
       }
       if (this.#supply.fault !== undefined) {
         this.#beginnings = undefined;
@@ -277,12 +277,12 @@ class FileJournal implements Journal {
       if (!this.#supply.hasSpace(sizeOf(ends) + frameBytes + this.#firstBytes, 0) && this.#supply.fault === undefined)
         return undefined;
       this.#ends = undefined;
-      return { ends, beginnings: undefined, places: [], tries: 0, late: undefined };
+      return { ends, beginnings: undefined, positions: [], tries: 0, late: undefined };
     }
     // Whether the journal has no record of its own to write.
     const isSilent =
       (this.#isStarted && this.#voids.length === 0) || this.#supply.isEmpty || this.#supply.fault !== undefined;
-    return isSilent ? undefined : { ends: undefined, beginnings: undefined, places: [], tries: 0, late: undefined };
+    return isSilent ? undefined : { ends: undefined, beginnings: undefined, positions: [], tries: 0, late: undefined };
   }
 
   #write(job: Job): void {
@@ -298,17 +298,17 @@ class FileJournal implements Journal {
         this.#heldBytes = bytes;
         return;
       }
-      const place = { segment: segment.number, offset: segment.offset };
+      const position = { segment: segment.number, offset: segment.offset };
       const frame = this.#encode(job, own, segment, bytes);
       try {
         this.#checkPosition(segment);
         segment.append(frame);
       } catch (thrown) {
-        this.#failed(job, place, thrown);
+        this.#failed(job, position, thrown);
         continue;
       }
       if (this.#options.durability === 'fast') this.#written(job, voids, frame.length);
-      else this.#sync(segment, job, voids, frame.length, place);
+      else this.#sync(segment, job, voids, frame.length, position);
       return;
     }
     this.#giveUp(job);
@@ -342,7 +342,7 @@ class FileJournal implements Journal {
     this.#nextLookMs = nowMs + lookEveryMs;
   }
 
-  #sync(segment: SegmentWriter, job: Job, voids: readonly string[], bytes: number, place: FramePosition): void {
+  #sync(segment: SegmentWriter, job: Job, voids: readonly string[], bytes: number, position: FramePosition): void {
     this.#isBusy = true;
     segment.sync().then(
       () => {
@@ -353,7 +353,7 @@ class FileJournal implements Journal {
       (thrown: unknown) => {
         this.#isBusy = false;
         // After a failed sync the system may report success the next time: this file is not written any more.
-        this.#failed(job, place, thrown);
+        this.#failed(job, position, thrown);
         this.#write(job);
         if (!this.#isBusy) this.#flush();
       },
@@ -378,24 +378,24 @@ class FileJournal implements Journal {
     this.#buffers.push(part.buffer);
   }
 
-  #failed(job: Job, place: FramePosition, thrown: unknown): void {
-    job.places.push(place);
-    if (job.places.length > mostPositions) job.places.shift();
+  #failed(job: Job, position: FramePosition, thrown: unknown): void {
+    job.positions.push(position);
+    if (job.positions.length > mostPositions) job.positions.shift();
     job.tries += 1;
     this.#supply.abandon(thrown, job.tries >= mostTries);
   }
 
-  #giveUp({ ends, beginnings, places, late }: Job): void {
+  #giveUp({ ends, beginnings, positions, late }: Job): void {
     if (late !== undefined) {
-      this.#late.unshift({ ends: undefined, beginnings: undefined, places, tries: 0, late });
+      this.#late.unshift({ ends: undefined, beginnings: undefined, positions, tries: 0, late });
       return;
     }
     if (ends !== undefined) {
-      this.#keep(ends, places);
+      this.#keep(ends, positions);
       ends.reject(journalUnavailable(this.#supply.fault));
     }
     if (beginnings === undefined) return;
-    if (places.length > 0) this.#voids = this.#voids.concat(beginnings.ids);
+    if (positions.length > 0) this.#voids = this.#voids.concat(beginnings.ids);
     this.#refuseAll(beginnings, this.#supply.fault);
   }
 
@@ -408,14 +408,14 @@ class FileJournal implements Journal {
   }
 
   /** Written, marked as late, as soon as that is possible. */
-  #keep(late: Part, places: FramePosition[]): void {
+  #keep(late: Part, positions: FramePosition[]): void {
     const { bytes } = late;
     if (this.#lateBytes + bytes > mostLateBytes) {
       this.#options.log?.error('ends of exchanges are lost: too many wait for the journal', { bytes });
       return;
     }
     this.#lateBytes += bytes;
-    this.#late.push({ ends: undefined, beginnings: undefined, places, tries: 0, late });
+    this.#late.push({ ends: undefined, beginnings: undefined, positions, tries: 0, late });
   }
 
   #waitingBytes(): number {
@@ -439,11 +439,11 @@ export function refuse(waiter: LedgerWaiter | undefined): Promise<void> {
   return written;
 }
 
-function ownItems({ places, late }: Job, voids: readonly string[]): RowItem[] {
+function ownItems({ positions, late }: Job, voids: readonly string[]): RowItem[] {
   const items: RowItem[] = [];
   if (voids.length > 0) items.push(toItem({ kind: 'void', ids: voids }));
-  if (places.length > 0 || late !== undefined)
-    items.push(toItem({ kind: 'again', places, isLate: late !== undefined }));
+  if (positions.length > 0 || late !== undefined)
+    items.push(toItem({ kind: 'again', places: positions, isLate: late !== undefined }));
   return items;
 }
 

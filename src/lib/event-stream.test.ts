@@ -109,8 +109,8 @@ test('the result does not depend on chunk boundaries', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 40 }), fc.array(fc.nat(200), { maxLength: 20 }), (pieces, cuts) => {
       const bytes = Buffer.from(pieces.join(''));
-      const places = [0, ...cuts.filter((cut) => cut < bytes.length), bytes.length].sort((a, b) => a - b);
-      const chunks = places.map((place, index) => bytes.subarray(places[index - 1] ?? 0, place));
+      const ends = [0, ...cuts.filter((cut) => cut < bytes.length), bytes.length].sort((a, b) => a - b);
+      const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
       assert.deepEqual(read(chunks), read([bytes]));
     }),
   );

@@ -123,14 +123,14 @@ async function openBooksOnDisk({ snapshot, store, log, clock, cwd }: AccountingD
   try {
     const journal = await createJournal({ directory: slot.directory, node, durability, clock, log });
     const { number } = slot;
-    const place = { number, directory: slot.directory };
+    const ownSlot = { number, directory: slot.directory };
     const directories = [...new Set([directory, formerDirectory])];
     const importer = startLedgerThread({
       url: snapshot.store,
       cwd,
       directories,
       identity,
-      slot: place,
+      slot: ownSlot,
       retentionMs,
       log,
     });

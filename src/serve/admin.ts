@@ -227,13 +227,13 @@ function viewOf({ current, refused }: AdminDeps['history']): ConfigurationView {
 }
 
 export function toInstanceFacts(storeUrl: () => string, secrets: Omit<SecretKeySource, 'store'>): InstanceFacts {
-  const place = (): SecretKeySource => ({ ...secrets, store: storeUrl() });
+  const keySource = (): SecretKeySource => ({ ...secrets, store: storeUrl() });
   return {
     startedAtMs: Math.round(performance.timeOrigin),
     runtime: `Node.js ${process.versions.node}`,
     storeKind: () => parseStoreUrl(storeUrl(), secrets.cwd).kind,
     storeBytes: () => storeBytes(storeUrl(), secrets),
-    canSeal: () => canSeal(place()),
-    ownKey: () => findOwnKey(place()),
+    canSeal: () => canSeal(keySource()),
+    ownKey: () => findOwnKey(keySource()),
   };
 }

@@ -41,13 +41,13 @@ export type OpenStore = (url: string) => Promise<Store>;
 /** For commands that only read: where there is no store, none is created, and a UserFault says where it would be. */
 export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
   return async (url) => {
-    const place = parseStoreUrl(url, cwd);
-    if (place.kind === 'memory') {
+    const location = parseStoreUrl(url, cwd);
+    if (location.kind === 'memory') {
       throw new UserFault('The store is in memory and ends with its process; other commands cannot look into it.');
     }
-    if (place.kind === 'file' && !storeExists(url, { cwd })) {
+    if (location.kind === 'file' && !storeExists(url, { cwd })) {
       throw new UserFault(
-        `There is no store at "${place.path}"; the first "postern serve" makes it. Is this the directory, and --config the file, of your gateway?`,
+        `There is no store at "${location.path}"; the first "postern serve" makes it. Is this the directory, and --config the file, of your gateway?`,
       );
     }
     return openStore(url, { cwd });
@@ -90,9 +90,9 @@ export async function openLeniently(
   const alone = await loadWith(surroundings, []);
   if (alone.ok) {
     const [first] = whole.faults;
-    const place = [first?.origin, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
+    const location = [first?.origin, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
     surroundings.stderr(
-      `postern: what the store holds makes no whole with the file (${place}: ${first?.message}); going on without`,
+      `postern: what the store holds makes no whole with the file (${location}: ${first?.message}); going on without`,
     );
     return { ok: true, store, loaded: alone, resources, revision };
   }

@@ -77,8 +77,8 @@ export async function reportReady(
 
 /** Beside the store's file, else beside the journal: a folder that the process writes to anyway. */
 function secretsFolder({ store, ledger }: Pick<Snapshot, 'store' | 'ledger'>, cwd: string): string {
-  const place = parseStoreUrl(store, cwd);
-  return place.kind === 'file' ? dirname(place.path) : resolve(cwd, ledger.directory, '..');
+  const location = parseStoreUrl(store, cwd);
+  return location.kind === 'file' ? dirname(location.path) : resolve(cwd, ledger.directory, '..');
 }
 
 interface FirstKeyOutput {

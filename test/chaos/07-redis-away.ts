@@ -145,7 +145,7 @@ class Stage {
   readonly others: Answer[] = [];
   readonly #nodes: readonly GatewayProcess[];
   readonly #caller: Caller;
-  readonly #place: StoreLocation;
+  readonly #location: StoreLocation;
   readonly #charges: ReadonlyMap<string, number>;
   readonly #clients: readonly Promise<void>[];
   #isOver = false;
@@ -158,7 +158,7 @@ class Stage {
   ) {
     this.#nodes = nodes;
     this.#caller = caller;
-    this.#place = location;
+    this.#location = location;
     this.#charges = charges;
     this.#clients = nodes.map((_, node) => this.#keepCalling(node));
   }
@@ -206,7 +206,7 @@ class Stage {
     const belongs = new Map(
       keys.map((key) => [`key/${key}/total/1970-01-01`, (row: LedgerRow) => row.key === key] as const),
     );
-    const books = await readBooks(this.#place, [...belongs.keys()]);
+    const books = await readBooks(this.#location, [...belongs.keys()]);
     const answers = [...this.ticks.flatMap((tick) => kinds.map((kind) => tick.answers[kind])), ...this.others];
     return [
       ...joinBooks('the ledger', books, { charges: this.#charges, answers }),

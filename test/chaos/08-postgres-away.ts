@@ -131,10 +131,10 @@ async function setUp(rig: ChaosRig, server: Postgres, directory: string, ends: (
   }
   const known = [await createKey(), await createKey()];
 
-  const places = Array.from({ length: nodeCount }, (_, n) => join(directory, `node-${n}`));
-  await Promise.all(places.map((location) => mkdir(location)));
+  const directories = Array.from({ length: nodeCount }, (_, n) => join(directory, `node-${n}`));
+  await Promise.all(directories.map((location) => mkdir(location)));
   const nodes = await Promise.all(
-    places.map((location) => startGatewayProcess({ config, directory: location, readyTimeoutMs: 60_000 })),
+    directories.map((location) => startGatewayProcess({ config, directory: location, readyTimeoutMs: 60_000 })),
   );
   ends.push(() => Promise.all(nodes.map((node) => node.stop())));
   const store = await openStore(url, { cwd: directory });

@@ -138,10 +138,10 @@ async function checkAnyFragments({ scale, seed, progress }: ChaosRig, check: Che
   const anySplits = fc
     .constantFrom(...samples)
     .chain((at) => fc.tuple(fc.constant(at), fc.uniqueArray(fc.nat({ max: at.wire.length - 1 }), { maxLength: 40 })));
-  const property = fc.asyncProperty(anySplits, async ([at, places]) => {
+  const property = fc.asyncProperty(anySplits, async ([at, positions]) => {
     runs += 1;
     progress(`${runs} of ${numRuns} random fragmentations`);
-    const cuts = places.filter((cut) => cut > 0).sort((a, b) => a - b);
+    const cuts = positions.filter((cut) => cut > 0).sort((a, b) => a - b);
     return check({ at, cuts });
   });
   await fc.check(property, { seed, numRuns });

@@ -170,9 +170,9 @@ function mixed(random: Random): Attack {
   const value = Array.from({ length: 1 + Math.floor(random() * 4) }, () =>
     pick([...breaks, injected, 'a', ' ', String.fromCharCode(Math.floor(random() * 256))], random),
   ).join('');
-  const place = pick([...forwarded, 'path', 'body'], random);
-  if (place === 'path') return inPath(pick(['native-', 'lifted-'], random), value);
-  return place === 'body' ? inBody(`lifted-${value}`) : inHeader(place, value);
+  const carrier = pick([...forwarded, 'path', 'body'], random);
+  if (carrier === 'path') return inPath(pick(['native-', 'lifted-'], random), value);
+  return carrier === 'body' ? inBody(`lifted-${value}`) : inHeader(carrier, value);
 }
 
 function inHeader(name: string, value: string): Attack {
@@ -214,7 +214,7 @@ async function attackBySettings(t: TestContext, upstream: FakeUpstream, rig: Rig
   const found: string[] = [];
   for (const line of breaks) {
     const value = Buffer.from(`a${line}${injected}`, 'latin1').toString('utf8');
-    for (const [place, change] of Object.entries({
+    for (const [part, change] of Object.entries({
       'a header': { headers: { 'x-fixed': value } },
       'a credential': { api_key: `sk-0123456789abcdef${value}` },
       'a header name': { forward_headers: [value] },
@@ -240,7 +240,7 @@ async function attackBySettings(t: TestContext, upstream: FakeUpstream, rig: Rig
         const names = headers.map(([name]) => name.toLowerCase());
         if (!names.every((name) => expected.has(name))) found.push(JSON.stringify(rawHead.toString('latin1')));
       }
-      if (status >= 500) found.push(`${status} with ${place} of ${JSON.stringify(value)}`);
+      if (status >= 500) found.push(`${status} with ${part} of ${JSON.stringify(value)}`);
     }
   }
   return found;

@@ -111,14 +111,14 @@ async function setUp(rig: ChaosRig): Promise<Stage> {
   const config = toConfig(proxied.href, upstream.url);
   const nodes = await Promise.all(
     Array.from({ length: nodeCount }, async (_, index) => {
-      const place = join(directory, String(index));
-      await mkdir(place);
-      return startGatewayProcess({ config, directory: place, readyTimeoutMs: 60_000 });
+      const home = join(directory, String(index));
+      await mkdir(home);
+      return startGatewayProcess({ config, directory: home, readyTimeoutMs: 60_000 });
     }),
   );
   t.after(() => Promise.all(nodes.map((node) => node.stop())));
-  const place = { url, cwd: join(directory, '0') };
-  return new Stage({ nodes, proxy, charges, place, caller: new Caller(t), random: createRandom(seed) });
+  const location = { url, cwd: join(directory, '0') };
+  return new Stage({ nodes, proxy, charges, location, caller: new Caller(t), random: createRandom(seed) });
 }
 
 function toConfig(store: string, upstream: string): Readonly<Record<string, unknown>> {
@@ -140,7 +140,7 @@ interface StageParts {
   readonly nodes: readonly GatewayProcess[];
   readonly proxy: ChaosProxy;
   readonly charges: ReadonlyMap<string, number>;
-  readonly place: StoreLocation;
+  readonly location: StoreLocation;
   readonly caller: Caller;
   readonly random: () => number;
 }
@@ -167,7 +167,7 @@ class Stage {
   /** Every budget is held at every node; a process that has just been started does everything for the first time. */
   async inUse(): Promise<void> {
     const ids = Array.from({ length: roomyKeys }, (_, at) => `key/roomy-${at}/total/1970-01-01`);
-    await withStore(this.#parts.place, async ({ budgets }) => {
+    await withStore(this.#parts.location, async ({ budgets }) => {
       for (;;) {
         const states = await budgets.states(ids);
         const held = ids.map((id) => states.get(id)).filter((state) => state?.holders === nodeCount);
@@ -191,7 +191,7 @@ class Stage {
   }
 
   async end(): Promise<Figure[]> {
-    const { nodes, place, charges } = this.#parts;
+    const { nodes, location, charges } = this.#parts;
     this.#isOver = true;
     await Promise.all(this.#clients);
     const importedMs = await this.#timeUntilImported();
@@ -203,7 +203,7 @@ class Stage {
     const belongs = new Map(
       ids.map((key) => [`key/${key}/total/1970-01-01`, (row: LedgerRow) => row.key === key] as const),
     );
-    const books = await readBooks(place, [...belongs.keys()]);
+    const books = await readBooks(location, [...belongs.keys()]);
     const overdrawn = ids.filter((key) => {
       const worth = key === 'tight' ? tightWorth : roomyWorth;
       return sumNanos(books.rows.values(), (row) => row.key === key) > worth * requestNanos;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertAnswer, assertRefusal, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 
-const places = (task: string, model: string): readonly string[] => [
+const paths = (task: string, model: string): readonly string[] => [
   `/hf/models/${model}/pipeline/${task}`,
   `/hf/hf-inference/models/${model}/pipeline/${task}`,
   `/hf/pipeline/${task}/${model}`,
@@ -17,7 +17,7 @@ test("features are bare lists in the upstream's digits, with the model in path o
     ['translated', 7],
   ] as const) {
     for (const path of [
-      ...places('feature-extraction', model),
+      ...paths('feature-extraction', model),
       `/hf/models/${model}`,
       `/hf/hf-inference/models/${model}`,
     ]) {
@@ -37,7 +37,7 @@ test('a model name with a slash is in the path as it is', async (t) => {
     models: [{ id: 'BAAI/bge-m3', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
   });
   assert.deepEqual(rig.app.swap(snapshot), []);
-  for (const path of places('feature-extraction', 'BAAI/bge-m3')) {
+  for (const path of paths('feature-extraction', 'BAAI/bge-m3')) {
     assertAnswer(await rig.post(path, { inputs: 'a' }), `[${oddVector}]`);
   }
 });
@@ -54,11 +54,11 @@ test('similarities take one call, and reranked texts are a bare list', async (t)
         }),
   );
   const inputs = { source_sentence: 'a', sentences: ['b'] };
-  for (const path of [...places('sentence-similarity', 'direct'), '/hf/models/direct']) {
+  for (const path of [...paths('sentence-similarity', 'direct'), '/hf/models/direct']) {
     assertAnswer(await rig.post(path, { inputs, parameters: {} }), '[0.8]');
     assert.deepEqual((await asked()).body, { model: 'real', input: ['a', 'b'], encoding_format: 'float' });
   }
-  for (const path of places('text-ranking', 'ranker')) {
+  for (const path of paths('text-ranking', 'ranker')) {
     const answer = await rig.post(path, { query: 'q', texts: ['a'], return_text: true });
     assertAnswer(answer, '[{"index":0,"score":0.5,"text":"a"}]');
     assert.deepEqual((await asked()).body, { model: 'real', query: 'q', documents: ['a'] });

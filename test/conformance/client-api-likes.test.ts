@@ -6,7 +6,7 @@ import { assertAnswer, oddVector, startClientApis } from '../support/gateways/cl
 import { startTranslated } from '../support/gateways/translated.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
-const places = {
+const paths = {
   voyage: '/voyage/v1/embeddings',
   jina: '/jina/v1/embeddings',
   mistral: '/mistral/v1/embeddings',
@@ -23,13 +23,13 @@ test("vectors keep the upstream's digits, with every field each client reads", a
   ] as const) {
     const both = [item(0), item(1)].join(',');
     for (const [path, answered] of [
-      [places.voyage, `{"object":"list","data":[${both}],"model":"${model}","usage":{"total_tokens":${tokens}}}`],
+      [paths.voyage, `{"object":"list","data":[${both}],"model":"${model}","usage":{"total_tokens":${tokens}}}`],
       [
-        places.jina,
+        paths.jina,
         `{"model":"${model}","object":"list","usage":{"total_tokens":${tokens},"prompt_tokens":${tokens}},"data":[${both}]}`,
       ],
       [
-        places.mistral,
+        paths.mistral,
         `{"id":"ID","object":"list","data":[${both}],"model":"${model}","usage":{"prompt_tokens":${tokens},"completion_tokens":0,"total_tokens":${tokens}}}`,
       ],
     ] as const) {
@@ -49,21 +49,21 @@ test("vectors keep the upstream's digits, with every field each client reads", a
 test("the client's field names become the upstream's", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [path, body] of [
-    [places.voyage, { input_type: 'query', output_dimension: 4, truncation: true }],
-    [places.jina, { task: 'retrieval.query', dimensions: 4, normalized: true }],
+    [paths.voyage, { input_type: 'query', output_dimension: 4, truncation: true }],
+    [paths.jina, { task: 'retrieval.query', dimensions: 4, normalized: true }],
   ] as const) {
     const direct = await rig.post(path, { model: 'direct', input: 'a', ...body });
     assert.equal(direct.status, 200, direct.body.toString());
     assert.deepEqual((await asked()).body, { model: 'real', input: ['a'], dimensions: 4, encoding_format: 'float' });
     const answer = await rig.post(path, { model: 'translated', input: 'a', ...body });
-    assert.equal(answer.header('x-postern-ignored'), path === places.jina ? 'normalized' : 'truncation');
+    assert.equal(answer.header('x-postern-ignored'), path === paths.jina ? 'normalized' : 'truncation');
     const { input_type, output_dimension } = (await asked()).body;
     assert.deepEqual([input_type, output_dimension], ['search_query', 4]);
   }
-  await rig.post(places.mistral, { model: 'direct', input: 'a', output_dimension: 4, metadata: { a: 1 } });
+  await rig.post(paths.mistral, { model: 'direct', input: 'a', output_dimension: 4, metadata: { a: 1 } });
   assert.deepEqual((await asked()).body, { model: 'real', input: ['a'], dimensions: 4, encoding_format: 'float' });
   assertAnswer(
-    await rig.post(places.jina, { model: 'direct', input: [{ text: 'a' }], encoding_type: 'float' }),
+    await rig.post(paths.jina, { model: 'direct', input: [{ text: 'a' }], encoding_type: 'float' }),
     /"embedding":\[0\.10, -8e-3/,
   );
   assert.deepEqual((await asked()).body.input, ['a']);
@@ -71,18 +71,18 @@ test("the client's field names become the upstream's", async (t) => {
 
 test('int8 and binary embeddings come only from upstreams that support them, as list or base64', async (t) => {
   const { rig, asked } = await startClientApis(t);
-  const list = await rig.post(places.voyage, { model: 'translated', input: ['a'], output_dtype: 'int8' });
+  const list = await rig.post(paths.voyage, { model: 'translated', input: ['a'], output_dtype: 'int8' });
   assertAnswer(list, /"embedding":\[1,-128,127,0\]/);
   assert.deepEqual((await asked()).body.embedding_types, ['int8']);
   const packed = { model: 'translated', input: ['a'], output_dtype: 'int8', encoding_format: 'base64' };
-  assertAnswer(await rig.post(places.voyage, packed), /"embedding":"AYB\/AA=="/);
+  assertAnswer(await rig.post(paths.voyage, packed), /"embedding":"AYB\/AA=="/);
   await asked();
   assertAnswer(
-    await rig.post(places.jina, { model: 'translated', input: ['a'], embedding_type: ['ubinary'] }),
+    await rig.post(paths.jina, { model: 'translated', input: ['a'], embedding_type: ['ubinary'] }),
     /"embedding":\[1,-128,127,0\]/,
   );
   assert.deepEqual((await asked()).body.embedding_types, ['ubinary']);
-  const floats = await rig.post(places.mistral, { model: 'direct', input: ['a'], encoding_format: 'base64' });
+  const floats = await rig.post(paths.mistral, { model: 'direct', input: ['a'], encoding_format: 'base64' });
   assertAnswer(floats, /"embedding":"[A-Za-z0-9+/]{22}=="/);
 });
 
@@ -92,18 +92,18 @@ test('an upstream with the same API gets every field unchanged', async (t) => {
   for (const [family, path, body, sent] of [
     [
       'voyage',
-      places.voyage,
+      paths.voyage,
       { input_type: 'document', truncation: false, output_dimension: 1 },
       { input_type: 'document', truncation: false, output_dimension: 1 },
     ],
     [
       'jina',
-      places.jina,
+      paths.jina,
       { task: 'text-matching', late_chunking: true, normalized: false, truncate: true },
       { task: 'text-matching', late_chunking: true, normalized: false, truncate: true },
     ],
-    ['jina', places.jina, { task: 'separation' }, { task: 'separation' }],
-    ['mistral', places.mistral, { output_dimension: 1, metadata: { a: 1 } }, { output_dimension: 1 }],
+    ['jina', paths.jina, { task: 'separation' }, { task: 'separation' }],
+    ['mistral', paths.mistral, { output_dimension: 1, metadata: { a: 1 } }, { output_dimension: 1 }],
   ] as const) {
     const { rig, upstream } = await startTranslated(t, made, { family, model: { operations: ['embeddings'] } });
     const answer = await rig.post(path, { model: 'm', input: ['a'], ...body });
@@ -116,24 +116,24 @@ test('an upstream with the same API gets every field unchanged', async (t) => {
 test("unsupported requests are refused by name in the client API's shape, without a call", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   for (const [path, body, expected] of [
-    [places.voyage, { input: 7 }, /"input" must be/],
-    [places.voyage, {}, /"input" is missing/],
-    [places.voyage, { input: 'a', output_dtype: 'int8' }, /"output_dtype".*makes int8/],
-    [places.voyage, { input: 'a', output_dtype: 'int4' }, /"output_dtype".*one of float, int8/],
-    [places.voyage, { input: 'a', encoding_format: 'float' }, /"encoding_format"/],
-    [places.voyage, { input: 'a', truncation: false }, /"truncation"/],
-    [places.jina, { input: 'a', late_chunking: true }, /"late_chunking"/],
-    [places.jina, { input: 'a', embedding_type: ['float', 'binary'] }, /"embedding_type"/],
-    [places.jina, { input: [{ image: 'u' }] }, /input/],
-    [places.mistral, { input: 'a', output_dtype: 'binary' }, /"output_dtype".*makes binary/],
-    [places.mistral, { input: 'a', encoding_format: 'hex' }, /"encoding_format"/],
+    [paths.voyage, { input: 7 }, /"input" must be/],
+    [paths.voyage, {}, /"input" is missing/],
+    [paths.voyage, { input: 'a', output_dtype: 'int8' }, /"output_dtype".*makes int8/],
+    [paths.voyage, { input: 'a', output_dtype: 'int4' }, /"output_dtype".*one of float, int8/],
+    [paths.voyage, { input: 'a', encoding_format: 'float' }, /"encoding_format"/],
+    [paths.voyage, { input: 'a', truncation: false }, /"truncation"/],
+    [paths.jina, { input: 'a', late_chunking: true }, /"late_chunking"/],
+    [paths.jina, { input: 'a', embedding_type: ['float', 'binary'] }, /"embedding_type"/],
+    [paths.jina, { input: [{ image: 'u' }] }, /input/],
+    [paths.mistral, { input: 'a', output_dtype: 'binary' }, /"output_dtype".*makes binary/],
+    [paths.mistral, { input: 'a', encoding_format: 'hex' }, /"encoding_format"/],
   ] as const) {
     const refused = await rig.post(path, { model: 'translated', ...body });
     // Cohere makes all kinds of numbers.
     const answer = refused.status === 200 ? await rig.post(path, { model: 'direct', ...body }) : refused;
     assert.equal(answer.status, 400, JSON.stringify(body));
     const { detail, message } = answer.json() as { detail?: string; message?: string };
-    assert.match(path === places.mistral ? (message ?? '') : (detail ?? ''), expected);
+    assert.match(path === paths.mistral ? (message ?? '') : (detail ?? ''), expected);
   }
   assert.equal(upstream.requests.filter(({ path }) => path !== '/v2/embed').length, 0);
 });

@@ -359,11 +359,11 @@ for (const { list, right, rows, form } of elements) {
         .map((line) => line.split('  '))
         .map(([, at = '', message = '']) => ({ path: at, message }));
       assert.deepEqual(within(`${list}[0]`, printed), expected, `command line: ${path}`);
-      const place = `/api/${list}/${encodeURIComponent(String(right.id))}`;
-      const sent = await ask('PUT', place, element, asNew);
+      const resourcePath = `/api/${list}/${encodeURIComponent(String(right.id))}`;
+      const sent = await ask('PUT', resourcePath, element, asNew);
       assert.deepEqual([sent.status, toFound(sent.json)], [422, expected], `API: ${path}`);
       if (notInForm) continue;
-      const filled = await ask('PUT', place, form.document(element), asNew);
+      const filled = await ask('PUT', resourcePath, form.document(element), asNew);
       assert.deepEqual(toFound(filled.json), expected, `console: ${path}`);
       assertInForm(path, form.fields, form.toField);
     }

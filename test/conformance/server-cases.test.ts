@@ -7,13 +7,13 @@ import { serverCases } from '../servers/cases.ts';
 import { isSelfHosted, serverKinds } from '../servers/real-servers.ts';
 import { openServerSetup } from '../servers/server-setup.ts';
 
-for (const place of serverKinds().filter(({ family }) => isSelfHosted(family))) {
-  describe(`${place.family.id}, ${place.operation}`, () => {
-    for (const [name, check] of Object.entries(serverCases[place.operation] ?? {})) {
+for (const kind of serverKinds().filter(({ family }) => isSelfHosted(family))) {
+  describe(`${kind.family.id}, ${kind.operation}`, () => {
+    for (const [name, check] of Object.entries(serverCases[kind.operation] ?? {})) {
       test(name, async (t) => {
-        const { default: fixture }: { default: FamilyFixture } = await import(`../families/${place.family.id}.ts`);
+        const { default: fixture }: { default: FamilyFixture } = await import(`../families/${kind.family.id}.ts`);
         const { port } = await serve(t, (call) => fixture.service(call));
-        const server = { ...place, url: new URL(`http://127.0.0.1:${port}`), model: undefined, apiKey: undefined };
+        const server = { ...kind, url: new URL(`http://127.0.0.1:${port}`), model: undefined, apiKey: undefined };
         await check(await openServerSetup(t, server));
       });
     }

@@ -230,8 +230,8 @@ describe('starting', { concurrency: 2 }, () => {
     assert.equal(run.code, 1);
     assert.equal(run.stdout, '');
     const lines = run.stderr.trimEnd().split('\n');
-    const places = lines.map((line) => /postern\.yaml:(\d+) {2}(\S+)/.exec(line)?.slice(1).join(' '));
-    assert.deepEqual(places, [
+    const locations = lines.map((line) => /postern\.yaml:(\d+) {2}(\S+)/.exec(line)?.slice(1).join(' '));
+    assert.deepEqual(locations, [
       '2 server.prot',
       '3 server.body_limit',
       '5 upstreams[0].family',

@@ -143,8 +143,8 @@ test('in success and failure the log contains no secret and no text of clients a
   assert.ok(lines.some(({ status, total_tokens }) => status === 200 && total_tokens === 7));
   assert.ok(lines.some(({ cut }) => cut === true));
   const said = (gateway.stdout() + gateway.stderr()).toLowerCase();
-  for (const [place, canary] of Object.entries(canaries)) {
-    assert.ok(!said.includes(canary.toLowerCase()), `${place} is in the log: ${excerptAround(said, canary)}`);
+  for (const [source, canary] of Object.entries(canaries)) {
+    assert.ok(!said.includes(canary.toLowerCase()), `${source} is in the log: ${excerptAround(said, canary)}`);
   }
 });
 
@@ -217,10 +217,10 @@ test("a service's secret in an ID is masked in log, headers, errors, metrics and
     metrics,
     check: checked.stdout + checked.stderr,
   };
-  for (const [place, text] of Object.entries(shown)) {
+  for (const [source, text] of Object.entries(shown)) {
     assert.ok(
       !text.includes(random),
-      `${place}: ${text.slice(Math.max(0, text.indexOf(random) - 300), text.indexOf(random) + 50)}`,
+      `${source}: ${text.slice(Math.max(0, text.indexOf(random) - 300), text.indexOf(random) + 50)}`,
     );
   }
   for (const secret of Object.values(named)) {

@@ -32,8 +32,8 @@ const classifyBody = z.object({ model: z.string(), input: texts, raw_scores: z.b
 
 const toxic = '[{"label":"toxic","score":0.90},{"label":"obscene","score":6e-1}]';
 
-function refused(place: string, message: string): WireReply {
-  return { status: 422, body: { detail: [{ type: 'value_error', loc: ['body', place], msg: message }] } };
+function refused(field: string, message: string): WireReply {
+  return { status: 422, body: { detail: [{ type: 'value_error', loc: ['body', field], msg: message }] } };
 }
 
 export default defineFixture({

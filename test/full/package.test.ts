@@ -136,8 +136,8 @@ async function checkNotices(installed: string): Promise<void> {
   assert.equal(sbom.bomFormat, 'CycloneDX');
   const lock = JSON.parse(await readFile(join(repository, 'package-lock.json'), 'utf8')) as LockFile;
   const needed = Object.entries(lock.packages)
-    .filter(([place, { dev, link }]) => place.includes('node_modules/') && dev !== true && link !== true)
-    .map(([place, { version }]) => `${place.slice(place.lastIndexOf('node_modules/') + 13)}@${version}`);
+    .filter(([path, { dev, link }]) => path.includes('node_modules/') && dev !== true && link !== true)
+    .map(([path, { version }]) => `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${version}`);
   const listed = sbom.components.map(({ name, version }) => `${name}@${version}`);
   assert.deepEqual(
     needed.filter((one) => !listed.includes(one)),

@@ -40,12 +40,12 @@ export function isSelfHosted({ baseUrl }: Family): boolean {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `TEST_SERVER_TEI_RERANK` before `TEST_SERVER_TEI`; the same with `_MODEL` and `_KEY` behind them. */
-export function serverAt(place: ServerKind, env: Environment): RealServer | undefined {
-  const wide = toVariable(place.family.id);
-  const read = (end: string): string | undefined => env[place.variable + end] || env[wide + end] || undefined;
+export function serverAt(kind: ServerKind, env: Environment): RealServer | undefined {
+  const wide = toVariable(kind.family.id);
+  const read = (end: string): string | undefined => env[kind.variable + end] || env[wide + end] || undefined;
   const address = read('');
   if (address === undefined) return undefined;
-  return { ...place, url: new URL(address), model: read('_MODEL'), apiKey: read('_KEY') };
+  return { ...kind, url: new URL(address), model: read('_MODEL'), apiKey: read('_KEY') };
 }
 
 export function toVariable(...parts: readonly string[]): string {

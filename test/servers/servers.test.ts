@@ -4,10 +4,10 @@ import { serverCases } from './cases.ts';
 import { isSelfHosted, serverAt, serverKinds } from './real-servers.ts';
 import { openServerSetup, type ServerSetup } from './server-setup.ts';
 
-for (const place of serverKinds()) {
-  const { family, operation, variable } = place;
+for (const kind of serverKinds()) {
+  const { family, operation, variable } = kind;
   const cases = Object.entries(serverCases[operation] ?? {});
-  const server = serverAt(place, process.env);
+  const server = serverAt(kind, process.env);
   if (cases.length === 0 || (server === undefined && !isSelfHosted(family))) continue;
   describe(`${family.id}, ${operation}`, { skip: server === undefined && `no address: set ${variable}` }, () => {
     const closings: (() => unknown)[] = [];

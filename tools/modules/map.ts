@@ -113,14 +113,14 @@ function drawRow(boxes: readonly Box[], shown: ModuleImports): string[] {
   });
 }
 
-function drawFrame(layer: Layer, [place]: readonly Box[], shown: ModuleImports): string[] {
-  if (place === undefined) return [];
-  const { x, y } = place;
-  const inner = place.width - 2 * frame.padding;
+function drawFrame(layer: Layer, [bounds]: readonly Box[], shown: ModuleImports): string[] {
+  if (bounds === undefined) return [];
+  const { x, y } = bounds;
+  const inner = bounds.width - 2 * frame.padding;
   const each = (inner - (columns - 1) * gap) / columns;
   const tall = heightOfBox(layer, shown);
   return [
-    box('frame', x, y, place.width, place.height),
+    box('frame', x, y, bounds.width, bounds.height),
     text('layer', x + frame.padding + 2, y + 19, layer.title),
     ...layer.modules.flatMap((module, index) => {
       const column = index % columns;

@@ -35,8 +35,8 @@ export async function findKey(id: string, { store, configuration }: AdminContext
 export async function findStoredKey(id: string, context: AdminContext): Promise<StoredKey> {
   const key = await findKey(id, context);
   if (isStored(key)) return key;
-  const place = context.keyTerms.positionOf(id);
-  const where = place === undefined ? 'the configuration file' : `${place.file}, line ${place.line}`;
+  const position = context.keyTerms.positionOf(id);
+  const where = position === undefined ? 'the configuration file' : `${position.file}, line ${position.line}`;
   throw new Problem('managed_by_file', {
     detail: `The key ${id} is declared in ${where}; change it there, and it is in force at once.`,
   });
@@ -57,11 +57,11 @@ export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input
   const stored = isStored(key) ? key : undefined;
   const oldUntilMs = stored?.oldSecretUntilMs;
   const isOldOver = oldUntilMs === undefined || oldUntilMs <= nowMs;
-  const place = context.keyTerms.positionOf(key.id);
+  const position = context.keyTerms.positionOf(key.id);
   return {
     id: key.id,
     managedBy: key.managedBy,
-    place: stored === undefined ? (place ?? null) : null,
+    place: stored === undefined ? (position ?? null) : null,
     hint: stored?.hint ?? null,
     state: stateOf(key, nowMs),
     createdAt: stored === undefined ? null : toInstant(stored.createdAtMs),

@@ -20,8 +20,8 @@ export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIn
   const compiled = models.get(id);
   if (compiled !== undefined && inForce) {
     const { aliases, operations: served, visible, targets } = compiled;
-    const places = targets.map(({ upstream, model }) => ({ upstream: upstream.id, model }));
-    return { id, managedBy: element.managedBy, aliases, operations: served, visible, targets: places };
+    const shownTargets = targets.map(({ upstream, model }) => ({ upstream: upstream.id, model }));
+    return { id, managedBy: element.managedBy, aliases, operations: served, visible, targets: shownTargets };
   }
   const { document } = element;
   return {

@@ -64,9 +64,9 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
   // The projects are known only in a valid whole.
   if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);
   const storedKeys = await store.keys.list();
-  const placed = next.ok ? await locateKeys(keys, next, store.keys, storedKeys) : [];
+  const keysToPut = next.ok ? await locateKeys(keys, next, store.keys, storedKeys) : [];
   const surplusKeys = notes === undefined ? [] : findSurplusKeys(notes, file, storedKeys);
-  const homeless = findHomeless(surplus, [...surplusKeys, ...placed], storedKeys);
+  const homeless = findHomeless(surplus, [...surplusKeys, ...keysToPut], storedKeys);
   const atFault = [...faultsOf(keys, file), ...homeless];
   if (atFault.length > 0) throw new FaultsFound(atFault, next.file);
 
@@ -74,11 +74,11 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
   return {
     steps: [
       ...elements.toSorted((a, b) => rank(a) - rank(b)).map((element) => elementStep(element, ground, ring)),
-      ...placed.map((key) => keyStep(key, overlapMs, store.keys)),
+      ...keysToPut.map((key) => keyStep(key, overlapMs, store.keys)),
       ...surplusKeys.map((key) => revokeStep(key, store.keys)),
       ...surplus.toSorted((a, b) => rank(b) - rank(a)).map((resource) => removeStep(resource, ground)),
     ],
-    warnings: next.ok ? [...next.warnings, ...placed.flatMap((key) => warningsOf(key, next.snapshot))] : [],
+    warnings: next.ok ? [...next.warnings, ...keysToPut.flatMap((key) => warningsOf(key, next.snapshot))] : [],
   };
 }
 
@@ -147,8 +147,8 @@ function findSurplusKeys(
 /** Elements without the notes would not be found by the next run. */
 function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): void {
   const inFile = [
-    ...file.elements.flatMap(({ kind, document, file: place }) =>
-      kind === 'setting' ? [] : [{ at: place?.at ?? [], document }],
+    ...file.elements.flatMap(({ kind, document, file: source }) =>
+      kind === 'setting' ? [] : [{ at: source?.at ?? [], document }],
     ),
     ...file.keys,
   ];
@@ -179,7 +179,7 @@ function findHomeless(
     ({ id, project = '', revokedAtMs }) => revokedAtMs === undefined && projects.has(project) && !looked.has(id),
   );
   return left.map(({ id, project }) => ({
-    place: `store: project ${JSON.stringify(project)}`,
+    origin: `store: project ${JSON.stringify(project)}`,
     path: '',
     message: `cannot be pruned: the key ${id} belongs to it; revoke it, or move it with "postern keys update ${id} --project P"`,
   }));

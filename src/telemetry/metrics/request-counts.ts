@@ -28,9 +28,9 @@ export class RequestCounts {
   #duration: Histogram | undefined = undefined;
   #firstByte: Histogram | undefined = undefined;
 
-  constructor(registry: Registry, place: CountedRoute) {
+  constructor(registry: Registry, counted: CountedRoute) {
     this.#registry = registry;
-    this.#counted = place;
+    this.#counted = counted;
   }
 
   /** So that the first request already shows as an increase. */

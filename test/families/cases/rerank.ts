@@ -30,25 +30,25 @@ async function rerank(setup: Setup, query: unknown, docs: readonly unknown[], mo
   return answer.parse(json).results;
 }
 
-const places = (results: readonly z.output<typeof result>[]) =>
+const indexes = (results: readonly z.output<typeof result>[]) =>
   results.map(({ index, relevance_score: score }) => ({ index, score }));
 const expected = (query: string, docs: readonly string[]) =>
   ranked(query, docs).map(({ index, score }) => ({ index, score }));
 
 export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
   async 'all documents in the order of their scores, by the client’s indexes'(setup) {
-    assert.deepEqual(places(await rerank(setup, 'a query ö', documents)), expected('a query ö', documents));
+    assert.deepEqual(indexes(await rerank(setup, 'a query ö', documents)), expected('a query ö', documents));
   },
 
   async 'documents that are objects with a text'(setup) {
     const objects = documents.map((text) => ({ text }));
-    assert.deepEqual(places(await rerank(setup, 'q', objects)), expected('q', documents));
+    assert.deepEqual(indexes(await rerank(setup, 'q', objects)), expected('q', documents));
   },
 
   async 'as many as are wanted'(setup) {
-    assert.deepEqual(places(await rerank(setup, 'q', documents, { top_n: 2 })), expected('q', documents).slice(0, 2));
-    assert.deepEqual(places(await rerank(setup, 'q', documents, { top_n: null })), expected('q', documents));
-    assert.deepEqual(places(await rerank(setup, 'q', documents, { top_n: 99 })), expected('q', documents));
+    assert.deepEqual(indexes(await rerank(setup, 'q', documents, { top_n: 2 })), expected('q', documents).slice(0, 2));
+    assert.deepEqual(indexes(await rerank(setup, 'q', documents, { top_n: null })), expected('q', documents));
+    assert.deepEqual(indexes(await rerank(setup, 'q', documents, { top_n: 99 })), expected('q', documents));
   },
 
   async 'the documents beside their scores, when they are asked for'(setup) {
@@ -137,7 +137,7 @@ export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void
 
   async 'what is null counts as absent'(setup) {
     const nothing = { max_tokens_per_doc: null, max_chunks_per_doc: null, rank_fields: null, top_k: null };
-    assert.deepEqual(places(await rerank(setup, 'q', documents, nothing)), expected('q', documents));
+    assert.deepEqual(indexes(await rerank(setup, 'q', documents, nothing)), expected('q', documents));
   },
 
   async 'a list of nothing is for the upstream to judge'(setup) {

@@ -28,7 +28,7 @@ export async function composeUp(scope: Scope, file: string): Promise<Composed> {
   const { services, volumes } = readCompose(await readFile(file, 'utf8'));
   const directory = await mkdtemp(join(tmpdir(), 'postern-compose-'));
   const network = await startNetwork();
-  const places = new Map(Object.keys(services).map((name) => [name, network.join(name)]));
+  const joined = new Map(Object.keys(services).map((name) => [name, network.join(name)]));
   const containers = new Map<string, Container>();
   const notShown: string[] = [];
   const starting = new Map<string, Promise<void>>();
@@ -45,8 +45,8 @@ export async function composeUp(scope: Scope, file: string): Promise<Composed> {
   let starts = 0;
   async function start(name: string): Promise<void> {
     const service = services[name];
-    const place = places.get(name);
-    if (service === undefined || place === undefined) throw new Error(`there is no service ${name}`);
+    const ownPaths = joined.get(name);
+    if (service === undefined || ownPaths === undefined) throw new Error(`there is no service ${name}`);
     for (const mount of service.volumes) {
       const [from = ''] = mount.split(':');
       if (!from.startsWith('.') && volumes[from] === undefined) throw new Error(`${name}: there is no volume ${from}`);
@@ -69,7 +69,7 @@ export async function composeUp(scope: Scope, file: string): Promise<Composed> {
     starts += 1;
     const own = join(directory, `${name}-${starts}`);
     await mkdir(own);
-    const where = { home: dirname(file), directory: own, volumes: join(directory, 'volumes'), ...place };
+    const where = { home: dirname(file), directory: own, volumes: join(directory, 'volumes'), ...ownPaths };
     const container = await startContainer(name, service, standIn, { ...where, nameServer: network.nameServer });
     containers.set(name, container);
     if (service.healthcheck !== undefined || standIn.healthcheck !== undefined) {
@@ -100,7 +100,7 @@ export async function composeUp(scope: Scope, file: string): Promise<Composed> {
       for (const [name, { ports }] of Object.entries(services)) {
         const [, inside] =
           ports.map((one) => one.split(':').slice(-2)).find(([outside]) => outside === String(port)) ?? [];
-        if (inside !== undefined) return `http://${places.get(name)?.address}:${inside}`;
+        if (inside !== undefined) return `http://${joined.get(name)?.address}:${inside}`;
       }
       throw new Error(`no service publishes port ${port}`);
     },

@@ -36,10 +36,10 @@ export async function startContainer(
   name: string,
   service: ComposeService,
   standIn: StandIn,
-  place: ContainerPaths,
+  paths: ContainerPaths,
 ): Promise<Container> {
-  const mounts = await layMounts(service, standIn, place);
-  const environment = await environmentOf(service, standIn, place.home);
+  const mounts = await layMounts(service, standIn, paths);
+  const environment = await environmentOf(service, standIn, paths.home);
   const user = service.user ?? standIn.user;
   const [uid = '', gid = ''] = user.split(':');
   const command = [...(service.entrypoint ?? standIn.entrypoint), ...(service.command ?? standIn.command)];
@@ -55,8 +55,8 @@ export async function startContainer(
     `exec chroot root ${[...asUser, 'env', '-i', ...environment, ...command].map(quoted).join(' ')}`,
   ].join('\n');
   const spaces = ['unshare', '--mount', '--uts', '--propagation', 'private'];
-  const child = spawn('ip', ['netns', 'exec', place.namespace, ...spaces, 'sh', '-c', script], {
-    cwd: place.directory,
+  const child = spawn('ip', ['netns', 'exec', paths.namespace, ...spaces, 'sh', '-c', script], {
+    cwd: paths.directory,
     env: { PATH: pathInside },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -98,9 +98,9 @@ export async function startContainer(
 }
 
 /** Lines of a script that runs in the service's directory, and leaves what it is to see under `root`. */
-async function layMounts(service: ComposeService, standIn: StandIn, place: ContainerPaths): Promise<string[]> {
-  const upper = join(place.directory, 'upper');
-  for (const folder of ['upper', 'work', 'root']) await mkdir(join(place.directory, folder), { recursive: true });
+async function layMounts(service: ComposeService, standIn: StandIn, paths: ContainerPaths): Promise<string[]> {
+  const upper = join(paths.directory, 'upper');
+  for (const folder of ['upper', 'work', 'root']) await mkdir(join(paths.directory, folder), { recursive: true });
   const lines = [
     'mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root',
     'mount -t proc proc root/proc',
@@ -113,7 +113,7 @@ async function layMounts(service: ComposeService, standIn: StandIn, place: Conta
     lines.push(`mount --bind ${quoted(from)} ${quoted(`root${to}`)}`);
     if (isReadOnly) lines.push(`mount -o remount,bind,ro ${quoted(`root${to}`)}`);
   };
-  await layFile(join(upper, 'etc/resolv.conf'), `nameserver ${place.nameServer}\n`);
+  await layFile(join(upper, 'etc/resolv.conf'), `nameserver ${paths.nameServer}\n`);
   for (const [to, from] of Object.entries(standIn.files ?? {})) await bind(from, to, true);
   for (const [from, to] of Object.entries(standIn.links ?? {})) {
     await mkdir(dirname(join(upper, from)), { recursive: true });
@@ -121,8 +121,8 @@ async function layMounts(service: ComposeService, standIn: StandIn, place: Conta
   }
   for (const volume of service.volumes) {
     const [from = '', to = '', mode] = volume.split(':');
-    if (from.startsWith('.')) await bind(resolve(place.home, from), to, mode === 'ro');
-    else await bind(await volumeAt(join(place.volumes, from), standIn.owned?.[to]), to, mode === 'ro');
+    if (from.startsWith('.')) await bind(resolve(paths.home, from), to, mode === 'ro');
+    else await bind(await volumeAt(join(paths.volumes, from), standIn.owned?.[to]), to, mode === 'ro');
   }
   for (const folder of service.tmpfs) {
     await mkdir(join(upper, folder), { recursive: true });

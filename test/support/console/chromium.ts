@@ -41,8 +41,8 @@ after(async () => {
 });
 
 function findProgram(): string | undefined {
-  const places = (process.env.PATH ?? '').split(delimiter).filter((place) => place !== '');
-  return places.flatMap((place) => names.map((name) => join(place, name))).find(isProgram);
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
 }
 
 function isProgram(path: string): boolean {

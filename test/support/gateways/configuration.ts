@@ -128,8 +128,8 @@ export async function assertFaults(t: TestContext, rows: readonly FaultRow[]): P
   for (const { text, line, path, error, files = {} } of rows) {
     await t.test(`${path}: ${error.source}`, async (t) => {
       const faults = await faultsOf(t, text, { files });
-      const places = faults.map((fault) => [fault.line, fault.path]);
-      assert.deepEqual(places, [[line, path]], JSON.stringify(faults));
+      const locations = faults.map((fault) => [fault.line, fault.path]);
+      assert.deepEqual(locations, [[line, path]], JSON.stringify(faults));
       assert.match(String(faults[0]?.message), error);
     });
   }

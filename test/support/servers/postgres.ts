@@ -282,11 +282,11 @@ function ownerOfFiles(): { uid: number; gid: number } | undefined {
 function findBinaries(): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a)) : [];
-  const places = [
+  const folders = [
     ...(process.env.PATH ?? '').split(delimiter),
     ...versions.map((version) => join(root, version, 'bin')),
   ];
-  return places.find(
-    (place) => place !== '' && existsSync(join(place, 'postgres')) && existsSync(join(place, 'initdb')),
+  return folders.find(
+    (folder) => folder !== '' && existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')),
   );
 }

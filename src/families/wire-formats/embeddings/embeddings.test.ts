@@ -315,8 +315,8 @@ describe('vectors', () => {
   test('with infinite numbers are refused, and large ones stay unchanged', async () => {
     const nines = (count: number): string => '9'.repeat(count);
     for (const number of ['1e999', '-1E+999', '1e0000309', nines(310), `-${nines(301)}.5e9`]) {
-      for (const place of [`[${number}]`, `[0.1,${number},0.2]`, `[${'0.1,'.repeat(500)}${number}]`]) {
-        await assert.rejects(one(place), unfit(/something that is no number/), place);
+      for (const vector of [`[${number}]`, `[0.1,${number},0.2]`, `[${'0.1,'.repeat(500)}${number}]`]) {
+        await assert.rejects(one(vector), unfit(/something that is no number/), vector);
       }
     }
     for (const number of ['1e308', '1E+0010', '1e-999', nines(308), `0.${nines(400)}`, `${nines(299)}e9`]) {
@@ -327,7 +327,7 @@ describe('vectors', () => {
 
   test('are converted in slices that yield to the event loop', async () => {
     const width = 4_096;
-    const vector = `[${Array.from({ length: width }, (_, place) => Math.sin(place))}]`;
+    const vector = `[${Array.from({ length: width }, (_, index) => Math.sin(index))}]`;
     const inputs = Array.from({ length: 256 }, () => 'a');
     const text = JSON.stringify({ input: inputs, encoding_format: 'base64' });
     const { conversation } = await talk(text);

@@ -9,12 +9,12 @@ import { none } from '../readings/findings.ts';
 
 /** A store address without a listener. */
 export async function startWithoutStore(directory: string): Promise<Figure[]> {
-  const place = join(directory, 'alone');
-  await mkdir(place);
+  const home = join(directory, 'alone');
+  await mkdir(home);
   const startedMs = performance.now();
   const said = await startGatewayProcess({
     config: { store: 'postgres://postern:secret-of-the-store@127.0.0.1:9/postern' },
-    directory: place,
+    directory: home,
     readyTimeoutMs: 60_000,
   }).then(
     async (gateway) => {

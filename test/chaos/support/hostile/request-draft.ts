@@ -61,8 +61,8 @@ export function makeDraft(random: Random): Draft {
 
 /** In one to four parts, none of them empty. */
 function cut(text: string, random: Random): string[] {
-  const places = Array.from({ length: Math.floor(random() * 4) }, () => 1 + Math.floor(random() * (text.length - 1)));
-  const ends = [...new Set(places), text.length].sort((a, b) => a - b);
+  const cuts = Array.from({ length: Math.floor(random() * 4) }, () => 1 + Math.floor(random() * (text.length - 1)));
+  const ends = [...new Set(cuts), text.length].sort((a, b) => a - b);
   return ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end));
 }
 

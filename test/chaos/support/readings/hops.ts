@@ -148,15 +148,15 @@ function compareAnswers(
   for (const answer of answers) {
     const id = answer.header('x-request-id');
     if (id === undefined) continue; // the front's own word
-    const place = marks.indexOf(id);
+    const index = marks.indexOf(id);
     const exchange = exchanges.get(id)?.[0];
     // Without an exchange the gateway's parser refused it, under an ID of its own.
-    if (place === -1 && (exchange !== undefined || !refusedUnseen.has(answer.status))) {
+    if (index === -1 && (exchange !== undefined || !refusedUnseen.has(answer.status))) {
       report(marks[0], `the client was told of ${id}`);
     }
-    if (place === -1) continue;
-    if (place <= at) report(id, 'an answer out of turn');
-    at = place;
+    if (index === -1) continue;
+    if (index <= at) report(id, 'an answer out of turn');
+    at = index;
     if (exchange?.status !== answer.status) report(id, `the client was told ${answer.status}, not ${exchange?.status}`);
     const isOwn = answer.status !== 200 || answer.body.includes(`"${id}"`) || exchange?.route === undefined;
     if (answer.complete && !isOwn) report(id, `the answer to another request: ${answer.body}`);

@@ -6,10 +6,10 @@ import { createDecipheriv, createHash, randomBytes } from 'node:crypto';
 export const sealedForm = /sealed:v1:([0-9a-f]{8}):([A-Za-z0-9_-]{16}):([A-Za-z0-9_-]{22,})/g;
 
 /** By hand, so that it does not matter how the gateway does it. */
-export function openByHand(key: Buffer, nonce: string, body: string, place: string): string | undefined {
+export function openByHand(key: Buffer, nonce: string, body: string, location: string): string | undefined {
   const bytes = Buffer.from(body, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), { authTagLength: 16 });
-  decipher.setAAD(Buffer.from(place));
+  decipher.setAAD(Buffer.from(location));
   decipher.setAuthTag(bytes.subarray(-16));
   try {
     return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]).toString();
@@ -37,8 +37,8 @@ export function toForgeries(sealingKey: string): Forgery[] {
     return [one.replace(text, () => change(text, rest)), other] as const;
   };
   const flipped = (text: string, at: number): string => {
-    const place = at < 0 ? text.length + at : at;
-    return text.slice(0, place) + (text[place] === 'A' ? 'B' : 'A') + text.slice(place + 1);
+    const index = at < 0 ? text.length + at : at;
+    return text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1);
   };
   return [
     { name: 'swapped between two rows', env, expected: doesNotOpen, change: (one, other) => swapSeals(one, other) },

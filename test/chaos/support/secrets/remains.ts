@@ -33,11 +33,11 @@ function findDump(): string {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a)) : [];
   // The newest first: it reads what an older server has.
-  const places = [
+  const folders = [
     ...versions.map((version) => join(root, version, 'bin')),
     ...(process.env.PATH ?? '').split(delimiter),
   ];
-  const location = places.find((one) => one !== '' && existsSync(join(one, 'pg_dump')));
+  const location = folders.find((one) => one !== '' && existsSync(join(one, 'pg_dump')));
   if (location === undefined) throw new Error('there is no pg_dump beside PostgreSQL, and none on the path');
   return join(location, 'pg_dump');
 }
