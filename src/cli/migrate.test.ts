@@ -65,7 +65,10 @@ test('--back-to refuses while rows wait in a journal that the older version cann
   const directory = join(cwd, 'store', 'journal');
   const identity = await withStore((store) => store.settings.installation());
   await writeJournal(directory, ['019abcdef01200000000000000000001'], identity);
-  await assert.rejects(run('--back-to', '0.1.0'), userFault(/in place 1000, 1 rows .+ wait to go into the store/));
+  await assert.rejects(
+    run('--back-to', '0.1.0'),
+    userFault(/directory 1000 of the journal, 1 rows .+ are not in the store yet/),
+  );
   assert.deepEqual((await run('--check')).lines, ['The store is up to date.']);
   // A journal of a running process, which imports it at its end.
   const lock = lockFile(join(directory, '1000', 'lock'));

@@ -51,7 +51,7 @@ async function refuseWhileRowsWait({ store: url, ledger }: Snapshot, { cwd }: Co
       if (lock === undefined) continue;
       lock.release();
       throw new UserFault(
-        `In the journal, in place ${slot}, ${rows} rows or requests without an end wait to go into the store, and a former version cannot read them; start this version once, end it with SIGTERM, and try again`,
+        `In directory ${slot} of the journal, ${rows} rows or unfinished requests are not in the store yet, and an older version cannot read them; start this version once, stop it with SIGTERM, and try again`,
       );
     }
   } finally {

@@ -386,7 +386,7 @@ test('imports journals of killed processes to the end, marks open requests as lo
   );
   assert.deepEqual(await store.budgets.state('key/dev/total'), { spentNanos: 760, outstandingNanos: 0, holders: 0 });
   const again = claimSlotAt(slots, slot.number);
-  assert.ok(again !== undefined, 'the place is free again');
+  assert.ok(again !== undefined, 'the slot is free again');
   again.release();
   // Nothing was written since.
   assert.deepEqual(claims(), []);

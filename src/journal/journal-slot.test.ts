@@ -60,7 +60,7 @@ test('slots are accessible to the user only', () => {
 test('reports that all slots are taken', () => {
   assert.throws(
     () => claimSlot({ ...deps(), lock: () => undefined }),
-    /All 256 places .+ give this one another ledger\.journal/,
+    /All 256 directories .+ set another ledger\.journal/,
   );
 });
 

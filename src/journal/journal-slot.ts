@@ -44,7 +44,7 @@ export function claimSlot(deps: SlotDeps): Slot {
     if (slot !== undefined) return slot;
   }
   throw new JournalError(
-    `All ${mostSlots} places in the journal directory "${deps.directory}" are taken by running processes; give this one another ledger.journal.`,
+    `All ${mostSlots} directories in the journal "${deps.directory}" are in use by running processes; set another ledger.journal for this one.`,
   );
 }
 

@@ -83,11 +83,11 @@ test('an additional slot of a lease is released once, however often it is ended'
   assert.equal(lease.enter({ gone: false, work: undefined }, 0), 'entered');
   const further = lease.enterAgain();
   assert.ok(further !== undefined);
-  assert.equal(lease.enterAgain(), undefined, 'there are two places');
+  assert.equal(lease.enterAgain(), undefined, 'there are two slots');
   assert.equal(nobody(where, untried()).kind, 'full');
   further.over(undefined);
   further.over(undefined);
   const other = lease.enterAgain();
-  assert.ok(other !== undefined, 'its place was not given back');
+  assert.ok(other !== undefined, 'its slot was not released');
   assert.equal(lease.enterAgain(), undefined, 'it was given back twice');
 });

@@ -304,7 +304,8 @@ async function judgeSeals(
       if (openByHand(key, nonce, body, at) !== credentials.get(at))
         wrong.push(`${at}: does not open to what was sealed`);
       if (openByHand(randomBytes(32), nonce, body, at) !== undefined) wrong.push(`${at}: opens under another key`);
-      if (openByHand(key, nonce, body, `${at}x`) !== undefined) wrong.push(`${at}: opens at another place`);
+      if (openByHand(key, nonce, body, `${at}x`) !== undefined)
+        wrong.push(`${at}: can be decrypted at another location`);
     }
   }
   if (sealed !== credentials.size) wrong.push(`${sealed} sealed texts for ${credentials.size} credentials`);

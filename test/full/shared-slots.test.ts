@@ -113,7 +113,10 @@ test("a killed worker's slots are free within seconds", async (t) => {
     if (broken > 0) break;
   }
   assert.ok(broken > 0);
-  await until('the places of the dead came back', async () => served(await ask([gateway], 'crowd', 1)) === 1);
+  await until(
+    'the slots of the dead processes are free again',
+    async () => served(await ask([gateway], 'crowd', 1)) === 1,
+  );
   t.diagnostic(`free ${Math.round(performance.now() - killedAtMs)} ms after it (bar: 10 s)`);
   const dead = broken;
   end.resolve();

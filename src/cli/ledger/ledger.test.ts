@@ -146,7 +146,7 @@ test('verify reports that rows and sums agree, or where they differ', async (t) 
   const { run, cwd } = await setUp(t, numbered(10));
   assert.deepEqual((await run('verify')).lines, ['Rows and sums agree.']);
   tamper(join(cwd, 'store', 'keys.db'), 'UPDATE usage_hours SET requests = 11');
-  await assert.rejects(run('verify'), userFault(/^2 places differ: rows and sums of the ledger do not agree$/));
+  await assert.rejects(run('verify'), userFault(/^rows and sums of the ledger differ in 2 places$/));
   await assert.rejects(run('verify', '--from', '2026-11-01'), userFault(/differ/));
   assert.deepEqual((await run('verify', '--from', '2026-11-02')).lines, ['Rows and sums agree.']);
 });
@@ -157,7 +157,7 @@ test('verify reports rows that wait in journals', async (t) => {
   await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 1)], identity);
   await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 2)], 'another store');
   const { lines } = await run('verify');
-  assert.match(lines[0] ?? '', /^In the journal, in place 1000, \d+ bytes \(1 rows\) wait to go into the store\.$/);
+  assert.match(lines[0] ?? '', /^In directory 1000 of the journal, \d+ bytes \(1 rows\) are not in the store yet\.$/);
   assert.equal(lines[1], 'Rows and sums agree.');
 });
 

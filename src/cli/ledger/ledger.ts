@@ -139,13 +139,13 @@ function verify({ values, cwd, stdout }: CommandContext) {
   const { fromMs = 0, toMs = nowMs } = readSpan(values, nowMs);
   return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
     for (const { slot, bytes, rows } of await readWaiting(resolve(cwd, snapshot.ledger.directory), store)) {
-      stdout(`In the journal, in place ${slot}, ${bytes} bytes (${rows} rows) wait to go into the store.`);
+      stdout(`In directory ${slot} of the journal, ${bytes} bytes (${rows} rows) are not in the store yet.`);
     }
     const differences = await store.ledger.verify(fromMs, toMs);
     for (const sentence of differences) stdout(sentence);
     if (differences.length > 0) {
-      const [noun, verb] = differences.length === 1 ? ['place', 'differs'] : ['places', 'differ'];
-      throw new UserFault(`${differences.length} ${noun} ${verb}: rows and sums of the ledger do not agree`);
+      const places = differences.length === 1 ? 'place' : 'places';
+      throw new UserFault(`rows and sums of the ledger differ in ${differences.length} ${places}`);
     }
     stdout('Rows and sums agree.');
   };

@@ -228,5 +228,5 @@ test('an encrypted value moved to another upstream cannot be decrypted', async (
   const { document } = sealedUpstream();
   const moved = toResource('upstream', { ...document, id: 'mine', base_url: 'http://127.0.0.1:6/v1' });
   const faults = await faultsOf(t, 'server: {}\n', [moved], { env: { POSTERN_SECRET_KEY: secretKey } });
-  assert.match(faults[0]?.message ?? '', /does not open: it was changed, or sealed for another origin/);
+  assert.match(faults[0]?.message ?? '', /cannot be decrypted: it was changed, or encrypted for another field/);
 });

@@ -127,7 +127,7 @@ export function openDocument(
       path,
       opened.kind === 'unknown-key'
         ? `is sealed under the key ${keyId}, and POSTERN_SECRET_KEY holds ${ring.keyIds.join(', ')}; write it as "<key ${[...ring.keyIds, keyId].join('>,<key ')}>": the first seals, the others open`
-        : 'is sealed, and does not open: it was changed, or sealed for another place; write the secret anew',
+        : 'cannot be decrypted: it was changed, or encrypted for another field; write the secret again',
     );
     return text;
   });

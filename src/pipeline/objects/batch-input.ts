@@ -176,7 +176,7 @@ class InputReading {
       const known = [...new Set([...this.#deps.lineRoutes.values()].map(({ path }) => path))];
       throw new GatewayError('unsupported_parameter', {
         param: 'url',
-        message: `The "url" is nowhere that a batch can ask; it must be one of ${known.join(', ')}.`,
+        message: `The "url" is not available to batches; it must be one of ${known.join(', ')}.`,
       });
     }
     if (this.#first === undefined) this.#deps.checkOperation(this.#asker.key, route.operation);
@@ -190,14 +190,14 @@ class InputReading {
     if (first.url !== url) {
       throw new GatewayError('unsupported_parameter', {
         param: 'url',
-        message: `The first line asks at "${first.url}", and a batch asks at one place; make a file for each.`,
+        message: `The first line has the "url" "${first.url}", and all lines of a batch must have the same; make a file for each.`,
       });
     }
     if (first.sureTools !== sureTools) {
       throw new GatewayError('unsupported_parameter', {
         param: 'body',
         message:
-          'The first line asks otherwise for tools that the upstream runs, of whose calls no answer tells; make a file for each.',
+          'The first line differs in tools that the upstream runs and whose calls no answer reports; make a file for each.',
       });
     }
     if (first.resolved.id === resolved.id && first.upstreamModel === upstreamModel) return;

@@ -63,7 +63,7 @@ export async function judgeRequest(
   if (lies?.param !== undefined && (lies.upstream !== location.upstream || lies.credential !== location.credential)) {
     throw new GatewayError('unsupported_parameter', {
       param: lies.param,
-      message: `What "${lies.param}" names lies in another place than the files of this project; send its content instead.`,
+      message: `The object in "${lies.param}" is not stored with the files of this project; send its content instead.`,
     });
   }
   const { routePlan, credential } = routePlanAt(

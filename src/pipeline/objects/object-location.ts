@@ -97,7 +97,7 @@ const common = (some: readonly ObjectLocation[], others: readonly ObjectLocation
 function apart(param: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
-    message: `What "${param}" names lies in another place than the rest of what this request names, and no upstream has both; send the content of one of them instead.`,
+    message: `The object in "${param}" is stored at another upstream than the other objects of this request; send the content of one of them instead.`,
   });
 }
 
@@ -123,6 +123,6 @@ export function routePlanAt(routePlan: RoutePlan, location: NamedLocation | unde
 function elsewhere(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
-    message: `What "${param}" names lies where the model "${modelId}" is not served; name the model that made it, or send its content instead.`,
+    message: `The object in "${param}" is stored at an upstream that does not serve the model "${modelId}"; name the model that made it, or send its content instead.`,
   });
 }

@@ -47,7 +47,7 @@ const table = {
     waitBuckets,
     ['upstream'],
   ),
-  postern_upstream_waiting: gauge('Calls that wait for a place at the upstream.', ['upstream']),
+  postern_upstream_waiting: gauge('Calls waiting for a slot at the upstream.', ['upstream']),
   postern_lane_in_flight: gauge('Calls under way to the upstream, by lane.', ['upstream', 'lane']),
   postern_lane_waiting: gauge('Calls that wait for a slot or a rate limit of the upstream, by lane.', [
     'upstream',

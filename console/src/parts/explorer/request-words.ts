@@ -55,7 +55,7 @@ const tryWords: Readonly<Record<string, string>> = {
   redirects: 'pointed elsewhere',
   'not-sent': 'could not be reached',
   unknown: 'gave no answer',
-  queue: 'had no free place in time',
+  queue: 'had no free slot in time',
   capped: 'is at its limit',
   outrun: 'was slower than another',
 };

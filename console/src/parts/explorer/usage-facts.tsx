@@ -90,7 +90,7 @@ function unitLines(units: Units): [name: string, seen: null, billed: number][] {
 const terms = [
   ['serviceTier', 'tier'],
   ['speed', 'speed'],
-  ['inferenceGeo', 'place'],
+  ['inferenceGeo', 'region'],
   ['imageSize', 'size'],
   ['imageQuality', 'quality'],
 ] as const;

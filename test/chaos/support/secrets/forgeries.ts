@@ -29,7 +29,7 @@ export interface Forgery {
 
 export function toForgeries(sealingKey: string): Forgery[] {
   const env = { POSTERN_SECRET_KEY: sealingKey };
-  const doesNotOpen = /is sealed, and does not open: it was changed, or sealed for another place/;
+  const doesNotOpen = /cannot be decrypted: it was changed, or encrypted for another field/;
   const seals = (document: string): string[] => [...document.matchAll(sealedForm)].map(([text]) => text);
   /** In the first document. */
   const instead = (change: (text: string, all: string[]) => string) => (one: string, other: string) => {
