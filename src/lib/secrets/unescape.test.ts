@@ -33,6 +33,8 @@ test('text without escapes stays, and adds no layer', () => {
     '%4',
     'a & b; c',
     '&nothing;',
+    // Names of members that every object has.
+    '&valueOf; &toString;',
     '&#0;&#999;&#;',
     String.raw`\n\u4e2d\u00`,
     '\\',
