@@ -4,8 +4,8 @@ import type { Json } from '../lib/json/json-text.ts';
 import { byModel } from './wire-formats/conversation.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 import { itemsInACall } from './wire-formats/options.ts';
-import { at, countIn, listIn, objectIn, textIn } from './wire-formats/reading.ts';
-import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
+import { at, countIn, objectIn, textIn } from './wire-formats/reading.ts';
+import { type RerankWireFormat, rankedIn, translateRerank } from './wire-formats/rerank/rerank.ts';
 
 const compatible = '/compatible-mode/v1';
 
@@ -23,10 +23,7 @@ const ofTexts: RerankWireFormat = {
     const { output, usage, request_id: id } = objectIn(body, 'the answer');
     const total = countIn(at(usage, 'total_tokens'));
     return {
-      results: listIn(at(output, 'results'), 'results').map((result) => {
-        const { index, relevance_score: score } = objectIn(result, 'a result');
-        return { index, score };
-      }),
+      results: rankedIn(at(output, 'results'), 'results', 'relevance_score'),
       id,
       promptTokens: total,
       totalTokens: total,

@@ -5,8 +5,8 @@ import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/em
 import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
 import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
-import { at, countIn, listIn, objectIn } from './wire-formats/reading.ts';
-import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
+import { at, countIn, objectIn } from './wire-formats/reading.ts';
+import { type RerankWireFormat, rankedIn, translateRerank } from './wire-formats/rerank/rerank.ts';
 
 const embeddings: EmbeddingWireFormat = {
   hasDimensions: true,
@@ -49,10 +49,7 @@ const ranking: RerankWireFormat = {
   read({ body }) {
     const { rankings, usage } = objectIn(body, 'the answer');
     return {
-      results: listIn(rankings, 'rankings').map((ranked) => {
-        const { index, logit } = objectIn(ranked, 'a ranking');
-        return { index, score: logit };
-      }),
+      results: rankedIn(rankings, 'rankings', 'logit'),
       promptTokens: countIn(at(usage, 'prompt_tokens')),
       totalTokens: countIn(at(usage, 'total_tokens')),
     };

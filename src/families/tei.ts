@@ -2,14 +2,13 @@
 
 import { bearer, defineFamily, type ModelList, type Offer, type Options } from '../core/family.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-import { headerValue } from '../lib/raw-headers.ts';
 import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
 import { operationsFor } from './wire-formats/model-lists.ts';
 import { createLabelJudge, labelOptions } from './wire-formats/moderations/label-moderations.ts';
 import { type ModerationWireFormat, translateModerations } from './wire-formats/moderations/moderations.ts';
 import { itemsInACall } from './wire-formats/options.ts';
-import { listIn, objectIn } from './wire-formats/reading.ts';
-import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
+import { countInHeader, listIn } from './wire-formats/reading.ts';
+import { type RerankWireFormat, rankedIn, translateRerank } from './wire-formats/rerank/rerank.ts';
 
 const mostItems = ({ max_items: most }: Options): number => Number(most);
 
@@ -18,11 +17,8 @@ const rerank: RerankWireFormat = {
   own: ['truncate', 'truncation_direction', 'raw_scores'],
   write: ({ query, documents, more }) => ({ body: { ...more, query, texts: documents } }),
   read: ({ body, headers }) => ({
-    results: listIn(body, 'the answer').map((result) => {
-      const { index, score } = objectIn(result, 'a result');
-      return { index, score };
-    }),
-    promptTokens: tokensIn(headers),
+    results: rankedIn(body, 'the answer', 'score'),
+    promptTokens: countInHeader(headers, tokensHeader),
   }),
 };
 
@@ -37,7 +33,7 @@ function moderationsWith(options: Options): ModerationWireFormat {
       return { body: { ...more, inputs: texts.map((text) => [text]) } };
     },
     read({ body, headers }) {
-      const tokens = tokensIn(headers);
+      const tokens = countInHeader(headers, tokensHeader);
       return {
         judgements: listIn(body, 'the answer').map((labels, index) => judge(labels, index)),
         usage: tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens },
@@ -47,10 +43,7 @@ function moderationsWith(options: Options): ModerationWireFormat {
 }
 
 /** Its token count is only in a header. */
-function tokensIn(headers: readonly string[]): number | undefined {
-  const said = headerValue(headers, 'x-compute-tokens') ?? '';
-  return /^\d{1,15}$/.test(said) ? Number(said) : undefined;
-}
+const tokensHeader = 'x-compute-tokens';
 
 const passing = (path: string, what: string): Offer => ({
   path,

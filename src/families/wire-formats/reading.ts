@@ -1,6 +1,6 @@
 /** Reads mandatory fields of a response, or reports what is missing. */
 
-import { Unfit, type WireAnswer } from '../../core/translation.ts';
+import { Unfit } from '../../core/translation.ts';
 import {
   isJsonList,
   isJsonObject,
@@ -9,39 +9,7 @@ import {
   type JsonObject,
   numberOf,
 } from '../../lib/json/json-text.ts';
-import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
-
-/** Reads the answer to every call, in order. */
-export async function readEach<Call, Result>(
-  calls: readonly Call[],
-  answers: readonly WireAnswer[],
-  read: (answer: WireAnswer, call: Call) => Result | Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const [index, call] of calls.entries()) {
-    const answer = answers[index];
-    if (answer === undefined) throw new TypeError('a call without an answer');
-    results.push(await read(answer, call));
-    if (calls.length > 1 && isSliceOver()) await nextSlice();
-  }
-  return results;
-}
-
-/** Converts each element, in time slices. */
-export async function mapSliced<T, Result>(
-  list: readonly T[],
-  toResult: (element: T, index: number) => Result,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const [index, element] of list.entries()) {
-    results.push(toResult(element, index));
-    if (index % elementsPerPiece === elementsPerPiece - 1 && isSliceOver()) await nextSlice();
-  }
-  return results;
-}
-
-/** Work between two points where it may pause. */
-const elementsPerPiece = 256;
+import { headerValue } from '../../lib/raw-headers.ts';
 
 export function objectIn(value: Json | undefined, what: string): JsonObject {
   if (isJsonObject(value)) return value;
@@ -61,6 +29,12 @@ export function textIn(value: Json | undefined): string | undefined {
 export function countIn(value: Json | undefined): number | undefined {
   const count = numberOf(value);
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+/** The same of a response header, named in lower case. */
+export function countInHeader(headers: readonly string[], name: string): number | undefined {
+  const said = headerValue(headers, name) ?? '';
+  return /^\d{1,15}$/.test(said) ? Number(said) : undefined;
 }
 
 /** Undefined where one of them is: a partial sum would mislead. */

@@ -37,13 +37,10 @@ function checkTokenCount(asked: Asked, field: string, value: Json): void {
 }
 
 /** The same for upstreams that take text only. */
-export async function toPlainTexts(asked: Asked, field: string): Promise<{ texts: string[]; isSingle: boolean }> {
-  const { items, isSingle } = await toTexts(asked, field);
-  const texts = items.map((item) => {
-    if (typeof item === 'string') return item;
-    throw asked.refusal(field, 'takes text only');
-  });
-  return { texts, isSingle };
+export async function toPlainTexts(asked: Asked, field: string): Promise<Texts> {
+  const texts = await toTexts(asked, field);
+  if (texts.items.every((item) => typeof item === 'string')) return texts;
+  throw asked.refusal(field, 'takes text only');
 }
 
 async function decoded(asked: Asked, field: string, tokens: JsonNumbers): Promise<string> {

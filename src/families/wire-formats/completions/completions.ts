@@ -17,8 +17,9 @@ import {
   type JsonObject,
   numberOf,
 } from '../../../lib/json/json-text.ts';
-import { countIn, readEach } from '../reading.ts';
-import { mostCalls, toPlainTexts } from '../texts.ts';
+import { inSlices } from '../../../lib/time-slices.ts';
+import { countIn } from '../reading.ts';
+import { mostCalls, type Texts, toPlainTexts } from '../texts.ts';
 import { sumOfUsage, toUsage } from '../token-usage.ts';
 
 /** One call: one prompt, or all of them. */
@@ -72,7 +73,10 @@ export function translateCompletions(wireFormat: CompletionWireFormat): Translat
       return {
         requests: calls.map((call) => wireFormat.write(call)),
         read: async (answers) =>
-          toReply(await readEach(calls, answers, (answer, call) => readResult(wireFormat, call, answer)), asked),
+          toReply(
+            await inSlices(calls.entries(), ([index, call]) => readResult(wireFormat, call, answers[index])),
+            asked,
+          ),
         counted(answer, index) {
           const call = calls[index];
           const usage = call && sumOfUsage([readResult(wireFormat, call, answer).usage]);
@@ -144,7 +148,7 @@ async function promptsOf(
   { onePromptACall = false, takesTokens }: CompletionWireFormat,
 ): Promise<Prompts[]> {
   if (onePromptACall) checkCount(asked);
-  const { items, isSingle } = takesTokens?.(asked) ? asTheyAre(asked) : await textsOf(asked);
+  const { items, isSingle } = takesTokens?.(asked) ? asTheyAre(asked) : await toPlainTexts(asked, 'prompt');
   if (items.length === 0 || !(onePromptACall || isSingle)) return [{ prompt: items, count: items.length }];
   return items.map((prompt) => ({ prompt, count: 1 }));
 }
@@ -159,17 +163,7 @@ function checkCount(asked: Asked): void {
   }
 }
 
-interface Items {
-  readonly items: readonly Json[];
-  readonly isSingle: boolean;
-}
-
-async function textsOf(asked: Asked): Promise<Items> {
-  const { texts, isSingle } = await toPlainTexts(asked, 'prompt');
-  return { items: texts, isSingle };
-}
-
-function asTheyAre(asked: Asked): Items {
+function asTheyAre(asked: Asked): Texts {
   const { prompt = '' } = asked.body;
   const items = isJsonList(prompt) ? prompt : [prompt];
   if (items.every((item) => typeof item === 'string' || item instanceof JsonNumbers)) {
@@ -178,7 +172,12 @@ function asTheyAre(asked: Asked): Items {
   throw asked.refusal('prompt', 'takes texts and token IDs only');
 }
 
-function readResult(wireFormat: CompletionWireFormat, call: CompletionCall, answer: WireAnswer): CompletionResult {
+function readResult(
+  wireFormat: CompletionWireFormat,
+  call: CompletionCall,
+  answer: WireAnswer | undefined,
+): CompletionResult {
+  if (answer === undefined) throw new TypeError('a call without an answer');
   const result = wireFormat.read(answer, call);
   const { length } = result.choices;
   if (length === 0) throw new Unfit('there are no choices');

@@ -2,8 +2,7 @@
 
 import type { ListLimits } from '../../../core/list-limits.ts';
 import type { Asked } from '../../../core/translation.ts';
-import { headerValue } from '../../../lib/raw-headers.ts';
-import { at, countIn, listIn, objectIn } from '../reading.ts';
+import { at, countIn, countInHeader, listIn, objectIn } from '../reading.ts';
 import { cohereInputTypes, type EmbeddingWireFormat } from './embeddings.ts';
 
 /** The first generation has a fixed width. */
@@ -94,10 +93,8 @@ const cohere: BedrockWireFormat = {
 };
 
 /** The token count from the headers, where the body has none. */
-export function tokensIn(headers: readonly string[]): number | undefined {
-  const count = headerValue(headers, 'x-amzn-bedrock-input-token-count') ?? '';
-  return /^\d{1,15}$/.test(count) ? Number(count) : undefined;
-}
+export const tokensIn = (headers: readonly string[]): number | undefined =>
+  countInHeader(headers, 'x-amzn-bedrock-input-token-count');
 
 /** Undefined for a model that does not embed. */
 export function bedrockEmbeddings(model: string): BedrockWireFormat | undefined {

@@ -18,9 +18,9 @@ import {
   type JsonObject,
   numberOf,
 } from '../../../lib/json/json-text.ts';
+import { inSlices } from '../../../lib/time-slices.ts';
 import { toConversation } from '../conversation.ts';
 import { furtherOf, type ParameterRules } from '../parameters.ts';
-import { mapSliced } from '../reading.ts';
 import { toUsage } from '../token-usage.ts';
 import { type OpenaiCategory, openaiCategories } from './moderation-categories.ts';
 
@@ -132,7 +132,7 @@ async function toReply(
     body: {
       id: `modr-${id}`,
       model: named ?? model,
-      results: await mapSliced(judgements, toResult),
+      results: await inSlices(judgements, toResult),
       // Character counts are withheld: the client pays for tokens.
       usage: countsCharacters(options) ? undefined : counted,
     },

@@ -3,8 +3,8 @@
 import { type Scoring, scoringOf } from '../../../core/scores.ts';
 import type { Asked, RerankShape } from '../../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
+import { inSlices } from '../../../lib/time-slices.ts';
 import { furtherOf, type ParameterRules } from '../parameters.ts';
-import { mapSliced } from '../reading.ts';
 
 export interface RerankTakes extends ParameterRules {
   /** Objects as documents and queries, or as documents only; else their text is sent. */
@@ -53,7 +53,7 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
     documents:
       takesObjects !== false && rankFields === undefined
         ? listed
-        : await mapSliced(listed, (document) => toText(document, asked, name, rankFields)),
+        : await inSlices(listed, (document) => toText(document, asked, name, rankFields)),
     originals: listed,
     topN: topNOf(asked, takes),
     withDocuments: withDocumentsOf(asked),

@@ -1,17 +1,22 @@
 /** Translates rerank between the format of Cohere and Jina and others: documents, calls of a fitting size, ranked results. */
 
-import type { Usage } from '../../../core/accounting/usage.ts';
 import { countsCharacters } from '../../../core/believable.ts';
 import type { KnownLimits } from '../../../core/list-limits.ts';
 import type { ScoreScale } from '../../../core/scores.ts';
-import { type Asked, type Translation, Unfit, type WireAnswer, type WireRequest } from '../../../core/translation.ts';
-import { type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
+import {
+  type Asked,
+  type Reply,
+  type Translation,
+  Unfit,
+  type WireAnswer,
+  type WireRequest,
+} from '../../../core/translation.ts';
+import { isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 import { isSliceOver, nextSlice } from '../../../lib/time-slices.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
 import { toConversation } from '../conversation.ts';
-import { at, countIn, textIn } from '../reading.ts';
+import { at, countIn, listIn, objectIn, textIn } from '../reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
-import { inRerankShape, type Reranked, type Scored } from './rerank-shapes.ts';
 
 interface RerankCall {
   /** Text; an object too, where the wire format takes them. */
@@ -29,6 +34,14 @@ interface Ranked {
   readonly index: Json | undefined;
   /** In the upstream's own digits. */
   readonly score: Json | undefined;
+}
+
+/** A list of results, each with its score under this name. */
+export function rankedIn(list: Json | undefined, what: string, scoreName: string): Ranked[] {
+  return listIn(list, what).map((result) => {
+    const { index, [scoreName]: score } = objectIn(result, 'a result');
+    return { index, score };
+  });
 }
 
 export interface RerankResult {
@@ -67,46 +80,73 @@ async function toReply(
   call: RerankCall,
   answer: WireAnswer,
   { originals, query, topN, withDocuments, shape, scoring }: RerankQuestion,
-): Promise<{ body: Json; usage: Usage | null; isEstimated: boolean }> {
+): Promise<Reply> {
   const { asked } = call;
   const result = wireFormat.read(answer, call);
-  const { promptTokens, totalTokens, searchUnits } = result;
-  const scored = checked(result.results, call).map(({ index, score }): Scored & { readonly value: number } => ({
-    index,
-    score,
-    value: score.value,
-    document: originals[index] ?? null,
-  }));
+  const { promptTokens = null, totalTokens = null, searchUnits = null } = result;
+  const checked = checkedIn(result.results, call);
   // Each of these steps covers all documents.
   if (isSliceOver()) await nextSlice();
   // Equal scores stay in the upstream's order.
-  scored.sort((a, b) => b.value - a.value);
+  checked.sort((a, b) => b.value - a.value);
   if (isSliceOver()) await nextSlice();
-  const reranked: Reranked = {
-    scored: scored.slice(0, topN).map((one) => ({ ...one, score: rescaled(one.score, scoring?.from, scoring?.to) })),
-    withDocuments,
-    model: textIn(result.model) ?? asked.model,
-    id: result.id ?? `rerank-${asked.id}`,
-    meta: result.meta,
-    // Character counts stay in the exchange's record: the client pays for tokens.
-    ...(countsCharacters(asked.options)
-      ? { promptTokens: undefined, totalTokens: undefined }
-      : { promptTokens, totalTokens }),
-    searchUnits,
-    estimateTokens: () =>
-      originals.reduce<number>((sum, one) => sum + estimateOf(one), originals.length * estimateOf(query)),
+  const scored = checked.slice(0, topN).map(({ index, score }): Scored => {
+    const document = withDocuments ? (originals[index] ?? null) : undefined;
+    return { index, score: rescaled(score, scoring?.from, scoring?.to), document };
+  });
+  const isCounted = promptTokens !== null || totalTokens !== null || searchUnits !== null;
+  const usage = isCounted ? { promptTokens, completionTokens: null, totalTokens, searchUnits } : null;
+  if (shape === 'tei') return { body: scored.map(toTeiResult), usage, isEstimated: false };
+  // Character counts stay in the exchange's record: the client pays for tokens.
+  const said = countsCharacters(asked.options) ? null : (totalTokens ?? promptTokens);
+  const total =
+    said ?? originals.reduce<number>((sum, one) => sum + estimateOf(one), originals.length * estimateOf(query));
+  return {
+    // The fields of Cohere and Jina together, which clients of most services read; Voyage's list beside them.
+    body: {
+      id: result.id ?? `rerank-${asked.id}`,
+      object: 'list',
+      model: textIn(result.model) ?? asked.model,
+      ...(shape === 'voyage' && { data: scored.map(toVoyageResult) }),
+      results: scored.map(toResult),
+      meta: metaOf(result),
+      usage: { prompt_tokens: (said === null ? null : promptTokens) ?? total, total_tokens: total },
+    },
+    usage,
+    isEstimated: said === null,
   };
-  const counted = promptTokens ?? totalTokens ?? searchUnits;
-  const usage: Usage | null =
-    counted === undefined
-      ? null
-      : {
-          promptTokens: promptTokens ?? null,
-          completionTokens: null,
-          totalTokens: totalTokens ?? null,
-          searchUnits: searchUnits ?? null,
-        };
-  return { ...inRerankShape(reranked, shape), usage };
+}
+
+/** A client's document with its score; `index` is its position in the client's list. */
+interface Scored {
+  readonly index: number;
+  readonly score: JsonNumber;
+  /** Undefined where the client does not want it back. */
+  readonly document: Json | undefined;
+}
+
+function toResult({ index, score, document }: Scored): JsonObject {
+  return { index, relevance_score: score, document: typeof document === 'string' ? { text: document } : document };
+}
+
+function toVoyageResult({ index, score, document }: Scored): JsonObject {
+  return { index, relevance_score: score, document: plainText(document) };
+}
+
+function toTeiResult({ index, score, document }: Scored): JsonObject {
+  return { index, score, text: plainText(document) };
+}
+
+function plainText(document: Json | undefined): Json | undefined {
+  return isJsonObject(document) && typeof document.text === 'string' ? document.text : document;
+}
+
+const version2 = { api_version: { version: '2' } };
+
+/** Some clients require it. */
+function metaOf({ meta, searchUnits }: RerankResult): JsonObject {
+  if (isJsonObject(meta)) return { ...version2, ...meta };
+  return { ...version2, billed_units: searchUnits === undefined ? undefined : { search_units: searchUnits } };
 }
 
 const estimateOf = (value: Json): number => {
@@ -116,7 +156,10 @@ const estimateOf = (value: Json): number => {
 };
 
 /** One result for each document, or as many as requested; no duplicates, no unknown document. */
-function checked(results: readonly Ranked[], { documents, topN }: RerankCall): { index: number; score: JsonNumber }[] {
+function checkedIn(
+  results: readonly Ranked[],
+  { documents, topN }: RerankCall,
+): { index: number; score: JsonNumber; value: number }[] {
   const seen = new Set<number>();
   const good = results.map(({ index, score }) => {
     const position = countIn(index);
@@ -126,10 +169,11 @@ function checked(results: readonly Ranked[], { documents, topN }: RerankCall): {
     }
     if (seen.has(position)) throw new Unfit(`document ${position} has two results`);
     seen.add(position);
-    if (!(score instanceof JsonNumber) || !Number.isFinite(score.value)) {
+    const value = score instanceof JsonNumber ? score.value : Number.NaN;
+    if (!(score instanceof JsonNumber && Number.isFinite(value))) {
       throw new Unfit(`the score of document ${position} is no number`);
     }
-    return { index: position, score };
+    return { index: position, score, value };
   });
   const wanted = Math.min(topN ?? documents.length, documents.length);
   if (good.length < wanted) throw new Unfit(`${good.length} results for ${wanted} documents`);
