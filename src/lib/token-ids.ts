@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { Worker } from 'node:worker_threads';
 import { type PackedPieces, type PieceTable, toPieceTable } from './piece-table.ts';
+import { threadEnvironment } from './threads.ts';
 import { timeSliced } from './time-slices.ts';
 import type { Vocabulary } from './vocabulary-thread.ts';
 
@@ -80,8 +81,7 @@ export function tableOf(vocabulary: Vocabulary): Promise<PieceTable> {
 
 function load(vocabulary: Vocabulary): Promise<PackedPieces> {
   return new Promise((resolve, reject) => {
-    // It needs nothing of the environment.
-    const thread = new Worker(entry, { workerData: vocabulary, name: 'vocabulary', env: {} });
+    const thread = new Worker(entry, { workerData: vocabulary, name: 'vocabulary', env: threadEnvironment() });
     thread.once('message', resolve);
     thread.once('error', reject);
     thread.once('exit', () => reject(new Error('the thread that reads a vocabulary ended without a word')));

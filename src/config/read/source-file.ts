@@ -1,9 +1,8 @@
 /** Reads a configuration file: a small one directly, a large one in a thread so that requests are not blocked. */
 
 import { stat } from 'node:fs/promises';
-import { getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { threadEnvironment } from '../../lib/threads.ts';
 import { nextSlice, sliceIfOver } from '../../lib/time-slices.ts';
 import type { Scalar, SourceText } from './columns.ts';
 import { readText } from './side-files.ts';
@@ -30,10 +29,8 @@ function unusable(reason: string): SourceText {
 
 async function readBeside(file: string): Promise<SourceText> {
   const { port1: own, port2: port } = new MessageChannel();
-  // The thread gets only the compile cache's directory of the environment: variables are substituted later.
-  const compiled = getCompileCacheDir();
-  const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
   const data: SourceThreadData = { file, largestBytes: largestFileBytes, port };
+  const env = threadEnvironment();
   const thread = new Worker(entry, { workerData: data, transferList: [port], name: 'configuration', env });
   try {
     await new Promise<void>((resolve, reject) => {

@@ -1,10 +1,9 @@
 /** Main-thread side of the import: starts the thread, receives its messages, and restarts it if it dies. */
 
-import { getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
 import { type Importer, type ImporterState, nothingImported } from '../../journal/importer.ts';
+import { threadEnvironment } from '../../lib/threads.ts';
 import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
 
 /** The same file in the source tree and in the build. */
@@ -26,12 +25,8 @@ export interface LedgerThreadDeps extends LedgerThreadData {
 
 const startThread = (data: LedgerThreadData): Worker => startStoreThread('ledger', entry, data);
 
-/** The thread gets only the compile cache's directory of the environment, which halves its start. */
-export function startStoreThread(name: string, entry: URL, workerData: unknown): Worker {
-  const compiled = getCompileCacheDir();
-  const env = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
-  return new Worker(entry, { workerData, name, env, resourceLimits });
-}
+export const startStoreThread = (name: string, entry: URL, workerData: unknown): Worker =>
+  new Worker(entry, { workerData, name, env: threadEnvironment(), resourceLimits });
 
 export function startLedgerThread({ log, startWorker = startThread, ...data }: LedgerThreadDeps): Importer {
   const caughtUp = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import { createImporter, type ImporterState, nothingImported } from '../../journ
 import { createJournalReader } from '../../journal/journal-reader.ts';
 import { createOrphanClaims } from '../../journal/orphans.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { yieldToOthers } from '../../lib/thread-priority.ts';
+import { yieldToOthers } from '../../lib/threads.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { openStore } from '../../store/open-store.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesQuery } from '../../core/store/series.ts';
 import type { Store } from '../../core/store/store.ts';
-import { yieldToOthers } from '../../lib/thread-priority.ts';
+import { yieldToOthers } from '../../lib/threads.ts';
 import { openStore } from '../../store/open-store.ts';
 
 export interface SeriesThreadData {

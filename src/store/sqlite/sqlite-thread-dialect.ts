@@ -2,6 +2,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { type CompiledQuery, type QueryResult, SqliteAdapter } from 'kysely';
+import { threadEnvironment } from '../../lib/threads.ts';
 import { StoreError } from '../store-error.ts';
 import { toDialect, toQueryResult } from './sqlite-dialect.ts';
 import type { SqliteCall } from './sqlite-engine.ts';
@@ -26,8 +27,7 @@ interface SqliteThreadDeps extends SqliteThreadData {
 }
 
 const startThread = (data: SqliteThreadData): Worker =>
-  // It needs nothing of the environment, so it gets none.
-  new Worker(entry, { workerData: data, name: 'sqlite', env: {} });
+  new Worker(entry, { workerData: data, name: 'sqlite', env: threadEnvironment() });
 
 export function createSqliteThread({ path, storeName, startWorker = startThread }: SqliteThreadDeps) {
   const pending = new Map<number, Pending>();

@@ -1,9 +1,17 @@
-/** Lowers the priority of the current thread. */
+/** What threads get of their process: of its environment next to nothing, and a lower priority on request. */
 
 import { readlinkSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import { constants, getPriority, setPriority } from 'node:os';
+import { dirname } from 'node:path';
 
-/** On Linux, where threads have priorities; elsewhere, or without permission, nothing changes. */
+/** The compile cache's directory alone, which halves a thread's start. */
+export function threadEnvironment(): Record<string, string> {
+  const compiled = getCompileCacheDir();
+  return compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
+}
+
+/** Lowers the priority of the current thread. On Linux, where threads have priorities; elsewhere, or without permission, nothing changes. */
 export function yieldToOthers(steps: number): void {
   if (process.platform !== 'linux') return;
   try {
