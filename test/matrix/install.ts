@@ -60,7 +60,8 @@ const languages = {
         async install() {
           await rm(venv, { recursive: true, force: true });
           await run('python3', ['-m', 'venv', venv], '.');
-          const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-deps'];
+          // Most of their modules are never loaded: to compile them all would take as long as to install them.
+          const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-deps', '--no-compile'];
           await run(pythonIn(name), ['-m', 'pip', 'install', ...quietly, '-r', requirements], '.');
         },
       };
