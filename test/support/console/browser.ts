@@ -241,7 +241,7 @@ const coloursAlone = ['color-contrast', 'link-in-text-block'];
 
 async function seriousFindings(page: Page, runOnly: readonly string[]): Promise<string[]> {
   // By the debugger, which the page's policy does not bind: no script element is added to it.
-  await page.evaluate(await readFile(axePath, 'utf8'));
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(await readFile(axePath, 'utf8'));
   const { violations }: AxeResults = await page.evaluate(
     `axe.run(document, { preload: false, resultTypes: ['violations'], runOnly: ${JSON.stringify(runOnly)} })`,
   );
