@@ -34,14 +34,17 @@ interface LockFile {
 /** Packed once for all tests here: no two may write into `dist` at a time. */
 let packed = '';
 let tarball = '';
-before(async () => {
-  packed = await mkdtemp(join(tmpdir(), 'postern-package-'));
-  await run('npm', ['pack', '--pack-destination', packed], { cwd: repository });
-  tarball = join(packed, (await readdir(packed))[0] ?? '');
-});
+before(
+  async () => {
+    packed = await mkdtemp(join(tmpdir(), 'postern-package-'));
+    await run('npm', ['pack', '--pack-destination', packed], { cwd: repository });
+    tarball = join(packed, (await readdir(packed))[0] ?? '');
+  },
+  { timeout: 600_000 },
+);
 after(() => rm(packed, { recursive: true, force: true, maxRetries: 20 }));
 
-test('the packed package installs without scripts and answers on a fresh machine', async (t) => {
+test('the packed package installs without scripts and answers on a fresh machine', { timeout: 600_000 }, async (t) => {
   const directory = join(packed, 'installed');
   await mkdir(directory);
   await writeFile(join(directory, 'package.json'), '{"private":true}');
