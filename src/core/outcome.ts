@@ -74,8 +74,6 @@ export interface Answer {
   /** Chunks received before `take`; complete where `ended` is true. */
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
-  /** A short body received whole, each byte a character: made once for all readers. */
-  text?: string | undefined;
   /** The upstream broke off; `waiting` holds all there is. */
   readonly broken: Failure | undefined;
   /** The real status by its first bytes: see `Family.failureIn` and `Family.signs`. */

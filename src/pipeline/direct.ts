@@ -351,10 +351,9 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     const { response, ended } = this.#asked;
     const outcome = this.#outcome;
     if (outcome?.kind !== 'answered') throw new TypeError('what is settled was answered');
-    const { status, statusText, text } = outcome.answer;
+    const { status, statusText } = outcome.answer;
     response.writeHeadLines(status, statusText, this.#head, 'length');
-    if (text === undefined) response.end(body);
-    else response.endText(text);
+    response.end(body);
     ended.resolve();
   }
 

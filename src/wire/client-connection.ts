@@ -9,6 +9,7 @@ import type { CallHolder, ClientCall, Piece, StoredPiece } from './client-call.t
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 import { inOurWords } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
+import { writeMessage } from './head-writer.ts';
 import type { Bucket, Timed, Wheel } from './wheel.ts';
 
 /** The owner of a connection, which gets it back. */
@@ -160,7 +161,7 @@ export class ClientConnection implements CallHolder, Timed {
     call.head = '';
     call.body = [];
     if (head.length + bodyBytes <= smallBytes && body.every((piece) => Buffer.isBuffer(piece))) {
-      socket.write(bodyBytes === 0 ? head : head + textOf(body), 'latin1');
+      writeMessage(socket, head, body);
       call.handler.onSent();
       return;
     }
@@ -417,12 +418,4 @@ export class ClientConnection implements CallHolder, Timed {
     this.#socket.destroy();
     this.#owner.onClosed(this);
   }
-}
-
-function textOf(body: readonly Buffer[]): string {
-  const [only] = body;
-  if (body.length === 1 && only !== undefined) return only.toString('latin1');
-  let text = '';
-  for (const piece of body) text += piece.toString('latin1');
-  return text;
 }

@@ -1,4 +1,11 @@
-/** Writes message heads as Latin-1 text. */
+/** Writes message heads as Latin-1 text, and short messages in one piece. */
+
+import { Buffer } from 'node:buffer';
+import type { Socket } from 'node:net';
+
+export const mostMessageBytes = 32 * 1024;
+/** Each short message is put together here: the system copies it at once, or the next one gets another buffer. */
+let message = Buffer.allocUnsafeSlow(mostMessageBytes);
 
 /** What no field may hold: it would end the line, or be no character of Latin-1. */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
@@ -18,6 +25,20 @@ export function toFieldLines(headers: readonly string[]): string {
     lines += `${headers[i]}: ${value}\r\n`;
   }
   return lines;
+}
+
+/** Head and body together are at most `mostMessageBytes`. False where the other side is behind. */
+export function writeMessage(
+  socket: Pick<Socket, 'write' | 'writableLength'>,
+  head: string,
+  body: readonly Buffer[],
+  written?: () => void,
+): boolean {
+  let end = message.write(head, 'latin1');
+  for (const piece of body) end += piece.copy(message, end);
+  const isOpen = socket.write(message.subarray(0, end), written);
+  if (socket.writableLength > 0) message = Buffer.allocUnsafeSlow(mostMessageBytes);
+  return isOpen;
 }
 
 /** The date of an answer, made once a second at most. */

@@ -23,7 +23,8 @@ export interface AnswerCarrier {
   readonly socket: Pick<Socket, 'cork' | 'uncork' | 'write'>;
   /** The lines of a head about the connection; this may decide that it is the last answer. */
   closingLines(answer: ServerAnswer): string;
-  writeLast(last: Buffer | string): void;
+  /** What is left of the head, or of the framing, and of the body. */
+  writeLast(text: string, body: Buffer | undefined): void;
   answerWritten(): void;
   breakOff(reset: boolean): void;
   limitReader(idleMs: number): void;
@@ -122,29 +123,14 @@ export class ServerAnswer {
   end(chunk?: Buffer, trailers = ''): void {
     if (this.isEnded || this.isClosed) return;
     this.isEnded = true;
+    let last = chunk?.length === 0 ? undefined : chunk;
     if (this.#isChunked) {
-      if (chunk !== undefined && chunk.length > 0) this.write(chunk);
-      this.#finish(`${this.#head}0\r\n${trailers}\r\n`);
-    } else if (chunk === undefined || chunk.length === 0) {
-      this.#finish(this.#head);
-    } else if (chunk.length <= joinedBytes && this.#head !== '') {
-      this.#finish(`${this.#head}${chunk.toString('latin1')}`);
-    } else {
-      const { socket } = this.#carrier;
-      socket.cork();
-      if (this.#head !== '') socket.write(this.#head, 'latin1');
-      this.#carrier.writeLast(chunk);
-      socket.uncork();
-      this.#carrier.answerWritten();
+      if (last !== undefined) this.write(last);
+      last = undefined;
+      this.#head += `0\r\n${trailers}\r\n`;
     }
-    this.#head = '';
-  }
-
-  /** The same with a body that was announced, and is text: each character a byte. */
-  endText(text: string): void {
-    if (this.isEnded || this.isClosed) return;
-    this.isEnded = true;
-    this.#finish(this.#head + text);
+    if (this.#head !== '' || last !== undefined) this.#carrier.writeLast(this.#head, last);
+    this.#carrier.answerWritten();
     this.#head = '';
   }
 
@@ -171,10 +157,5 @@ export class ServerAnswer {
     this.drains = undefined;
     this.ends = undefined;
     ends?.onAnswerClosed(isWhole);
-  }
-
-  #finish(text: string): void {
-    if (text !== '') this.#carrier.writeLast(text);
-    this.#carrier.answerWritten();
   }
 }

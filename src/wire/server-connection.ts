@@ -7,6 +7,7 @@ import { ByteHold } from './byte-hold.ts';
 import { malformed, type WireFault } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
 import { HeadMemo } from './head-memo.ts';
+import { mostMessageBytes, writeMessage } from './head-writer.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { type AnswerCarrier, ServerAnswer } from './server-answer.ts';
 import type { Served, ServerContext } from './server-context.ts';
@@ -338,11 +339,19 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   }
 
   /** Most answers are sent at once, and a callback costs more than checking whether they were. */
-  writeLast(last: Buffer | string): void {
+  writeLast(text: string, body: Buffer | undefined): void {
     this.#hasCallback = this.#isSlow;
     const callback = this.#hasCallback ? this.#onFlushed : undefined;
-    if (typeof last === 'string') this.socket.write(last, 'latin1', callback);
-    else this.socket.write(last, callback);
+    const { socket } = this;
+    if (body === undefined) socket.write(text, 'latin1', callback);
+    else if (text === '') socket.write(body, callback);
+    else if (text.length + body.length <= mostMessageBytes) writeMessage(socket, text, [body], callback);
+    else {
+      socket.cork();
+      socket.write(text, 'latin1');
+      socket.write(body, callback);
+      socket.uncork();
+    }
   }
 
   answerWritten(): void {

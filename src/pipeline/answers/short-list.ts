@@ -57,9 +57,7 @@ export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise
   const codings = codingsOf(answer.headers);
   if (!isWhole) return width !== undefined && codings.length === 0 ? otherWidthIn(firstOf(answer), width) : undefined;
   const bytes = inOnePiece(answer.waiting);
-  // Searching bytes has a start-up cost, so a short body is searched as text, which may also be sent to the client.
-  if (codings.length === 0 && bytes.length <= shortBytes) answer.text ??= bytes.toString('latin1');
-  if (codings.length === 0) return judge(plan, bytes, wanted, width, answer.text);
+  if (codings.length === 0) return judge(plan, bytes, wanted, width);
   return decoded(bytes, codings).then((plain) => plain && judge(plan, plain, wanted, width));
 }
 
@@ -97,12 +95,12 @@ async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffe
   return plain;
 }
 
-function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefined, text?: string): Fault | undefined {
+function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefined): Fault | undefined {
   const shape = results[plan.route.operation];
   if (shape === undefined) return undefined;
   const { lists, words } = shape;
   // Numbers contain no quotes: only the names are examined.
-  if (countKeys(bytes, text, shape, wanted) < wanted) {
+  if (countKeys(bytes, shape, wanted) < wanted) {
     const count = countResults(bytes, lists);
     if (count !== undefined && count < wanted) return misfit(`${count} ${words[0]} for ${wanted} ${words[1]}`);
   }
@@ -110,8 +108,10 @@ function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefin
 }
 
 /** Stops at `wanted`. */
-function countKeys(bytes: Buffer, text: string | undefined, { key, keyText }: Results, enough: number): number {
+function countKeys(bytes: Buffer, { key, keyText }: Results, enough: number): number {
   const { length } = key;
+  // Searching bytes has a start-up cost: a short body is searched as text.
+  const text = bytes.length <= shortBytes ? bytes.toString('latin1') : undefined;
   const next = (from: number): number => (text === undefined ? bytes.indexOf(key, from) : text.indexOf(keyText, from));
   let count = 0;
   for (let at = next(0); at !== -1 && count < enough; at = next(at + length)) {
