@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Exchange } from '../core/exchange.ts';
 import type { Snapshot } from '../core/snapshot.ts';
+import { LineBytes } from '../lib/line-bytes.ts';
 import { AccessLines } from './access-line.ts';
 
 function exchangeOf(more: Partial<Exchange>, logClientAddress = false): Exchange {
@@ -10,9 +11,11 @@ function exchangeOf(more: Partial<Exchange>, logClientAddress = false): Exchange
 }
 
 function lineOf(exchange: Exchange, worker?: number): unknown {
-  const line = new AccessLines(worker).write(exchange, 'POST', '2026-01-01T00:00:00.000Z', 1_012.34);
-  assert.equal(line.at(-1), '\n');
-  return JSON.parse(line);
+  const line = new LineBytes(64);
+  new AccessLines(worker).write(line, exchange, 'POST', '2026-01-01T00:00:00.000Z', 1_012.34);
+  const text = line.take().toString();
+  assert.equal(text.at(-1), '\n');
+  return JSON.parse(text);
 }
 
 test('a request without any data has the fields of every line', () => {

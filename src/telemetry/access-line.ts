@@ -1,11 +1,13 @@
 /** The access log line of a request, from an allow-list of fields without content, headers, query or credential. */
 
+import { Buffer } from 'node:buffer';
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { LogSettings } from '../core/snapshot.ts';
-import { QuotedTexts, toNumber, toTenths, toTenthsText } from '../lib/json/json-pieces.ts';
+import { QuotedTexts, toTenths } from '../lib/json/json-pieces.ts';
+import type { LineBytes } from '../lib/line-bytes.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 
 /** As pino numbers them. */
@@ -20,7 +22,7 @@ interface Kind {
   readonly exchange: Pick<Exchange, 'path' | 'route' | 'modelId'>;
   readonly upstream: string | undefined;
   readonly method: string;
-  readonly text: string;
+  readonly bytes: Buffer;
 }
 
 export class AccessLines {
@@ -32,35 +34,50 @@ export class AccessLines {
     this.#worker = worker === undefined ? '' : `,"worker":${worker}`;
   }
 
-  /** With its line end. `time` as text, `nowMs` on the monotonic clock. */
-  write(exchange: Exchange, method: string, time: string, nowMs: number): string {
-    const { firstByteAtMs, startedMs, errorCause, clientRequestId, clientAddress } = exchange;
-    return (
-      `{"level":${levelOf(exchange)},"time":"${time}"${this.#worker},"msg":"request","id":"${exchange.id}"` +
-      (clientRequestId === undefined ? '' : `,"client_request_id":${JSON.stringify(withMasks(clientRequestId))}`) +
-      (exchange.trace === undefined ? '' : `,"trace_id":"${exchange.trace.traceId}"`) +
-      this.#kindOf(exchange, method) +
-      `,"attempts":${exchange.attempts}` +
-      (exchange.tries.length === 0 ? '' : `,"tries":${withMasks(JSON.stringify(exchange.tries.map(toTry)))}`) +
-      `,"status":${exchange.status}` +
-      this.#text('error', exchange.errorCode) +
-      (errorCause === undefined ? '' : `,"cause":${JSON.stringify(withMasks(errorCause))}`) +
-      (exchange.client.gone ? ',"client_gone":true' : '') +
-      (exchange.cut ? ',"cut":true' : '') +
-      `,"request_bytes":${exchange.requestBytes},"response_bytes":${exchange.responseBytes}` +
-      `,"duration_ms":${toTenthsText(nowMs - startedMs)}` +
-      (firstByteAtMs === 0
-        ? ''
-        : `,"first_byte_ms":${toTenthsText(firstByteAtMs - startedMs)},"upstream_ms":${toTenthsText(firstByteAtMs - exchange.sentAtMs)}`) +
-      toCounts(exchange.usage) +
-      (clientAddress === undefined || !exchange.snapshot.server.logClientAddress
-        ? ''
-        : `,"client_address":${JSON.stringify(clientAddress)}`) +
-      '}\n'
-    );
+  /** Adds a line with its end to `line`. `time` as text, `nowMs` on the monotonic clock. */
+  write(line: LineBytes, exchange: Exchange, method: string, time: string, nowMs: number): void {
+    const { firstByteAtMs, startedMs, errorCode, errorCause, clientRequestId, clientAddress } = exchange;
+    line.ascii('{"level":');
+    line.number(levelOf(exchange));
+    line.ascii(',"time":"');
+    line.ascii(time);
+    line.ascii('"');
+    line.ascii(this.#worker);
+    line.ascii(',"msg":"request","id":"');
+    line.ascii(exchange.id);
+    line.ascii('"');
+    if (clientRequestId !== undefined) line.text(`,"client_request_id":${JSON.stringify(withMasks(clientRequestId))}`);
+    if (exchange.trace !== undefined) line.text(`,"trace_id":"${exchange.trace.traceId}"`);
+    line.copy(this.#kindOf(exchange, method));
+    line.ascii(',"attempts":');
+    line.number(exchange.attempts);
+    if (exchange.tries.length > 0) line.text(`,"tries":${withMasks(JSON.stringify(exchange.tries.map(toTry)))}`);
+    line.ascii(',"status":');
+    line.number(exchange.status);
+    if (errorCode !== undefined) line.text(this.#text('error', errorCode));
+    if (errorCause !== undefined) line.text(`,"cause":${JSON.stringify(withMasks(errorCause))}`);
+    if (exchange.client.gone) line.ascii(',"client_gone":true');
+    if (exchange.cut) line.ascii(',"cut":true');
+    line.ascii(',"request_bytes":');
+    line.number(exchange.requestBytes);
+    line.ascii(',"response_bytes":');
+    line.number(exchange.responseBytes);
+    line.ascii(',"duration_ms":');
+    line.tenths(nowMs - startedMs);
+    if (firstByteAtMs !== 0) {
+      line.ascii(',"first_byte_ms":');
+      line.tenths(firstByteAtMs - startedMs);
+      line.ascii(',"upstream_ms":');
+      line.tenths(firstByteAtMs - exchange.sentAtMs);
+    }
+    writeCounts(line, exchange.usage);
+    if (clientAddress !== undefined && exchange.snapshot.server.logClientAddress) {
+      line.text(`,"client_address":${JSON.stringify(clientAddress)}`);
+    }
+    line.ascii('}\n');
   }
 
-  #kindOf({ path, route, key, modelId, target }: Exchange, method: string): string {
+  #kindOf({ path, route, key, modelId, target }: Exchange, method: string): Buffer {
     const upstream = target?.upstream.id;
     const known = key && this.#kinds.get(key);
     if (
@@ -70,17 +87,18 @@ export class AccessLines {
       known?.upstream === upstream &&
       known?.method === method
     ) {
-      return known.text;
+      return known.bytes;
     }
-    const text =
+    const bytes = Buffer.from(
       this.#text('method', method) +
-      this.#text('route', path) +
-      (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.own?.label ?? route.label}"`) +
-      this.#text('key', key?.id) +
-      this.#text('model', modelId) +
-      this.#text('upstream', upstream);
-    if (key !== undefined) this.#kinds.set(key, { exchange: { path, route, modelId }, upstream, method, text });
-    return text;
+        this.#text('route', path) +
+        (route === undefined ? '' : `,"operation":"${route.operation}","label":"${route.own?.label ?? route.label}"`) +
+        this.#text('key', key?.id) +
+        this.#text('model', modelId) +
+        this.#text('upstream', upstream),
+    );
+    if (key !== undefined) this.#kinds.set(key, { exchange: { path, route, modelId }, upstream, method, bytes });
+    return bytes;
   }
 
   #text(name: string, text: string | undefined): string {
@@ -88,13 +106,19 @@ export class AccessLines {
   }
 }
 
-function toCounts(usage: Usage | null): string {
-  if (usage === null) return noUsage;
-  const { promptTokens, completionTokens, totalTokens, searchUnits } = usage;
-  return (
-    `,"prompt_tokens":${toNumber(promptTokens)},"completion_tokens":${toNumber(completionTokens)}` +
-    `,"total_tokens":${toNumber(totalTokens)},"search_units":${toNumber(searchUnits)}`
-  );
+function writeCounts(line: LineBytes, usage: Usage | null): void {
+  if (usage === null) {
+    line.ascii(noUsage);
+    return;
+  }
+  line.ascii(',"prompt_tokens":');
+  line.number(usage.promptTokens);
+  line.ascii(',"completion_tokens":');
+  line.number(usage.completionTokens);
+  line.ascii(',"total_tokens":');
+  line.number(usage.totalTokens);
+  line.ascii(',"search_units":');
+  line.number(usage.searchUnits);
 }
 
 /** A request with a cause beside the client's message is of interest to the operator, even if it is the client's to wait. */

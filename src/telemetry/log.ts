@@ -9,6 +9,7 @@ import type { Exchange } from '../core/exchange.ts';
 import type { DebugLog, Log } from '../core/log.ts';
 import type { LogSettings } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
+import { LineBytes } from '../lib/line-bytes.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
 import { AccessLines, isLogged, levelOf } from './access-line.ts';
@@ -41,7 +42,6 @@ const bufferedBytes = 64 * 1024;
 const heldBytes = bufferedBytes + 4 * 1024;
 const writtenAtOnceBytes = 128 * 1024;
 /** The log's reader has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
-const mostBytesPerCharacter = 3;
 const heldLimitBytes = 32 * 1024 * 1024;
 
 /** Several processes share one output. Writes up to this size are atomic, so that lines are not mixed; a write holds whole lines. */
@@ -106,18 +106,16 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
   );
 
   const lines = new AccessLines(worker);
-  // The destination scans all that it holds at every write: it gets many lines as one. Each is encoded at once, while it is in the CPU's
-  // caches: encoding a text of a thousand parts later costs ten times as much.
-  const held = Buffer.allocUnsafeSlow(isShared ? sharedWriteBytes : heldBytes);
-  let heldLength = 0;
+  // The destination scans all that it holds at every write: it gets many lines as one.
+  const held = new LineBytes(isShared ? sharedWriteBytes : heldBytes);
+  const mostHeldBytes = isShared ? sharedWriteBytes : bufferedBytes;
   let timer: NodeJS.Timeout | undefined;
-  const handOver = (): void => {
+  const handOver = (end = held.length): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (heldLength === 0) return;
-    const bytes = held.subarray(0, heldLength);
-    heldLength = 0;
-    if (toForm === undefined) out.write(Buffer.from(bytes));
+    if (end === 0) return;
+    const bytes = held.take(end);
+    if (toForm === undefined) out.write(bytes);
     else write(bytes.toString());
   };
   return {
@@ -144,15 +142,11 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
       const nowMs = performance.now();
       const { log: rule } = exchange.snapshot;
       if (!isLogged(exchange, rule, nowMs, Math.random) || levelOf(exchange) < levels[rule.level]) return;
-      const line = lines.write(exchange, method, timestamp(), nowMs);
-      const mostBytes = line.length * mostBytesPerCharacter;
-      if (heldLength + mostBytes > held.length) handOver();
-      if (mostBytes > held.length) {
-        write(line);
-        return;
-      }
-      heldLength += held.write(line, heldLength);
-      if (heldLength >= bufferedBytes) handOver();
+      const start = held.length;
+      lines.write(held, exchange, method, timestamp(), nowMs);
+      // A write holds whole lines, and no more than may be written at once.
+      if (isShared && held.length > mostHeldBytes) handOver(start);
+      if (held.length >= mostHeldBytes) handOver();
       else timer ??= setTimeout(handOver, flushIntervalMs).unref();
     },
     follow: ({ level }) => {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Exchange } from '../../src/core/exchange.ts';
+import { LineBytes } from '../../src/lib/line-bytes.ts';
 import { AccessLines } from '../../src/telemetry/access-line.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { refusingWith } from '../support/gateways/several.ts';
@@ -159,7 +160,9 @@ function accountOf(exchange: Exchange): unknown {
     exchange.estimate,
     exchange.captured?.requestBytes,
   ];
-  const line = lines.write(exchange, 'POST', '', performance.now());
+  const bytes = new LineBytes(1_024);
+  lines.write(bytes, exchange, 'POST', '', performance.now());
+  const line = bytes.take().toString();
   return [
     outcome,
     bill,

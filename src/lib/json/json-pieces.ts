@@ -25,16 +25,7 @@ export class QuotedTexts {
   }
 }
 
-/** Writing an integer and a digit is several times faster than a fraction. */
-export function toTenthsText(ms: number): string {
-  const tenths = Math.round(ms * 10);
-  if (!(tenths >= 0 && tenths < 2 ** 31)) return String(toNumber(tenths / 10));
-  const whole = (tenths / 10) | 0;
-  const digit = tenths - whole * 10;
-  return digit === 0 ? `${whole}` : `${whole}.${digit}`;
-}
-
-/** As `toFixed(2)`, for the same reason. */
+/** As `toFixed(2)`, which takes several times as long. */
 export function toHundredthsText(ms: number): string {
   const hundredths = Math.round(ms * 100);
   if (!(hundredths >= 0 && hundredths < 2 ** 31)) return ms.toFixed(2);
