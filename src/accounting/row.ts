@@ -106,13 +106,15 @@ export class RowWriter implements RowItem {
   #head(kind: number, exchange: Exchange): void {
     const { clientRequestId, modelId, clientAddress, snapshot, trace } = exchange;
     if (this.buffer.length > keptBytes) this.buffer = Buffer.allocUnsafeSlow(usualBytes);
-    this.names.length = 0;
+    // Shortened to nothing it would give its memory back.
+    while (this.names.length > 1) this.names.pop();
+    this.names[0] = this.#node;
     this.#rare = undefined;
     this.buffer[0] = kind;
     this.length = itemHeadBytes;
     this.#id(exchange.id);
     this.#count('startedAtMs', exchange.startedAtMs);
-    this.#name(this.#node);
+    this.#varint(this.#node.number);
     this.#name(this.#key(exchange.key));
     this.#name(this.#route(exchange.route));
     this.#name(modelId === undefined ? undefined : this.#model(modelId.slice(0, longestModel)));
@@ -180,7 +182,7 @@ export class RowWriter implements RowItem {
     const count = accounts?.length ?? 0;
     this.#makeSpace(count * bytesOfNumber + fixedBytes);
     this.#varint(count + 1);
-    if (accounts === undefined) return;
+    if (accounts === undefined || count === 0) return;
     for (const account of accounts) {
       this.#name(this.#accounts.get(account) ?? keep(this.#accounts, account, () => new Name({ account })));
     }
