@@ -78,6 +78,8 @@ export class Exchange {
   sentAtMs = 0;
   firstByteAtMs = 0;
 
+  /** The answer has rate headers of the gateway's own limits. */
+  hasOwnRates = false;
   /** The client's status; 0 before the answer. */
   status = 0;
   requestBytes = 0;

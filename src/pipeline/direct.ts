@@ -217,7 +217,10 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#fail(error);
   }
 
-  readonly #failed = (error: unknown): void => this.#fail(error);
+  /** Rarely needed, and a closure. */
+  get #failed(): (error: unknown) => void {
+    return (error) => this.#fail(error);
+  }
 
   #send(): void {
     const { exchange } = this.#asked;

@@ -27,10 +27,10 @@ export function upstreamHeaders(
     sendable('content-type', client.get('content-type') || 'application/json'),
     'user-agent',
     'postern',
-    'x-request-id',
-    id,
     loopHeader,
     loopMark,
+    'x-request-id',
+    id,
   ];
   for (const name of standing) forward(headers, name, client.get(name));
   if (trace === undefined) for (const name of ofTraces) forward(headers, name, client.get(name));
@@ -39,8 +39,15 @@ export function upstreamHeaders(
   return headers;
 }
 
-/** For each credential's header array: the lines of every call, and for which content type. */
-const standingLines = new WeakMap<readonly string[], { readonly type: string; readonly text: string }>();
+interface StandingLines {
+  readonly type: string;
+  readonly loopMark: string;
+  /** Ends behind the name of the request ID's header. */
+  readonly text: string;
+}
+
+/** For each credential's header array: the lines of the latest call, which are those of most calls. */
+const standingLines = new WeakMap<readonly string[], StandingLines>();
 
 /** The same as lines of a head, most of which are cached. */
 export function upstreamLines(
@@ -51,14 +58,14 @@ export function upstreamLines(
 ): string {
   const type = client.get('content-type') || 'application/json';
   let always = standingLines.get(credential.headers);
-  if (always?.type !== type) {
+  if (always?.type !== type || always.loopMark !== loopMark) {
     const headers = [...credential.headers, 'content-type', sendable('content-type', type), 'user-agent', 'postern'];
-    always = { type, text: toFieldLines(headers) };
+    always = { type, loopMark, text: `${toFieldLines([...headers, loopHeader, loopMark])}x-request-id: ` };
     standingLines.set(credential.headers, always);
   }
-  let lines = `${always.text}x-request-id: ${id}\r\n${loopHeader}: ${loopMark}\r\n`;
   client.passedOn ??= passedOnFrom(client);
-  lines += client.passedOn;
+  let lines = `${always.text}${id}\r\n${client.passedOn}`;
+  if (forwardHeaders.length === 0) return lines;
   for (const name of forwardHeaders) lines += lineOf(name, client.get(name) ?? standardHeaders?.[name]);
   return lines;
 }

@@ -20,54 +20,59 @@ export function ownLines(
   question: Question,
   { headers: rateHeaders }: Reservation,
 ): string {
-  let lines = `x-request-id: ${exchange.clientRequestId ?? exchange.id}\r\n`;
-  if (rateHeaders.length > 0) lines += toFieldLines(rateHeaders);
-  if (!exchange.snapshot.server.diagnostics) return lines;
+  const { target, route } = exchange;
+  const rates = rateHeaders.length === 0 ? '' : toFieldLines(rateHeaders);
+  const requestId = `x-request-id: ${exchange.clientRequestId ?? exchange.id}`;
+  if (!exchange.snapshot.server.diagnostics) return `${requestId}\r\n${rates}`;
   const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
   const gatewayMs = performance.now() - exchange.startedMs - upstreamMs - exchange.queuedMs;
   const queue = exchange.queuedMs === 0 ? '' : `, queue;dur=${toHundredthsText(exchange.queuedMs)}`;
-  lines +=
-    `${upstreamLine(exchange.target?.upstream)}x-postern-attempts: ${exchange.attempts}\r\n` +
-    `server-timing: gateway;dur=${toHundredthsText(gatewayMs)}${queue}, upstream;dur=${toHundredthsText(upstreamMs)}\r\n`;
-  const headers: string[] = [];
-  if (exchange.parts !== undefined) headers.push('x-postern-calls', String(exchange.parts.length));
-  if (exchange.cacheUse !== undefined) headers.push('x-postern-cache', wordFor(exchange.cacheUse));
-  if (translated !== undefined) headers.push('x-postern-translated', translated.by);
-  if (translated?.isEstimated === true) headers.push('x-postern-usage', 'estimated');
-  else if (exchange.isUsageAbout) headers.push('x-postern-usage', 'about');
+  let lines = `${requestId}${callLines(target?.upstream, exchange.attempts)}${toHundredthsText(gatewayMs)}${queue}, upstream;dur=${toHundredthsText(upstreamMs)}\r\n${rates}`;
+  if (exchange.parts !== undefined) lines += `x-postern-calls: ${exchange.parts.length}\r\n`;
+  if (exchange.cacheUse !== undefined) lines += `x-postern-cache: ${wordFor(exchange.cacheUse)}\r\n`;
+  if (translated !== undefined) lines += toFieldLines(['x-postern-translated', translated.by]);
+  if (translated?.isEstimated === true) lines += 'x-postern-usage: estimated\r\n';
+  else if (exchange.isUsageAbout) lines += 'x-postern-usage: about\r\n';
   const { onlyWidth } = question;
   if (onlyWidth !== undefined) {
-    headers.push(
-      'x-postern-ignored',
-      toList(['dimensions', ...(ignored ?? [])]),
-      'x-postern-dimensions',
-      `${onlyWidth}`,
-    );
-  } else if (ignored !== undefined && ignored.length > 0) headers.push('x-postern-ignored', toList(ignored));
-  if (exchange.route?.row.yields === 'vectors' && exchange.target !== undefined) {
+    lines += `x-postern-ignored: ${toList(['dimensions', ...(ignored ?? [])])}\r\nx-postern-dimensions: ${onlyWidth}\r\n`;
+  } else if (ignored !== undefined && ignored.length > 0) lines += `x-postern-ignored: ${toList(ignored)}\r\n`;
+  if (route?.row.yields === 'vectors' && target !== undefined) {
     // Each name matched by a pattern is its own vector space.
-    const space = resolved.model.space ?? nameAt(exchange.target, resolved);
-    headers.push('x-postern-space', encodeURI(withMasks(space).toWellFormed()));
+    lines += spaceLine(resolved.model.space ?? nameAt(target, resolved));
   }
-  if (question.role !== undefined) headers.push('x-postern-role', question.role);
-  const scores = exchange.route?.row.yields === 'scores' ? exchange.target?.scores : undefined;
+  if (question.role !== undefined) lines += `x-postern-role: ${question.role}\r\n`;
+  const scores = route?.row.yields === 'scores' ? target?.scores : undefined;
   if (scores !== undefined && meantStatus < 400) {
-    headers.push('x-postern-scores', scoringOf(scores, rawAskedIn(question)).to ?? 'unknown');
+    lines += `x-postern-scores: ${scoringOf(scores, rawAskedIn(question)).to ?? 'unknown'}\r\n`;
   }
-  return headers.length === 0 ? lines : lines + toFieldLines(headers);
+  return lines;
 }
 
-const upstreamLines = new WeakMap<Upstream, string>();
+/** Clients choose names that patterns match. */
+const mostSpaces = 1_000;
+const spaceLines = new Map<string, string>();
 
-/** Cached for each upstream. */
-function upstreamLine(upstream: Upstream | undefined): string {
-  if (upstream === undefined) return 'x-postern-upstream: \r\n';
-  let line = upstreamLines.get(upstream);
-  if (line === undefined) {
-    line = toFieldLines(['x-postern-upstream', withMasks(upstream.id)]);
-    upstreamLines.set(upstream, line);
-  }
+function spaceLine(space: string): string {
+  const known = spaceLines.get(space);
+  if (known !== undefined) return known;
+  const line = `x-postern-space: ${encodeURI(withMasks(space).toWellFormed())}\r\n`;
+  if (spaceLines.size >= mostSpaces) spaceLines.clear();
+  spaceLines.set(space, line);
   return line;
+}
+
+const linesOfFirstCall = new WeakMap<Upstream, string>();
+
+/** Ends in the middle of the last line. Cached for the usual number of calls, which is one. */
+function callLines(upstream: Upstream | undefined, attempts: number): string {
+  const known = upstream && attempts === 1 ? linesOfFirstCall.get(upstream) : undefined;
+  if (known !== undefined) return known;
+  const line =
+    upstream === undefined ? 'x-postern-upstream: \r\n' : toFieldLines(['x-postern-upstream', withMasks(upstream.id)]);
+  const lines = `\r\n${line}x-postern-attempts: ${attempts}\r\nserver-timing: gateway;dur=`;
+  if (upstream !== undefined && attempts === 1) linesOfFirstCall.set(upstream, lines);
+  return lines;
 }
 
 const longestList = 1_000;

@@ -83,7 +83,6 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   firstByteAtMs = 0;
   waiting: Buffer[] = [];
   ended = false;
-  text: string | undefined = undefined;
   meantStatus: number | undefined = undefined;
   isLoading = false;
 
@@ -265,7 +264,8 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   onBody(piece: Buffer, nowMs: number): void {
     this.#phaseAtMs = nowMs + this.#timeouts.idleMs;
     if (this.#sink === undefined) {
-      this.waiting.push(piece);
+      if (this.waiting.length === 0) this.waiting = [piece];
+      else this.waiting.push(piece);
       this.#untakenBytes += piece.length;
       if (this.#beganAtMs === 0) this.#beganAtMs = nowMs;
       if (this.#untakenBytes > untakenBytes) this.#pause();

@@ -16,7 +16,7 @@ const handler: AnswerHandler = {
   onError: nothing,
 };
 
-const newCall = (): ClientCall => new ClientCall({ method: 'POST', path: '/', headers: [] }, 'a', handler);
+const newCall = (): ClientCall => new ClientCall({ method: 'POST', path: '/', headers: [] }, '', handler);
 
 test('first in, first out, whatever else has left', () => {
   const step = fc.oneof(
@@ -58,7 +58,7 @@ test('thousands of waiters served one by one keep their order', () => {
 test('what has left the queue is garbage-collected at once', () => {
   const queue = new CallQueue();
   const bytes = promotedBytes(() => {
-    queue.add(new ClientCall({ method: 'POST', path: '/', headers: [], body: [] }, 'a', { ...handler }));
+    queue.add(new ClientCall({ method: 'POST', path: '/', headers: [], body: [] }, '', { ...handler }));
     if (queue.size > 64) queue.shift();
   });
   assert.ok(bytes < 1_000_000, `${bytes} bytes were kept of 20,000 calls`);

@@ -65,10 +65,10 @@ export class ClientCall {
   readonly bodyBytes: number;
   holder: CallHolder = nobody;
 
-  /** Throws a TypeError where the request is none that could be sent. `host` as it stands in the head. */
+  /** Throws a TypeError where the request is none that could be sent. `beginning`: see `toBeginning`. */
   constructor(
-    { method, path, headers, lines, body, isOnce = false }: ClientRequest,
-    host: string,
+    { method, headers, lines, body, isOnce = false }: ClientRequest,
+    beginning: string,
     handler: AnswerHandler,
   ) {
     this.handler = handler;
@@ -78,14 +78,11 @@ export class ClientCall {
     let bytes = 0;
     for (const piece of this.body) bytes += piece.length;
     this.bodyBytes = bytes;
-    if (!isToken(method)) throw new TypeError('the method is none that can be sent');
-    if (unwritablePath.test(path)) throw new TypeError('the path holds what no request target may hold');
     for (let i = 0; i < headers.length; i += 2) {
       if (!isToken(headers[i] ?? '')) throw new TypeError(`a header is called ${JSON.stringify(headers[i])}`);
     }
     const length = body === undefined && method !== 'POST' ? '' : `content-length: ${bytes}\r\n`;
-    // Some servers of HTTP/1.0 keep a connection only where they are asked to.
-    this.head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines ?? toFieldLines(headers)}${length}\r\n`;
+    this.head = `${beginning}${lines ?? toFieldLines(headers)}${length}\r\n`;
   }
 
   pause(): void {
@@ -109,6 +106,14 @@ export class ClientCall {
     this.body = noPieces;
     this.head = '';
   }
+}
+
+/** The first lines of a request's head. Throws a TypeError where they could not be sent. `host` as it stands in the head. */
+export function toBeginning(method: string, path: string, host: string): string {
+  if (!isToken(method)) throw new TypeError('the method is none that can be sent');
+  if (unwritablePath.test(path)) throw new TypeError('the path holds what no request target may hold');
+  // Some servers of HTTP/1.0 keep a connection only where they are asked to.
+  return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
 }
 
 const noPieces: readonly Piece[] = [];

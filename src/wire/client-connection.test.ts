@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { openNowhere, question, Recorder } from '../../test/support/wire/wire-answers.ts';
-import { ClientCall, type ClientRequest } from './client-call.ts';
+import { ClientCall, type ClientRequest, toBeginning } from './client-call.ts';
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody';
@@ -120,7 +120,11 @@ test('a cancelled call gets no more events, and its connection is closed', () =>
       if (event.startsWith(giveUpAt)) call?.abort();
       return Array.prototype.push.call(recorder.events, event);
     };
-    call = new ClientCall({ ...question, body: Buffer.alloc(20_000) }, 'host.test', recorder);
+    call = new ClientCall(
+      { ...question, body: Buffer.alloc(20_000) },
+      toBeginning(question.method, question.path, 'host.test'),
+      recorder,
+    );
     opened.connection.send(call);
     opened.socket.emit('data', Buffer.from(answered));
     opened.socket.emit('close');
@@ -141,8 +145,9 @@ test('an invalid request is not sent', () => {
     { headers: ['x', '\u{1f600}'] },
   ];
   for (const row of rows) {
+    const request = { ...question, ...row };
     assert.throws(
-      () => new ClientCall({ ...question, ...row }, 'host.test', new Recorder()),
+      () => new ClientCall(request, toBeginning(request.method, request.path, 'host.test'), new Recorder()),
       TypeError,
       JSON.stringify(row),
     );

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { CallQueue } from './call-queue.ts';
-import { type AnswerHandler, type CallHolder, ClientCall, type ClientRequest } from './client-call.ts';
+import { type AnswerHandler, type CallHolder, ClientCall, type ClientRequest, toBeginning } from './client-call.ts';
 import { ClientConnection, type ConnectionOptions, type ConnectionOwner } from './client-connection.ts';
 import { PoolClosedError } from './client-errors.ts';
 import type { Connector, ServerAddress } from './connect.ts';
@@ -40,6 +40,10 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   /** Those that need a connection of their own. */
   readonly #once = new CallQueue();
   #endsEarlyUntilMs = 0;
+  /** Of the last request: most go the same way as the one before. */
+  #method = '';
+  #path = '';
+  #beginning = '';
   #connecting = 0;
   #awaitsTurn = false;
   #closed = false;
@@ -68,11 +72,20 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   /** Throws if the request cannot be sent at all; does not call the handler before it has returned. */
   send(request: ClientRequest, handler: AnswerHandler): ClientCall {
     if (this.#closed) throw new PoolClosedError();
-    const call = new ClientCall(request, this.#options.host, handler);
+    const call = new ClientCall(request, this.#beginningOf(request), handler);
     call.holder = this;
     (call.isOnce && this.#endsEarly ? this.#once : this.#waiting).add(call);
     this.#serve();
     return call;
+  }
+
+  #beginningOf({ method, path }: ClientRequest): string {
+    if (method !== this.#method || path !== this.#path) {
+      this.#beginning = toBeginning(method, path, this.#options.host);
+      this.#method = method;
+      this.#path = path;
+    }
+    return this.#beginning;
   }
 
   /** Resolves when the calls that run have ended. */

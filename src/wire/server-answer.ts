@@ -21,7 +21,7 @@ export interface AnswerEnd {
 /** What carries answers to their client. */
 export interface AnswerCarrier {
   readonly socket: Pick<Socket, 'cork' | 'uncork' | 'write'>;
-  /** The lines of a head about the connection; this may decide that it is the last answer. */
+  /** The last lines of a head, about the connection; this may decide that it is the last answer. */
   closingLines(answer: ServerAnswer): string;
   /** What is left of the head, or of the framing, and of the body. */
   writeLast(text: string, body: Buffer | undefined): void;
@@ -32,6 +32,7 @@ export interface AnswerCarrier {
 
 /** Up to here copying into the text of the head costs less than a second piece to write. */
 const joinedBytes = 4 * 1024;
+const okLine = 'HTTP/1.1 200 OK\r\n';
 const dates = new DateLine();
 
 export class ServerAnswer {
@@ -85,7 +86,8 @@ export class ServerAnswer {
     const own = this.#carrier.closingLines(this);
     const coding = this.#isChunked ? 'Transfer-Encoding: chunked\r\n' : '';
     const standing = this.standing.length === 0 ? '' : toFieldLines(this.standing);
-    this.#head = `HTTP/1.1 ${status} ${toReason(statusText)}\r\n${lines}${standing}${own}${coding}\r\n`;
+    const line = status === 200 && statusText === 'OK' ? okLine : `HTTP/1.1 ${status} ${toReason(statusText)}\r\n`;
+    this.#head = `${line}${lines}${standing}${coding}${own}`;
   }
 
   /** How bodies of unknown length are framed for this client. */

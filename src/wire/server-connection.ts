@@ -327,15 +327,14 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   // Answers.
 
-  /** The lines of a head about the connection. */
+  /** The last lines of a head, about the connection. */
   closingLines(answer: ServerAnswer): string {
     const { settings, isDraining } = this.#context;
     const request = this.#request;
     // A client that waits for `100 Continue` may never send its body, and what came next would be taken for it.
     const isUnasked = request?.isComplete === false && request.expectsContinue && !this.#asked;
     if (isDraining || this.#body?.fault !== undefined || isUnasked || !this.#mayHaveNext) answer.keepAlive = false;
-    if (!answer.keepAlive) return 'Connection: close\r\n';
-    return `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(settings.keepAliveMs / 1000)}\r\n`;
+    return answer.keepAlive ? keepAliveLines(settings.keepAliveMs) : 'Connection: close\r\n\r\n';
   }
 
   /** Most answers are sent at once, and a callback costs more than checking whether they were. */
@@ -442,4 +441,15 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#readBytes = this.#sentBytes;
     this.#waitUntil(nowMs + this.#readerMs);
   }
+}
+
+let keptMs = -1;
+let keptLines = '';
+
+function keepAliveLines(keepAliveMs: number): string {
+  if (keepAliveMs !== keptMs) {
+    keptMs = keepAliveMs;
+    keptLines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n\r\n`;
+  }
+  return keptLines;
 }

@@ -182,8 +182,12 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
 }
 
 /** The client's headers, as the lines of a head; `ownLines` are Postern's. */
-export function linesFor({ target }: Exchange, { headers }: Answer, framing: Framing, ownLines: string): string {
-  const hasOwnRates = ownLines.includes('\r\nx-ratelimit-');
+export function linesFor(
+  { target, hasOwnRates }: Exchange,
+  { headers }: Answer,
+  framing: Framing,
+  ownLines: string,
+): string {
   return clientLines(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders }) + ownLines;
 }
 

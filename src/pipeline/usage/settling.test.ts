@@ -25,7 +25,7 @@ function setUp() {
     background: { takeOver: () => void done.push('goes on') },
     ledger: { settle: async () => void done.push('written down') } as never,
   });
-  const reservation = { settle: () => void done.push('settled') } as unknown as Reservation;
+  const reservation = { headers: [], settle: () => void done.push('settled') } as unknown as Reservation;
   settling.began({ over: () => void done.push('begun no more') });
   return { exchange, settling, reservation, done };
 }

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { type AnswerHandler, ClientCall } from '../../../src/wire/client-call.ts';
+import { type AnswerHandler, ClientCall, toBeginning } from '../../../src/wire/client-call.ts';
 import { ClientConnection } from '../../../src/wire/client-connection.ts';
 import { Wheel } from '../../../src/wire/wheel.ts';
 
@@ -80,7 +80,7 @@ export function readAnswerAsWeDo(method: string, segments: readonly Buffer[]): A
   const options = { wheel, keepAliveMs: 60_000, lifeMs: 60_000 };
   const connection = new ClientConnection(socket as unknown as Socket, owner, options);
   const recorder = new Recorder();
-  connection.send(new ClientCall({ method, path: '/', headers: [] }, 'a', recorder));
+  connection.send(new ClientCall({ method, path: '/', headers: [] }, toBeginning(method, '/', 'a'), recorder));
   for (const segment of segments) if (!socket.isOver) socket.emit('data', segment);
   if (!socket.isOver) socket.emit('end');
   connection.destroy(new Error('nothing came of it'));

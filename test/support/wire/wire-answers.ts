@@ -1,7 +1,7 @@
 /** A client connection of `src/wire` whose server side is scripted. */
 
 import { Socket } from 'node:net';
-import { type AnswerHandler, ClientCall, type ClientRequest } from '../../../src/wire/client-call.ts';
+import { type AnswerHandler, ClientCall, type ClientRequest, toBeginning } from '../../../src/wire/client-call.ts';
 import { ClientConnection } from '../../../src/wire/client-connection.ts';
 import { Wheel } from '../../../src/wire/wheel.ts';
 
@@ -79,7 +79,7 @@ export function openNowhere(request = question, handler = new Recorder()) {
     { wheel: new Wheel(1_000), keepAliveMs: 4_000, lifeMs: 60_000 },
   );
   const ask = (recorder = handler) => {
-    const call = new ClientCall(request, 'host.test', recorder);
+    const call = new ClientCall(request, toBeginning(request.method, request.path, 'host.test'), recorder);
     connection.send(call);
     return call;
   };
