@@ -9,7 +9,7 @@ import type { CallHolder, ClientCall, Piece, StoredPiece } from './client-call.t
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
 import { inOurWords } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
-import { writeMessage } from './head-writer.ts';
+import { mostMessageBytes, writeMessage } from './head-writer.ts';
 import type { Bucket, Timed, Wheel } from './wheel.ts';
 
 /** The owner of a connection, which gets it back. */
@@ -30,8 +30,6 @@ export interface ConnectionOptions {
 
 const headLimits = { fields: 16 * 1024, fieldBytes: 64 * 1024 };
 const headBytes = 64 * 1024;
-/** A head with so much behind it is one text and one write; of more, a copy would cost more than a second piece. */
-const smallBytes = 8 * 1024;
 /** So that "the last byte sent" of a long body is known and not just handed over. */
 const sliceBytes = 64 * 1024;
 /** A connection whose server gives a time is closed this much earlier: at least a round trip. */
@@ -160,7 +158,7 @@ export class ClientConnection implements CallHolder, Timed {
     const { head, body, bodyBytes } = call;
     call.head = '';
     call.body = [];
-    if (head.length + bodyBytes <= smallBytes && body.every((piece) => Buffer.isBuffer(piece))) {
+    if (head.length + bodyBytes <= mostMessageBytes && body.every((piece) => Buffer.isBuffer(piece))) {
       writeMessage(socket, head, body);
       call.handler.onSent();
       return;

@@ -2,8 +2,10 @@
 
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
-export const mostMessageBytes = 32 * 1024;
+/** A longer body costs less as a second piece than as a copy. */
+export const mostMessageBytes = 12 * 1024;
 /** Each short message is put together here: the system copies it at once, or the next one gets another buffer. */
 let message = Buffer.allocUnsafeSlow(mostMessageBytes);
 
@@ -34,6 +36,12 @@ export function writeMessage(
   body: readonly Buffer[],
   written?: () => void,
 ): boolean {
+  // What is encrypted, or waits behind other bytes, is on its way for a while: each message would need a buffer.
+  if (socket.writableLength > 0 || socket instanceof TLSSocket) {
+    let text = head;
+    for (const piece of body) text += piece.toString('latin1');
+    return socket.write(text, 'latin1', written);
+  }
   let end = message.write(head, 'latin1');
   for (const piece of body) end += piece.copy(message, end);
   const isOpen = socket.write(message.subarray(0, end), written);

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { DateLine, toFieldLines, toReason } from './head-writer.ts';
+import { DateLine, mostMessageBytes, toFieldLines, toReason, writeMessage } from './head-writer.ts';
 
 /** How the client finds the end of the body; with `none`, the connection ends, or there is no body. */
 export type Framing = 'length' | 'chunked' | 'none';
@@ -20,7 +20,7 @@ export interface AnswerEnd {
 
 /** What carries answers to their client. */
 export interface AnswerCarrier {
-  readonly socket: Pick<Socket, 'cork' | 'uncork' | 'write'>;
+  readonly socket: Pick<Socket, 'cork' | 'uncork' | 'write' | 'writableLength'>;
   /** The last lines of a head, about the connection; this may decide that it is the last answer. */
   closingLines(answer: ServerAnswer): string;
   /** What is left of the head, or of the framing, and of the body. */
@@ -30,8 +30,7 @@ export interface AnswerCarrier {
   limitReader(idleMs: number): void;
 }
 
-/** Up to here copying into the text of the head costs less than a second piece to write. */
-const joinedBytes = 4 * 1024;
+const lineEnd = Buffer.from('\r\n');
 const okLine = 'HTTP/1.1 200 OK\r\n';
 const dates = new DateLine();
 
@@ -102,13 +101,13 @@ export class ServerAnswer {
     const before = this.#isChunked ? `${this.#head}${chunk.length.toString(16)}\r\n` : this.#head;
     this.#head = '';
     if (before === '') return socket.write(chunk);
-    if (chunk.length <= joinedBytes) {
-      return socket.write(`${before}${chunk.toString('latin1')}${this.#isChunked ? '\r\n' : ''}`, 'latin1');
+    if (before.length + chunk.length + lineEnd.length <= mostMessageBytes) {
+      return writeMessage(socket, before, this.#isChunked ? [chunk, lineEnd] : [chunk]);
     }
     socket.cork();
     socket.write(before, 'latin1');
     let isOpen = socket.write(chunk);
-    if (this.#isChunked) isOpen = socket.write('\r\n', 'latin1');
+    if (this.#isChunked) isOpen = socket.write(lineEnd);
     socket.uncork();
     return isOpen;
   }
