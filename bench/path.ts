@@ -92,7 +92,7 @@ async function measureOne(): Promise<void> {
   const payload = payloads.find(({ name }) => name === options.payload);
   if (payload === undefined) throw new Error(`no payload "${options.payload}"`);
   const directory = mkdtempSync(join(tmpdir(), 'postern-path-'));
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
   const script = new Script(payload);
   await startGateway(payload, directory);
   script.connect();
