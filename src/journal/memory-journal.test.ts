@@ -10,9 +10,11 @@ test('returns the rows of settled requests in order, and no open ones', async ()
   await journal.open('b', intentLine('b'));
   await journal.settle('b', settlementLine('b'));
   await journal.note(settlementLine('c'));
+  assert.equal(reader.state().rowsBehind, 2);
   const { rows } = await readThrough(reader, { most: 1 });
   assert.deepEqual(outcomes(rows), ['b ok', 'c ok']);
   assert.deepEqual([reader.state().openIntents, reader.state().bytesBehind], [1, 0]);
+  assert.ok(journal.state().bytesWritten > 0);
   await journal.settle('a', settlementLine('a'));
   assert.deepEqual(outcomes((await readThrough(reader)).rows), ['a ok']);
 });

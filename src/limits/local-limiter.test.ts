@@ -58,3 +58,10 @@ test('when the shared count is late, a node admits its part of what was left, an
   assert.deepEqual([obstacle?.asked, obstacle?.isForever], [1, false]);
   assert.equal(obstacleTo(plan, { ...one, requests: 11 }, 0, 2, true)?.isForever, true);
 });
+
+test('a request as large as the limit may be repeated when the window is free, a larger one than the share soon', () => {
+  const plan = new Counters().plan(keyOf({ rates: aMinute(10) }), 0);
+  plan.rates[0]?.window.add(0, 1);
+  assert.equal(obstacleTo(plan, { ...one, requests: 10 }, 0, 1)?.retryAfterMs, 61_000);
+  assert.equal(obstacleTo(plan, { ...one, requests: 10 }, 0, 2)?.retryAfterMs, 5_000);
+});

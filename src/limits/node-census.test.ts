@@ -62,3 +62,10 @@ test('an unresponsive store keeps the last count, and is reported once', async (
   assert.equal(census.count, 3);
   assert.deepEqual(lines, ['the nodes could not be counted in the store']);
 });
+
+test('a store that is unreachable from the beginning is reported', async () => {
+  const { take, answerWith, lines } = rig();
+  answerWith(() => Promise.reject(new Error('away')));
+  assert.equal((await take(2)).count, 2);
+  assert.deepEqual(lines, ['the nodes could not be counted in the store']);
+});

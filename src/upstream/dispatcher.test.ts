@@ -188,6 +188,28 @@ test("a target's health survives a reload, and is forgotten with its upstream", 
   choose(routePlan([...again])).dropped();
 });
 
+test("an upstream's health check counts until the upstream moves, or is checked no more", () => {
+  const { dispatcher } = setup();
+  const check = { healthCheck: { path: '/health', intervalMs: 1_000, timeoutMs: 1_000 } };
+  const checked = { ...check, origin: 'http://one.test' };
+  const moved = { ...check, origin: 'http://other.test' };
+  for (const [more, isKnown] of [
+    [checked, true],
+    [moved, false],
+    [{ origin: checked.origin }, false],
+  ] as const) {
+    const adopt = (next: Partial<Upstream>): ModelIndex => {
+      const one = target(upstream('a', next));
+      const models = modelsOf('a', routePlan([one]));
+      dispatcher.adopt({ upstreams: new Map([['a', one.upstream]]), models });
+      return models;
+    };
+    adopt(checked);
+    dispatcher.checked(upstream('a', checked), true, undefined);
+    assert.equal(dispatcher.describe({ models: adopt(more) })[0]?.isKnown, isKnown);
+  }
+});
+
 test('a target is reported as healthy, in cooldown with reason, half-open, or failing without an alternative', () => {
   const { dispatcher, breakDown, clock, choose } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];

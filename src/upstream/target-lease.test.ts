@@ -40,6 +40,28 @@ test('a failure without effect is not reported', () => {
   assert.deepEqual(changes, []);
 });
 
+test('a success between failures restarts their count', () => {
+  const { choose, changes } = setup();
+  const where = routePlan([target(upstream('a'))]);
+  for (let round = 0; round < 2; round += 1) {
+    for (let n = 0; n < 4; n += 1) choose(where).failed('broken', 'wire');
+    choose(where).served(1);
+  }
+  assert.deepEqual(changes, []);
+});
+
+test('a target is in cooldown when its answers keep breaking off', () => {
+  const { choose, changes } = setup();
+  const where = routePlan([target(upstream('a'))]);
+  for (let n = 0; n < 10; n += 1) {
+    const lease = choose(where);
+    assert.equal(lease.enterAtOnce(), true);
+    lease.served(1);
+    lease.over({ code: 'upstream_unreachable', message: 'broken', cause: 'reset' });
+  }
+  assert.deepEqual([changes.length, changes[0]?.inCooldown, changes[0]?.why], [1, true, 'reset']);
+});
+
 const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 
 test('a call that has its slot is no longer cancelled as waiting when the client leaves', async () => {

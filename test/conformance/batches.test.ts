@@ -53,7 +53,8 @@ test('a batch is created, read and listed, and billed by its output lines once i
   const setup = await startBatchSetup(t);
   const { rig, service, ask, send, make } = setup;
   const id = await make('one', 5);
-  assert.equal((await rig.exchange(2)).bill, null);
+  const { bill, lane } = await rig.exchange(2);
+  assert.deepEqual([bill, lane], [null, 'bulk']);
   assert.deepEqual(await idsOf(setup, 'sibling', '/v1/batches'), [id]);
   assert.equal(JSON.parse((await ask('one', 'GET', `/v1/batches/${id}`)).body.toString()).status, 'validating');
   service.finish((line, no) => (no === 4 ? { status: 400, body: { error: { message: 'no' } } } : chatAnswer(line)));

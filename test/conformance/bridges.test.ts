@@ -213,6 +213,15 @@ test('an empty prompt list is refused, and the number of calls per request is li
   }
 });
 
+test('fields beside the prompts may be repeated up to 64 MiB over all calls', async (t) => {
+  const setup = await open(t);
+  const user = 'x'.repeat(1_000_000);
+  await complete(setup, { prompt: ['a', 'b'], user });
+  const { status, text } = await setup.ask('/v1/completions', { model: 'm', prompt: Array(68).fill('a'), user });
+  assert.equal(status, 413, text);
+  assert.match(text, /in 68 calls for it/);
+});
+
 test('a field that chat lacks is dropped and reported if so configured', async (t) => {
   const setup = await open(t, openai, { unsupported: 'drop' });
   const body = { model: 'm', prompt: 'p', suffix: ' end', best_of: 3, logprobs: 1, echo: true };

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import type { Exchange } from '../../src/core/exchange.ts';
 import { LineBytes } from '../../src/lib/line-bytes.ts';
 import { AccessLines } from '../../src/telemetry/access-line.ts';
+import { assertError } from '../support/clients/error-answer.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { refusingWith } from '../support/gateways/several.ts';
 import { type Handler, startFakeUpstream, type UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
@@ -200,3 +201,20 @@ for (const [name, scene] of Object.entries(scenes)) {
     assert.equal(lasting(direct.service.requests.map(sent)), lasting(general.service.requests.map(sent)));
   });
 }
+
+test('a request that is refused when its call is written gives its slot back', async (t) => {
+  const service = await startFakeUpstream((_request, reply) => reply.bytes(200, json, '{"results":[{}]}'));
+  t.after(() => service.close());
+  const rig = await startRig(t, {
+    upstreams: [
+      { id: 'up', family: 'openai', base_url: service.url, api_key: 'sk', limits: { concurrency: 1, queue: 0 } },
+    ],
+    models: [{ id: 'm', operations: ['moderations'], targets: [{ upstream: 'up' }] }],
+    default_model: { moderations: 'm' },
+  });
+  for (let round = 0; round < 2; round += 1) {
+    const refused = await rig.post('/v1/moderations', '{"Model":"m","input":"x"}');
+    assertError(refused, 'duplicate_parameter', { param: 'model' });
+  }
+  assert.equal((await rig.post('/v1/moderations', '{"input":"x"}')).status, 200);
+});

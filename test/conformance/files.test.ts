@@ -5,7 +5,8 @@ import { type TestContext, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
-import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { connect } from '../support/clients/raw-connection.ts';
+import { type Rig, type RigDocument, startRig } from '../support/gateways/rig.ts';
 import { type Client, secrets } from '../support/gateways/stored-objects-setup.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { createFileService } from '../support/upstreams/file-service.ts';
@@ -24,7 +25,7 @@ const part = (head: string, content: string): string =>
 const filePart = part('name="file"; filename="x.txt"', 'hello \0\xff there');
 const purposePart = part('name="purpose"', 'user_data');
 
-async function startSetup(t: TestContext): Promise<Setup> {
+async function startSetup(t: TestContext, keyOne: RigDocument = {}): Promise<Setup> {
   const files = createFileService();
   const answers = createKeepingService();
   const up = await startFakeUpstream((request, reply) =>
@@ -37,7 +38,7 @@ async function startSetup(t: TestContext): Promise<Setup> {
     models: [{ id: 'm', operations: ['responses', 'chat'], context: 8_000, targets: [{ upstream: 'up' }] }],
     projects: [{ id: 'one', files: 'up' }, { id: 'two', files: 'up' }, { id: 'none' }],
     keys: [
-      { id: 'one', secret: secrets.one, project: 'one' },
+      { id: 'one', secret: secrets.one, project: 'one', ...keyOne },
       { id: 'sibling', secret: secrets.sibling, project: 'one' },
       { id: 'two', secret: secrets.two, project: 'two' },
       { id: 'loner', secret: secrets.loner },
@@ -202,6 +203,27 @@ test('a file that cannot be recorded gives the client an error', async (t) => {
   const answer = await send('one', filePart + purposePart);
   assertError(answer, 'store_unavailable');
   assert.doesNotMatch(answer.body.toString(), /file-1/);
+});
+
+test('an upload counts as a concurrent request of its key while it arrives', async (t) => {
+  const { rig, ask } = await startSetup(t, { limits: { concurrency: 1 } });
+  const form = Buffer.from(`${filePart}${purposePart}--b--\r\n`, 'latin1');
+  const connection = await connect(rig.port);
+  const lines = [
+    'POST /v1/files HTTP/1.1',
+    'Host: 127.0.0.1',
+    `Authorization: Bearer ${secrets.one}`,
+    'Content-Type: multipart/form-data; boundary=b',
+    `Content-Length: ${form.length}`,
+  ];
+  await connection.write(`${lines.join('\r\n')}\r\n\r\n`);
+  const list = () => ask('one', 'GET', '/v1/files');
+  let other = await list();
+  for (let turn = 0; turn < 500 && other.status === 200; turn += 1) other = await list();
+  assertError(other, 'rate_limit_exceeded');
+  await connection.write(form);
+  assert.equal((await connection.nextResponse()).status, 200);
+  assert.equal((await list()).status, 200);
 });
 
 test('a project with a files upstream that cannot store them is a configuration fault', async (t) => {

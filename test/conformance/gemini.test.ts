@@ -168,10 +168,13 @@ test('an error in mid-stream is passed on in both stream formats', async (t) => 
   const failed = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } };
   const [first] = chunks;
   const text = event(first ?? {}) + JSON.stringify(failed, null, 2);
-  const { rig } = await startSetup(t, streaming(text));
+  const { rig, up } = await startSetup(t, streaming(text));
   assert.equal((await rig.post(`${at('streamGenerateContent')}?alt=sse`, { contents })).body.toString(), text);
   const asList = await rig.post(at('streamGenerateContent'), { contents });
   assert.deepEqual(JSON.parse(asList.body.toString()), [first, failed]);
+  up.respondWith(streaming(`${event(first ?? {})}{"note":"neither an event nor an error"}`));
+  const broken = await rig.post(at('streamGenerateContent'), { contents });
+  assert.deepEqual([broken.complete, broken.body.toString()], [false, `[${JSON.stringify(first)}`]);
 });
 
 test('an empty stream is an empty list, and a broken one stays broken', async (t) => {

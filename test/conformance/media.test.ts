@@ -95,6 +95,27 @@ test('a budget reserves the most expensive kind of image that may result', async
   await assertError(await post({ size: '1024x1024', quality: 'hd' }), 'budget_exceeded');
 });
 
+test('a budget reserves as many images as a form asks for, and the most where it gives no number', async (t) => {
+  const key = { budgets: [{ every: 'month', amount: 1 }] };
+  const { rig } = await startSetup(t, answering({}), {
+    key,
+    model: { operations: ['image_edits'], price: { image: 0.4 } },
+  });
+  const headers: [string, string][] = [
+    ['Authorization', `Bearer ${testKey}`],
+    ['Content-Type', 'multipart/form-data; boundary=b'],
+  ];
+  const edit = (n: string) => {
+    const fields = { model: 'm', prompt: 'p', n, 'image"; filename="x.png': 'PNG' };
+    const parts = Object.entries(fields).map(
+      ([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    );
+    return rig.post('/v1/images/edits', Buffer.from(`${parts.join('')}--b--\r\n`), { headers });
+  };
+  for (const n of ['3', 'two']) assertError(await edit(n), 'budget_exceeded');
+  assert.equal((await edit('2')).status, 200);
+});
+
 test("images without token usage are billed at the model's maximum", async (t) => {
   const script: Script = (_request, reply) => reply.json(200, { created: 1, data: [] });
   const { rig } = await startSetup(t, script, { model: { price: { output: 40 }, max_output: 1_000 } });

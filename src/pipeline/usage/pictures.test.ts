@@ -38,5 +38,6 @@ test('counts images and reads their size and quality, across any chunks', () => 
 test('an answer without images, or of another type, has no count', () => {
   assert.equal(seen(false, '{"data":[],"size":"s"}', 5), undefined);
   assert.equal(seen(false, '"data" [[{{ b64_json', 5), undefined);
+  assert.deepEqual(new PictureReader(false).written(), { texts: 0, bytes: 0, sample: '', choices: 0 });
   assert.equal(seen(true, event('image_generation.partial_image'), 64), undefined);
 });

@@ -265,8 +265,13 @@ test("images and files count up to the model's context, and are unbounded withou
     const { mostInputTokens, unbounded } = await estimateOfModel({ context: 128_000 }, chat, body);
     assert.deepEqual([mostInputTokens, unbounded], [128_000, undefined]);
   }
-  const { likelyInputTokens } = await estimate(chat, user([{ type: 'image_url', image_url: { url } }]));
-  assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
+  const contents = [{ parts: [{ inlineData: { mimeType: 'image/png', data: 'A'.repeat(8_000) } }] }];
+  for (const { likelyInputTokens } of [
+    await estimate(chat, user([{ type: 'image_url', image_url: { url } }])),
+    await estimate('/v1beta/models/{model}:generateContent', { contents }),
+  ]) {
+    assert.ok(likelyInputTokens > 1_000 && likelyInputTokens < 1_100, `${likelyInputTokens}`);
+  }
 });
 
 test("recognises a content part's type in any spelling, and not inside text", async () => {

@@ -75,7 +75,9 @@ test('counts each of several streamed choices once, whatever else its events con
     const written = writtenIn(`${events}${both}data: [DONE]\n\n`, true, true, size);
     assert.deepEqual([written.texts, written.choices, written.bytes], [5, 4, 5]);
   }
-  assert.equal(writtenIn(`${events}data: {"no JSON\n\n${both}`, true, true).choices, 2);
+  for (const size of [1, 1000]) {
+    assert.equal(writtenIn(`${events}data: {"no JSON\n\n${both}`, true, true, size).choices, 2);
+  }
 });
 
 test('a long answer is extrapolated from its beginning, and sampled by a few bytes', () => {

@@ -15,6 +15,7 @@ import { Wheel } from '../../wire/wheel.ts';
 import { createPools } from '../connections/pools.ts';
 import { createProxyRule } from '../connections/proxy-rule.ts';
 import { type EndpointChange, EndpointSet } from './endpoint-set.ts';
+import { EndpointLookUp } from './look-up.ts';
 
 async function listen(t: TestContext, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
@@ -149,4 +150,24 @@ test('addresses that stay keep their health', () => {
   set.adopt([{ host: '10.0.0.3' }, { host: '10.0.0.1' }], 80);
   assert.equal(set.all[1], first);
   assert.deepEqual(changes.at(-1), { kind: 'found', count: 2, added: ['10.0.0.3:80'], gone: ['10.0.0.2:80'] });
+});
+
+test('failed calls cause one look-up at a time', async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const open: (() => void)[] = [];
+  const lookUp = new EndpointLookUp(
+    { from: 'dns', zone: [] },
+    'http://tei.test',
+    { lookup: (_name, _options, done) => open.push(() => done(null, [{ address: '10.0.0.1', family: 4 }])) },
+    () => undefined,
+  );
+  t.after(() => lookUp.stop());
+  open[0]?.();
+  for (const looks of [2, 2]) {
+    await new Promise(setImmediate);
+    nowMs += 2_000;
+    lookUp.hurry();
+    assert.equal(open.length, looks);
+  }
 });

@@ -35,7 +35,7 @@ function open(t: TestContext, read: Read): Lists {
   const asked: string[] = [];
   const missing: string[] = [];
   const lists = createModelLists({
-    random: () => 0,
+    random: () => 0.5,
     read(upstream, signal) {
       asked.push(upstream.id);
       return read(upstream, signal);
@@ -50,7 +50,11 @@ function open(t: TestContext, read: Read): Lists {
     asked,
     missing,
     async next() {
-      t.mock.timers.tick(asked.length === 0 ? 10 : 1000);
+      const before = asked.length;
+      const dueMs = before === 0 ? 11 : 1100;
+      t.mock.timers.tick(dueMs - 1);
+      assert.equal(asked.length, before, 'up to a fifth later than configured');
+      t.mock.timers.tick(1);
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
     },
   };

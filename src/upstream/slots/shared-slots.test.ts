@@ -10,10 +10,10 @@ const call = { lane: 'interactive', project: 'a project', key: 'a key', work: 1 
 const silent = () => ({ ...call, entered: () => undefined, timedOut: () => undefined });
 
 /** A slot arbiter with the test's answers, which records its claims. */
-function setUp(t: TestContext, answer: (claim: SlotClaim) => SlotGrant, queue = 0) {
+function setUp(t: TestContext, answer: (claim: SlotClaim) => SlotGrant, queue = 0, isThere = true) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const asked: SlotClaim[] = [];
-  const state = { isThere: true };
+  const state = { isThere };
   const arbiter: SlotArbiter = {
     get isThere() {
       return state.isThere;
@@ -67,6 +67,11 @@ test('without an arbiter each process has its share, and calls beyond it are not
   await tick();
   assert.deepEqual(events, ['one entered', 'two entered', 'three too late']);
   assert.deepEqual([slots.held, slots.hasRoom(call)], [2, false]);
+});
+
+test('an upstream that is added without an arbiter has its share at once', (t) => {
+  const { slots } = setUp(t, () => ({ held: 4, keep: 4 }), 0, false);
+  assert.equal(slots.held, 2);
 });
 
 test('after a failed request each process has its share, and asks again', async (t) => {
