@@ -1,7 +1,11 @@
-/** Reads which source locations a run covered (`NODE_V8_COVERAGE`). */
+/** Reads which parts of the source files a run covered (`NODE_V8_COVERAGE`), as spans of offsets. */
 
 import { globSync, readFileSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Begin and end of each covered part in turn, ascending. */
+export type Spans = readonly number[];
 
 interface Range {
   readonly startOffset: number;
@@ -13,31 +17,40 @@ interface Report {
   readonly result: readonly { readonly url: string; readonly functions: readonly { readonly ranges: Range[] }[] }[];
 }
 
-export class Coverage {
-  /** By process and file. */
-  readonly #ranges = new Map<string, Range[][]>();
-
-  /** Of the processes that wrote there. */
-  constructor(directory: string) {
-    for (const path of globSync(`${directory}/*.json`)) {
-      const { result } = JSON.parse(readFileSync(path, 'utf8')) as Report;
-      for (const { url, functions } of result) {
-        const ranges = functions.flatMap((one) => one.ranges);
-        this.#ranges.set(url, [...(this.#ranges.get(url) ?? []), ranges]);
-      }
+/** By source file; of all processes and threads that wrote there. */
+export function readCoverage(directory: string): Map<string, Spans> {
+  const covered = new Map<string, Uint8Array>();
+  for (const path of globSync(`${directory}/*.json`)) {
+    const { result } = JSON.parse(readFileSync(path, 'utf8')) as Report;
+    for (const { url, functions } of result) {
+      const file = url.startsWith('file:') ? relative('.', fileURLToPath(url)) : '';
+      if (!file.startsWith('src/') || file.endsWith('.test.ts')) continue;
+      const here = countedIn(functions.flatMap(({ ranges }) => ranges));
+      const before = covered.get(file);
+      covered.set(file, before === undefined ? here : here.map((is, offset) => is | (before[offset] ?? 0)));
     }
   }
-
-  reaches(file: string, offset: number): boolean {
-    const byProcess = this.#ranges.get(pathToFileURL(file).href) ?? [];
-    return byProcess.some((ranges) => countAt(ranges, offset) > 0);
-  }
+  return new Map(covered.entries().map(([file, bytes]) => [file, spansOf(bytes)]));
 }
 
-/** The count of the smallest range around it. */
-function countAt(ranges: readonly Range[], offset: number): number {
-  const [smallest] = ranges
-    .filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset)
-    .sort((a, b) => a.endOffset - a.startOffset - (b.endOffset - b.startOffset));
-  return smallest?.count ?? 0;
+export function isWithin(spans: Spans, offset: number): boolean {
+  return spans.findLastIndex((edge) => edge <= offset) % 2 === 0;
+}
+
+export function lengthOf(spans: Spans): number {
+  return spans.reduce((sum, edge, index) => (index % 2 === 0 ? sum - edge : sum + edge), 0);
+}
+
+/** The smallest range around an offset decides. */
+function countedIn(ranges: readonly Range[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Math.max(0, ...ranges.map(({ endOffset }) => endOffset)));
+  const widestFirst = ranges.toSorted((a, b) => b.endOffset - b.startOffset - (a.endOffset - a.startOffset));
+  for (const { startOffset, endOffset, count } of widestFirst) bytes.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+  return bytes;
+}
+
+function spansOf(bytes: Uint8Array): number[] {
+  const edges: number[] = [];
+  for (let at = 0; at <= bytes.length; at += 1) if ((bytes[at] ?? 0) !== (bytes[at - 1] ?? 0)) edges.push(at);
+  return edges;
 }

@@ -1,73 +1,140 @@
-/** Runs tests with one place of the source changed, and reports whether they fail. Tests that fail without the change do not count. */
+/**
+ * Runs tests with one place of the source changed, and reports which fails. What each test file covers is recorded once and kept in a cache, so
+ * that only those run that reach the change. Tests that fail without the change do not count.
+ */
 
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { Coverage } from './coverage.ts';
+import { dirname, join, relative } from 'node:path';
+import { isWithin, lengthOf, readCoverage, type Spans } from './coverage.ts';
 import type { Candidate } from './mutants.ts';
 
 /** The file of the first test that failed; undefined if none did, or the process hung or ended before it reported one. */
 type Ended = { readonly kind: 'passed' | 'overtime' | 'crashed' } | { readonly kind: 'failed'; readonly file: string };
 
-/** A change may make a loop endless; tests that take longer than this much of what they take by themselves notice it. */
-const patience = { timesAsLong: 5, atLeastMs: 20_000, ofOneTestMs: 60_000, ofSoundTestsMs: 600_000 };
-const hook = new URL('mutant-hook.ts', import.meta.url).href;
-const reporter = new URL('failed-files.ts', import.meta.url).href;
-
-/** The results of tests without a change. */
-interface Sound {
+/** One test file without a change. */
+interface Recorded {
+  /** Of the test file's text. */
+  readonly hash: string;
   readonly tookMs: number;
-  readonly coverage: Coverage;
+  readonly sources: Readonly<Record<string, { readonly hash: string; readonly spans: Spans }>>;
 }
 
-/** Undefined for those that fail by themselves. */
-const sound = new Map<string, Promise<Sound | undefined>>();
+/** A change may make a loop endless; tests that take longer than this much of what they take by themselves notice it. */
+const patience = { timesAsLong: 5, atLeastMs: 20_000, ofOneTestMs: 180_000, ofSoundTestsMs: 600_000 };
+/** Test files that run in one process: to start one for each would take longer than most files do. */
+const together = 10;
+/** Besides those of the module. */
+const tests = ['test/conformance/*.test.ts', 'test/full/redis-*.test.ts'];
+const cache = 'node_modules/.cache/postern-mutants';
+const hook = new URL('mutant-hook.ts', import.meta.url).href;
+const reporter = new URL('failed-files.ts', import.meta.url).href;
+const recorded = new Map<string, Recorded>();
 
-/** Whether one of these test files fails with the change, fails with it again, and passes without it. */
-export async function isNoticed(mutant: Candidate, files: readonly string[]): Promise<boolean> {
-  const known = await soundOf(files);
-  if (known === undefined || !known.coverage.reaches(mutant.file, mutant.from)) return false;
-  const timeoutMs = Math.ceil(Math.max(patience.atLeastMs, patience.timesAsLong * known.tookMs));
+/**
+ * Before the first change is judged: runs each test file of the sources' modules, and of the whole gateway, once by itself, unless it and these
+ * sources are as they were at the last time.
+ */
+export async function recordTests(sources: readonly string[], atOnce: number): Promise<void> {
+  const now = new Map([...new Set(sources)].map((file) => [file, hashOf(file)]));
+  const near = [...new Set(sources.map(moduleOf))].map((module) => `${module}/**/*.test.ts`);
+  const waiting: string[] = [];
+  for (const file of globSync([...near, ...tests]).sort()) {
+    const path = cachedAt(file);
+    const known = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Recorded) : undefined;
+    const isSame =
+      known?.hash === hashOf(file) &&
+      now.entries().every(([source, hash]) => (known.sources[source]?.hash ?? hash) === hash);
+    if (known !== undefined && isSame) recorded.set(file, known);
+    else waiting.push(file);
+  }
+  if (waiting.length > 0) console.log(`recording what ${waiting.length} test files cover`);
+  mkdirSync(cache, { recursive: true });
+  async function recordAll(): Promise<void> {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const one = await record(file);
+      if (one === undefined) continue;
+      recorded.set(file, one);
+      writeFileSync(cachedAt(file), JSON.stringify(one));
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, recordAll));
+}
+
+/** Tests that reach the change: those of its folder, of its module, and all others, each part by how much of the file they cover. */
+export function testsReaching({ file, from }: Candidate): string[] {
+  const distanceOf = (test: string): number =>
+    dirname(test) === dirname(file) ? 0 : moduleOf(test) === moduleOf(file) ? 1 : 2;
+  return recorded
+    .entries()
+    .map(([test, { tookMs, sources }]) => ({ test, tookMs, spans: sources[file]?.spans ?? [] }))
+    .filter(({ spans }) => isWithin(spans, from))
+    .map(({ test, tookMs, spans }) => ({ test, tookMs, distance: distanceOf(test), covered: lengthOf(spans) }))
+    .toArray()
+    .sort((a, b) => a.distance - b.distance || b.covered - a.covered || a.tookMs - b.tookMs)
+    .map(({ test }) => test);
+}
+
+/** The test file that fails with the change, fails with it again by itself, and passes without it. */
+export async function noticedBy(mutant: Candidate, files: readonly string[]): Promise<string | undefined> {
   const changed = { POSTERN_MUTANT: JSON.stringify(mutant) };
   let left = files;
   while (left.length > 0) {
-    const ended = await run(left, timeoutMs, changed);
-    if (ended.kind === 'passed') return false;
-    if (ended.kind !== 'failed') return true;
-    const { file } = ended;
-    const again = await run([file], timeoutMs, changed);
-    if (again.kind !== 'passed' && (await run([file], timeoutMs)).kind === 'passed') return true;
-    left = left.filter((other) => other !== file);
+    const some = left.slice(0, together);
+    const ended = await run(some, patienceFor(some), changed);
+    // One that hangs or ends the process names no file.
+    const accused = ended.kind === 'passed' ? [] : ended.kind === 'failed' ? [ended.file] : some;
+    for (const file of accused) {
+      const again = await run([file], patienceFor([file]), changed);
+      if (again.kind !== 'passed' && (await run([file], patienceFor([file]))).kind === 'passed') return file;
+    }
+    const done = ended.kind === 'failed' ? accused : some;
+    left = left.filter((file) => !done.includes(file));
   }
-  return false;
+  return undefined;
 }
 
-function soundOf(files: readonly string[]): Promise<Sound | undefined> {
-  const id = files.join();
-  const known = sound.get(id) ?? measure(files);
-  sound.set(id, known);
-  return known;
+function patienceFor(files: readonly string[]): number {
+  const tookMs = files.reduce((sum, file) => sum + (recorded.get(file)?.tookMs ?? 0), 0);
+  return Math.ceil(Math.max(patience.atLeastMs, patience.timesAsLong * tookMs));
 }
 
 /** A busy machine fails a test now and then: only what fails three times by itself is no measure. */
-async function measure(files: readonly string[]): Promise<Sound | undefined> {
-  const directory = mkdtempSync(join(tmpdir(), 'postern-coverage-'));
-  try {
-    for (let left = 3; left > 0; left -= 1) {
-      const startedMs = performance.now();
+async function record(file: string): Promise<Recorded | undefined> {
+  for (let left = 3; left > 0; left -= 1) {
+    const directory = mkdtempSync(join(tmpdir(), 'postern-coverage-'));
+    const startedMs = performance.now();
+    try {
       // Code from the compile cache is counted as a whole only.
       const env = { NODE_V8_COVERAGE: directory, NODE_DISABLE_COMPILE_CACHE: '1' };
-      const ended = await run(files, patience.ofSoundTestsMs, env);
+      const ended = await run([file], patience.ofSoundTestsMs, env);
       if (ended.kind === 'passed') {
-        return { tookMs: performance.now() - startedMs, coverage: new Coverage(directory) };
+        const tookMs = Math.round(performance.now() - startedMs);
+        const sources = readCoverage(directory)
+          .entries()
+          .map(([source, spans]) => [source, { hash: hashOf(source), spans }]);
+        return { hash: hashOf(file), tookMs, sources: Object.fromEntries(sources) };
       }
-      console.log(`${ended.kind} by itself: ${ended.kind === 'failed' ? ended.file : files.join(' ')}`);
+      console.log(`${ended.kind} by itself: ${file}`);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
     }
-    return undefined;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
   }
+  return undefined;
+}
+
+function moduleOf(file: string): string {
+  return file.split('/').slice(0, 2).join('/');
+}
+
+function hashOf(file: string): string {
+  return createHash('sha1').update(readFileSync(file)).digest('base64');
+}
+
+function cachedAt(test: string): string {
+  return `${cache}/${test.replaceAll('/', '+')}.json`;
 }
 
 /** Ends at the first test that fails. */
@@ -76,7 +143,6 @@ function run(files: readonly string[], timeoutMs: number, env: Record<string, st
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
-      `--import=${hook}`,
       '--test',
       '--test-isolation=none',
       `--test-timeout=${patience.ofOneTestMs}`,
@@ -89,6 +155,8 @@ function run(files: readonly string[], timeoutMs: number, env: Record<string, st
       env: {
         NODE_COMPILE_CACHE: 'node_modules/.cache/postern',
         ...process.env,
+        // Processes that a test starts read the change too.
+        NODE_OPTIONS: `--import=${hook}`,
         ...env,
       },
     },

@@ -1,27 +1,21 @@
 /**
- * `npm run mutate`: finds lines that no test checks. Changes one place of the source at a time, in memory, and runs the tests near it, then those
- * of its module, then those of the whole gateway in one process; undetected changes are printed. `--count 300`, `--seed 1`, `--modules
- * accounting,keys`, `--only src/x.ts`, `--stages near,module,wide`, `--at-once 4`, `--json F`; `--again F` runs only those that an earlier run
- * did not detect.
+ * `npm run mutate`: finds lines that no test checks. Changes one place of the source at a time, in memory, and runs the tests that reach it, the
+ * nearest first; undetected changes are printed. `--count 300`, `--seed 1`, `--modules accounting,keys`, `--only src/x.ts`, `--most 20` (test
+ * files for each change), `--at-once 4`, `--json F`; `--again F` runs only those that an earlier run did not detect.
  */
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { basename, dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isNoticed } from './mutant-tests.ts';
+import { noticedBy, recordTests, testsReaching } from './mutant-tests.ts';
 import { type Candidate, mutantsOf } from './mutants.ts';
 
 interface Judged extends Candidate {
   readonly fate: 'noticed' | 'survived' | 'untested';
-  /** The stage that noticed it. */
+  /** The test file that noticed it. */
   readonly by?: string;
-}
-
-/** Test files that run in one process, and how many changes they noticed so far. */
-interface Group {
-  readonly files: readonly string[];
-  noticed: number;
+  /** Test files that reach it and were left out by `--most`. */
+  readonly left?: number;
 }
 
 const { values } = parseArgs({
@@ -31,25 +25,20 @@ const { values } = parseArgs({
     modules: { type: 'string', default: 'accounting,budgets,journal,keys,limits,memory,pipeline,upstream' },
     only: { type: 'string' },
     again: { type: 'string' },
-    stages: { type: 'string', default: 'near,module,wide' },
+    most: { type: 'string', default: '20' },
     'at-once': { type: 'string', default: String(availableParallelism()) },
     json: { type: 'string' },
   },
 });
-const wideGroups = 12;
-const wide = groupsOf(wideTests(), wideGroups);
-const stages = new Map<string, (file: string) => Group[]>([
-  ['near', (file) => groupsOf(testsNear(file), 1)],
-  ['module', (file) => groupsOf(testsOfModule(file), 1)],
-  // Tests that detected most come first.
-  ['wide', () => wide.toSorted((a, b) => b.noticed - a.noticed)],
-]);
-const stagesToRun = values.stages.split(',');
-
 const judged: Judged[] = [];
 const waiting = values.again === undefined ? chooseSome() : chooseAgain(values.again);
 const count = judged.length + waiting.length;
-await Promise.all(Array.from({ length: Number(values['at-once']) }, judgeAll));
+const atOnce = Number(values['at-once']);
+await recordTests(
+  waiting.map(({ file }) => file),
+  atOnce,
+);
+await Promise.all(Array.from({ length: atOnce }, judgeAll));
 
 judged.sort((a, b) => (a.file === b.file ? a.start - b.start : a.file < b.file ? -1 : 1));
 console.log('');
@@ -100,50 +89,17 @@ async function judgeAll(): Promise<void> {
 }
 
 async function judge(mutant: Candidate): Promise<Judged> {
-  let fate: Judged['fate'] = 'untested';
-  for (const by of stagesToRun) {
-    for (const group of stages.get(by)?.(mutant.file) ?? []) {
-      fate = 'survived';
-      if (!(await isNoticed(mutant, group.files))) continue;
-      group.noticed += 1;
-      return { ...mutant, fate: 'noticed', by };
-    }
-  }
-  return { ...mutant, fate };
+  const reaching = testsReaching(mutant);
+  const some = reaching.slice(0, Number(values.most));
+  const by = await noticedBy(mutant, some);
+  if (by !== undefined) return { ...mutant, fate: 'noticed', by };
+  const left = reaching.length - some.length;
+  return { ...mutant, fate: reaching.length === 0 ? 'untested' : 'survived', ...(left > 0 && { left }) };
 }
 
-function describe({ fate, by, file, line, was, text }: Judged): string {
-  return `${fate}${by === undefined ? '' : ` (${by})`}  ${file}:${line}  ${was}  ->  ${text}`;
-}
-
-/** Each group is a slice of all, as files that lie side by side see the same. */
-function groupsOf(files: readonly string[], most: number): Group[] {
-  return Array.from({ length: most }, (_, part) => files.filter((_, index) => index % most === part))
-    .filter((part) => part.length > 0)
-    .map((part) => ({ files: part, noticed: 0 }));
-}
-
-/** The test beside the file, and those of its folder that import it. */
-function testsNear(file: string): string[] {
-  const beside = file.replace(/\.ts$/, '.test.ts');
-  const name = `/${basename(file)}'`;
-  return globSync(`${dirname(file)}/*.test.ts`)
-    .filter((test) => test === beside || readFileSync(test, 'utf8').includes(name))
-    .sort();
-}
-
-function testsOfModule(file: string): string[] {
-  const near = testsNear(file);
-  return globSync(`${dirname(file)}/**/*.test.ts`)
-    .filter((test) => !near.includes(test))
-    .sort();
-}
-
-/** A process that a test starts does not read the change. */
-function wideTests(): string[] {
-  return globSync('test/conformance/*.test.ts')
-    .filter((test) => !/child_process|gateway-process|postern-command|server-program/.test(readFileSync(test, 'utf8')))
-    .sort();
+function describe({ fate, by, left, file, line, was, text }: Judged): string {
+  const how = by === undefined ? (left === undefined ? '' : ` (${left} test files not run)`) : ` (${by})`;
+  return `${fate}${how}  ${file}:${line}  ${was}  ->  ${text}`;
 }
 
 function sourcesIn(folder: string): string[] {
