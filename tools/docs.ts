@@ -51,7 +51,7 @@ function checkErrors(text: string): void {
   }
 }
 
-/** Rows of docs/reference/admin-api.md: `| 412 | `changed_meanwhile` | Someone else changed it meanwhile | ... |`. */
+/** Rows of docs/reference/admin-api.md: `| 412 | `changed_meanwhile` | It was changed in the meantime | ... |`. */
 function checkProblems(text: string): void {
   const documented = new Map<string, string>();
   for (const [, status = '', code = '', title = ''] of text.matchAll(/^\| (\d{3}) \| `(\w+)` \| ([^|]+) \|/gm)) {

@@ -24,7 +24,7 @@ export function expectedVersion(headers: Headers): number | undefined {
   if (match === null) return headers.get('if-none-match') === '*' ? 0 : undefined;
   const version = /^(?:W\/)?"(\d{1,15})"$/.exec(match.trim())?.[1];
   if (version === undefined) {
-    throw new Problem('malformed_request', { detail: 'If-Match holds one version in quotes, as ETag gave it.' });
+    throw new Problem('malformed_request', { detail: 'If-Match must be one version in quotes, as in ETag.' });
   }
   return Number(version);
 }
@@ -34,7 +34,7 @@ export function neededVersion(headers: Headers): number {
   const expected = expectedVersion(headers);
   if (expected !== undefined) return expected;
   throw new Problem('version_needed', {
-    detail: 'Send If-Match with the ETag that you were given, or If-None-Match: * to create it.',
+    detail: 'Send If-Match with the ETag of the response, or If-None-Match: * to create it.',
   });
 }
 
@@ -87,7 +87,7 @@ export async function removeResource(
     case 'conflict':
       throw conflictProblem(kind, id, removed, expected ?? 0);
     case 'needed':
-      throw new Problem('in_use', { detail: `The ${kind} ${id} stays: ${removed.reasons.join('; ')}.` });
+      throw new Problem('in_use', { detail: `The ${kind} ${id} cannot be removed: ${removed.reasons.join('; ')}.` });
     case 'managed-elsewhere':
       throw managedProblem(removed.element);
     case 'removed':
@@ -113,18 +113,18 @@ export async function findResource(
 }
 
 export function absentProblem(kind: ResourceKind, id: string): Problem {
-  return new Problem('not_found', { detail: `There is no ${kind} ${JSON.stringify(id)}; look at the list.` });
+  return new Problem('not_found', { detail: `There is no ${kind} ${JSON.stringify(id)}; see the list.` });
 }
 
 export function managedProblem({ kind, id, managedBy, place }: ConfiguredElement): Problem {
   if (managedBy === 'built-in') {
     return new Problem('managed_by_file', {
-      detail: `The ${kind} ${id} comes with its upstream; it goes when that upstream does. Add one with the same ID to have another in its place.`,
+      detail: `The ${kind} ${id} was added by its upstream and is removed with it. To replace it, add one with the same ID.`,
     });
   }
   if (place === undefined) {
     return new Problem('managed_by_file', {
-      detail: `The ${kind} ${id} is part of what Postern starts with where there is no configuration file; write a postern.yaml to have it otherwise.`,
+      detail: `The ${kind} ${id} is part of the embedded configuration, which is in force without a configuration file; write a postern.yaml to change it.`,
     });
   }
   return new Problem('managed_by_file', {
@@ -150,7 +150,7 @@ function conflictProblem(kind: ResourceKind, id: string, { version, by }: Confli
   const when = by === undefined ? '' : ` at ${toTimeWords(by.atMs)}`;
   const what = version === 0 ? 'removed' : 'changed';
   return new Problem('changed_meanwhile', {
-    detail: `${person} ${what} the ${kind} ${id}${when}; look at what is there now, and save again.`,
+    detail: `${person} ${what} the ${kind} ${id}${when}; check its present state, and save again.`,
     headers: { etag: toTag(version) },
   });
 }

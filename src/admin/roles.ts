@@ -5,7 +5,7 @@ import type { Role } from '../core/role.ts';
 export { type Role, reaches, roles } from '../core/role.ts';
 
 export const roleFacts: Readonly<Record<Role, string>> = {
-  viewer: 'Sees everything but secrets, captured bodies and the audit log.',
+  viewer: 'Reads everything except secrets, captured bodies and the audit log.',
   editor: 'Also changes models, tests them and their upstreams, and uses the playground.',
   admin:
     'Also changes upstreams and their credentials, keys, projects and settings, and reads captured bodies and the audit log.',

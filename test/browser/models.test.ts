@@ -171,7 +171,7 @@ testInBrowser(
     const { page } = second;
     await drawer(page).getByLabel('Other names').fill('mine');
     await drawer(page).getByRole('button', { name: 'Save' }).click();
-    await drawer(page).getByText('Someone else changed it meanwhile').waitFor();
+    await drawer(page).getByText('It was changed in the meantime').waitFor();
     await drawer(page).getByRole('table', { name: 'What differs' }).getByText('"theirs"').waitFor();
     await second.shoot('models-conflict');
     await second.checkAccessibility();

@@ -23,7 +23,7 @@ testInBrowser(
     await owner.checkAccessibility();
     // Cancelled: the typed text is still there, with the reason why nothing was saved.
     await page.keyboard.press('Escape');
-    await page.getByText(/Prove that it is you/).waitFor();
+    await page.getByText(/Confirm your identity/).waitFor();
     assert.equal(await page.getByLabel('E-mail address').inputValue(), 'grace@example.com');
     await page.getByRole('button', { name: 'Make a link' }).click();
     await proof.getByLabel('Your password').fill((await account('owner')).password);

@@ -180,7 +180,7 @@ testInBrowser('two who change the same upstream are told so, and nothing is lost
 
   await drawer(page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8222');
   await save(page, 'Save').click();
-  await drawer(page).getByText('Someone else changed it meanwhile').waitFor();
+  await drawer(page).getByText('It was changed in the meantime').waitFor();
   assert.equal(await drawer(page).getByRole('textbox', { name: 'Address' }).inputValue(), 'http://127.0.0.1:8222');
   await visitor.shoot('upstreams-conflict');
   await drawer(page).getByRole('button', { name: 'Keep mine' }).click();

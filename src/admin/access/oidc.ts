@@ -111,20 +111,20 @@ async function discover({ issuer, clientId, clientSecret }: OidcSettings) {
     return { client, configuration };
   } catch (error) {
     throw new Problem('upstream_failed', {
-      detail: `The identity provider at ${issuer} does not answer as one does (${codeOf(error)}); try again, sign in another way, or tell your operator.`,
+      detail: `The identity provider at ${issuer} does not answer as expected (${codeOf(error)}); try again, sign in another way, or tell your operator.`,
     });
   }
 }
 
 function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSettings): OidcPerson {
   const { iss, sub, email, name, auth_time: authenticatedAtS } = claims;
-  if (typeof iss !== 'string' || typeof sub !== 'string') throw failed('the identity provider did not say who you are');
+  if (typeof iss !== 'string' || typeof sub !== 'string') throw failed('the identity provider did not identify you');
   if (typeof email !== 'string' || !email.includes('@')) {
-    throw failed('the identity provider did not say your e-mail address (the scope email, and the claim of that name)');
+    throw failed('the identity provider did not send your e-mail address (it needs the scope and the claim "email")');
   }
   // An unverified address may be somebody else's. Without a statement of the provider, it counts only if the operator configured that.
   if (claims.email_verified !== true && !settings.trustsEmail) {
-    throw failed('the identity provider does not say that your e-mail address was verified');
+    throw failed('the identity provider has not verified your e-mail address');
   }
   return {
     subject: `${iss} ${sub}`,
@@ -181,7 +181,7 @@ async function linkByEmail({ email, subject }: OidcPerson, { members }: Members)
   const found = await members.findByEmail(foldEmail(email));
   if (found === undefined) return undefined;
   if (found.oidcSubject !== undefined) {
-    throw refused('your e-mail address belongs to a member who is somebody else at the identity provider');
+    throw refused('your e-mail address belongs to a member with another account at the identity provider');
   }
   const linked = await members.change(found.id, { oidcSubject: subject }, { actor });
   return typeof linked === 'string' ? undefined : linked;
@@ -200,9 +200,7 @@ async function join(person: OidcPerson, settings: OidcSettings, store: Members):
   const role: Role | undefined = person.role ?? invitation?.role ?? settings.defaultRole;
   if (role === undefined) throw refused('nobody has invited you yet; ask an owner of this console');
   if (role !== 'owner' && !(await store.members.any())) {
-    throw refused(
-      'the first owner has to be there before; use the set-up link, which "postern members setup-link" makes',
-    );
+    throw refused('there is no owner yet; use the set-up link ("postern members setup-link" creates one)');
   }
   const { name, subject } = person;
   const member = await store.members.create({ email, name, role, oidcSubject: subject }, actor);

@@ -37,13 +37,13 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       expectedRPID: needHost(consoleUrl),
       credential: { id, publicKey: new Uint8Array(publicKey), counter },
     }).catch(() => undefined);
-    if (verified?.verified !== true) throw notFitting('did not sign what it was asked to; try again');
+    if (verified?.verified !== true) throw notFitting('did not sign the challenge; try again');
     if (!(await store.passkeys.used(id, verified.authenticationInfo.newCounter))) {
-      throw notFitting('may have been copied: its counter did not go on. Remove it, and add it anew');
+      throw notFitting('may have been copied: its counter did not increase. Remove it and add it again');
     }
     const member = await store.members.get(passkey.memberId);
     if (member === undefined || member.disabledAtMs !== undefined)
-      throw notFitting('belongs to nobody who may sign in');
+      throw notFitting('belongs to no member that may sign in');
     return member;
   }
 
@@ -81,7 +81,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
       const added = await store.passkeys.add({ id, memberId: member.id, publicKey, counter, transports, name }, actor);
       if (added === 'taken') throw new Problem('already_there', { detail: 'This passkey is there already.' });
-      if (added === 'absent') throw new Problem('not_found', { detail: 'The member is not there any more.' });
+      if (added === 'absent') throw new Problem('not_found', { detail: 'The member no longer exists.' });
     },
 
     beginSignIn: (consoleUrl: string) => askToSign(signIns.create(signInPurpose), consoleUrl),

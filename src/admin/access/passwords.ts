@@ -27,7 +27,7 @@ export function createPasswords(standard: ScryptCost = standardCost) {
   /** One at a time: parallel sign-ins must not take the memory that requests need. */
   async function derive(password: string, salt: Buffer, cost: ScryptCost): Promise<Buffer> {
     if (waiting >= mostWaiting) {
-      const detail = 'Too many people sign in just now; try again in a few seconds.';
+      const detail = 'Too many sign-ins at the same time; try again in a few seconds.';
       throw new Problem('too_many_attempts', { detail, headers: { 'retry-after': '5' } });
     }
     waiting += 1;
@@ -117,14 +117,14 @@ const wellKnown: readonly string[] = [
 /** Undefined for an acceptable one; else what is required, for the person who chooses it. */
 export function faultOfPassword(password: string, email: string): string | undefined {
   const length = [...password].length;
-  if (length < fewest) return `Use at least ${fewest} characters; a few words in a row are easy to keep in mind.`;
+  if (length < fewest) return `Use at least ${fewest} characters; a few words in a row are easy to remember.`;
   if (length > most) return `Use at most ${most} characters.`;
   const folded = password.normalize('NFKC').toLowerCase();
   const address = email.toLowerCase();
   const [mailbox = ''] = address.split('@', 1);
   if (folded === address || withoutTail(folded) === mailbox) return 'Use something other than your e-mail address.';
-  if (isRun(folded)) return 'Use more than one character over and over, or characters in their order.';
-  if (isRepeated(folded, wellKnown)) return 'This is among the first that are guessed; use a few words of your own.';
+  if (isRun(folded)) return 'Do not repeat one character, and do not use a sequence such as 12345678.';
+  if (isRepeated(folded, wellKnown)) return 'This password is common and easily guessed; use a few words of your own.';
   return undefined;
 }
 

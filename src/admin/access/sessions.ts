@@ -102,7 +102,7 @@ const isAlive = ({ expiresAtMs, seenAtMs }: StoredSession, nowMs: number): boole
 /** The same text for every account and every fault. */
 export function signInFailed(): Problem {
   return new Problem('sign_in_failed', {
-    detail: 'The e-mail address and the password do not belong together, or the member cannot sign in; check both.',
+    detail: 'The e-mail address or the password is wrong, or the member is disabled; check both.',
   });
 }
 

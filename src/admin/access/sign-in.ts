@@ -107,12 +107,12 @@ export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs
   if (authenticatedAtMs === undefined) {
     throw new Problem('sign_in_failed', {
       detail:
-        'The identity provider does not say when you signed in there (auth_time); prove it by a password or a passkey instead.',
+        'The identity provider does not send the time of your sign-in (auth_time); confirm with a password or a passkey instead.',
     });
   }
   if (isFresh(authenticatedAtMs, nowMs)) return Math.min(authenticatedAtMs, nowMs);
   throw new Problem('sign_in_failed', {
-    detail: 'The identity provider did not ask anew who you are; sign out there, and prove it again.',
+    detail: 'The identity provider did not ask you to sign in again; sign out there, and try again.',
   });
 }
 
@@ -127,12 +127,12 @@ export function checkProof(caller: Caller, nowMs: number): void {
   if (caller.kind === 'token') {
     throw new Problem('not_allowed', {
       detail:
-        'An API token does not do this, whatever its role. Sign in to do it, or use "postern members" on the machine of the gateway.',
+        'API tokens cannot do this, whatever their role. Sign in to do it, or use "postern members" on the machine of the gateway.',
     });
   }
   if (caller.kind === 'member' && isFresh(caller.provedAtMs, nowMs)) return;
   throw new Problem('proof_needed', {
     detail:
-      'Prove that it is you, by your password, a passkey or a new sign-in at the identity provider; it holds for five minutes.',
+      'Confirm your identity with your password, a passkey or a new sign-in at the identity provider; this is valid for five minutes.',
   });
 }

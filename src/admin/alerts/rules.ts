@@ -27,7 +27,7 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
     const { errorShare } = context.configuration.snapshot().alerts;
     const judged = succeeded + failed;
     if (judged < leastRequests || failed / judged <= errorShare) return [];
-    const cause = `${percent(failed / judged)} of the requests of ten minutes failed: ${failed} of ${judged}`;
+    const cause = `${percent(failed / judged)} of requests in the last ten minutes failed: ${failed} of ${judged}`;
     return [ofGateway('error_rate', 'bad', cause, { outcome: 'failed', by: 'model' })];
   },
 
@@ -36,7 +36,7 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
     const { duration } = (await readRecent(context)).figures;
     if (p95Ms === undefined || duration === undefined || duration.count < leastRequests || duration.p95 <= p95Ms)
       return [];
-    const cause = `The p95 of ten minutes is ${Math.round(duration.p95)} ms, and should be ${p95Ms} ms at most`;
+    const cause = `The p95 of the last ten minutes is ${Math.round(duration.p95)} ms, above the limit of ${p95Ms} ms`;
     return [ofGateway('latency', 'warning', cause, { order: 'p95', by: 'model' })];
   },
 
@@ -59,7 +59,7 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
       ({ share, holder: { kind } }) => share >= 1 && kind !== 'model' && kind !== 'upstream',
     );
     return spent.map(({ holder: { kind, id, name }, budget }): AlertFacts => {
-      const cause = `The budget of ${kind} ${name || id} for a ${budget.period} is used up: what it sends is refused`;
+      const cause = `The budget of ${kind} ${name || id} for a ${budget.period} is used up: requests are refused`;
       const facts = {
         rule: 'budget',
         severity: 'warning',
@@ -160,18 +160,16 @@ export async function findAlerts(
 /** The condition of each rule, for people. */
 export function wordsOfRules({ errorShare, p95Ms }: AlertSettings): Readonly<Record<AlertRule, string>> {
   return {
-    error_rate: `More than ${percent(errorShare)} of the requests of ten minutes failed, of ${leastRequests} at least.`,
+    error_rate: `More than ${percent(errorShare)} of requests in ten minutes failed, with at least ${leastRequests} requests.`,
     latency:
-      p95Ms === undefined
-        ? 'Set alerts.p95 to use it.'
-        : `The p95 of the requests of ten minutes is above ${p95Ms} ms.`,
-    upstream_degraded: `Less than ${percent(stateRule.successShare)} of the calls to an upstream succeed, or its p95 is over ${stateRule.slower} times that of its week.`,
+      p95Ms === undefined ? 'Set alerts.p95 to use it.' : `The p95 of requests in ten minutes is above ${p95Ms} ms.`,
+    upstream_degraded: `Less than ${percent(stateRule.successShare)} of the calls to an upstream succeed, or its p95 is over ${stateRule.slower} times that of the last week.`,
     upstream_down: 'An upstream answers at most half of its calls, or is in cooldown.',
-    slo_missed: 'Interactive requests take longer than models[].slo promises, with as little bulk as can be.',
+    slo_missed: 'Interactive requests exceed models[].slo, although bulk traffic is at its minimum.',
     budget: 'A budget of a key or a project is used up.',
     ledger_lag: `Requests wait for more than ${behindMs / 1_000} s to reach the store.`,
     drift: 'A model behind a canary has changed.',
     certificate: `The certificate of the gateway ends within ${certificateMs / dayMs} days.`,
-    reload_refused: 'The configuration file was changed, and the change cannot be put in force.',
+    reload_refused: 'The configuration file was changed, and the change has faults and is not in force.',
   };
 }

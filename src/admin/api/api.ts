@@ -44,7 +44,7 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
     });
   }
   app.notFound(() =>
-    toResponse(new Problem('not_found', { detail: 'There is no such path; /api/openapi.json lists those there are.' })),
+    toResponse(new Problem('not_found', { detail: 'There is no such path; /api/openapi.json lists all paths.' })),
   );
   app.onError((error) => {
     if (error instanceof Problem) return toResponse(error);
@@ -55,7 +55,9 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
     }
     context.log.error('the admin API could not answer', { why: error.stack ?? error.message });
     return toResponse(
-      new Problem('internal_error', { detail: 'The log says what; try again, and tell your operator if it stays.' }),
+      new Problem('internal_error', {
+        detail: 'See the log for the cause; try again, and inform your operator if it persists.',
+      }),
     );
   });
 
@@ -148,7 +150,7 @@ function parse(shape: z.ZodType | undefined, value: unknown): unknown {
   throw new Problem('invalid_fields', { detail: `Look at ${names}.`, fields });
 }
 
-const noSuchField = 'There is no such field here; look for a slip of the pen.';
+const noSuchField = 'There is no such field; check its spelling.';
 
 function toFields(error: z.ZodError): FieldFault[] {
   return error.issues.flatMap((issue) => {

@@ -31,11 +31,11 @@ export function checkAccess(
   }
   if (needs === 'member') {
     if (caller.kind !== 'member') {
-      throw new Problem('not_allowed', { detail: 'This is about a member; an API token is none. Sign in to do it.' });
+      throw new Problem('not_allowed', { detail: 'This is for members, not for API tokens. Sign in to do it.' });
     }
   } else if (!reaches(caller.role, needs)) {
     throw new Problem('not_allowed', {
-      detail: `This takes the role ${needs}, and you have ${caller.role}; ask an owner for it.`,
+      detail: `This needs the role ${needs}, and yours is ${caller.role}; ask an owner for it.`,
     });
   }
   if (proof === true) checkProof(caller, nowMs);
@@ -44,7 +44,7 @@ export function checkAccess(
 /** Browsers attach cookies to any request: a request forced by another page lacks the token that only our page knows. */
 function checkOrigin(caller: Caller, request: Request, consoleUrl: string | undefined): void {
   const site = request.headers.get('sec-fetch-site');
-  const forged = new Problem('forged_request', { detail: 'Reload the console, and do it again from there.' });
+  const forged = new Problem('forged_request', { detail: 'Reload the console and try again there.' });
   if (site !== null && site !== 'same-origin' && site !== 'none') throw forged;
   const origin = request.headers.get('origin');
   const isOurs =

@@ -37,7 +37,7 @@ export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
   return async (asked: Asked, work: () => Promise<Response>): Promise<Response> => {
     if (!form.test(asked.key)) {
       throw new Problem('malformed_request', {
-        detail: 'Idempotency-Key holds 1 to 200 visible ASCII characters; a UUID will do.',
+        detail: 'Idempotency-Key holds 1 to 200 visible ASCII characters; for example a UUID.',
       });
     }
     const nowMs = clock.monotonicMs();
@@ -47,7 +47,7 @@ export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
     const found = done.get(name);
     if (found !== undefined && found.digest !== digest) {
       throw new Problem('key_used_before', {
-        detail: 'This Idempotency-Key came with another body before; take a new one for each thing that you ask for.',
+        detail: 'This Idempotency-Key was used with another body before; use a new one for each request.',
       });
     }
     if (found !== undefined) return (await found.response).clone();

@@ -61,7 +61,7 @@ export const openapiOf = (title: string, version: string, description: string): 
 
 function about(): string {
   return [
-    'What the console works with, for scripts as well. Errors are problem details (RFC 9457).',
+    'The API of the console, also for scripts. Errors are problem details (RFC 9457).',
     ...roles.map((role) => `${role}: ${roleFacts[role]}`),
   ].join('\n\n');
 }
@@ -95,12 +95,12 @@ function securityOf({ method, needs, proof }: Endpoint): Json {
 
 function describeAccess({ needs, proof }: Endpoint): string {
   const callers = describeCallers(needs);
-  return proof === true ? `${callers} Takes fresh proof, and no API token.` : callers;
+  return proof === true ? `${callers} Needs a recent re-authentication; API tokens are refused.` : callers;
 }
 
 function describeCallers(needs: Needed): string {
-  if (needs === 'anyone') return 'For everyone, before signing in as well.';
-  if (needs === 'member') return 'For members who are signed in, whatever their role; not for API tokens.';
+  if (needs === 'anyone') return 'Public: needs no sign-in.';
+  if (needs === 'member') return 'For signed-in members of any role; not for API tokens.';
   return `Needs the role ${needs}${needs === 'owner' ? '' : ' or a higher one'}.`;
 }
 
@@ -143,11 +143,11 @@ const header = (name: string, description: string): Json => ({
 function toHeaderParameters({ method, once, streams }: Endpoint): Json[] {
   const headers: Json[] = [];
   if (method === 'PUT') {
-    headers.push(header('If-Match', 'The version that you saw, as its ETag; a change needs it.'));
-    headers.push(header('If-None-Match', '`*`: make it, where there is none.'));
+    headers.push(header('If-Match', 'The ETag of the version to change; required for a change.'));
+    headers.push(header('If-None-Match', '`*`: create it if it does not exist.'));
   }
-  if (once === true) headers.push(header('Idempotency-Key', 'Sent again with the same, it is done once.'));
-  if (streams === 'text/event-stream') headers.push(header('Last-Event-ID', 'Goes on behind this event.'));
+  if (once === true) headers.push(header('Idempotency-Key', 'Requests with the same key are executed once.'));
+  if (streams === 'text/event-stream') headers.push(header('Last-Event-ID', 'Continues after this event.'));
   return headers;
 }
 

@@ -91,7 +91,7 @@ interface Lines {
 }
 
 const columns = Object.keys(ledgerRow.shape);
-const cutWords = `There are more rows: an export has ${mostExported} at most. Ask for a shorter time.`;
+const cutWords = `There are more rows: an export has ${mostExported} at most. Choose a shorter time.`;
 
 const formats: Readonly<Record<ExportFormat, Lines>> = {
   csv: {

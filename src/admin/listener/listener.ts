@@ -138,7 +138,7 @@ export function createAdminListener(deps: AdminListenerDeps) {
             reject(new TypeError('the listener has no TCP address'));
           } else if (settings().token === undefined && !isLoopback(address.address)) {
             server.close();
-            reject(new OpenListenerError(`others than this machine would reach ${host}, and no token is asked for`));
+            reject(new OpenListenerError(`${host} is reachable from other machines, and no token is set`));
           } else {
             resolve(address);
           }
@@ -267,25 +267,25 @@ const refusals = {
     message: 'This listener is for operators; send its token (console.token) as "Authorization: Bearer <token>".',
   },
   path_not_found: { status: 404, type: 'invalid_request_error', message: 'There are /metrics and /healthz here.' },
-  method_not_allowed: { status: 405, type: 'invalid_request_error', message: 'Only GET and HEAD are taken here.' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error', message: 'Only GET and HEAD are allowed here.' },
   request_timeout: {
     status: 408,
     type: 'invalid_request_error',
-    message: 'The request came too slowly; send it faster.',
+    message: 'The request was sent too slowly.',
   },
   host_not_allowed: {
     status: 421,
     type: 'invalid_request_error',
     message:
-      'Ask for this listener by localhost, by an IP address of its machine, or by the name in console.host or console.url.',
+      'Address this listener as localhost, by an IP address of its machine, or by the name in console.host or console.url.',
   },
   headers_too_large: { status: 431, type: 'invalid_request_error', message: 'Send fewer or shorter headers.' },
   too_many_connections: {
     status: 503,
     type: 'server_error',
-    message: 'Too many connections are open here, or from your address; close some, or come again in a moment.',
+    message: 'Too many connections are open, in all or from your address; close some, or try again in a moment.',
   },
-  internal_error: { status: 500, type: 'server_error', message: 'Something went wrong inside; the log says what.' },
+  internal_error: { status: 500, type: 'server_error', message: 'Internal error; see the log for the cause.' },
 } as const satisfies Record<string, RefusalRow>;
 
 type RefusalCode = keyof typeof refusals;

@@ -63,7 +63,7 @@ async function readTargets(context: AdminContext): Promise<Found> {
       id: `target ${name}`,
       kind: 'target',
       severity: 'bad',
-      title: state === 'resting' ? `${upstream} is not called for ${what} just now` : `${upstream} fails for ${what}`,
+      title: state === 'resting' ? `${upstream} is not called for ${what} at present` : `${upstream} fails for ${what}`,
       detail: why,
       about: { kind: 'upstream', id: upstream },
     };
@@ -104,8 +104,7 @@ async function readChangedModels(context: AdminContext): Promise<Found> {
       kind: 'changed-model',
       severity: 'bad',
       title: `${first.upstream} has changed the model behind ${first.model}`,
-      detail:
-        'The same texts have other vectors now: what is written to an index from here on does not fit what is there.',
+      detail: 'The same texts now get different vectors: new vectors do not match those already in your index.',
       about: { kind: 'model', id: first.model },
     };
   });
@@ -125,9 +124,9 @@ async function readProcess({ live }: AdminContext): Promise<Found> {
       id: 'store down',
       kind: 'store',
       severity: 'bad',
-      title: `Rows cannot go into the store${rowsWait(state.journalRows)}`,
+      title: `Rows cannot be written to the store${rowsWait(state.journalRows)}`,
       detail:
-        'Requests are still served, and written to the journal until they can; the log says why. Figures and budgets lack what waits.',
+        'Requests are still served, and their rows stay in the journal; see the log for the cause. Figures and budgets do not include these rows yet.',
     },
     (state.journalOldestMs ?? 0) > journalBehindMs &&
       !state.isJournalFailing && {
@@ -135,14 +134,14 @@ async function readProcess({ live }: AdminContext): Promise<Found> {
         kind: 'journal',
         severity: 'warning',
         title: `The ledger is behind${rowsWait(state.journalRows)}`,
-        detail: 'Requests wait in the journal to reach the store: figures of the last minutes are too low.',
+        detail: 'Rows wait in the journal for the store: figures of the last minutes are too low.',
       },
     state.isRedisUp === false && {
       id: 'redis down',
       kind: 'redis',
       severity: 'bad',
       title: 'Redis does not answer',
-      detail: 'Each process counts limits on its own until it is back.',
+      detail: 'Each process applies limits on its own until Redis is back.',
     },
   ];
   return all.filter((one) => one !== false);
@@ -157,7 +156,7 @@ async function readRetention({ store, clock }: AdminContext): Promise<Found> {
     kind: 'store',
     severity: 'warning',
     title: 'Old rows are kept: the clock is ahead',
-    detail: `The store has seen time pass until ${toInstant(markMs)}. If the clock is right, run: postern ledger prune --confirm`,
+    detail: `The clock has jumped ahead of ${toInstant(markMs)}, the last time in the store. If the clock is right, run: postern ledger prune --confirm`,
   };
 }
 
@@ -210,7 +209,7 @@ async function readBudgets(context: AdminContext): Promise<Found> {
       share >= 1
         ? `The budget of ${nameOf(holder)} is used up`
         : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
-    detail: `Its ${periodWords[budget.period]}; what goes beyond is refused.`,
+    detail: `Its ${periodWords[budget.period]}; requests beyond it are refused.`,
     about: { kind: holder.kind, id: holder.id },
     at: endsAtMs === undefined ? null : toInstant(endsAtMs),
   }));
@@ -251,7 +250,7 @@ async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
       id: 'price',
       kind: 'price',
       severity: 'hint',
-      title: `Nobody knows what ${models.length} models cost`,
+      title: `${models.length} models have no price`,
       detail: `Give them a price, or their targets: ${inShort(models.map(([id]) => id || 'requests without a model'))}. Until then their requests count nothing in costs and budgets.`,
       about: { kind: 'model', id: null },
     };
@@ -262,7 +261,7 @@ async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
     id: `price ${model}`,
     kind: 'price',
     severity: 'hint',
-    title: `Nobody knows what ${model || 'some requests'} cost`,
+    title: `| 'some requests'} cost|No price is known for ${model || 'some requests'}|| 'some requests'} cost`,
     detail: `Give ${model || 'the model'} a price, or ${targets}: until then its requests count nothing in costs and budgets.`,
     about: { kind: 'model', id: model || null },
   };
@@ -288,8 +287,8 @@ async function readExpiring({ store, clock, configuration }: AdminContext): Prom
       id: `expiry ${id}`,
       kind: 'key-expiry',
       severity: 'warning',
-      title: `The key ${name || id} ends soon`,
-      detail: 'Its requests are refused from then on; give it more time, or make another one.',
+      title: `| id} ends soon|The key ${name || id} expires soon|| id} ends soon`,
+      detail: 'Its requests are refused from then on; extend it, or create another key.',
       about: { kind: 'key', id },
       at: toInstant(expiresAtMs),
     }));
@@ -304,7 +303,7 @@ export async function readBackup({ store, instance }: AdminContext): Promise<Not
     kind: 'secret-key-backup',
     severity: 'warning',
     title: 'Keep a copy of the secret key',
-    detail: `It is in ${key.file}. Without it nobody can open the credentials in the store again: copy it to where your other secrets are, apart from copies of the store.`,
+    detail: `It is in ${key.file}. Without it the credentials in the store cannot be decrypted: copy it to your other secrets, separate from backups of the store.`,
   });
 }
 
@@ -335,7 +334,7 @@ function proposeDefaultModel({ configuration }: AdminContext): Found {
     kind: 'configuration',
     severity: 'hint',
     title: 'Moderations without a model are refused',
-    detail: `OpenAI's clients may name none there. To serve them, set default_model in the configuration file: { moderations: ${JSON.stringify(moderator.id)} }.`,
+    detail: `Clients of OpenAI may omit the model there. To serve them, set default_model in the configuration file: { moderations: ${JSON.stringify(moderator.id)} }.`,
   };
 }
 

@@ -88,7 +88,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
     } catch (error) {
       if (call.signal.aborted) throw error;
       throw new Problem('upstream_failed', {
-        detail: `The gateway's own listener for clients does not answer (${codeOf(error) ?? 'no answer'}); look whether it is there, and try again.`,
+        detail: `The gateway's own listener for clients does not answer (${codeOf(error) ?? 'no answer'}); check that it is running, and try again.`,
       });
     }
   }

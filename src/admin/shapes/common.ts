@@ -38,7 +38,7 @@ export const pageQuery = z.object({
 export function pageOf<T extends z.ZodType>(item: T) {
   return z.object({
     items: z.array(item),
-    next: z.string().nullable().describe('What to give as `before` for the next page; null on the last.'),
+    next: z.string().nullable().describe('Value of `before` for the next page; null on the last.'),
   });
 }
 
@@ -57,15 +57,15 @@ export const reported = {
   state: z
     .enum(reportedStates)
     .describe(
-      'The worst that any node reports: healthy; about to be tried again; loading its model; resting after failures; failing and called all the same, as it has no alternative; or nothing known.',
+      'The worst state that any node reports. `probing`: about to be tried again; `loading`: loads its model; `resting`: in cooldown; `failing`: still called, as there is no alternative.',
     ),
   why: z.string().nullable(),
   restsForMs: z.number(),
   latencyMs: z
     .number()
-    .describe('The moving time to the first byte, as measured; 0 where nothing was called in the last five minutes.'),
+    .describe('Moving average of the time to the first byte; 0 without calls in the last five minutes.'),
   calls: z.number().int().describe('Of the last five minutes.'),
-  failedCalls: z.number().int().describe('So many of them failed.'),
+  failedCalls: z.number().int().describe('Of these, failed calls.'),
   inFlight: z.number().int(),
   waiting: z.number().int(),
 };
@@ -75,21 +75,23 @@ export const managed = {
   managedBy: z
     .enum(managers)
     .describe(
-      'The configuration file, the store (edited here), the configuration that holds where there is no file, or the family of an upstream that brings it along.',
+      'The configuration file, the store (edited here), the embedded configuration without a file, or the family of an upstream.',
     ),
   place: place.nullable().describe('Where the file declares it.'),
-  version: z.number().int().nullable().describe('What to send as `If-Match`; null outside of the store.'),
+  version: z.number().int().nullable().describe('Value for `If-Match`; null outside of the store.'),
   updatedAt: instant.nullable(),
-  inForce: z.boolean().describe('False for a moment after a change, until this gateway goes by it.'),
+  inForce: z.boolean().describe('False for a moment after a change, until it is in force.'),
 };
 
 /** An element of the configuration file's list, as written there. */
 export const elementDocument = z
   .record(z.string(), z.unknown())
-  .describe('As an element of the list in the configuration file. Secrets say `(sealed)`; sent back, they stay.');
+  .describe(
+    'As an element of the list in the configuration file. Secrets read `(sealed)`; sent back, they stay unchanged.',
+  );
 
 export const written = z.object({
   outcome: z.enum(['created', 'changed', 'unchanged']),
   version: z.number().int(),
-  warnings: z.array(z.string()).describe('Legal, and perhaps not meant.'),
+  warnings: z.array(z.string()).describe('Valid, but perhaps not intended.'),
 });

@@ -47,7 +47,7 @@ function fileFaults(document: ElementDocument, before: ElementDocument | undefin
           {
             path,
             message:
-              'names a file of the machine that the gateway runs on; that is for the configuration file, or for "postern resources apply"',
+              'names a file on the machine of the gateway; this is allowed only in the configuration file, or with "postern resources apply"',
           },
         ],
   );
@@ -68,10 +68,10 @@ async function originFaults(
   const to = upstream?.origin === undefined ? 'this one' : upstream.origin;
   return textsIn(document).flatMap(([path, text]) => {
     if (isShownSecret(text)) {
-      return [{ path, message: `was written for ${from}; write it again, as it would be sent to ${to} now` }];
+      return [{ path, message: `was entered for ${from}; enter it again, as it would now be sent to ${to}` }];
     }
     if (!fileFields.test(path) || path === 'tls.ca') return [];
-    return [{ path, message: `holds what was meant for ${from}; have "postern resources apply" change the address` }];
+    return [{ path, message: `holds a secret for ${from}; change the address with "postern resources apply"` }];
   });
 }
 

@@ -96,7 +96,7 @@ interface BeatenProps {
 }
 
 const Beaten = ({ differences, isKept, onLoadTheirs, onKeepMine }: BeatenProps) => (
-  <Alert variant="default" icon={<Icon name="users" />} title="Someone else changed it meanwhile">
+  <Alert variant="default" icon={<Icon name="users" />} title="It was changed in the meantime">
     <Stack gap="sm">
       <Text size="sm">
         {isKept

@@ -200,7 +200,7 @@ export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamPr
       }}
     >
       {theirs !== undefined && (
-        <Alert variant="light" color="yellow" icon={<Icon name="users" />} title="Someone else changed it meanwhile">
+        <Alert variant="light" color="yellow" icon={<Icon name="users" />} title="It was changed in the meantime">
           <Stack gap="sm">
             <Text size="sm">
               {isKept

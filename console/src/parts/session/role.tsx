@@ -7,7 +7,7 @@ import { useMember } from '../api/session.ts';
 
 /** What each role permits, in a sentence. */
 export const roleWords: Readonly<Record<Role, string>> = {
-  viewer: 'Sees everything but secrets, captured bodies and the audit log.',
+  viewer: 'Reads everything except secrets, captured bodies and the audit log.',
   editor: 'Changes models, tests them and their upstreams, and uses the playground.',
   admin:
     'Changes upstreams, credentials, keys, projects and settings as well; reads captured bodies and the audit log.',

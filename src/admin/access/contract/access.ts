@@ -22,13 +22,13 @@ const email = z
 const name = z
   .string()
   .trim()
-  .min(1, 'Write a name that others know.')
+  .min(1, 'Give a name that other members recognise.')
   .max(100, 'Use at most 100 characters.')
   .regex(/^[^\p{Cc}]*$/u, 'Leave out line breaks and other control characters.');
 
 /** Longer than any accepted password, and short enough for cheap hashing. */
 const password = z.string().max(1_000, 'Use at most 200 characters.');
-const linkToken = z.string().min(1).max(200).describe('What stands behind `#token=` in the link.');
+const linkToken = z.string().min(1).max(200).describe('The part of the link after `#token=`.');
 
 const role = z.enum(roles);
 
@@ -65,7 +65,9 @@ export const session = z.object({
         title: z.string(),
         makesFirstOwner: z
           .boolean()
-          .describe('Whether people may become the first owner by it: a group, or the default role, makes owners.'),
+          .describe(
+            'Whether signing in with it can create the first owner: a group, or the default role, has the role owner.',
+          ),
       })
       .nullable(),
   }),
@@ -73,7 +75,7 @@ export const session = z.object({
 });
 
 export const getSession = accessEndpoint('GET /api/session', 'anyone', {
-  summary: 'Say who is signed in, and how one can sign in',
+  summary: 'Get the signed-in member and the available ways to sign in',
   answer: session,
 });
 
@@ -97,19 +99,19 @@ export const lookedUp = z.object({
 });
 
 export const setUpFirst = accessEndpoint('POST /api/setup', 'anyone', {
-  summary: 'Become the first owner, with the set-up link that each start makes until then',
+  summary: 'Create the first owner with the set-up link, which each start prints until there is an owner',
   body: z.strictObject({ token: linkToken, email, name, password }),
   answer: session,
 });
 
 export const look = accessEndpoint('POST /api/invitations/look', 'anyone', {
-  summary: 'Say what a link is good for',
+  summary: 'Get the purpose of a link',
   body: z.strictObject({ token: linkToken }),
   answer: lookedUp,
 });
 
 export const acceptInvitation = accessEndpoint('POST /api/invitations/accept', 'anyone', {
-  summary: 'Become a member with an invitation, or set another password with a link for that',
+  summary: 'Accept an invitation, or set a new password with a reset link',
   body: z.strictObject({
     token: linkToken,
     /** Not needed for a password reset. */
@@ -120,19 +122,19 @@ export const acceptInvitation = accessEndpoint('POST /api/invitations/accept', '
 });
 
 export const beginOidc = accessEndpoint('GET /api/session/oidc', 'anyone', {
-  summary: 'Go to the identity provider to sign in',
+  summary: 'Redirect to the identity provider to sign in',
   streams: 'text/html',
   query: z.object({
-    page: z.string().max(2_000).optional().describe('The page to come back to.'),
+    page: z.string().max(2_000).optional().describe('The page to return to.'),
     proof: z
       .literal('fresh')
       .optional()
-      .describe('Who is signed in proves to be there: the provider has to ask anew (`max_age=0`).'),
+      .describe('Re-authenticate the signed-in member: the provider has to ask again (`max_age=0`).'),
   }),
 });
 
 export const endOidc = accessEndpoint('GET /api/session/oidc/callback', 'anyone', {
-  summary: 'Come back from the identity provider',
+  summary: 'Return from the identity provider',
   streams: 'text/html',
   // The provider's own parameters, which the library reads from the URL.
   query: z.looseObject({ code: z.string().optional(), state: z.string().optional(), error: z.string().optional() }),
@@ -148,7 +150,7 @@ export const passkey = z.object({
 const passkeyName = z
   .string()
   .trim()
-  .min(1, { error: 'Give it a name by which you know the device, such as "Laptop".' })
+  .min(1, { error: 'Give the device a name, such as "Laptop".' })
   .max(60, { error: 'The name may have 60 characters at most.' });
 
 /** A device's answer in the JSON form of the browser's API. */
@@ -161,7 +163,7 @@ const optionsOf = <Options extends object>() =>
 const signingOptions = optionsOf<PublicKeyCredentialRequestOptionsJSON>();
 
 export const beginSignIn = accessEndpoint('POST /api/session/passkey/options', 'anyone', {
-  summary: 'Begin to sign in with a passkey',
+  summary: 'Start signing in with a passkey',
   answer: signingOptions,
 });
 
@@ -177,7 +179,7 @@ export const listPasskeys = accessEndpoint('GET /api/me/passkeys', 'member', {
 });
 
 export const beginAdding = accessEndpoint('POST /api/me/passkeys/options', 'member', {
-  summary: 'Begin to add a passkey',
+  summary: 'Start adding a passkey',
   proof: true,
   answer: optionsOf<PublicKeyCredentialCreationOptionsJSON>(),
 });
@@ -190,7 +192,7 @@ export const addPasskey = accessEndpoint('POST /api/me/passkeys', 'member', {
 });
 
 export const renamePasskey = accessEndpoint('PATCH /api/me/passkeys/:id', 'member', {
-  summary: 'Give one of your passkeys another name',
+  summary: 'Rename one of your passkeys',
   body: z.object({ name: passkeyName }),
 });
 
@@ -200,18 +202,18 @@ export const removePasskey = accessEndpoint('DELETE /api/me/passkeys/:id', 'memb
 });
 
 export const byPassword = meEndpoint('POST /api/me/proof', 'member', {
-  summary: 'Prove by your password that it is you: good for five minutes, and the session gets a new cookie',
+  summary: 'Re-authenticate with your password: valid for five minutes; the session gets a new cookie',
   body: z.strictObject({ password }),
   answer: session,
 });
 
 export const beginPasskey = meEndpoint('POST /api/me/proof/passkey/options', 'member', {
-  summary: 'Begin to prove with a passkey that it is you',
+  summary: 'Start re-authenticating with a passkey',
   answer: signingOptions,
 });
 
 export const byPasskey = meEndpoint('POST /api/me/proof/passkey', 'member', {
-  summary: 'Prove with a passkey that it is you: good for five minutes, and the session gets a new cookie',
+  summary: 'Re-authenticate with a passkey: valid for five minutes; the session gets a new cookie',
   body: deviceAnswer,
   answer: session,
 });
@@ -231,10 +233,7 @@ export const invitation = z.object({
 /** No body is the same as an empty object. */
 const reset = z
   .strictObject({
-    keep: z
-      .array(z.enum(memberMeans))
-      .optional()
-      .describe('What goes on working; all of it ends where nothing is said.'),
+    keep: z.array(z.enum(memberMeans)).optional().describe('What stays valid; by default nothing does.'),
   })
   .optional();
 
@@ -245,7 +244,7 @@ export const madeLink = z.object({
 });
 
 export const listMembers = membersEndpoint('GET /api/members', 'viewer', {
-  summary: 'List members, and the invitations that are open',
+  summary: 'List members and open invitations',
   answer: z.object({
     items: z.array(member),
     /** Not accepted yet; the links themselves are shown once, when they are created. */
@@ -254,7 +253,7 @@ export const listMembers = membersEndpoint('GET /api/members', 'viewer', {
 });
 
 export const inviteMember = membersEndpoint('POST /api/members', 'owner', {
-  summary: 'Invite somebody: the answer is a link to hand over',
+  summary: 'Invite a person: the response is a link to pass on',
   proof: true,
   body: z.strictObject({ email, role }),
   answer: madeLink,
@@ -263,11 +262,11 @@ export const inviteMember = membersEndpoint('POST /api/members', 'owner', {
 });
 
 export const withdrawInvitation = membersEndpoint('DELETE /api/invitations/:id', 'owner', {
-  summary: 'Withdraw an invitation: its link works no more',
+  summary: 'Withdraw an invitation and its link',
 });
 
 export const changeMember = membersEndpoint('PATCH /api/members/:id', 'owner', {
-  summary: "Change a member's role or name, or keep the member from signing in",
+  summary: "Change a member's role or name, or disable the member",
   proof: true,
   body: z.strictObject({
     role: role.optional(),
@@ -283,7 +282,7 @@ export const removeMember = membersEndpoint('DELETE /api/members/:id', 'owner', 
 });
 
 export const resetMember = membersEndpoint('POST /api/members/:id/reset', 'owner', {
-  summary: 'Make a link with which a member sets another password; tokens and passkeys that are not kept end',
+  summary: 'Create a link with which a member sets a new password; tokens and passkeys end unless kept',
   proof: true,
   body: reset,
   answer: madeLink,
@@ -310,7 +309,7 @@ export const changeMe = meEndpoint('PATCH /api/me', 'member', {
 });
 
 export const changePassword = meEndpoint('POST /api/me/password', 'member', {
-  summary: 'Set another password: every other session ends, and this one gets a new cookie',
+  summary: 'Set a new password: all other sessions end, and this one gets a new cookie',
   body: z.strictObject({
     /** Absent where the member has none yet. */
     current: password.optional(),
@@ -320,12 +319,12 @@ export const changePassword = meEndpoint('POST /api/me/password', 'member', {
 });
 
 export const listOwnSessions = meEndpoint('GET /api/me/sessions', 'member', {
-  summary: 'List where you are signed in',
+  summary: 'List your sessions',
   answer: z.object({ items: z.array(ownSession) }),
 });
 
 export const endOwnSession = meEndpoint('DELETE /api/me/sessions/:id', 'member', {
-  summary: 'Sign out somewhere else',
+  summary: 'End one of your other sessions',
 });
 
 export const apiToken = z.object({
@@ -349,18 +348,18 @@ export const madeApiToken = z.object({
 });
 
 export const listTokens = tokensEndpoint('GET /api/tokens', 'member', {
-  summary: "List your API tokens, or everybody's where you are an owner",
+  summary: 'List your API tokens; as an owner, those of all members',
   answer: z.object({ items: z.array(apiToken) }),
 });
 
 // A token must not create tokens that outlive it.
 export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
-  summary: 'Make an API token: its secret is shown only in the answer',
+  summary: 'Create an API token: its secret is only in this response',
   proof: true,
   body: z.strictObject({
     name,
     role,
-    expiresAt: instant.nullable().optional().describe('Left out or null: it holds until it is revoked.'),
+    expiresAt: instant.nullable().optional().describe('Omitted or null: valid until revoked.'),
   }),
   answer: madeApiToken,
   status: 201,
@@ -368,5 +367,5 @@ export const createToken = tokensEndpoint('POST /api/tokens', 'member', {
 });
 
 export const revokeToken = tokensEndpoint('DELETE /api/tokens/:id', 'member', {
-  summary: 'Revoke an API token, for good',
+  summary: 'Revoke an API token permanently',
 });

@@ -35,7 +35,7 @@ export const withdrawInvitation = implement(
   contract.withdrawInvitation,
   async ({ context: { store }, params, caller }) => {
     if (await store.invitations.withdraw(params.id, actorOf(caller))) return undefined;
-    throw new Problem('not_found', { detail: 'There is no such invitation; it was used, or it is over.' });
+    throw new Problem('not_found', { detail: 'There is no such invitation; it was used, or has expired.' });
   },
 );
 
@@ -73,7 +73,7 @@ export const resetMember = implement(
 /** Members cannot lock themselves out by mistake, nor raise their own role. */
 function refuseOneself(caller: Caller, memberId: string): void {
   if (caller.kind === 'nobody' || caller.memberId !== memberId) return;
-  throw new Problem('not_allowed', { detail: 'This is about yourself; ask another owner to do it.' });
+  throw new Problem('not_allowed', { detail: 'You cannot do this to yourself; ask another owner.' });
 }
 
 const noSuchMember = () => new Problem('not_found', { detail: 'There is no such member; reload the list.' });
@@ -129,7 +129,7 @@ export const endOwnSession = implement(
   async ({ context: { store, access }, params, caller }) => {
     const member = asMember(caller);
     if (!(await store.sessions.end(params.id, member.memberId))) {
-      throw new Problem('not_found', { detail: 'You have no such session; it is over already.' });
+      throw new Problem('not_found', { detail: 'You have no such session; it may have ended already.' });
     }
     await access.signIn.logSignOut(member, { session: params.id });
   },
@@ -147,7 +147,7 @@ async function proveOneself(
   const account = asMember(caller).name;
   await access.throttle.begin(account, address);
   if (!(await access.passwords.verify(current ?? '', passwordHash))) {
-    throw lookAtField('current', 'This is not the password that you have now.');
+    throw lookAtField('current', 'This is not your current password.');
   }
   await access.throttle.succeeded(account, address);
 }
@@ -163,7 +163,7 @@ export const createToken = implement(
   async ({ context: { store, clock }, body: { name, role, expiresAt }, caller }) => {
     if (caller.kind !== 'member') throw noSuchToken();
     if (!reaches(caller.role, role)) {
-      throw invalidField('role', `A token may not more than its member, and you have ${caller.role}.`);
+      throw invalidField('role', `A token cannot have a higher role than its member, and yours is ${caller.role}.`);
     }
     const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(expiresAt);
     if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())

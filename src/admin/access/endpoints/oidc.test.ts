@@ -103,7 +103,7 @@ test('refuses a disabled member, another subject with the same address, and an u
   assert.ok(member !== 'taken');
   assert.equal((await signIn()).location, '/models');
   provider.claims = { ...ada, sub: 'user-2' };
-  assert.match((await signIn()).location, /somebody else at the identity provider/);
+  assert.match((await signIn()).location, /another account at the identity provider/);
   provider.claims = ada;
   await store.members.change(member.id, { disabled: true }, { actor: 'test' });
   assert.match((await signIn()).location, /was disabled/);

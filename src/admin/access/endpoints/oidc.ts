@@ -72,7 +72,8 @@ async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: 
 
 function notTheSame(): Problem {
   return new Problem('sign_in_failed', {
-    detail: 'This was somebody else at the identity provider; sign in there as the member who is signed in here.',
+    detail:
+      'You signed in as another person at the identity provider; sign in there as the member that is signed in here.',
   });
 }
 

@@ -189,7 +189,7 @@ test('an old sign-in, one without auth_time, and another person do not count as 
     [{ auth_time: String(secondsAgo(0)) }, /did not confirm it/],
     [{ auth_time: secondsAgo(301) }, /did not ask anew/],
     [{ auth_time: secondsAgo(-400) }, /did not ask anew/],
-    [{ auth_time: secondsAgo(0), sub: 'user-2', email: 'eve@example.com' }, /somebody else/],
+    [{ auth_time: secondsAgo(0), sub: 'user-2', email: 'eve@example.com' }, /another person/],
   ];
   for (const [claims, why] of rows) {
     provider.claims = { ...ada, ...claims };

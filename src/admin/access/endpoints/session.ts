@@ -73,7 +73,7 @@ async function accept(
   if (found === undefined || (found.kind === 'set-up') !== (way === 'set-up')) throw linkIsOver();
   const email = found.email ?? person.email ?? '';
   checkPassword(person.password, email, 'password');
-  if (found.kind !== 'reset' && person.name === undefined) throw lookAtField('name', 'Say how others call you.');
+  if (found.kind !== 'reset' && person.name === undefined) throw lookAtField('name', 'Give your name.');
   await access.throttle.begin(undefined, address);
   const passwordHash = await access.passwords.hash(person.password);
   const member = await store.invitations.accept(digest, { email, name: person.name ?? '', passwordHash });

@@ -10,14 +10,14 @@ const alertEndpoint = endpointsOf('Alerts');
 const channelKinds = ['webhook', 'slack', 'smtp'] as const;
 
 export const alert = z.object({
-  id: z.string().describe('The same each time it is told, by which repetitions are known.'),
+  id: z.string().describe('The same in every notification, so that receivers can recognise repetitions.'),
   rule: z.enum(alertRules),
   subject: z
     .object({
       kind: z.enum(alertSubjects),
       id: z.string().nullable(),
     })
-    .describe('What it is about.'),
+    .describe('The subject of the alert.'),
   severity: z.enum(['bad', 'warning']),
   cause: z.string().describe('A sentence.'),
   openedAt: instant,
@@ -26,11 +26,11 @@ export const alert = z.object({
   explore: z
     .record(z.string(), z.string())
     .nullable()
-    .describe('What to ask `GET /api/series` for to see it: filters, `from`, `to`, `by`.'),
+    .describe('Parameters for `GET /api/series` that show it: filters, `from`, `to`, `by`.'),
 });
 
 export const listAlerts = alertEndpoint('GET /api/alerts', 'viewer', {
-  summary: 'List alerts, those that are open and those that were, the newest first',
+  summary: 'List open and closed alerts, newest first',
   query: pageQuery.extend({ state: z.enum(['open', 'closed', 'all']).default('all') }),
   answer: pageOf(alert),
 });
@@ -38,17 +38,17 @@ export const listAlerts = alertEndpoint('GET /api/alerts', 'viewer', {
 export const alertChannel = z.object({
   id: z.string(),
   kind: z.enum(channelKinds),
-  host: z.string().describe('The rest of an address may be a secret.'),
+  host: z.string().describe('Only a part: the remaining address may be a secret.'),
 });
 
 export const alertRule = z.object({
   rule: z.enum(alertRules),
   isOn: z.boolean(),
-  words: z.string().describe('When it opens, in a sentence with its thresholds.'),
+  words: z.string().describe('The condition with its thresholds.'),
 });
 
 export const getAlertRules = alertEndpoint('GET /api/alerts/rules', 'viewer', {
-  summary: 'List the rules of alerts, and who is told',
+  summary: 'List alert rules and channels',
   answer: z.object({ rules: z.array(alertRule), channels: z.array(alertChannel) }),
 });
 
@@ -63,7 +63,7 @@ export const testAlert = alertEndpoint('POST /api/alerts/test', 'admin', {
 });
 
 export const silenceAlert = alertEndpoint('PUT /api/alerts/:id/silence', 'editor', {
-  summary: 'Tell nobody of this rule and subject until a time',
+  summary: 'Silence this rule and subject until a time',
   body: z.strictObject({ minutes: z.number().int().min(1).max(43_200) }),
   answer: alert,
 });

@@ -36,22 +36,22 @@ const writtenKey = z.record(z.string(), z.unknown()).meta({
 export const budgetState = z.object({
   every: z.enum(budgetPeriods),
   amount: dollars,
-  spent: dollars.describe('As far as the ledger knows by now.'),
-  outstanding: dollars.describe('Set aside by the gateways for requests under way, and not spent yet.'),
+  spent: dollars.describe('As far as requests are in the ledger.'),
+  outstanding: dollars.describe('Reserved by the gateways for requests in progress, and not spent yet.'),
   left: dollars.describe('What may still be spent; never below 0.'),
   startsAt: instant.nullable().describe('Null for a total, which begins with the first request.'),
-  endsAt: instant.nullable().describe('When it begins anew, in UTC; null for a total.'),
+  endsAt: instant.nullable().describe('When the next period begins, in UTC; null for a total.'),
 });
 
 export const key = z.object({
   id: z.string(),
   managedBy,
   place: place.nullable().describe('Where the configuration file declares it.'),
-  hint: z.string().nullable().describe('How the secret begins.'),
+  hint: z.string().nullable().describe('The first characters of the secret.'),
   state: z.enum(keyStates),
   createdAt: instant.nullable(),
   revokedAt: instant.nullable(),
-  oldSecretUntil: instant.nullable().describe('Until then the secret before the last rotation works too.'),
+  oldSecretUntil: instant.nullable().describe('Until then the previous secret works too.'),
   version: z.number().int().nullable(),
   document: keyDocument,
   budgets: z.array(budgetState),
@@ -73,7 +73,7 @@ export const keyDetail = key.extend({
 });
 
 export const keyWithSecret = keyDetail.extend({
-  secret: z.string().describe('Here and now, and never again.'),
+  secret: z.string().describe('Only in this response.'),
 });
 
 export const keyQuery = pageQuery.extend({
@@ -81,7 +81,10 @@ export const keyQuery = pageQuery.extend({
   project: z.string().max(64).optional(),
   state: z.enum(keyStates).optional(),
   managedBy: managedBy.optional(),
-  sort: z.enum(['name', 'requests', 'p95', 'cost', 'lastUsed']).optional().describe('Traffic is of the last 24 hours.'),
+  sort: z
+    .enum(['name', 'requests', 'p95', 'cost', 'lastUsed'])
+    .optional()
+    .describe('Traffic is that of the last 24 hours.'),
   direction: z.enum(['asc', 'desc']).default('desc'),
 });
 
@@ -90,18 +93,17 @@ const rotation = z.strictObject({
     .string()
     .max(40)
     .default('24h')
-    .describe('For how long the former secret goes on working: `24h`, or `0s` for not at all.'),
+    .describe('How long the previous secret stays valid: `24h`, or `0s` for not at all.'),
 });
 
 export const listKeys = keysEndpoint('GET /api/keys', 'viewer', {
-  summary:
-    'List the keys: without `sort` those of the configuration file first, then those of the store, the newest first',
+  summary: 'List the keys: without `sort`, those of the configuration file, then those of the store, newest first',
   query: keyQuery,
   answer: pageOf(listedKey),
 });
 
 export const createKey = keysEndpoint('POST /api/keys', 'admin', {
-  summary: 'Make a key; its secret is in the answer, and never shown again',
+  summary: 'Create a key; its secret is only in this response',
   body: writtenKey,
   answer: keyWithSecret,
   status: 201,
@@ -109,31 +111,31 @@ export const createKey = keysEndpoint('POST /api/keys', 'admin', {
 });
 
 export const getKey = keysEndpoint('GET /api/keys/:id', 'viewer', {
-  summary: 'Show one key, with how far its budgets have come',
+  summary: 'Get a key with the state of its budgets',
   answer: keyDetail,
 });
 
 export const changeKey = keysEndpoint('PATCH /api/keys/:id', 'admin', {
-  summary: 'Change what a key may do: only the fields that are sent, each as a whole; null takes away what is there',
+  summary: 'Change a key: only the fields sent, each as a whole; null removes a field',
   body: writtenKey,
   answer: keyDetail,
 });
 
 export const rotateKey = keysEndpoint('POST /api/keys/:id/rotate', 'admin', {
-  summary: 'Give a key another secret; the former one goes on working for a while',
+  summary: 'Rotate the secret of a key; the previous one stays valid for a while',
   body: rotation,
   answer: keyWithSecret,
   once: true,
 });
 
 export const restoreKey = keysEndpoint('POST /api/keys/:id/restore', 'admin', {
-  summary: 'Put in force again what a key was before a change: its terms, not its secret',
+  summary: 'Restore a key to its state before a change: its terms, not its secret',
   body: z.strictObject({ entry: z.string().max(64).describe('The ID of the change in the audit log.') }),
   answer: keyDetail,
 });
 
 export const revokeKey = keysEndpoint('POST /api/keys/:id/revoke', 'admin', {
-  summary: 'End a key for good: every gateway refuses it within two seconds',
+  summary: 'Revoke a key permanently: every gateway refuses it within two seconds',
   answer: keyDetail,
 });
 
@@ -148,7 +150,7 @@ export const project = z.object({
 export const projectWritten = project.extend({ warnings: z.array(z.string()) });
 
 export const listProjects = keysEndpoint('GET /api/projects', 'viewer', {
-  summary: 'List the projects, with how far their budgets have come',
+  summary: 'List the projects with the state of their budgets',
   answer: pageOf(project),
 });
 
@@ -158,7 +160,7 @@ export const getProject = keysEndpoint('GET /api/projects/:id', 'viewer', {
 });
 
 export const putProject = keysEndpoint('PUT /api/projects/:id', 'admin', {
-  summary: 'Make a project, or change one',
+  summary: 'Create or change a project',
   body: z.record(z.string(), z.unknown()).meta({
     description: 'As an element of `projects` in the configuration file; without `id`, or with the one of the path.',
     examples: [{ name: 'Search', limits: { requests_per_minute: 6000 }, budgets: [{ every: 'month', amount: '500' }] }],
@@ -167,18 +169,18 @@ export const putProject = keysEndpoint('PUT /api/projects/:id', 'admin', {
 });
 
 export const deleteProject = keysEndpoint('DELETE /api/projects/:id', 'admin', {
-  summary: 'Remove a project to which no key belongs',
+  summary: 'Remove a project without keys',
 });
 
 const spendQuery = z.object({ days: z.coerce.number().int().min(1).max(366).default(30) });
 
 export const spend = z.object({
-  days: z.array(usageFigures.extend({ day: z.iso.date() })).describe('Every day in UTC, the oldest first.'),
+  days: z.array(usageFigures.extend({ day: z.iso.date() })).describe('Every day in UTC, oldest first.'),
   total: usageFigures,
 });
 
 const burnDownQuery = z.object({
-  period: z.enum(budgetPeriods).optional().describe('Whose budget; the first one where none is named.'),
+  period: z.enum(budgetPeriods).optional().describe('The period of the budget; by default the first one.'),
 });
 
 export const burnDown = z.object({
@@ -186,33 +188,33 @@ export const burnDown = z.object({
   step: z.enum(['hour', 'day']),
   points: z
     .array(z.object({ at: instant, spent: dollars.describe('Since the beginning of the period.') }))
-    .describe('What was spent by the end of each step, up to now.'),
+    .describe('The amount spent by the end of each step so far.'),
   projected: z.object({
-    atEnd: dollars.nullable().describe('What will be spent by the end at the pace so far; null for a total.'),
-    runsOutAt: instant.nullable().describe('Null where it lasts.'),
+    atEnd: dollars.nullable().describe('Forecast for the end of the period at the present rate; null for a total.'),
+    runsOutAt: instant.nullable().describe('Null if it lasts for the period.'),
   }),
 });
 
 export const showKeyUsage = keysEndpoint('GET /api/keys/:id/usage', 'viewer', {
-  summary: 'Show what a key used on each of the last days',
+  summary: 'Get the usage of a key on each of the last days',
   query: spendQuery,
   answer: spend,
 });
 
 export const showKeyBurnDown = keysEndpoint('GET /api/keys/:id/burn-down', 'viewer', {
-  summary: 'Show how a budget of a key is spent within its period, and whether it lasts at this pace',
+  summary: 'Get the spending of a budget of a key within its period, with a forecast',
   query: burnDownQuery,
   answer: burnDown,
 });
 
 export const showProjectUsage = keysEndpoint('GET /api/projects/:id/usage', 'viewer', {
-  summary: 'Show what a project used on each of the last days',
+  summary: 'Get the usage of a project on each of the last days',
   query: spendQuery,
   answer: spend,
 });
 
 export const showProjectBurnDown = keysEndpoint('GET /api/projects/:id/burn-down', 'viewer', {
-  summary: 'Show how a budget of a project is spent within its period, and whether it lasts at this pace',
+  summary: 'Get the spending of a budget of a project within its period, with a forecast',
   query: burnDownQuery,
   answer: burnDown,
 });

@@ -69,7 +69,7 @@ function startAfter(keys: readonly AnyKey[], id: string | undefined): number {
   const index = keys.findIndex((key) => key.id === id);
   if (index !== -1) return index + 1;
   throw new Problem('invalid_fields', {
-    detail: 'The page before is not there any more; begin with the first page again.',
+    detail: 'The previous page no longer exists; start again with the first page.',
     fields: [{ path: 'before', message: 'is no `next` of a page of keys' }],
   });
 }
@@ -130,7 +130,7 @@ export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, 
   const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
   const key = await store.keys.rotate(id, fresh, clock.nowMs() + overlap, actorOf(caller));
   if (key === undefined) {
-    throw new Problem('has_ended', { detail: 'This key was revoked, and stays so; make another one.' });
+    throw new Problem('has_ended', { detail: 'This key was revoked permanently; create another one.' });
   }
   return new Reply({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
 });
@@ -171,7 +171,7 @@ async function findFormerKey(
       return { name: '', metadata: {}, ...terms } as unknown as KeyTerms & { name: string };
     }
     if (found !== undefined || entries.length < entriesPerPage) {
-      throw new Problem('not_found', { detail: 'The audit log has no terms of this key before such a change.' });
+      throw new Problem('not_found', { detail: 'The audit log has no such change of this key.' });
     }
     before = entries.at(-1)?.id;
   }
@@ -213,7 +213,7 @@ async function changedProblem({ id }: StoredKey, context: AdminContext): Promise
   const actor = last === undefined ? 'Someone else' : last.actor;
   const when = last === undefined ? '' : ` at ${toInstant(last.atMs)}`;
   return new Problem('changed_meanwhile', {
-    detail: `${actor} changed the key ${id}${when}; look at what is there now, and save again.`,
+    detail: `${actor} changed the key ${id}${when}; check its present state, and save again.`,
     headers: { etag: toTag(now?.version) },
   });
 }
@@ -288,8 +288,8 @@ function showBurnDown({ kind, id, caps }: Holder, period: BudgetPeriod | undefin
   const { budgets } = caps;
   const budget = period === undefined ? budgets[0] : budgets.find((one) => one.period === period);
   if (budget !== undefined) return readBurnDown({ kind, id, caps }, budget, context);
-  const which = period === undefined ? 'a budget' : `a budget by ${period}`;
-  throw new Problem('not_found', { detail: `This ${kind} has not got ${which}; set one first.` });
+  const which = period === undefined ? 'budget' : `budget by ${period}`;
+  throw new Problem('not_found', { detail: `This ${kind} has no ${which}; set one first.` });
 }
 
 export const showKeyUsage = implement(contract.showKeyUsage, async ({ params: { id }, query: { days }, context }) =>

@@ -27,12 +27,12 @@ export const fromTime = asked
 export const toTimeOf = asked
   .transform((text, issues) => toTime(text, issues) + (text.length === 'yyyy-mm-dd'.length ? dayMs : 0))
   .optional()
-  .describe('Before this time; a day in UTC is included whole.');
+  .describe('Exclusive; a day in UTC is included entirely.');
 
 function toTime(text: string, issues: z.RefinementCtx): number {
   const ms = time.test(text) ? Date.parse(text) : Number.NaN;
   if (ms >= 0 && isRealDay(text)) return ms;
-  issues.addIssue(`"${text}" is no time since 1970; write it such as 2026-11-21 or 2026-11-21T09:00Z.`);
+  issues.addIssue(`"${text}" is not a valid time; use the form 2026-11-21 or 2026-11-21T09:00Z.`);
   return z.NEVER;
 }
 
@@ -51,7 +51,7 @@ interface Span {
 /** Reports it for `from`, which is wrong more often. */
 export function checkSpan({ from, to }: Span, issues: z.RefinementCtx): void {
   if (from !== undefined && to !== undefined && from >= to) {
-    issues.addIssue({ code: 'custom', path: ['from'], message: '"from" has to be before "to".' });
+    issues.addIssue({ code: 'custom', path: ['from'], message: '"from" must be before "to".' });
   }
 }
 
@@ -61,9 +61,9 @@ export const auditEntry = z.object({
   actor: z.string().describe('Such as `command line` or `console: ada@example.com`.'),
   action: z.string().describe('Such as `key.create`.'),
   subject: z.string(),
-  name: z.string().nullable().describe('What the subject is called, where it is an ID; null where nobody knows.'),
-  before: z.unknown().describe('As it was, without secrets; null where there was nothing.'),
-  after: z.unknown().describe('As it is since, without secrets; null where there is nothing.'),
+  name: z.string().nullable().describe('Name of the subject, where that is an ID; null if unknown.'),
+  before: z.unknown().describe('Before the change, without secrets; null if it did not exist.'),
+  after: z.unknown().describe('After the change, without secrets; null if it was removed.'),
 });
 
 const name = z.string().min(1).max(256).optional();
@@ -82,14 +82,14 @@ const auditQuery = z
     from: fromTime,
     to: toTimeOf,
     actor: name,
-    action: name.describe('How the action begins: `key.` for all that is done to keys.'),
+    action: name.describe('Beginning of the action: `key.` for all actions on keys.'),
     subject: name,
     ...pageOfIds('the audit log'),
   })
   .superRefine(checkSpan);
 
 export const listAudit = auditEndpoint('GET /api/audit', 'admin', {
-  summary: 'List who changed what, the newest first, with before and after',
+  summary: 'List changes with author, before and after, newest first',
   query: auditQuery,
   answer: pageOf(auditEntry),
 });
@@ -114,16 +114,16 @@ const rowFilters = {
     .transform(Number)
     .refine((status) => status <= 599, 'A status is a whole number from 0 to 599.')
     .optional(),
-  clientRequestId: z.string().min(1).max(256).optional().describe("The client's own `x-request-id`, whole."),
+  clientRequestId: z.string().min(1).max(256).optional().describe("The client's complete `x-request-id`."),
 };
 
 const idFilter = {
   id: z
     .string()
-    .regex(/^[0-9a-fA-F]{4,32}$/, 'Give 4 to 32 hex digits: the ID of a row, or how it begins.')
+    .regex(/^[0-9a-fA-F]{4,32}$/, 'Give 4 to 32 hex digits: the ID of a row, or its beginning.')
     .transform((id) => id.toLowerCase())
     .optional()
-    .describe('The ID of a row, or how it begins.'),
+    .describe('The ID of a row, or its beginning.'),
 };
 
 /** Filters without an index: a page may have fewer rows and a `next`. */
@@ -135,12 +135,12 @@ const rareFilters = {
     .regex(/^\d{1,9}$/, 'A duration is whole milliseconds, such as 500.')
     .transform(Number)
     .optional()
-    .describe('Took so many milliseconds, or more.'),
+    .describe('Minimum duration in milliseconds.'),
   minCost: z
     .string()
     .refine((text) => parseDollars(text) !== undefined, 'An amount in US dollars, such as 0.05.')
     .optional()
-    .describe('Cost so much in US dollars, or more.'),
+    .describe('Minimum cost in US dollars.'),
   tag: z
     .string()
     .regex(/^[^:]{1,64}:.{0,256}$/s, 'A tag is a name, a colon and a text, such as team:search.')
@@ -168,8 +168,8 @@ const text = z.string().nullable();
 
 /** Units beside tokens. */
 const unitCounts = {
-  cacheWriteTokens: z.number().optional().describe('Of the input, put into the cache of the service.'),
-  cacheWriteHourTokens: z.number().optional().describe('Of those, what it keeps for an hour.'),
+  cacheWriteTokens: z.number().optional().describe('Input tokens written to the prompt cache of the service.'),
+  cacheWriteHourTokens: z.number().optional().describe('Of those, tokens cached for an hour.'),
   audioInputTokens: z.number().optional(),
   imageInputTokens: z.number().optional(),
   audioOutputTokens: z.number().optional(),
@@ -178,14 +178,14 @@ const unitCounts = {
   images: z.number().optional(),
   seconds: z.number().optional(),
   characters: z.number().optional(),
-  calls: z.number().optional().describe('In which a list was asked for, where that was not one.'),
-  savedItems: z.number().optional().describe('Items that were known: nobody was asked for them.'),
-  savedTokens: z.number().optional().describe('What these would have counted.'),
+  calls: z.number().optional().describe('Number of sub-calls for a list, if more than one.'),
+  savedItems: z.number().optional().describe('Items answered from the cache, without a call.'),
+  savedTokens: z.number().optional().describe('Tokens that these would have used.'),
   savedNanos: z.number().optional().describe('What these would have cost, in billionths of a dollar.'),
   toolCalls: z
     .record(z.string(), z.number())
     .optional()
-    .describe('Of tools that the service ran itself, by their kind.'),
+    .describe('Calls of tools that the service ran itself, by kind.'),
 };
 
 const units = z.object({
@@ -200,10 +200,10 @@ const units = z.object({
 const ledgerTry = z.object({
   upstream: z.string(),
   model: z.string(),
-  credential: text.describe('Where the upstream has several.'),
+  credential: text.describe('Set if the upstream has several.'),
   outcome: z.string(),
-  detail: z.union([z.number(), z.string()]).nullable().describe('A status, or what went wrong.'),
-  startMs: z.number().nullable().describe('After the request came; null in rows of older versions.'),
+  detail: z.union([z.number(), z.string()]).nullable().describe('A status, or the kind of failure.'),
+  startMs: z.number().nullable().describe('Since the request arrived; null in rows of older versions.'),
   durationMs: z.number(),
 });
 
@@ -222,7 +222,7 @@ export const ledgerRow = z.object({
   upstreamModel: text,
   attempts: z.number(),
   outcome: z.enum(rowOutcomes),
-  status: z.number().describe('499 where the client had left, 0 where nobody knows.'),
+  status: z.number().describe('499 if the client disconnected, 0 if unknown.'),
   error: text,
   promptTokens: count,
   completionTokens: count,
@@ -234,25 +234,23 @@ export const ledgerRow = z.object({
   billedSearchUnits: count,
   isEstimated: z.boolean(),
   items: z.number(),
-  cost: dollars.nullable().describe('US dollars, decimal and exact; null where the price is not known.'),
+  cost: dollars.nullable().describe('US dollars, decimal and exact; null if the price is unknown.'),
   requestBytes: z.number(),
   responseBytes: z.number(),
   durationMs: z.number(),
   firstByteMs: count,
   upstreamMs: count,
-  queueMs: count.describe('In the queues of upstreams; null where it did not have to wait.'),
+  queueMs: count.describe('Time in queues of upstreams; null if it did not wait.'),
   cache: text,
   clientAddress: text,
-  traceId: text.describe('Of the trace that it is part of, where traces are kept.'),
-  units: units
-    .nullable()
-    .describe('What else it is billed by, and what its price hung on; null where there is nothing.'),
+  traceId: text.describe('Trace ID, if tracing is on.'),
+  units: units.nullable().describe('Other billed units, and terms that affect the price; null if there are none.'),
 });
 
 export const ledgerDetail = ledgerRow.extend({
-  tries: z.array(ledgerTry).describe('Each call, where it took more than one that was answered well.'),
-  traceUrl: text.describe('Where its trace is shown, by `console.trace_url`.'),
-  hasCapture: z.boolean().describe('Whether what was asked and answered is kept.'),
+  tries: z.array(ledgerTry).describe('All calls, unless one call succeeded at once.'),
+  traceUrl: text.describe('Link to its trace, from `console.trace_url`.'),
+  hasCapture: z.boolean().describe('Whether request and response bodies were captured.'),
 });
 
 /** Values to choose from; other values of the past can be requested as well. */
@@ -264,7 +262,7 @@ export const ledgerChoices = z.object({
 });
 
 export const listLedger = ledgerEndpoint('GET /api/ledger', 'viewer', {
-  summary: 'List requests, the newest first',
+  summary: 'List requests, newest first',
   query: ledgerQuery,
   answer: pageOf(ledgerRow),
 });
@@ -278,24 +276,24 @@ export const exportLedger = ledgerEndpoint('GET /api/ledger/export', 'viewer', {
 });
 
 export const tailLedger = ledgerEndpoint('GET /api/ledger/tail', 'viewer', {
-  summary: 'Follow requests as they end, as server-sent events',
+  summary: 'Stream requests as they end, as server-sent events',
   query: tailQuery,
   streams: 'text/event-stream',
 });
 
 export const listLedgerChoices = ledgerEndpoint('GET /api/ledger/choices', 'viewer', {
-  summary: 'List what requests can be filtered by: keys, projects, models and upstreams as they are now',
+  summary: 'List present keys, projects, models and upstreams, for filters',
   answer: ledgerChoices,
 });
 
 export const getLedgerRow = ledgerEndpoint('GET /api/ledger/:id', 'viewer', {
-  summary: 'Show one request with its calls to upstreams',
+  summary: 'Get one request with its calls to upstreams',
   params: ledgerId,
   answer: ledgerDetail,
 });
 
 export const getCapture = ledgerEndpoint('GET /api/ledger/:id/capture', 'admin', {
-  summary: 'Read what was asked and answered, where it is kept; each look is in the audit log',
+  summary: 'Get captured bodies of a request; each access is in the audit log',
   params: ledgerId,
   answer: z.object({ request: z.string(), response: z.string(), expiresAt: instant }),
 });
@@ -315,23 +313,23 @@ const groups = z
 
 const sums = {
   requests: z.number(),
-  errors: z.number().describe('Of them, those that ended otherwise than well.'),
+  errors: z.number().describe('Of these, requests that did not end well.'),
   inputTokens: z.number(),
   outputTokens: z.number(),
   searchUnits: z.number(),
   items: z.number(),
   cost: dollars,
-  unpriced: z.number().describe('Requests whose cost is not known, and is not in the sum.'),
+  unpriced: z.number().describe('Requests with unknown cost, not included in the sum.'),
   estimated: z.number().describe('Requests whose usage is an estimate, at least in part.'),
   requestBytes: z.number(),
   responseBytes: z.number(),
   durationMs: z.number(),
   units: z
     .object({
-      cachedTokens: z.number().optional().describe('Of the input, what the cache of the service held.'),
+      cachedTokens: z.number().optional().describe('Input tokens read from the prompt cache of the service.'),
       ...unitCounts,
     })
-    .describe('What else was counted; what is not there is nothing.'),
+    .describe('Other units; an absent unit is zero.'),
 };
 
 export const usageSums = z.object(sums);
@@ -349,12 +347,12 @@ export const usageFigures = usageSums.pick({
 const usageLine = z.object({
   by: z
     .partialRecord(z.enum(usageGroups), z.string().nullable())
-    .describe('A value for each group that was asked for; null where a request had none.'),
+    .describe('A value for each requested group; null for requests without one.'),
   ...sums,
 });
 
 export const usage = z.object({
-  from: instant.nullable().describe('What is added up is whole hours.'),
+  from: instant.nullable().describe('The sums cover whole hours.'),
   to: instant.nullable(),
   lines: z.array(usageLine),
   total: usageSums,
@@ -363,15 +361,14 @@ export const usage = z.object({
       z.object({
         source: z.enum(priceSources),
         asOf: z.iso.date(),
-        models: z.int().describe('How many of the configured models go by it.'),
+        models: z.int().describe('Number of configured models that use it.'),
       }),
     )
-    .describe('The price lists that configured models go by now, the oldest first.'),
+    .describe('The price lists that configured models use, oldest first.'),
 });
 
 export const getUsage = ledgerEndpoint('GET /api/usage', 'viewer', {
-  summary:
-    'Add up who used what and what it cost, by key, project, model, upstream, route, operation, outcome, hour or day',
+  summary: 'Sum up usage and cost by key, project, model, upstream, route, operation, outcome, hour or day',
   query: z
     .strictObject({ by: groups, ...usageFilters, format: z.enum(['json', 'csv']).default('json') })
     .superRefine(checkSpan),

@@ -92,7 +92,7 @@ export const getCapture = implement(contract.getCapture, async ({ params: { id }
   const found = await store.ledger.capture(id);
   if (found === undefined) {
     throw new Problem('not_found', {
-      detail: 'Nothing is kept of this request: its key has no capture, or the time for it is over.',
+      detail: 'No bodies of this request are stored: its key has no capture, or its retention has ended.',
     });
   }
   // First, so that every reading is logged.
@@ -102,7 +102,7 @@ export const getCapture = implement(contract.getCapture, async ({ params: { id }
 
 function noSuchRow(): Problem {
   return new Problem('not_found', {
-    detail: 'The ledger holds no request with this ID: it is not over, came in just now, or was pruned.',
+    detail: 'The ledger has no request with this ID: it is in progress, ended a moment ago, or was pruned.',
   });
 }
 
@@ -143,11 +143,11 @@ export const getUsage = implement(
     const endMs = to ?? clock.nowMs();
     const fromMs = from ?? Math.max(endMs - standardSpanMs, 0);
     if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
-      throw lookAtField('by', 'By hour, ask for 62 days at most; or add up by day.');
+      throw lookAtField('by', 'Groups by hour are limited to 62 days; group by day instead.');
     }
     const lines = await readWholeUsage(store.ledger, { ...filter, fromMs, toMs: to }, by);
     if (lines.length > mostLines) {
-      throw lookAtField('by', `These are ${lines.length} lines; ask for a shorter time, or for fewer groups at once.`);
+      throw lookAtField('by', `The result has ${lines.length} lines; choose a shorter time, or fewer groups.`);
     }
     if (format === 'csv') return toCsv(lines, by);
     const total = await timeSliced(totaling(lines));

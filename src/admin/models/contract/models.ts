@@ -33,13 +33,13 @@ const modelQuery = pageQuery.extend({
 
 /** Unset ones are not billed. */
 const amounts = z.object({
-  input: dollars.optional().describe('For a million input tokens.'),
+  input: dollars.optional().describe('Per million input tokens.'),
   cachedInput: dollars.optional(),
   cacheWrite: dollars.optional(),
   cacheWriteHour: dollars.optional(),
   audioInput: dollars.optional(),
   imageInput: dollars.optional(),
-  output: dollars.optional().describe('For a million output tokens.'),
+  output: dollars.optional().describe('Per million output tokens.'),
   audioOutput: dollars.optional(),
   imageOutput: dollars.optional(),
   searchUnit: dollars.optional(),
@@ -54,7 +54,7 @@ export const price = z.object({
   source: z
     .enum(['target', 'model', ...priceSources, 'inside', 'unknown'])
     .describe(
-      'Who says so: the target itself, its model, the table that comes with Postern, an imported list, nobody as it answers inside the gateway (and is free), or nobody at all.',
+      'Source of the price: the target, its model, the price list built into Postern, an imported list, none because the gateway answers itself (free), or unknown.',
     ),
   /** Null: unknown. */
   amounts: amounts.nullable(),
@@ -76,7 +76,7 @@ const target = z.object({
   price: price.nullable(),
   /** The worst state of any node; unknown without reports. */
   health: z.enum(reportedStates),
-  shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/states` has it.'),
+  shown: z.enum(shownStates).describe('From the results of its calls, as in `GET /api/states`.'),
   isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
   nodes: z.array(nodeHealth),
 });
@@ -88,7 +88,7 @@ export const model = z.object({
   visible: z
     .boolean()
     .describe(
-      'Whether lists show it. Hidden, it answers on rerank and both embeddings routes as an unknown model does; on the others its exact ID still answers.',
+      'Whether lists show it. A hidden model counts as unknown on rerank and both embeddings routes; elsewhere its exact ID still works.',
     ),
   space: z.string().nullable(),
   /** The scale of its scores; null where it has none, or it is unknown. */
@@ -98,10 +98,10 @@ export const model = z.object({
 });
 
 export const modelPage = pageOf(model).extend({
-  total: z.number().int().describe('How many fit the filter.'),
+  total: z.number().int().describe('Number of matches.'),
 });
 
-const agreement = z.number().nullable().describe('Up to 1; null where nothing tells.');
+const agreement = z.number().nullable().describe('Up to 1; null if unknown.');
 
 /** Settings of lists in force, as in the file; and whether the model is unchanged. */
 const lists = z.object({
@@ -166,12 +166,12 @@ export const listModels = modelsEndpoint('GET /api/models', 'viewer', {
 });
 
 export const getModel = modelsEndpoint('GET /api/models/:id', 'viewer', {
-  summary: 'Show a model with its document',
+  summary: 'Get a model with its document',
   answer: modelDetail,
 });
 
 export const putModel = modelsEndpoint('PUT /api/models/:id', 'editor', {
-  summary: 'Put a model in, or change it; the document is an element of the file’s list `models`',
+  summary: 'Create or change a model; the document is an element of the list `models` in the file',
   body: elementDocument,
   answer: written,
 });
@@ -187,15 +187,15 @@ export const patchModel = modelsEndpoint('PATCH /api/models/:id', 'editor', {
 });
 
 export const forgetItems = modelsEndpoint('POST /api/models/:id/forget', 'editor', {
-  summary: 'Have every node forget what it remembers of the items of a model',
+  summary: 'Empty the cache of a model on every node',
 });
 
 export const acceptModel = modelsEndpoint('POST /api/models/:id/accept', 'editor', {
-  summary: 'Take what the targets of a model make of its canary’s texts the next time for what is to be',
+  summary: 'Accept the next canary vectors of a model as its new reference',
 });
 
 export const testModel = modelsEndpoint('POST /api/models/:id/test', 'editor', {
-  summary: 'Send a small request to a model through the gateway, and say what came back',
+  summary: 'Test a model with a small request through the gateway',
   body: z.object({ operation: z.enum(operations) }),
   answer: modelTestAnswer,
 });

@@ -137,8 +137,7 @@ export const testModel = implement(
 
 export const forgetItems = implement(contract.forgetItems, async ({ params: { id }, context, caller }) => {
   const { cache } = await modelIn(id, context.configuration.snapshot());
-  if (cache === undefined)
-    throw new Problem('not_found', { detail: `Of the items of ${id} nothing is remembered (models[].cache).` });
+  if (cache === undefined) throw new Problem('not_found', { detail: `${id} has no cache (models[].cache).` });
   await forgetItemsOf(context.store.settings, id, actorOf(caller));
 });
 

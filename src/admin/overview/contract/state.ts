@@ -15,17 +15,17 @@ export const healthTarget = z.object({
   upstream: z.string(),
   model: z.string().describe("The upstream's name for it."),
   ...reported,
-  latencyMs: reported.latencyMs.nullable().describe('Of the slowest node; null where nothing was called lately.'),
+  latencyMs: reported.latencyMs.nullable().describe('Of the slowest node; null without recent calls.'),
   restingCredentials: z.array(z.string()),
-  nodes: z.number().describe('How many spoke of it.'),
+  nodes: z.number().describe('Number of nodes that reported it.'),
 });
 
 export const agreement = z.object({
   model: z.string(),
-  with: z.string().describe('Its shadow, or the target whose canaries are held against what they were.'),
+  with: z.string().describe('Its shadow, or the target whose canary vectors are compared with earlier ones.'),
   kind: z.enum(['shadow', 'canary']),
   measure: z.enum(['cosine', 'ranks', 'verdicts', 'overlap']).nullable(),
-  value: z.number().nullable().describe('One is wholly; null where nothing tells yet.'),
+  value: z.number().nullable().describe('1 is full agreement; null if unknown.'),
   compared: z.number().describe('Requests of a shadow, nodes of a canary.'),
   hasChanged: z.boolean(),
 });
@@ -37,15 +37,15 @@ export const health = z.object({
     z.object({
       id: z.string(),
       lastSpokeAt: instant,
-      isSilent: z.boolean().describe('It should have spoken since, and what it said counts no more.'),
+      isSilent: z.boolean().describe('No report for too long: its last report is ignored.'),
     }),
   ),
   store: z.object({ isUp: z.boolean() }),
   journal: z.object({
     bytes: z.number().nullable().describe('Not in the store yet.'),
-    rows: z.number().nullable().describe('So many rows among it.'),
+    rows: z.number().nullable().describe('Number of rows in it.'),
     oldestMs: z.number().nullable(),
-    isFailing: z.boolean().describe('It cannot be written, so no request is taken.'),
+    isFailing: z.boolean().describe('It cannot be written, so requests are refused.'),
   }),
   redis: z
     .object({ isUp: z.boolean(), countingAlone: z.number() })
@@ -61,9 +61,9 @@ export const about = z.object({
   runtime: z.string(),
   startedAt: instant,
   uptimeMs: z.number(),
-  clientUrl: z.string().describe('Where clients are served.'),
+  clientUrl: z.string().describe('Address of the client listener.'),
   configuration: z.object({
-    file: z.string().nullable().describe('Null: the embedded configuration holds.'),
+    file: z.string().nullable().describe('Null: the embedded configuration is in force.'),
     readAt: instant,
     revision: z.number().nullable().describe('The last change of the store that is in force everywhere.'),
     warnings: z.array(z.string()),
@@ -76,7 +76,7 @@ export const about = z.object({
 });
 
 export const notice = z.object({
-  id: z.string().describe('The same as long as it is about the same thing.'),
+  id: z.string().describe('Stays the same for the same subject.'),
   kind: z.enum([
     'target',
     'changed-model',
@@ -96,60 +96,60 @@ export const notice = z.object({
   detail: z.string().nullable(),
   about: z
     .object({ kind: z.enum(['upstream', 'model', 'key', 'project', 'settings']), id: z.string().nullable() })
-    .describe('Where to act on it.'),
-  at: instant.nullable().describe('When it happens, where it is yet to come.'),
+    .describe('Page of the console to act on it.'),
+  at: instant.nullable().describe('Time of a coming event.'),
 });
 
 export const firstSteps = z.object({
-  hasKey: z.boolean().describe("There is a key that works, beside the console's own."),
+  hasKey: z.boolean().describe("There is a valid key, other than the console's own."),
   requests: z.number().describe('In the last 30 days, by keys of clients.'),
   tries: z.number().describe('The same by the Playground.'),
   sample: z
     .object({ path: z.string(), body: z.string() })
     .nullable()
-    .describe('A request that works here; null where no model can be seen by clients.'),
+    .describe('An example request for this gateway; null if clients see no model.'),
 });
 
 export const getHealth = overviewEndpoint('GET /api/health', 'viewer', {
-  summary: 'Say how every target is, over all nodes, and how store, journal and Redis are',
+  summary: 'Get the health of every target over all nodes, and of store, journal and Redis',
   answer: health,
 });
 
 export const getAbout = overviewEndpoint('GET /api/about', 'viewer', {
-  summary: 'Say which version runs, since when, on what, and by which configuration',
+  summary: 'Get version, start time, runtime and configuration',
   answer: about,
 });
 
 export const getNotices = overviewEndpoint('GET /api/notices', 'viewer', {
-  summary: 'List what an operator may want to look at, the worst first',
+  summary: 'List notices for the operator, most severe first',
   answer: z.object({ items: z.array(notice) }),
 });
 
 const configurationState = z.object({
   file: z.string().nullable(),
-  readAt: instant.describe('When what is in force was read.'),
+  readAt: instant.describe('When the configuration in force was read.'),
   refused: z
     .object({
-      at: instant.describe('When it was first refused as it is.'),
+      at: instant.describe('When it was first refused.'),
       faults: z.array(
         z.object({ file: z.string().nullable(), line: z.number().int().nullable(), message: z.string() }),
       ),
     })
     .nullable()
-    .describe('A change of the file that is not in force, as it is refused; null once it is repaired.'),
+    .describe('A change of the file that was refused and is not in force; null otherwise.'),
 });
 
 export const getConfiguration = overviewEndpoint('GET /api/configuration', 'viewer', {
-  summary: 'Say whether the configuration file as it is now is in force, and if not, why',
+  summary: 'Get whether the present configuration file is in force, and if not, why',
   answer: configurationState,
 });
 
 export const confirmBackup = overviewEndpoint('POST /api/notices/secret-key-backup', 'owner', {
-  summary: 'Say that there is a copy of the secret key elsewhere, so that nobody is reminded of it',
+  summary: 'Confirm that a copy of the secret key exists, which ends the reminder',
 });
 
 export const getFirstSteps = overviewEndpoint('GET /api/first-steps', 'viewer', {
-  summary: 'Say how far a new gateway has come: a key, a first request, a first try in the Playground',
+  summary: 'Get the setup progress: a key, a first request, a first try in the Playground',
   answer: firstSteps,
 });
 
@@ -162,27 +162,27 @@ const percentiles = z
 /** Differences between the two latest readings; `inFlight` and the fields after the loop delay are values at their end. */
 export const liveSample = z.object({
   at: instant,
-  spanMs: z.number().describe('How long ago the reading before was: counts by this are rates.'),
+  spanMs: z.number().describe('Time since the previous sample: divide counts by it to get rates.'),
   requests: count,
   byOutcome: z.partialRecord(z.enum(rowOutcomes), count),
   byStatus: z.record(z.string(), count).describe('By class, such as 2xx.'),
-  byOperation: z.record(z.string(), count).describe('`none`: paths that are no client route.'),
-  latency: percentiles.nullable().describe('Of what ended in the ten seconds up to then.'),
-  firstByte: percentiles.nullable().describe('Of what ended in the ten seconds up to then.'),
+  byOperation: z.record(z.string(), count).describe('`none`: paths that are not a client route.'),
+  latency: percentiles.nullable().describe('Of requests that ended in the last ten seconds.'),
+  firstByte: percentiles.nullable().describe('Of requests that ended in the last ten seconds.'),
   inputTokens: count,
   outputTokens: count,
   cost: dollars,
-  items: count.describe('Inputs, prompts and documents that upstreams were asked for.'),
-  savedItems: count.describe('Items of lists that nobody was asked for, as they were known.'),
+  items: count.describe('Inputs, prompts and documents sent to upstreams.'),
+  savedItems: count.describe('Items of lists answered from the cache.'),
   saved: dollars.describe('What these would have cost.'),
   unpriced: count,
-  attempts: z.record(z.string(), count).describe('Calls to upstreams, by what came of them.'),
+  attempts: z.record(z.string(), count).describe('Calls to upstreams, by result.'),
   retries: count.describe('Calls beyond one for each request.'),
   limitHits: count,
   budgetHits: count,
   inFlight: count,
   loopDelayMs: z.number().nullable().describe('How late timers fired: the 99th percentile of 10 seconds.'),
-  cpuShare: z.number().nullable().describe('Of one core, all processes together.'),
+  cpuShare: z.number().nullable().describe('Share of one core, all processes together.'),
   memoryBytes: z.number().nullable(),
   journalBytes: z.number().nullable(),
   journalOldestMs: z.number().nullable(),
@@ -192,9 +192,9 @@ const targetCounts = z.object(recordOf(targetStates, () => z.number()));
 
 export const liveUpstream = z.object({
   id: z.string(),
-  answered: count.describe('Calls that were answered since the reading before.'),
-  otherwise: count.describe('Calls of which something else came.'),
-  firstByteMs: z.number().nullable().describe('Mean of the ten seconds up to then.'),
+  answered: count.describe('Calls answered since the previous sample.'),
+  otherwise: count.describe('Calls that ended otherwise.'),
+  firstByteMs: z.number().nullable().describe('Mean of the last ten seconds.'),
   inFlight: count,
   waiting: count,
   targets: targetCounts.describe('With workers: how many of them see it so.'),
@@ -205,11 +205,11 @@ export const liveEvent = z.object({
   isHistory: z.boolean(),
   samples: z.array(liveSample).describe('The oldest first.'),
   upstreams: z.array(liveUpstream),
-  isBehind: z.boolean().describe('True while no reading can be had.'),
+  isBehind: z.boolean().describe('True while no sample is available.'),
 });
 
 export const getLive = overviewEndpoint('GET /api/live', 'viewer', {
-  summary: 'Follow rates, latency, tokens and cost as they are: five minutes of history, then a sample a second',
+  summary: 'Stream rates, latency, tokens and cost: five minutes of history, then a sample a second',
   streams: 'text/event-stream',
 });
 
@@ -235,7 +235,7 @@ export const overviewQuery = z.strictObject({
 });
 
 export const overviewSums = usageFigures.extend({
-  meanMs: z.number().nullable().describe('How long a request took on average; null where there was none.'),
+  meanMs: z.number().nullable().describe('Mean duration of a request; null if there was none.'),
 });
 
 export const overviewBucket = overviewSums.extend({
@@ -244,34 +244,32 @@ export const overviewBucket = overviewSums.extend({
 });
 
 const overviewLine = overviewSums.extend({
-  id: z.string().nullable().describe('Null: requests that have none.'),
+  id: z.string().nullable().describe('Null: requests without one.'),
 });
 
 export const overview = z.object({
   from: instant,
   to: instant,
-  bucket: z
-    .enum(['minute', 'hour', 'day'])
-    .describe('Minutes come from the rows, where an hour has few of them; hours and days, in UTC, from the sums.'),
+  bucket: z.enum(['minute', 'hour', 'day']).describe('Minutes are read from rows; hours and days (UTC) from sums.'),
   total: overviewSums,
   buckets: z.array(overviewBucket),
-  top: z.array(overviewLine).describe('Ten at most, the first by the order that was asked for.'),
-  others: overviewSums.extend({ count: z.number() }).nullable().describe('All behind the first ten.'),
+  top: z.array(overviewLine).describe('The first ten in the requested order.'),
+  others: overviewSums.extend({ count: z.number() }).nullable().describe('All others.'),
   comparison: z
     .object({ from: instant, to: instant, now: overviewSums, before: overviewSums })
     .nullable()
-    .describe('The whole hours of this stretch, and the same hours of the one before it.'),
+    .describe('The whole hours of this period, and the same hours of the previous one.'),
   latency: z
     .object({ rows: z.number(), isAll: z.boolean(), duration: percentiles, firstByte: percentiles.nullable() })
     .nullable()
-    .describe('Of the newest requests of the stretch, 1,000 at most.'),
+    .describe('Of the newest requests of the period, 1,000 at most.'),
   today: z
     .object({ from: instant, total: overviewSums, hours: z.array(z.object({ at: instant, cost: z.string() })) })
-    .describe('Since midnight, UTC; whatever the filters.'),
+    .describe('Since midnight UTC, without filters.'),
 });
 
 export const getOverview = overviewEndpoint('GET /api/overview', 'viewer', {
-  summary: 'Say what happened in the last hour, day, week or month: sums over time, the top ten, and latency',
+  summary: 'Get the last hour, day, week or month: sums over time, the top ten, and latency',
   query: overviewQuery,
   answer: overview,
 });

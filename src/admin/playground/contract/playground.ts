@@ -54,25 +54,25 @@ export const playgroundTry = z.object({
 });
 
 export const listPlaygroundModels = playgroundEndpoint('GET /api/playground/models', 'viewer', {
-  summary: 'List the models that can be tried, hidden ones too',
+  summary: 'List the models for the playground, including hidden ones',
   query: z.object({ operation: z.enum(operations).optional() }),
   answer: z.object({
     items: z.array(playgroundModel),
-    clientUrl: z.string().describe('What clients put before `/v1/...`, as this machine reaches it.'),
+    clientUrl: z.string().describe('Base URL before `/v1/...`, as seen from this machine.'),
   }),
 });
 
 export const callPlayground = playgroundEndpoint('POST /api/playground/:route', 'editor', {
-  summary: 'Send a body to a route of the gateway, through what its clients go through',
+  summary: 'Send a body to a route of the gateway, like a client',
   params: z.object({ route: z.enum(gatewayRoutes) }),
   query: z.object({
-    model: z.string().min(1).max(512).optional().describe('Where it stands in the path of the route.'),
+    model: z.string().min(1).max(512).optional().describe('The model, on routes with the model in the path.'),
   }),
   streams: 'application/json',
 });
 
 export const getPlaygroundTry = playgroundEndpoint('GET /api/playground/tries/:requestId', 'viewer', {
-  summary: 'Say what the ledger has of a try, by the x-request-id that came back',
+  summary: 'Get the ledger row of a try by its x-request-id',
   params: z.object({ requestId: z.string().regex(/^[A-Za-z0-9._-]{1,128}$/) }),
   answer: playgroundTry,
 });

@@ -37,7 +37,7 @@ export const callPlayground = implement(
   contract.callPlayground,
   async ({ params: { route }, query: { model }, context, caller, headers, signal, raw }) => {
     if (namesModelInPath(route) && model === undefined) {
-      throw invalidField('model', 'Name the model; on this route it stands in the path.');
+      throw invalidField('model', 'Name the model; on this route it is part of the path.');
     }
     const { bodyLimitBytes, uploadLimitBytes } = context.configuration.snapshot().server;
     const contentType = readForm(headers);

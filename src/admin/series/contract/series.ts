@@ -38,19 +38,16 @@ const most = { minutesEast: 14 * 60, lines: 50 };
 
 export const seriesQuery = z
   .strictObject({
-    from: fromTime.describe('An hour before `to` where it is left out.'),
-    to: toTimeOf.describe('Now where it is left out. Both are rounded outwards to minutes.'),
-    step: z
-      .enum(seriesSteps)
-      .optional()
-      .describe('How long a point is; by the length of the range where it is left out.'),
+    from: fromTime.describe('Default: an hour before `to`.'),
+    to: toTimeOf.describe('Default: now. Both are rounded outwards to minutes.'),
+    step: z.enum(seriesSteps).optional().describe('Length of a point; by default it depends on the range.'),
     zone: z.coerce
       .number()
       .int()
       .min(-most.minutesEast)
       .max(most.minutesEast)
       .default(0)
-      .describe('Minutes east of UTC, by which points of six hours and of a day begin.'),
+      .describe('Time zone in minutes east of UTC, for points of six hours and of a day.'),
     by,
     top: z.coerce
       .number()
@@ -58,14 +55,12 @@ export const seriesQuery = z
       .min(1)
       .max(most.lines)
       .default(10)
-      .describe('Lines at most; what is beyond them is one more line, `isOthers`.'),
+      .describe('Maximum of lines; all others are one more line, `isOthers`.'),
     order: z.enum(seriesOrders).default('requests'),
     latency: z
       .enum(latencyKinds)
       .default('duration')
-      .describe(
-        'Of which time the percentiles in points and the heat map are: of the request, to its first byte, until it was sent, or in a queue.',
-      ),
+      .describe('Duration for percentiles and heat map: whole request, to the first byte, until sent, or in a queue.'),
     heatmap: z.stringbool().default(false),
     compare: z
       .enum(comparisons)
@@ -90,29 +85,29 @@ const count = z.number();
 const percentiles = z
   .object({ count, p50: z.number(), p95: z.number(), p99: z.number() })
   .nullable()
-  .describe('Milliseconds, within 1 %; null where nothing was measured.');
+  .describe('Milliseconds, within 1 %; null without measurements.');
 
 const figures = z.object({
   requests: count,
   succeeded: count,
-  failed: count.describe('Ended with an error of an upstream, broke off, or nobody knows how they ended.'),
+  failed: count.describe('Ended with an error of an upstream, were cut off, or have an unknown end.'),
   refused: count.describe('Refused by the gateway: nothing was sent to an upstream.'),
-  cancelled: count.describe('The client left first.'),
+  cancelled: count.describe('The client disconnected first.'),
   cached: count.describe('Answered from the cache, at least in part.'),
   attempts: count.describe('Calls to upstreams.'),
-  failedAttempts: count.describe('Of them, those of which no answer came that serves.'),
+  failedAttempts: count.describe('Of these, calls without a usable response.'),
   items: count,
   inputTokens: count,
   outputTokens: count,
   searchUnits: count,
   cost: dollars,
-  unpriced: count.describe('Requests whose cost is not known, and is not in the sum.'),
-  savedItems: count.describe('Items of lists that nobody was asked for, as they were known.'),
+  unpriced: count.describe('Requests with unknown cost, not included in the sum.'),
+  savedItems: count.describe('Items of lists answered from the cache.'),
   saved: dollars.describe('What these would have cost.'),
   duration: percentiles,
   firstByte: percentiles,
-  overhead: percentiles.describe('Until the call was sent, waits included; of requests with one call.'),
-  wait: percentiles.describe('In the queue of an upstream; of requests that waited.'),
+  overhead: percentiles.describe('Time until the call was sent, waits included; for requests with one call.'),
+  wait: percentiles.describe('Time in the queue of an upstream; for requests that waited.'),
 });
 
 const numbers = z.array(z.number());
@@ -140,8 +135,8 @@ const points = z
 const line = z.object({
   by: z
     .partialRecord(z.enum(seriesDimensions), z.string().nullable())
-    .describe('A value for each dimension that was asked for; null where a request had none.'),
-  isOthers: z.boolean().describe('All behind the first lines, and what was too seldom to be kept apart.'),
+    .describe('A value for each requested dimension; null for requests without one.'),
+  isOthers: z.boolean().describe('All other lines, and names too rare to be stored separately.'),
   figures,
   points,
 });
@@ -149,33 +144,33 @@ const line = z.object({
 const stretch = z.object({ from: instant, to: instant });
 
 export const series = z.object({
-  from: instant.describe('As it was rounded.'),
+  from: instant.describe('The range after rounding.'),
   to: instant,
   stepMs: z.number(),
-  since: instant
-    .nullable()
-    .describe('From when on series exist, where the range begins before; null where all of it is covered.'),
+  since: instant.nullable().describe('Beginning of the stored series, if the range begins earlier; null otherwise.'),
   times: z.array(instant).describe('When each point begins; the first and the last may be cut short.'),
   total: z.object({ figures, points }),
-  lines: z.array(line).describe('By the order that was asked for; empty where nothing is split.'),
+  lines: z.array(line).describe('In the requested order; empty without a dimension.'),
   heatmap: z
     .object({
-      bounds: numbers.describe('Milliseconds: row n has what took up to the nth, and more than the one before.'),
+      bounds: numbers.describe('Milliseconds: upper bounds of the rows.'),
       counts: z.array(numbers).describe('For each of `times`, a count for each row.'),
     })
     .nullable(),
   codes: z
     .array(z.object({ code: z.string(), outcome: z.enum(rowOutcomes), requests: count }))
-    .describe('The most frequent ends other than well, ten at most.'),
+    .describe('The most frequent bad outcomes, ten at most.'),
   attemptErrors: z
     .array(z.object({ upstream: z.string(), kind: z.string(), code: z.string(), attempts: count }))
-    .describe('The most frequent failures of calls, ten at most; `code` is a status or what went wrong.'),
+    .describe('The most frequent failures of calls, ten at most; `code` is a status or the kind of failure.'),
   comparison: stretch
     .extend({
-      isCovered: z.boolean().describe('False where series do not reach so far back: there is no data.'),
+      isCovered: z.boolean().describe('False if series do not reach so far back: there is no data.'),
       figures,
-      points: points.describe('Of the same steps, each as much earlier.'),
-      lines: z.array(line.pick({ by: true, isOthers: true, figures: true })).describe('Of the same values as `lines`.'),
+      points: points.describe('The same points, shifted back in time.'),
+      lines: z
+        .array(line.pick({ by: true, isOthers: true, figures: true }))
+        .describe('For the same values as `lines`.'),
     })
     .nullable(),
 });
@@ -211,10 +206,10 @@ const evidence = z.object({
   topCode: z
     .object({ kind: z.string(), code: z.string(), attempts: count })
     .nullable()
-    .describe('The failure that was most frequent.'),
+    .describe('The most frequent failure.'),
   requestsPerSecond: z.number(),
-  weekP95Ms: z.number().nullable().describe('Of the seven days before; null where too little was called.'),
-  since: instant.nullable().describe('Since when it is so, to the minute; null where it is healthy or untested.'),
+  weekP95Ms: z.number().nullable().describe('Of the last seven days; null with too few calls.'),
+  since: instant.nullable().describe('Beginning of this state, to the minute; null if healthy or untested.'),
 });
 
 export const shownTarget = z.object({
@@ -222,15 +217,15 @@ export const shownTarget = z.object({
   upstream: z.string(),
   upstreamModel: z.string(),
   state: z.enum(shownStates),
-  reported: z.enum(reportedStates).describe('The worst that a node sees of it.'),
+  reported: z.enum(reportedStates).describe('The worst state on any node.'),
   cooldownMs: z.number(),
-  cause: z.string().nullable().describe('A sentence; null where there is nothing to say.'),
+  cause: z.string().nullable().describe('The reason as a sentence; null if there is none.'),
   evidence,
 });
 
 export const shownUpstream = z.object({
   id: z.string(),
-  state: z.enum(shownStates).describe('The worst of its targets that traffic reaches.'),
+  state: z.enum(shownStates).describe('The worst state of its targets with traffic.'),
   cause: z.string().nullable(),
   targets: z.partialRecord(z.enum(shownStates), z.number()),
   models: z.array(z.string()).describe('Of the targets in the worst state, five at most.'),
@@ -246,7 +241,7 @@ const statesQuery = z.strictObject({
 });
 
 export const listStates = seriesEndpoint('GET /api/states', 'viewer', {
-  summary: 'Say how each target of each model does, with its evidence, the worst first',
+  summary: 'Get the state of each target of each model with its evidence, worst first',
   query: statesQuery,
   answer: z.object({ items: z.array(shownTarget), next: z.string().nullable() }),
 });
@@ -259,12 +254,12 @@ const nearBudget = z.object({
   spent: dollars,
   amount: dollars,
   share: z.number(),
-  endsAt: instant.nullable().describe('When it begins anew.'),
+  endsAt: instant.nullable().describe('When the next period begins.'),
 });
 
 export const now = z.object({
   at: instant,
-  windowMs: z.number().describe('Rates and percentiles are of so long.'),
+  windowMs: z.number().describe('Window of rates and percentiles.'),
   requestsPerSecond: z.number(),
   p95Ms: z.number().nullable(),
   failedShare: z.number().nullable().describe('Of requests that were sent to an upstream.'),
@@ -273,15 +268,15 @@ export const now = z.object({
     from: instant,
     cost: dollars,
     requests: count,
-    budget: dollars.nullable().describe('Sum of what budgets allow for today, of those that are by day.'),
+    budget: dollars.nullable().describe('Sum of all daily budgets.'),
   }),
-  upstreams: z.array(shownUpstream).describe('The worst first, 100 at most.'),
+  upstreams: z.array(shownUpstream).describe('Worst first, 100 at most.'),
   upstreamCount: z.number(),
-  budgets: z.array(nearBudget).describe('Spent to 80 % or more, the fullest first, 20 at most.'),
-  alerts: z.array(alert).describe('Those that are open.'),
+  budgets: z.array(nearBudget).describe('At least 80 % spent, highest first, 20 at most.'),
+  alerts: z.array(alert).describe('Open alerts.'),
 });
 
 export const getNow = seriesEndpoint('GET /api/now', 'viewer', {
-  summary: 'Say how the gateway does now: upstreams with their state, rates, spend, budgets and open alerts',
+  summary: 'Get the present state: upstreams, rates, spend, budgets and open alerts',
   answer: now,
 });

@@ -46,7 +46,7 @@ const stepMs = {
 export const getSeries = implement(contract.getSeries, async ({ query, context }) => {
   const toMs = query.to ?? context.clock.nowMs();
   const fromMs = query.from ?? Math.max(0, toMs - hourMs);
-  if (fromMs >= toMs) throw lookAtField('from', '"from" has to be before "to".');
+  if (fromMs >= toMs) throw lookAtField('from', '"from" must be before "to".');
   const asked = toQuery(query, fromMs, toMs);
   const found = await read(context.series, asked);
   const before = query.compare === undefined ? undefined : await compare(context.series, asked, found, query.compare);

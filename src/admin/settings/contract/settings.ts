@@ -23,25 +23,25 @@ export const setting = z.object({
   updatedAt: instant.nullable(),
   document: settingDocument,
   effective: z.object({
-    webhooks: z.int().nullable().describe('How many webhooks are told of budgets.'),
+    webhooks: z.int().nullable().describe('Number of webhooks for budget alerts.'),
     retentionDays: z.number().nullable(),
     redact: z.array(z.string()).nullable(),
   }),
 });
 
 export const listSettings = settingsEndpoint('GET /api/settings', 'viewer', {
-  summary: 'List the settings that can be changed here, and what holds',
+  summary: 'List the settings that can be changed here, with their effective values',
   answer: z.object({ items: z.array(setting) }),
 });
 
 export const putSetting = settingsEndpoint('PUT /api/settings/:id', 'admin', {
-  summary: 'Change a setting that the file leaves open',
+  summary: 'Change a setting that is not in the file',
   params: settingParam,
   body: settingDocument,
   answer: z.object({ version: z.int(), warnings: z.array(z.string()) }),
 });
 
 export const deleteSetting = settingsEndpoint('DELETE /api/settings/:id', 'admin', {
-  summary: 'Go back to what holds where nobody says anything',
+  summary: 'Reset a setting to its default',
   params: settingParam,
 });

@@ -27,8 +27,8 @@ const credential = z.object({
   id: z.string(),
   from: z
     .enum(['store', 'file', 'environment', 'path'])
-    .describe('Sealed in the store, in the configuration file, in the environment, or in a file of its own.'),
-  hint: z.string().nullable().describe('The name of the variable or of the file; nothing of the secret.'),
+    .describe('Encrypted in the store, in the configuration file, in the environment, or in a separate file.'),
+  hint: z.string().nullable().describe('The name of the variable or of the file, never the secret.'),
   weight: z.number().int(),
   /** In cooldown: refused, or rate-limited. */
   resting: z.boolean(),
@@ -61,8 +61,8 @@ export const upstream = z.object({
     learned: z.number().int().nullable().describe('Calls at a time, where the limit is learned: over all nodes.'),
   }),
   healthCheck: z.boolean(),
-  shown: z.enum(shownStates).describe('By what came of its calls, as `GET /api/now` has it.'),
-  cause: z.string().nullable().describe('A sentence; null where there is nothing to say.'),
+  shown: z.enum(shownStates).describe('From the results of its calls, as in `GET /api/now`.'),
+  cause: z.string().nullable().describe('The reason as a sentence; null if there is none.'),
   ...reported,
   lanes: z.object({ interactive: laneState, bulk: laneState }),
   endpoints: z.array(endpointState).describe('Its addresses, where it has several.'),
@@ -94,25 +94,25 @@ export const testAnswer = z.object({
     z.object({ id: z.string(), status: z.number().int().describe('0: no answer.'), ok: z.boolean() }),
   ),
   problem: problem.nullable(),
-  models: z.number().int().nullable().describe('How many it lists.'),
+  models: z.number().int().nullable().describe('Number of listed models.'),
 });
 
 export const upstreamModels = z.object({
-  listed: z.boolean().describe('False: its family has no list, and names have to be written.'),
+  listed: z.boolean().describe('False: its family has no list; enter names by hand.'),
   note: z.string().nullable(),
-  ownServer: z.boolean().describe('Of a family of servers that people run themselves: nobody sends a bill.'),
+  ownServer: z.boolean().describe('Whether its family is a self-hosted server, which has no prices.'),
   items: z.array(
     z.object({
       id: z.string(),
-      operations: z.array(z.enum(operations)).nullable().describe('Null where its list does not say.'),
-      models: z.array(z.string()).describe('Public IDs that lead to it already.'),
-      price: price.nullable().describe('Its list price; null where no list has one.'),
+      operations: z.array(z.enum(operations)).nullable().describe('Null if its list does not report it.'),
+      models: z.array(z.string()).describe('Public IDs of models that use it already.'),
+      price: price.nullable().describe('Its list price; null if unknown.'),
     }),
   ),
 });
 
 export const listUpstreams = upstreamsEndpoint('GET /api/upstreams', 'viewer', {
-  summary: 'List the upstreams, wherever they are declared, and how they are',
+  summary: 'List all upstreams with their state',
   query: pageQuery.extend({
     q: z.string().max(200).optional().describe('A part of the ID, of the family, or of the address.'),
     family: z.string().max(64).optional(),
@@ -121,42 +121,42 @@ export const listUpstreams = upstreamsEndpoint('GET /api/upstreams', 'viewer', {
 });
 
 export const getUpstream = upstreamsEndpoint('GET /api/upstreams/:id', 'viewer', {
-  summary: 'Show an upstream with its document; its secrets say (sealed)',
+  summary: 'Get an upstream with its document; its secrets read (sealed)',
   answer: upstreamDetail,
 });
 
 export const putUpstream = upstreamsEndpoint('PUT /api/upstreams/:id', 'admin', {
-  summary: 'Put an upstream in, or change it; the document is an element of the file’s list `upstreams`',
+  summary: 'Create or change an upstream; the document is an element of the list `upstreams` in the file',
   body: elementDocument,
   answer: written,
 });
 
 export const deleteUpstream = upstreamsEndpoint('DELETE /api/upstreams/:id', 'admin', {
-  summary: 'Take an upstream out; it stays where models still use it',
+  summary: 'Remove an upstream; refused while models use it',
 });
 
 export const testDraft = upstreamsEndpoint('POST /api/upstreams/test', 'admin', {
-  summary: 'Connect to an upstream as it would be, and write nothing',
+  summary: 'Test an upstream before saving it',
   body: z.object({ id: z.string().min(1).max(256), document: elementDocument }),
   answer: testAnswer,
 });
 
 export const testUpstream = upstreamsEndpoint('POST /api/upstreams/:id/test', 'editor', {
-  summary: 'Connect to an upstream, and say how far that came',
+  summary: 'Test the connection to an upstream',
   answer: testAnswer,
 });
 
 export const listUpstreamModels = upstreamsEndpoint('GET /api/upstreams/:id/models', 'editor', {
-  summary: 'Ask an upstream which models it has',
+  summary: 'List the models of an upstream, as it reports them',
   answer: upstreamModels,
 });
 
 const option = z.object({
   name: z.string(),
   description: z.string(),
-  values: z.array(z.string()).nullable().describe('What it may be, where not any text.'),
+  values: z.array(z.string()).nullable().describe('Allowed values, if limited.'),
   pattern: z.string().nullable().describe('A regular expression.'),
-  form: z.string().nullable().describe('What fits the pattern, for people.'),
+  form: z.string().nullable().describe('The pattern in words.'),
   default: z.string().nullable(),
   required: z.boolean(),
 });
@@ -167,7 +167,9 @@ const offer = z.object({
   path: z.string(),
   way: z
     .enum(['passes', 'adapts', 'translated', 'made here'])
-    .describe('Bytes pass; pass save for what would be misread; are translated; or answers are made here.'),
+    .describe(
+      '`passes`: bytes are passed through; `adapts`: passed, except what would be misread; `made here`: answered by the gateway.',
+    ),
   facts: z.string().nullable(),
 });
 
@@ -179,19 +181,19 @@ export const family = z.object({
   kind: z
     .enum(['built-in', 'own-server', 'service', 'cloud'])
     .describe(
-      'Part of the gateway; a server of one’s own; a service at one address; or one with an address for each account or region.',
+      'Part of the gateway; a self-hosted server; a service with one address; or one with an address per account or region.',
     ),
-  baseUrl: z.string().nullable().describe('Its usual address; an option’s name in braces stands for its value.'),
+  baseUrl: z.string().nullable().describe('Its default address; option names in braces are replaced by their values.'),
   needsAddress: z.boolean(),
   credential: z
     .enum(['none', 'key', 'document', 'signed'])
-    .describe('None; an API key; a document such as a service account’s; or a key that signs each call.'),
+    .describe('None; an API key; a document such as that of a service account; or a key that signs each call.'),
   /** The credential's header, with default options. */
   header: z.string().nullable(),
   options: z.array(option),
   offers: z.array(offer),
   listsModels: z.boolean(),
-  bridges: z.boolean().describe('Whether it can serve further operations by way of chat.'),
+  bridges: z.boolean().describe('Whether it can serve more operations through chat.'),
   takesLegacyEngines: z.boolean(),
   builtIn: z.array(startingModel),
   starter: z.object({ apiKeyEnv: z.string(), models: z.array(startingModel) }).nullable(),

@@ -110,7 +110,7 @@ export const listUpstreamModels = implement(
     }
     const ownServer = kindOf(upstream.family, false) === 'own-server';
     if (found.kind === 'no-list') {
-      const note = 'This service has no list of models; write the name as it has it.';
+      const note = 'This service has no list of models; enter the name as the service spells it.';
       return { listed: false, note, ownServer, items: [] };
     }
     const known = (await indexOf(context.configuration.snapshot())).byUpstream.get(id)?.names;
@@ -125,7 +125,7 @@ export const listUpstreamModels = implement(
         price: toListPriceView(listedPrice(upstream.family, upstream.origin, model.id, imported)),
       }));
     const more = found.models.length - items.length;
-    return { listed: true, note: more > 0 ? `${more} more are left out; write their names.` : null, ownServer, items };
+    return { listed: true, note: more > 0 ? `${more} more are not shown; enter their names.` : null, ownServer, items };
   },
 );
 
@@ -147,7 +147,7 @@ async function compiled(id: string, { resources, configuration }: AdminContext):
 function needed(upstream: Upstream | undefined): Upstream {
   if (upstream !== undefined) return upstream;
   throw new Problem('upstream_failed', {
-    detail: 'The configuration as a whole has faults, so that nothing of it can be tried; mend those first.',
+    detail: 'The configuration has faults, so that nothing can be tested; fix those first.',
   });
 }
 
