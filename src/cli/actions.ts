@@ -61,7 +61,7 @@ function findAction<Ground>(
   if (action === undefined) {
     if (name === '') {
       const usages = Object.values(actions).map(({ usage }) => `"postern ${command} ${usage}"`);
-      throw new UserFault(`say what to do with ${command}: ${usages.join(', ')}`);
+      throw new UserFault(`${command} needs an action: ${usages.join(', ')}`);
     }
     const names = Object.keys(actions);
     const near = nearestName(name, names);

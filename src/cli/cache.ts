@@ -14,16 +14,16 @@ export const cache = actionsOf('cache', openLeniently, {
 
 function clear({ values, stdout }: CommandContext) {
   const { model } = values;
-  if (typeof model !== 'string' || model === '') throw new UserFault('say whose: postern cache clear --model M');
+  if (typeof model !== 'string' || model === '') throw new UserFault('name the model: postern cache clear --model M');
   return async ({ store, loaded }: OpenConfiguration) => {
     const { all } = loaded.snapshot.models;
     const known = all.find(({ id }) => id === model);
     if (known === undefined) throw unknown(model, all);
     if (known.cache === undefined) {
-      throw new UserFault(`the model "${model}" has no cache (models[].cache), so there is nothing to forget`);
+      throw new UserFault(`the model "${model}" has no cache (models[].cache), so there is nothing to clear`);
     }
     await forgetItemsOf(store.settings, model, 'cli');
-    stdout(`What is remembered of the items of "${model}" is forgotten on every node within a second.`);
+    stdout(`The cache of "${model}" is cleared on every node within a second.`);
   };
 }
 

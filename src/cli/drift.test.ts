@@ -51,10 +51,10 @@ test('accept and clear apply only to models that have a canary or a cache', asyn
   await run('accept', '--model', 'm');
   await withStore(async ({ settings }) => assert.equal(await settings.get(canaryBaseline('m', 'u', 'real')), null));
   await assert.rejects(run('accept', '--model', 'plain'), userFault(/no model "plain" with a canary/));
-  await assert.rejects(run('accept'), userFault(/say whose/));
+  await assert.rejects(run('accept'), userFault(/name the model/));
 
   const clearing = await setUpCommand(t, cache, configuration);
-  assert.match((await clearing.run('clear', '--model', 'm')).lines[0] ?? '', /is forgotten on every node/);
+  assert.match((await clearing.run('clear', '--model', 'm')).lines[0] ?? '', /is cleared on every node/);
   await clearing.withStore(async ({ settings }) => assert.deepEqual(await settings.get('cleared_caches'), { m: 1 }));
   await assert.rejects(clearing.run('clear', '--model', 'plain'), userFault(/has no cache/));
   await assert.rejects(clearing.run('clear', '--model', 'n'), userFault(/no model "n"; did you mean "m"\?/));

@@ -38,7 +38,7 @@ function show({ values, stdout }: CommandContext) {
     if (canaries.length + shadows.length > 0) return;
     stdout(
       nodes.length === 0
-        ? 'No gateway that shares this store is running, so nothing is known.'
+        ? 'No gateway with this store is running, so nothing is known.'
         : 'No model has a canary (models[].canary), or a shadow that was asked yet (models[].shadow).',
     );
   };
@@ -60,11 +60,11 @@ const toText = (value: number | null): string => (value === null ? '-' : value.t
 
 function accept({ values, stdout }: CommandContext) {
   const { model: id } = values;
-  if (typeof id !== 'string' || id === '') throw new UserFault('say whose: postern drift accept --model M');
+  if (typeof id !== 'string' || id === '') throw new UserFault('name the model: postern drift accept --model M');
   return async ({ store, loaded }: OpenConfiguration) => {
     const model = loaded.snapshot.models.all.find((one) => one.id === id);
     if (model?.canary === undefined) throw new UserFault(`there is no model "${id}" with a canary (models[].canary)`);
     await acceptAsItIs(store.settings, model, 'cli');
-    stdout(`What the targets of "${id}" make of its canary's texts the next time is what they are held against.`);
+    stdout(`The next canary vectors of "${id}" become its new reference.`);
   };
 }

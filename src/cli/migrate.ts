@@ -23,19 +23,19 @@ async function run(context: CommandContext): Promise<ExitCode> {
   const backTo = values['back-to'];
   const isBack = typeof backTo === 'string';
   const isCheck = values.check === true;
-  if (isBack && isCheck) throw new UserFault('--check says what is missing, --back-to sets aside: take one of them');
+  if (isBack && isCheck) throw new UserFault('--check and --back-to exclude each other');
   if (isBack) await refuseWhileRowsWait(loaded.snapshot, context);
   const names = isCheck
     ? await readMissingMigrations(store, { cwd })
     : await migrateStore(store, { cwd }, isBack ? backTo : undefined);
   for (const name of names) stdout(`${isCheck ? 'missing' : isBack ? 'set aside' : 'ran'}  ${name}`);
   if (isBack) {
-    stdout(`${backTo} runs on this store. The next start of this version takes up again what is set aside.`);
+    stdout(`${backTo} runs on this store. The next start of this version restores what is set aside.`);
     return 0;
   }
   if (names.length === 0) stdout('The store is up to date.');
   else if (isCheck && names.every((name) => passedOver.has(name))) {
-    stdout('The version that runs on this store now goes on beside these, and can be gone back to (--back-to).');
+    stdout('The previous version can still run on this store, and --back-to returns to it.');
   }
   return isCheck && names.length > 0 ? 1 : 0;
 }

@@ -33,8 +33,7 @@ export const models = commandOf('models', `${configUsage} --json`, async (contex
     ]),
   );
   printTable(head, lines, stdout);
-  if (reports.length === 0)
-    stdout('\nNo gateway that shares this store is running, so nothing is known of their health.');
+  if (reports.length === 0) stdout('\nNo gateway with this store is running, so their health is unknown.');
   return 0;
 });
 
@@ -80,7 +79,7 @@ function inWords(health: NodeHealth): string {
 function stateInWords({ state, restsForMs, why, restingCredentials }: NodeHealth): string {
   const reason = why === undefined ? '' : ` (${why})`;
   if (state === 'resting') return `resting${restsForMs > 0 ? ` ${Math.ceil(restsForMs / 1000)} s` : ''}${reason}`;
-  if (state === 'failing') return `failing, and called all the same, as it has no alternative${reason}`;
+  if (state === 'failing') return `failing, but still called, as there is no alternative${reason}`;
   if (state === 'loading') return `loading, and probed until it is ready${reason}`;
   if (state === 'probing') return `probing${reason}`;
   return restingCredentials.length === 0 ? 'healthy' : `healthy; resting: ${restingCredentials.join(', ')}`;

@@ -84,7 +84,7 @@ function toDocument(own: readonly Route[]): Json {
 }
 
 const about =
-  'Requests and answers of an OpenAI-compatible upstream pass unchanged: the schemas name what the gateway itself looks at.';
+  'Requests and answers of an OpenAI-compatible upstream pass unchanged: the schemas contain the fields that the gateway reads.';
 
 /** At one of its paths, by default its own. */
 function toOperation(route: Route, path = route.path): Json {
@@ -350,7 +350,7 @@ const errorShape = z.object({
       z.enum([...Object.keys(errorTable), ...upstreamCodes]),
       z.string().nullable().describe("The upstream's own."),
     ]),
-    upstream: z.unknown().optional().describe('What the upstream said, where its words were put into this shape.'),
+    upstream: z.unknown().optional().describe('The original error of the upstream, if it was converted to this shape.'),
   }),
   ...recordOf([...new Set(Object.values(errorMember))], (member) =>
     z
@@ -373,14 +373,14 @@ const modelShape = z.object({
   created: z.int(),
   owned_by: z.string(),
   operations: texts,
-  context_length: z.int().optional().describe('Tokens that it can hold, where the operator says.'),
-  max_output_tokens: z.int().optional().describe('Tokens that it writes at most, where the operator says.'),
-  dimensions: z.int().optional().describe('How many numbers its vectors have, where the operator says.'),
-  space: z.string().optional().describe('Of vectors: those of one space can be compared.'),
+  context_length: z.int().optional().describe('Context length in tokens, if set by the operator.'),
+  max_output_tokens: z.int().optional().describe('Maximum of output tokens, if set by the operator.'),
+  dimensions: z.int().optional().describe('Width of its vectors, if set by the operator.'),
+  space: z.string().optional().describe('Vector space: only vectors of the same space can be compared.'),
   pricing: z
     .record(z.string(), z.string())
     .optional()
-    .describe('Dollars for one of each kind, as decimal text, at the dearest of its upstreams.'),
+    .describe('US dollars per unit, as decimal text, at the most expensive of its upstreams.'),
   type: z.string().optional().describe("For Mistral's clients, as are the capabilities."),
   capabilities: z.record(z.string(), z.boolean()).optional(),
   ...cohereShape.shape,

@@ -16,7 +16,9 @@ export const check = commandOf('check', `${configUsage} --brief --json`, async (
     stdout(JSON.stringify({ ok, file: file ?? null, ...found }, null, 2));
   } else if (loaded.ok) {
     stdout(
-      file === undefined ? 'There is no configuration file; the built-in configuration holds.' : `${file} is valid.`,
+      file === undefined
+        ? 'There is no configuration file; the built-in configuration is in force.'
+        : `${file} is valid.`,
     );
     const outside =
       loaded.setOutside.length === 0 ? [] : wrapped(`Set outside of it: ${loaded.setOutside.join(', ')}.`);

@@ -121,7 +121,7 @@ function addKey(key: Part, draft: Draft): void {
   const models = key.parts('provider_configs').flatMap((config) => {
     const provider = config.text('provider') ?? '';
     config.pass('weight');
-    if (config.has('key_ids')) config.note('which credential is used is not a matter of clients here', 'key_ids');
+    if (config.has('key_ids')) config.note('clients cannot choose the credential here', 'key_ids');
     const allowed = config.texts('allowed_models').map((model) => `${provider}/${model}`);
     config.rest();
     return allowed;

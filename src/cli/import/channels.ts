@@ -134,7 +134,7 @@ const records = [
 
 export function fromChannels(file: Part, draft: Draft, types: Readonly<Record<number, string>>): void {
   const channels = findChannels(file);
-  if (channels.length === 0) throw new UserFault('no list of channels is in it: export them by GET /api/channel/');
+  if (channels.length === 0) throw new UserFault('it has no list of channels: export them with GET /api/channel/');
   const highest = Math.max(...channels.map((channel) => channel.number('priority') ?? 0));
   for (const channel of channels) addChannel(channel, draft, types, highest);
   file.pass('success', 'message', 'total', 'page', 'page_size');
@@ -173,8 +173,7 @@ function addChannel(channel: Part, draft: Draft, types: Readonly<Record<number, 
     });
   }
   const groups = channel.texts('group').filter((group) => group !== 'default');
-  if (groups.length > 0)
-    channel.note('groups are no matter of channels here; give the keys of a group its models', 'group');
+  if (groups.length > 0) channel.note('channels have no groups here; set models on the keys of a group', 'group');
   channel.pass(...records);
   channel.rest();
 }
@@ -190,7 +189,7 @@ function addUpstream(channel: Part, provider: Provider, draft: Draft, name: stri
     apiKey: provider.family === 'bedrock' ? awsKey(key, own, draft) : draft.credential(key, own),
   }));
   const region = provider.family === 'bedrock' ? (keys[0]?.split('|')[2] ?? 'us-east-1') : undefined;
-  if (keys.length === 0) channel.note('lists leave the key out: set the variable that stands for it');
+  if (keys.length === 0) channel.note('exported lists omit the key: set its environment variable');
   const version = provider.family === 'azure' ? channel.text('other') : undefined;
   return draft.upstream({
     provider,

@@ -103,7 +103,7 @@ general_settings: { master_key: ${secret('master')} }
   assert.deepEqual(config.upstreams[0].limits, { requests_per_minute: 6 });
   assert.deepEqual(notes, [
     'theirs.yaml:4  model_list[0].model_info.supports_vision  has no counterpart',
-    'theirs.yaml:11  model_list[3].litellm_params.api_base  what may be a credential in it is left out; it belongs into api_key',
+    'theirs.yaml:11  model_list[3].litellm_params.api_base  a possible credential in it is left out; put it into api_key',
     'theirs.yaml:15  model_list[5]  the provider of sagemaker/x has no family here: left out',
     'theirs.yaml:17  litellm_settings.fallbacks[0].gpt-4o  there is no model missing: left out',
     'theirs.yaml:17  litellm_settings.success_callback  has no counterpart',

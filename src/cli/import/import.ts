@@ -76,25 +76,25 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   }
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
-    `# From ${name}, by postern import. Credentials are in the environment; postern check says what this comes to.\n`,
+    `# From ${name}, by postern import. Credentials are in the environment; "postern check" shows the result.\n`,
   );
   try {
     await writeFile(join(resolve(cwd, out)), yaml, { flag: values.force === true ? 'w' : 'wx' });
   } catch (error) {
     const code = codeOf(error) ?? String(error);
-    if (code === 'EEXIST' && values.diff === true) return report(`${out} is there already, and stays as it is.`);
+    if (code === 'EEXIST' && values.diff === true) return report(`${out} exists and is unchanged.`);
     stderr(
       `postern: ${out} ${code === 'EEXIST' ? 'is there already; --force overwrites it' : `cannot be written (${code})`}`,
     );
     return 1;
   }
-  return report(`${out} is written; postern check shows what it comes to.`);
+  return report(`${out} is written; "postern check" shows the result.`);
 
   function report(done: string): 0 {
     const { names } = draft;
     stdout(done);
     if (names.length > 0) stdout(`To be set in the environment: ${names.join(', ')}`);
-    if (notes.length === 0) stdout('All of it has a counterpart.');
+    if (notes.length === 0) stdout('Everything was imported.');
     for (const { line, path, text } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
       stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${text}`);
     }

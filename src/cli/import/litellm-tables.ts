@@ -48,14 +48,14 @@ function parsed(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 const howToOpen =
-  'set LITELLM_SALT_KEY as LiteLLM has it (LITELLM_MASTER_KEY where it has none), or bring it by what GET /model/info answers';
+  'set LITELLM_SALT_KEY as in LiteLLM (or LITELLM_MASTER_KEY, if it has none), or import the response of GET /model/info';
 
 function openText(text: string, name: string, salt: string | undefined): string {
   if (salt === undefined || !isClosed(text)) return text;
   const opened = openWith(salt, text);
   // A credential may look encrypted, and is replaced by a variable.
   if (opened === undefined && name === 'model')
-    throw new UserFault('its models are closed with another key than LITELLM_SALT_KEY, or LITELLM_MASTER_KEY, says');
+    throw new UserFault('its models are encrypted with another key than LITELLM_SALT_KEY or LITELLM_MASTER_KEY');
   return opened ?? text;
 }
 
@@ -65,7 +65,7 @@ export function fromLitellmTables(tables: Part, draft: Draft): void {
     entry.pass(...records);
     const written = entry.part('litellm_params').text('model') ?? '';
     if (entry.flag('blocked')) entry.note('is blocked: left out');
-    else if (isClosed(written)) entry.note(`"${entry.text('model_name')}" is closed: ${howToOpen}; left out`);
+    else if (isClosed(written)) entry.note(`"${entry.text('model_name')}" is encrypted: ${howToOpen}; left out`);
     else addEntry(entry, draft);
   }
   const shared = new Map(tables.parts(budgets).map((part) => [part.text('budget_id') ?? '', part]));

@@ -48,11 +48,11 @@ export function fromLitellm(file: Part, draft: Draft): void {
   const balance = strategy === undefined ? undefined : balances[strategy];
   if (balance !== undefined && balance !== 'weighted') draft.balanceAll(balance);
   else if (strategy !== undefined && balance === undefined)
-    router.note('no such way to share calls; by weight', 'routing_strategy');
+    router.note('there is no such load balancing here; by weight', 'routing_strategy');
   const retries = router.number('num_retries') ?? litellm.number('num_retries');
   if (retries !== undefined) draft.attemptAll(retries + 1);
   if (litellm.take('drop_params') === true) {
-    litellm.note('is so for what can be done without; targets[].unsupported: drop goes further', 'drop_params');
+    litellm.note('is the default for optional parameters; for all, set targets[].unsupported: drop', 'drop_params');
   }
   litellm.pass('telemetry', 'set_verbose', 'num_retries', 'request_timeout', 'stream_timeout');
   litellm.rest();
@@ -87,7 +87,7 @@ function addMasterKey(general: Part, draft: Draft): void {
   draft.key('master', secret);
   if (secret.length >= shortestKey || isVariable(secret)) return;
   general.note(
-    `is shorter than the ${shortestKey} characters that a key has here at least: set its variable to a new one, and give that to its clients`,
+    `is shorter than ${shortestKey} characters, the minimum here: set its variable to a new key, and give that to its clients`,
     'master_key',
   );
 }

@@ -72,7 +72,7 @@ export class Part {
     const text = this.text(key);
     const url = text === undefined ? null : URL.parse(text);
     if (url === null || (url.username === '' && url.password === '' && url.search === '')) return text;
-    this.note('what may be a credential in it is left out; it belongs into api_key', key);
+    this.note('a possible credential in it is left out; put it into api_key', key);
     return `${url.protocol}//${url.host}${url.pathname}`;
   }
 

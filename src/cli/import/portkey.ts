@@ -26,7 +26,7 @@ function addConfig(config: Part, draft: Draft, rank: Rank): boolean {
   const mode = strategy.text('mode') ?? 'single';
   const targets = config.parts('targets');
   if (!['single', 'fallback', 'loadbalance'].includes(mode)) {
-    strategy.note('there is no such strategy; one takes over from the other', 'mode');
+    strategy.note('there is no such strategy here; failover is used', 'mode');
   }
   targets.forEach((target, index) => {
     const weight = target.number('weight');
@@ -53,7 +53,7 @@ function addTarget(target: Part, draft: Draft, { priority, weight }: Rank): bool
     target.note(
       target.has('provider')
         ? `the provider ${named} has no family here: left out`
-        : 'whose virtual key it is does not stand here: left out',
+        : 'the provider of this virtual key is unknown: left out',
     );
     return true;
   }
@@ -93,7 +93,7 @@ function addTarget(target: Part, draft: Draft, { priority, weight }: Rank): bool
     defaults: rest.length > 0 ? Object.fromEntries(rest.map((name) => [name, overrides.take(name)])) : undefined,
   });
   if (rest.length > 0)
-    target.note('stand in where the client sends none; there they went before what it sent', 'override_params');
+    target.note('apply if the client sends none; there they replaced the values of the client', 'override_params');
   addRetry(target, draft);
   target.pass('weight');
   target.rest();

@@ -165,11 +165,11 @@ test('reports what was found, left out and missing, and never prints a key', asy
   const { lines } = await run(t, { env, families: [...sampleFamilies, needy] });
   assert.deepEqual(lines, [
     'Found OPENAI_API_KEY: upstream openai, with embed-large, 4.1-instruct.',
-    'Left out: NEEDY_TOKEN; family needy needs more than a key to begin with, see docs/reference/families.md.',
+    'Left out: NEEDY_TOKEN; family needy needs more than a key, see docs/reference/families.md.',
     'Left out: POSTERN_KEY; it has 5 characters, and a key needs at least 24.',
     'Not in the environment: RANKER_API_KEY.',
-    'postern.yaml is written; postern check shows what it comes to.',
-    'A gateway that runs here without a file takes it up, if its environment has the same keys; else start it anew.',
+    'postern.yaml is written; "postern check" shows the result.',
+    'A gateway that runs here without a file loads it, if its environment has the same keys; else restart it.',
   ]);
   const { lines: bare } = await run(t, {});
   assert.match(bare[0] ?? '', /Found no key of a provider, so the built-in upstream is in the file/);

@@ -21,11 +21,9 @@ async function run({ values, configPath, env, cwd, families, stdout, stderr }: C
     return 1;
   }
   for (const line of initReport(families, env, keyFault(env.POSTERN_KEY))) stdout(line);
-  stdout(`${relative(cwd, target)} is written; postern check shows what it comes to.`);
+  stdout(`${relative(cwd, target)} is written; "postern check" shows the result.`);
   if (!named && found.file === undefined) {
-    stdout(
-      'A gateway that runs here without a file takes it up, if its environment has the same keys; else start it anew.',
-    );
+    stdout('A gateway that runs here without a file loads it, if its environment has the same keys; else restart it.');
   }
   return 0;
 }
@@ -62,7 +60,7 @@ function starterFile(families: readonly Family[], env: CommandContext['env']): s
   );
   const models = starterModels(starts);
   const blocks = [
-    '# The configuration of Postern. "postern check" validates it and shows what it comes to; a running gateway',
+    '# The configuration of Postern. "postern check" validates it and shows the result; a running gateway',
     '# reloads it when it changes. Every key is described in docs/reference/configuration.md.',
     '',
     ...serverBlock,
@@ -128,9 +126,9 @@ function modelsBlock(starters: readonly StarterModel[]): string[] {
     '    targets:',
     `      - { upstream: ${upstream}, model: ${quote(model)} }`,
   ]);
-  if (models.length === 0) return ['# Models that the upstream does not bring along:', '# models:', '#   - id: ...'];
+  if (models.length === 0) return ['# Models that the upstream does not add itself:', '# models:', '#   - id: ...'];
   return [
-    '# What clients may ask for. An ID with one * is a pattern; visible: false hides a model from lists.',
+    '# The models that clients can use. An ID with one * is a pattern; visible: false hides a model from lists.',
     'models:',
     ...models,
   ];
@@ -141,7 +139,7 @@ function defaultModelBlock(models: readonly BuiltInModel[]): string[] {
   const moderator = models.find(({ operations }) => operations.includes('moderations'));
   if (moderator === undefined) return [];
   return [
-    "# The model of requests that name none, as OpenAI's clients may do on moderations.",
+    '# The model for requests without one: clients of OpenAI may omit it on moderations.',
     'default_model:',
     `  moderations: ${quote(moderator.id)}`,
     '',
@@ -167,14 +165,14 @@ function keyFault(posternKey: string | undefined): string | undefined {
 function keysBlock(posternKey: string | undefined): string[] {
   if (posternKey !== undefined && usableSecret.test(posternKey)) {
     return [
-      '# The keys that clients come with; "postern keys create" makes more.',
+      '# The keys of clients; "postern keys create" makes more.',
       'keys:',
       '  - id: default',
       `    secret: \${POSTERN_KEY}`,
     ];
   }
   return [
-    '# Keys that clients come with can stand here too. While there is none, the first start makes one and prints it',
+    '# Keys of clients can be declared here too. Without any, the first start creates one and prints it',
     '# once; "postern keys create" makes more.',
     '# keys:',
     '#   - id: dev',
@@ -191,9 +189,7 @@ function initReport(families: readonly Family[], env: Environment, keyFault: str
   const missing: string[] = [];
   for (const { id, starter, environment = [] } of families) {
     for (const name of environment.filter((one) => env[one])) {
-      leftOut.push(
-        `Left out: ${name}; family ${id} needs more than a key to begin with, see docs/reference/families.md.`,
-      );
+      leftOut.push(`Left out: ${name}; family ${id} needs more than a key, see docs/reference/families.md.`);
     }
     if (starter === undefined) continue;
     if (env[starter.apiKeyEnv]) found.push(foundText(id, starter));
@@ -206,6 +202,6 @@ function initReport(families: readonly Family[], env: Environment, keyFault: str
 
 function foundText(family: string, { apiKeyEnv, models }: NonNullable<Family['starter']>): string {
   const names = models.map(({ id }) => id).join(', ');
-  const what = names === '' ? 'no models, as its own come and go: name those that you use' : `with ${names}`;
+  const what = names === '' ? 'no models, as its list changes: name those that you use' : `with ${names}`;
   return `Found ${apiKeyEnv}: upstream ${family}, ${what}.`;
 }

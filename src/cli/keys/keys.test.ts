@@ -209,7 +209,7 @@ test('revoke ends a key, and a second revoke changes nothing', async (t) => {
   assert.equal((await run('revoke', id)).code, 0);
   assert.equal((await find(secret))?.revokedAtMs, revokedAtMs);
   const { lines } = await run('update', id, '--name', 'n');
-  assert.deepEqual(lines, [`Key ${id} is changed; it is revoked, and stays so.`]);
+  assert.deepEqual(lines, [`Key ${id} is changed; it stays revoked.`]);
 });
 
 test('revoking an unknown ID is a fault that does not repeat the ID', async (t) => {
@@ -218,7 +218,7 @@ test('revoking an unknown ID is a fault that does not repeat the ID', async (t) 
   for (const id of [secret, "' OR 1=1 --", '%', 'key_first']) {
     await assert.rejects(
       run('revoke', id),
-      userFault(/^there is no key with this ID; "postern keys list" shows those there are$/),
+      userFault(/^there is no key with this ID; "postern keys list" shows all keys$/),
     );
   }
   await assert.rejects(

@@ -42,7 +42,7 @@ function create({ values, stdout, stderr }: CommandContext) {
     const sameName = nameWarnings(key, await store.keys.list());
     for (const warning of [...warningsOf(parts, snapshot), ...sameName]) stderr(`postern: ${warning}`);
     if (printJson({ values, stdout }, { ...describeKey(key, systemClock.nowMs()), secret })) return;
-    stdout(`Key ${key.id} is made. Its secret is shown only now; keep it safe:`);
+    stdout(`Key ${key.id} is created. Its secret is shown only now; keep it safe:`);
     printSecret(secret, stdout);
   };
 }
@@ -92,8 +92,8 @@ function update({ positionals, values, stdout, stderr }: CommandContext) {
     const sameName = change.name === undefined ? [] : nameWarnings(key, await store.keys.list());
     for (const warning of [...warningsOf(change, snapshot), ...sameName]) stderr(`postern: ${warning}`);
     if (printJson({ values, stdout }, describeKey(key, systemClock.nowMs()))) return;
-    if (key.revokedAtMs !== undefined) stdout(`Key ${id} is changed; it is revoked, and stays so.`);
-    else stdout(`Key ${id} is changed; a running gateway goes by it within two seconds.`);
+    if (key.revokedAtMs !== undefined) stdout(`Key ${id} is changed; it stays revoked.`);
+    else stdout(`Key ${id} is changed; running gateways apply it within two seconds.`);
   };
 }
 
@@ -107,15 +107,15 @@ function rotate({ positionals, values, stdout, stderr }: CommandContext) {
     const secret = createSecret();
     const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
     const key = await store.keys.rotate(id, fresh, nowMs + overlapMs, actor);
-    if (key === undefined) throw new UserFault(`key ${id} was revoked just now; create another one`);
+    if (key === undefined) throw new UserFault(`key ${id} was revoked in the meantime; create another one`);
     if (before.oldSecretUntilMs !== undefined && before.oldSecretUntilMs > nowMs) {
-      stderr('postern: the secret before the last rotation ends now, as a key has one former secret at most');
+      stderr('postern: the older secret ends now, as a key has at most one previous secret');
     }
     if (printJson({ values, stdout }, { ...describeKey(key, nowMs), secret })) return;
     stdout(`Key ${id} has a new secret. It is shown only now; keep it safe:`);
     printSecret(secret, stdout);
-    const until = overlapMs === 0 ? 'ends now' : `goes on working until ${toInstantText(nowMs + overlapMs)}`;
-    stdout(`The former secret ${until}.`);
+    const until = overlapMs === 0 ? 'ends now' : `stays valid until ${toInstantText(nowMs + overlapMs)}`;
+    stdout(`The previous secret ${until}.`);
   };
 }
 
@@ -143,5 +143,5 @@ const fileKeyOf = (id: string, { keys: declared }: Snapshot) => [...declared.val
 
 /** Never repeats the argument: it may be a secret. */
 function unknownKey(): UserFault {
-  return new UserFault('there is no key with this ID; "postern keys list" shows those there are');
+  return new UserFault('there is no key with this ID; "postern keys list" shows all keys');
 }

@@ -90,6 +90,6 @@ export function textOf(values: Values, option: string): string | undefined {
   const value = values[option];
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
-  if (text === '') throw new UserFault(`--${option} is empty; leave it out, or say which`);
+  if (text === '') throw new UserFault(`--${option} is empty; leave it out, or give a value`);
   return text;
 }

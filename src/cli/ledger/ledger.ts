@@ -45,7 +45,7 @@ function tail({ values, stdout, stderr, unread }: CommandContext) {
   const isFollowed = values.follow === true;
   const filter = { ...readFilter(values), ...readSpan(values, systemClock.nowMs()) };
   if (isFollowed && filter.toMs !== undefined) {
-    throw new UserFault('--follow and --to exclude each other: what comes has no end');
+    throw new UserFault('--follow and --to exclude each other');
   }
   const toLine = values.json === true ? (row: LedgerRow) => JSON.stringify(describeRow(row)) : toTailLine;
   return async ({ store: { ledger: rows } }: OpenConfiguration) => {
@@ -103,11 +103,11 @@ async function follow(
 
 function show({ positionals, values, stdout, stderr }: CommandContext) {
   const id = (positionals[1] ?? '').trim();
-  if (id === '') throw new UserFault('say which row: its ID, which is the x-request-id of the answer');
+  if (id === '') throw new UserFault('name the row: its ID is the x-request-id of the response');
   return async ({ store: { ledger: rows } }: OpenConfiguration) => {
     const { found, hasMore } = await findRows(id, rows);
     if (found.length === 0) {
-      throw new UserFault('the ledger holds no row with this ID: it is not over, waits in the journal, or was pruned');
+      throw new UserFault('the ledger has no row with this ID: the request is in progress, in the journal, or pruned');
     }
     for (const [index, row] of found.entries()) {
       const capture = await rows.capture(row.id);
@@ -160,7 +160,7 @@ function prune({ values, stdout }: CommandContext) {
     if (values.confirm !== true) {
       const markMs = await rows.readMark();
       stdout(`The clock says ${new Date(nowMs).toISOString()}.`);
-      if (markMs !== undefined) stdout(`By what the store has seen pass it is ${new Date(markMs).toISOString()}.`);
+      if (markMs !== undefined) stdout(`The last time in the store is ${new Date(markMs).toISOString()}.`);
       stdout(`${await rows.countBefore(beforeMs)} rows began before ${before}; --confirm deletes them.`);
       return;
     }

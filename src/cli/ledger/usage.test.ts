@@ -37,7 +37,7 @@ test('shows the last thirty days by day, with the total', async (t) => {
     'total              3       1     30       0      0      6       1.50         1          1',
     '',
     'Dollars are rounded to six decimals here; --csv and --json have all of them.',
-    'The cost of unpriced requests is not known, and is not in the sum.',
+    'The cost of unpriced requests is unknown and not in the sum.',
   ]);
 });
 

@@ -72,7 +72,7 @@ function toNotes([total = noSums, ...lines]: readonly UsageSums[]): string[] {
   if (lines.some(({ costNanos }) => costNanos % nanosShown !== 0n)) {
     notes.push('Dollars are rounded to six decimals here; --csv and --json have all of them.');
   }
-  if (total.unpriced > 0) notes.push('The cost of unpriced requests is not known, and is not in the sum.');
+  if (total.unpriced > 0) notes.push('The cost of unpriced requests is unknown and not in the sum.');
   return notes;
 }
 
@@ -145,7 +145,7 @@ export const usage = commandOf('usage', `${configUsage} --by KEY,DAY ${spanUsage
 async function run(context: CommandContext): Promise<ExitCode> {
   const { values, positionals, stdout, stderr } = context;
   if (positionals.length > 0) {
-    throw new UserFault(`usage takes no "${positionals[0]}"; write what it is about as options (postern usage --help)`);
+    throw new UserFault(`usage takes no argument "${positionals[0]}"; use options (postern usage --help)`);
   }
   if (values.csv === true && values.json === true) throw new UserFault('--csv and --json exclude each other');
   const groups = readGroups(values);
@@ -165,7 +165,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
       const dated = prices.map(({ source, asOf, models }) => ({ source, as_of: asOf, models }));
       const report = { from, to, lines: toUsageJson(lines, groups), total, prices: dated, rows_waiting: rowsWaiting };
       stdout(JSON.stringify(report, null, 2));
-    } else if (lines.length === 0) stdout('Nothing was used in this time.');
+    } else if (lines.length === 0) stdout('There was no usage in this time.');
     else for (const line of toUsageTable(lines, groups, toPriceNotes(prices, nowMs))) stdout(line);
     if (rowsWaiting > 0 && values.json !== true) stderr(inWords(rowsWaiting));
     return 0;
@@ -176,7 +176,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
 
 function inWords(rows: number): string {
   const wait = rows === 1 ? '1 row waits' : `${rows.toLocaleString('en')} rows wait`;
-  return `${wait} in the journal and ${rows === 1 ? 'is' : 'are'} not counted yet; where that lasts, GET /readyz and the log say why.`;
+  return `${wait} in the journal and ${rows === 1 ? 'is' : 'are'} not counted yet; if that lasts, GET /readyz and the log give the reason.`;
 }
 
 function readGroups(values: CommandContext['values']): readonly UsageGroup[] {

@@ -32,7 +32,7 @@ export async function findMember(store: Store, written: string): Promise<StoredM
 
 function readRole({ role }: CommandContext['values']): Role {
   const found = roles.find((one) => one === role);
-  if (found === undefined) throw new UserFault(`say what they may do: --role ${roles.join('|')}`);
+  if (found === undefined) throw new UserFault(`name a role: --role ${roles.join('|')}`);
   return found;
 }
 
@@ -40,7 +40,7 @@ type Act = (ground: OpenConfiguration) => Promise<void>;
 
 function changeRole(context: CommandContext): Act {
   const role = readRole(context.values);
-  return change(context, { role }, `is ${role} from now on, and signs in anew`);
+  return change(context, { role }, `now has the role ${role}, and must sign in again`);
 }
 
 export const disable = (context: CommandContext): Act =>
@@ -78,14 +78,16 @@ export function makeToken({ positionals, values, stdout }: CommandContext) {
   const role = readRole(values);
   const name = typeof values.name === 'string' ? values.name.trim() : '';
   if (name === '' || name.length > mostCharacters || /\p{Cc}/u.test(name)) {
-    throw new UserFault(`say what uses it, in up to ${mostCharacters} characters: --name "nightly report"`);
+    throw new UserFault(`name its purpose in up to ${mostCharacters} characters: --name "nightly report"`);
   }
   const nowMs = systemClock.nowMs();
   const expiresAtMs = typeof values.expires === 'string' ? toExpiry(values.expires.trim(), nowMs) : undefined;
   return async ({ store }: OpenConfiguration) => {
     const member = await findMember(store, positionals[1] ?? '');
     if (!reaches(member.role, role)) {
-      throw new UserFault(`a token may not more than its member, and ${toPrintable(member.email)} is ${member.role}`);
+      throw new UserFault(
+        `a token cannot have a higher role than its member: ${toPrintable(member.email)} is ${member.role}`,
+      );
     }
     const secret = createSecretWith('psa_');
     const facts = { digest: digestOf(secret), hint: hintOf(secret), memberId: member.id, name, role, expiresAtMs };
@@ -126,7 +128,7 @@ function list({ values, stdout }: CommandContext) {
     }));
     if (printJson({ values, stdout }, all)) return;
     if (all.length === 0) {
-      stdout('Nobody uses the console yet; "postern members setup-link" makes a link for its first owner.');
+      stdout('The console has no members yet; "postern members setup-link" creates a link for its first owner.');
       return;
     }
     const rows = all.map(({ email, name, role, disabled, lastSeen }) => {
@@ -141,7 +143,7 @@ function setUpLink(context: CommandContext) {
     const made = await createLinks(store.invitations, systemClock).setUp(baseOf(snapshot), actor);
     if (made === undefined) {
       throw new UserFault(
-        'the console has its first owner already; "postern members invite" lets somebody else in, "postern members reset" an owner who cannot sign in',
+        'the console has an owner already; "postern members invite" adds members, "postern members reset" helps an owner that cannot sign in',
       );
     }
     show(made, 'With this link the console gets its first owner', context);
@@ -152,7 +154,7 @@ export function invite(context: CommandContext) {
   const { values } = context;
   const email = typeof values.email === 'string' ? foldEmail(values.email) : '';
   if (!/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) || email.length > 254) {
-    throw new UserFault('say whom to invite: --email name@example.com');
+    throw new UserFault('name the person to invite: --email name@example.com');
   }
   const role = readRole(values);
   return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {

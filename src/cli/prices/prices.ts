@@ -111,10 +111,7 @@ function readCsv(
     for (const column of ofAMillion) {
       const nanos = amounts[column];
       if (nanos === undefined || nanos === 0 || nanos >= suspectNanos) continue;
-      report(
-        line,
-        `${column} looks like the price of one; prices here are for a million: write it a million times as high`,
-      );
+      report(line, `${column} looks like the price of one; prices here are for a million: multiply it by a million`);
     }
   }
   if (faults.length > 0)
@@ -168,10 +165,10 @@ function toLines({ reading: { rows, leftOut, ignored }, asOf, used, isDry }: Rep
       [...Map.groupBy(leftOut, ({ why }) => why)].map(([why, found]) => [why, found.map(({ name }) => name)]),
     ),
     ...section('Not counted, as there is no such price here', [...ignored]),
-    `${inCount(used, 'configured model')} ${used === 1 ? 'goes' : 'go'} by this list; a price that is set at a model or target wins.`,
+    `${inCount(used, 'configured model')} ${used === 1 ? 'goes' : 'go'} by this list; a price set at a model or target takes precedence.`,
     isDry
       ? 'Nothing was written.'
-      : 'It is in the store in place of any former list; a running gateway goes by it within two seconds.',
+      : 'It is in the store and replaces any earlier list; running gateways use it within two seconds.',
   ];
 }
 

@@ -167,10 +167,7 @@ test('a revoked key stays revoked, and a new key needs a new ID', async (t) => {
   await runAs(keys, {}, 'revoke', 'search-prod');
   const again = await apply(everything);
   assert.equal(again.code, 0);
-  assert.match(
-    again.errors.join('\n'),
-    /^postern: key search-prod: is revoked, and stays so; take it out of the file$/m,
-  );
+  assert.match(again.errors.join('\n'), /^postern: key search-prod: is revoked permanently; remove it from the file$/m);
   assert.match(
     (await apply(everything.replace(secret, other))).errors.join('\n'),
     /^resources\.yaml:6 {2}keys\[0\]\.id {2}"search-prod" was revoked, for good; give the new key an ID of its own$/,

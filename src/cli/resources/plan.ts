@@ -85,7 +85,7 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
 function warningsOf({ id, terms, before }: KeyToPut, snapshot: Parameters<typeof keyWarnings>[1]): string[] {
   const said = keyWarnings(terms, snapshot).map((warning) => `key ${id}: ${warning}`);
   if (before?.revokedAtMs === undefined) return said;
-  return [...said, `key ${id}: is revoked, and stays so; take it out of the file`];
+  return [...said, `key ${id}: is revoked permanently; remove it from the file`];
 }
 
 const existing = ({ kind, id }: Pick<Element, 'kind' | 'id'>, resources: readonly Resource[]): Resource | undefined =>
@@ -160,7 +160,7 @@ function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): voi
       origin: file.name,
       path: `${at[0]}[${at[1]}].metadata`,
       ...file.positionOf(at),
-      message: `lacks what --prune goes by (${said}); add it, or the next run would leave this behind`,
+      message: `lacks the notes of --prune (${said}); add them, or the next run would not prune it`,
     })),
     undefined,
   );
@@ -252,6 +252,6 @@ export interface Step {
 
 function refuseConflict({ kind, id }: Pick<Step, 'kind' | 'id'>): never {
   throw new UserFault(
-    `someone else changed ${kind} ${id} meanwhile; it stays as it is, and so does what was to come after it: apply again`,
+    `someone else changed ${kind} ${id} in the meantime; it and the elements after it are unchanged: apply again`,
   );
 }

@@ -150,7 +150,7 @@ function warnOfPricesPerToken(value: ModelEntry, location: Location): void {
     });
     if (units.length === 0) continue;
     at.warn(
-      `: ${units.join(' and ')} looks like the price of one token; prices here are for a million: write it a million times as high`,
+      `: ${units.join(' and ')} looks like the price of one token; prices here are for a million: multiply it by a million`,
     );
   }
 }
