@@ -34,20 +34,20 @@ const table = {
   invalid_api_key: unknown(401, 'This API key is not known here; check it, or ask the operator for a new one.'),
   expired_api_key: unknown(401, 'This API key has expired; ask the operator for a new one.'),
   revoked_api_key: unknown(401, 'This API key was revoked; ask the operator for a new one.'),
-  model_not_allowed: forbidden(403, 'This API key may not use the model; GET /v1/models lists what it may use.'),
+  model_not_allowed: forbidden(403, 'This API key may not use the model; GET /v1/models lists the allowed ones.'),
   route_not_allowed: forbidden(403, 'This API key may not use this route; ask the operator to allow it.'),
   ip_not_allowed: forbidden(403, 'This API key may not be used from your address; ask the operator to allow it.'),
-  model_not_found: invalid(404, 'The model does not exist; GET /v1/models lists what does.'),
+  model_not_found: invalid(404, 'The model does not exist; GET /v1/models lists the available ones.'),
   route_not_found: invalid(404, 'No route has this path.'),
-  method_not_allowed: invalid(405, 'This route does not take that method; see the Allow header.'),
+  method_not_allowed: invalid(405, 'This route does not allow the method; see the Allow header.'),
   request_timeout: invalid(
     408,
-    'The request came more slowly than server.timeouts allows; send it faster or in smaller requests.',
+    'The request arrived too slowly for server.timeouts; send it faster or in smaller requests.',
   ),
   body_too_large: invalid(413, 'The body is over the limit; send it in smaller requests.'),
   invalid_multipart: invalid(
     400,
-    'The body is no multipart/form-data that could be read; send it with a boundary, and each part with a name.',
+    'The body is not valid multipart/form-data; send it with a boundary, and each part with a name.',
   ),
   unsupported_media_type: invalid(415, 'Send the body as "Content-Type: application/json".'),
   unsupported_encoding: invalid(415, 'Send the body plain, or with Content-Encoding gzip, br, deflate or zstd.'),
@@ -57,7 +57,7 @@ const table = {
     type: 'rate_limit_error',
     message: 'A limit of this API key is reached; try again after the time in Retry-After.',
   },
-  object_not_found: invalid(404, 'The request names something that is not known here; send its content instead.'),
+  object_not_found: invalid(404, 'The request names an unknown object; send its content instead.'),
   budget_exceeded: {
     status: 429,
     type: 'insufficient_quota',
@@ -68,17 +68,14 @@ const table = {
   upstream_unreachable: upstream(502, 'The upstream could not be reached; try again later.'),
   upstream_protocol_error: upstream(
     502,
-    'The upstream sent nothing usable; try again, and tell the operator if it stays so.',
+    'The upstream gave no usable response; try again, and inform the operator if it persists.',
   ),
-  store_unavailable: ours(
-    503,
-    'What the gateway must look up or write down cannot be just now; try again in a moment.',
-  ),
+  store_unavailable: ours(503, 'The store of the gateway is unavailable; try again in a moment.'),
   no_upstream_available: upstream(
     503,
-    'No upstream of this model can be asked just now; try again after the time in Retry-After.',
+    'No upstream of this model is available at the moment; try again after the time in Retry-After.',
   ),
-  overloaded: upstream(503, 'There is more to do than can be done just now; try again after the time in Retry-After.'),
+  overloaded: upstream(503, 'The gateway is overloaded; try again after the time in Retry-After.'),
   upstream_timeout: upstream(504, 'The upstream took too long; try again later.'),
 } satisfies Record<string, ErrorRow>;
 

@@ -244,7 +244,7 @@ export function tooLarge(limitBytes: number, what: string): GatewayError {
 
 function noForm({ what, at }: MultipartFault): GatewayError {
   return new GatewayError('invalid_multipart', {
-    message: `The body is no multipart/form-data that could be read: ${what} (at byte ${at}).`,
+    message: `The body is not valid multipart/form-data: ${what} (at byte ${at}).`,
   });
 }
 

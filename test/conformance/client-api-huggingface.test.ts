@@ -80,7 +80,7 @@ test("unsupported requests are refused in Hugging Face's shape", async (t) => {
     assert.match(answer.body.toString().replaceAll('\\', ''), expected);
   }
   assertRefusal(await rig.post('/hf/models/hidden', { inputs: 'a' }), 404, {
-    error: 'The model "hidden" does not exist; GET /v1/models lists what does.',
+    error: 'The model "hidden" does not exist; GET /v1/models lists the available ones.',
   });
   assert.equal((await rig.post(path, { inputs: 'a' }, { headers: [] })).status, 401);
   assert.equal(upstream.requests.length, 0);

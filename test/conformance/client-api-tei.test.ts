@@ -158,7 +158,7 @@ test('rerank under the prefix takes texts and returns a bare list', async (t) =>
     assert.deepEqual((await asked()).body, { model: 'real', query: 'q', documents: ['a'] });
   }
   assertRefusal(await rig.post('/tei/nobody/rerank', { query: 'q', texts: ['a'] }), 404, {
-    error: 'The model "nobody" does not exist; GET /v1/models lists what does.',
+    error: 'The model "nobody" does not exist; GET /v1/models lists the available ones.',
     error_type: 'Validation',
   });
 });

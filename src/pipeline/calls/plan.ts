@@ -407,7 +407,7 @@ export function unknownModel(name: string, recordedAs?: 'model_not_allowed'): Ga
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return new GatewayError('model_not_found', {
     param: 'model',
-    message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists what does.`,
+    message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists the available ones.`,
     ...(recordedAs !== undefined && { recordedAs }),
   });
 }

@@ -323,7 +323,7 @@ export const errorRows: readonly ErrorRow[] = [
   {
     code: 'request_timeout',
     when: 'the body comes too slowly',
-    message: /more slowly than server\.timeouts allows; send it faster or in smaller requests/,
+    message: /too slowly for server\.timeouts; send it faster or in smaller requests/,
     setting: { server: { timeouts: { request: '100ms' } } },
     ask: ({ rig }) => send(rig.port, toBytes({}).subarray(0, -5)),
   },
