@@ -53,7 +53,7 @@ export default openaiCompatible({
   own: (options) => ({
     responses: {
       path: responsesAt('', options),
-      facts: 'bytes pass; what is kept there is for the project that made it',
+      facts: 'bytes pass; stored objects belong to the project that created them',
     },
     images: { path: pathAt('/images/generations', options), facts: 'bytes pass' },
     speech: { path: pathAt('/audio/speech', options), facts: 'bytes pass' },

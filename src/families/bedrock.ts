@@ -89,7 +89,7 @@ export default defineFamily({
         path: '/model/{model}/invoke',
         translation: embeddings,
         facts:
-          'Titan, Nova and Cohere models, by InvokeModel and by their names; one input a call, Cohere 96; `dimensions` but for Titan v1 and Cohere v3; Nova cuts what is too long unless `truncationMode` says otherwise; `api_key` is a Bedrock API key, or `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`',
+          'Titan, Nova and Cohere models, by InvokeModel and by their names; one input a call, Cohere 96; `dimensions` but for Titan v1 and Cohere v3; Nova truncates longer texts unless `truncationMode` says otherwise; `api_key` is a Bedrock API key, or `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`',
       },
     },
   },

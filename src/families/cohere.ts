@@ -77,7 +77,7 @@ const rerank = {
 
 const pictures: Offer = {
   path: '/v2/embed',
-  facts: 'bytes pass, for its own clients that send pictures or mixed inputs',
+  facts: 'bytes pass, for its own clients that send images or mixed inputs',
 };
 
 const chatFacts = 'bytes pass, and streams, for its own clients';
@@ -124,7 +124,7 @@ export default defineFamily({
         vectorKinds,
         translation: translateEmbeddings(embeddings),
         facts:
-          '96 texts a call; `dimensions` from v4 on; `input_type` is `search_document` where none is sent; what is too long is cut unless `truncate` is `NONE`; `output_dtype` asks for int8, uint8, binary or ubinary',
+          '96 texts a call; `dimensions` from v4 on; `input_type` is `search_document` by default; longer texts are truncated unless `truncate` is `NONE`; `output_dtype` asks for int8, uint8, binary or ubinary',
       },
     },
   }),

@@ -77,20 +77,20 @@ export default openaiCompatible({
   completions: {
     onePromptACall: true,
     misreadsTokens: true,
-    facts: 'one prompt a call, as it is unverified whether lists would pass',
+    facts: 'one prompt a call, as it is unverified whether lists are supported',
   },
   embeddings: {
     maxItems: 10,
     maxItemsOption: 'max_items',
     misreadsTokens: true,
     lacksBase64: true,
-    facts: '10 inputs a call (`max_items`); base64 is made here, as only floats are promised',
+    facts: '10 inputs a call (`max_items`); base64 is encoded by the gateway, as only floats are documented',
   },
   own: () => ({
     rerank: {
       path: '/api/v1/services/rerank/text-rerank/text-rerank',
       translation: rerank,
-      facts: '500 documents a call, 100 of models that see; others take texts only; `instruct` is served',
+      facts: '500 documents a call, 100 with multimodal models; others take texts only; `instruct` is served',
     },
   }),
 });

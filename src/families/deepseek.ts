@@ -16,6 +16,6 @@ export default openaiCompatible({
   completions: {
     onePromptACall: true,
     misreadsTokens: true,
-    facts: 'under `/beta` alone; one prompt a call; 4,096 tokens out (unverified)',
+    facts: 'under `/beta` only; one prompt a call; 4,096 output tokens (unverified)',
   },
 });

@@ -18,12 +18,13 @@ export default openaiCompatible({
   embeddings: {
     misreadsTokens: true,
     lacksBase64: true,
-    facts: 'base64 is made here (unverified whether it would come); no limit of inputs is known',
+    facts:
+      'base64 is encoded by the gateway (unverified whether the service offers it); the limit of inputs is unknown',
   },
   rerank: {
     own: [],
     echoes: 'otherwise',
     isAlwaysRead: true,
-    facts: 'its list is named `data`, so that each answer is read and written again',
+    facts: 'its list is named `data`, so that each response is translated',
   },
 });

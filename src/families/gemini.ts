@@ -76,20 +76,20 @@ export default defineFamily({
         path: '/v1beta/{model}:{verb}',
         resource: resourceOf,
         passesErrors: true,
-        facts: 'bytes pass, and errors; streams are asked for as events always',
+        facts: 'bytes and errors pass; streams are always requested as events',
       },
       embeddings: {
         path: '/v1beta/{model}:{verb}',
         resource: resourceOf,
         passesErrors: true,
-        facts: 'bytes pass, and errors; Google counts no tokens of them',
+        facts: 'bytes and errors pass; Google counts no tokens of them',
       },
     },
     interactions: {
       generate: {
         path: '/v1beta/interactions',
         passesErrors: true,
-        facts: 'bytes pass, streams and errors too; what Google keeps belongs to the project that made it',
+        facts: 'bytes pass, streams and errors too; stored objects belong to the project that created them',
       },
     },
     openai: {

@@ -109,8 +109,7 @@ export default defineFamily({
               return { judgements: [judge(list.length === 1 && isJsonList(only) ? only : list, 0)] };
             },
           }),
-          facts:
-            'text classifiers; a call for each text; what the labels mean is said in `labels`, save for common ones',
+          facts: 'text classifiers; a call for each text; set `labels` for uncommon label names',
         },
       },
     };

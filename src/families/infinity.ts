@@ -69,13 +69,13 @@ export default defineFamily({
         }),
         scores: { scale: 'sigmoid', isSwitched: true },
         facts:
-          '2,048 documents a call (`max_items`), 122,880 characters each; takes texts only; what is longer than its model reads is cut in silence',
+          '2,048 documents a call (`max_items`), 122,880 characters each; takes texts only; longer texts are truncated silently',
       },
       moderations: {
         path: '/classify',
         translation: translateModerations(classifierWith(options)),
         facts:
-          '2,048 texts a call (`max_items`), 122,880 characters each; what the labels mean is said in `labels`, save for common ones; what is longer than its model reads is cut in silence',
+          '2,048 texts a call (`max_items`), 122,880 characters each; set `labels` for uncommon label names; longer texts are truncated silently',
       },
       embeddings: {
         path: '/embeddings',
@@ -89,7 +89,7 @@ export default defineFamily({
           options,
         ),
         facts:
-          '2,048 inputs a call (`max_items`), 122,880 characters each; strips the white space around them; what is longer than its model reads is cut in silence',
+          '2,048 inputs a call (`max_items`), 122,880 characters each; strips the white space around them; longer texts are truncated silently',
       },
     },
   }),

@@ -66,7 +66,7 @@ export default defineFamily({
           maxItems: 2048,
           refusesNull: ['top_n', 'return_documents'],
         }),
-        facts: 'gives documents back unless `return_documents` is false; 2,048 documents a call (unverified)',
+        facts: 'returns documents unless `return_documents` is false; 2,048 documents a call (unverified)',
       },
       embeddings: {
         path: '/v1/embeddings',

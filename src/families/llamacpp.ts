@@ -29,7 +29,7 @@ export default openaiCompatible({
     lacksDimensions: true,
     // It answers 500, "type must be string, but is null".
     refusesNull: ['encoding_format'],
-    facts: 'wants `--embeddings` and a pooling; one width, whatever `dimensions` says',
+    facts: 'needs `--embeddings` and a pooling; one width, `dimensions` has no effect',
   },
   own: () => ({
     rerank: {

@@ -165,7 +165,10 @@ export default defineFamily({
   bridges: () => bridgesOver(chat, chatFacts),
   offers: {
     conversations: {
-      moderations: { path: '/v1/chat/moderations', facts: 'bytes pass: the last turn is judged by those before it' },
+      moderations: {
+        path: '/v1/chat/moderations',
+        facts: 'bytes pass: the last turn is classified in the context of the earlier ones',
+      },
     },
     fim: { completions: { path: '/v1/fim/completions', facts: "bytes pass, and streams, for Mistral's own clients" } },
     openai: {
@@ -179,7 +182,7 @@ export default defineFamily({
         path: '/v1/embeddings',
         vectorKinds,
         translation: translateEmbeddings(embeddings),
-        facts: '32 inputs a call (`max_items`), fewer where they are long; `dimensions` as the model allows',
+        facts: '32 inputs a call (`max_items`), fewer if they are long; `dimensions` as the model allows',
       },
     },
   },

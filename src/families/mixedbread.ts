@@ -43,12 +43,12 @@ export default defineFamily({
       rerank: {
         path: '/v1/reranking',
         translation: translateRerank(rerank),
-        facts: 'texts; `rank_fields` are made into texts here; no limit of documents is known',
+        facts: 'texts; the gateway converts `rank_fields` to texts; the limit of documents is unknown',
       },
       embeddings: {
         path: '/v1/embeddings',
         translation: openaiEmbeddings({ maxItems: 256, misreadsTokens: true }, options),
-        facts: '256 inputs a call (unverified); token IDs are decoded (unverified whether they would be taken)',
+        facts: '256 inputs a call (unverified); token IDs are decoded (unverified whether the service accepts them)',
       },
     },
   }),

@@ -83,7 +83,7 @@ export default openaiCompatible({
     embeddings: {
       path: '/v1/embeddings',
       translation: translateEmbeddings(embeddings),
-      facts: '`input_type` is `passage` where none is sent; too long is an error unless `truncate` says otherwise',
+      facts: '`input_type` is `passage` by default; longer texts are an error unless `truncate` is set',
     },
     rerank: {
       path: '{ranking_path}',

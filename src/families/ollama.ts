@@ -24,7 +24,7 @@ const native: EmbeddingWireFormat = {
 const nativeEmbeddings: Offer = {
   path: '/api/embed',
   translation: translateEmbeddings(native),
-  facts: '`truncate`, `options` and `keep_alive` are served; without `truncate: false`, what is too long is cut',
+  facts: '`truncate`, `options` and `keep_alive` are served; longer texts are truncated unless `truncate` is false',
 };
 
 export default openaiCompatible({
@@ -48,7 +48,7 @@ export default openaiCompatible({
   },
   embeddings: {
     misreadsTokens: true,
-    facts: 'what is too long is cut without a word; the first call loads the model',
+    facts: 'longer texts are truncated silently; the first call loads the model',
   },
   others: () => ({
     ollama: {

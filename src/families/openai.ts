@@ -38,7 +38,7 @@ export default defineFamily({
       edits: { path: '/edits' },
       rerank: { path: '/rerank', translation: rerankOfAnyone },
       moderations: { path: '/moderations' },
-      responses: { path: '/responses', facts: 'bytes pass; what is kept there is for the project that made it' },
+      responses: { path: '/responses', facts: 'bytes pass; stored objects belong to the project that created them' },
       images: { path: '/images/generations', facts: 'bytes pass' },
       speech: { path: '/audio/speech', facts: 'bytes pass' },
       image_edits: { path: '/images/edits', facts: 'bytes pass' },

@@ -20,17 +20,17 @@ export default openaiCompatible({
   completions: {
     onePromptACall: true,
     misreadsTokens: true,
-    facts: 'one prompt a call (unverified); `suffix` for models that fill gaps',
+    facts: 'one prompt a call (unverified); `suffix` for fill-in-the-middle models',
   },
   embeddings: {
     maxItems: 32,
     misreadsTokens: true,
-    facts: '32 inputs a call; `dimensions` for Qwen3 models alone, refused by others',
+    facts: '32 inputs a call; `dimensions` for Qwen3 models only, refused by others',
   },
   rerank: {
     own: ['max_chunks_per_doc', 'overlap_tokens'],
     // That it has no null is unverified.
     refusesNull: ['max_chunks_per_doc'],
-    facts: 'takes texts only; `max_chunks_per_doc` and `overlap_tokens` for BGE and BCE models alone',
+    facts: 'takes texts only; `max_chunks_per_doc` and `overlap_tokens` for BGE and BCE models only',
   },
 });

@@ -93,7 +93,7 @@ export default defineFamily({
       moderations: {
         path: '/predict',
         translation: translateModerations(moderationsWith(options)),
-        facts: '32 texts a call (`max_items`); what the labels mean is said in `labels`, save for common ones',
+        facts: '32 texts a call (`max_items`); set `labels` for uncommon label names',
       },
       embeddings: {
         path: '/v1/embeddings',

@@ -26,12 +26,13 @@ export default openaiCompatible({
   completions: {
     onePromptACall: true,
     misreadsTokens: true,
-    facts: 'lists of prompts are sent one a call (unverified whether they would pass); `safety_model` is judged',
+    facts: 'lists of prompts are sent one a call (unverified whether lists are supported); `safety_model` is checked',
   },
   embeddings: {
     misreadsTokens: true,
     lacksBase64: true,
-    facts: 'base64 is made here (unverified whether it would come); no limit of inputs is known',
+    facts:
+      'base64 is encoded by the gateway (unverified whether the service offers it); the limit of inputs is unknown',
   },
   rerank: {
     own: ['rank_fields'],

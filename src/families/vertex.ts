@@ -116,13 +116,13 @@ export default defineFamily({
       generate: {
         path: `${models}:{verb}`,
         passesErrors: true,
-        facts: 'bytes pass, and errors; streams are asked for as events always',
+        facts: 'bytes and errors pass; streams are always requested as events',
       },
       embeddings: {
         path: `${models}:{verb}`,
         verbs: ['embedContent'],
         passesErrors: true,
-        facts: 'bytes pass, and errors; one content a call, of models from `gemini-embedding-2` on',
+        facts: 'bytes and errors pass; one content a call, of models from `gemini-embedding-2` on',
       },
     },
     openai: {

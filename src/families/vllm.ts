@@ -35,24 +35,24 @@ export default openaiCompatible({
   streamEvents: 'any',
   at: (path) => `/v1${path}`,
   completions: {
-    facts: "token IDs are the model's own; refuses `suffix`; ignores what it does not know, `best_of` among it",
+    facts: "token IDs are the model's own; refuses `suffix`; ignores unknown parameters, such as `best_of`",
   },
   embeddings: {
     misreadsTokens: true,
     refusesNull: ['encoding_format'],
     forOtherNumbers: ['embed_dtype', 'endianness'],
-    facts: '`messages` in place of `input`; `dimensions` for Matryoshka models alone, refused by others',
+    facts: '`messages` in place of `input`; `dimensions` for Matryoshka models only, refused by others',
   },
   others: () => ({
     pooling: { embeddings: { path: '/pooling', facts: 'bytes pass: hidden states, or a vector of each token' } },
-    classes: { embeddings: { path: '/classify', facts: "bytes pass: how likely each of the model's labels is" } },
+    classes: { embeddings: { path: '/classify', facts: "bytes pass: probabilities of the model's labels" } },
     score: { rerank: { path: '/score', facts: 'bytes pass, pairs of all kinds' } },
   }),
   own: () => ({
     rerank: {
       path: '/v1/rerank',
       translation: rerank,
-      facts: 'texts or `{content}` objects; gives documents back unless `return_documents` is false',
+      facts: 'texts or `{content}` objects; returns documents unless `return_documents` is false',
     },
   }),
 });

@@ -80,11 +80,11 @@ export default defineFamily({
     contextualized: {
       embeddings: {
         path: '/v1/contextualizedembeddings',
-        facts: 'bytes pass, for chunks that are embedded in their context',
+        facts: 'bytes pass, for contextual chunk embeddings',
       },
     },
     multimodal: {
-      embeddings: { path: '/v1/multimodalembeddings', facts: 'bytes pass, for texts with pictures among them' },
+      embeddings: { path: '/v1/multimodalembeddings', facts: 'bytes pass, for texts with images' },
     },
     openai: {
       rerank: {
