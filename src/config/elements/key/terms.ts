@@ -46,7 +46,7 @@ export const keyTermFields = {
   lane: laneField(
     'Lane of its calls at a busy upstream: `interactive` goes before `bulk`. Only with `interactive` set here may a request rise to it.',
   ),
-  shape: shapeField('Shape of rerank responses and errors, if the request does not say it.'),
+  shape: shapeField('Shape of rerank responses and errors, if the request does not set it.'),
   capture: duration(60_000, longestCaptureMs)
     .optional()
     .describe('How long request and response bodies are kept in the ledger, redacted.')
@@ -71,7 +71,7 @@ const [aText, aList, pairs] = [optionTaking('text'), optionTaking('list'), optio
 
 /** The command-line form of each, in the order of its usage. */
 export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
-  project: aText('project', 'P', 'the project that it belongs to, whose limits and budgets hold as well'),
+  project: aText('project', 'P', 'its project, whose limits and budgets apply too'),
   models: aList('models', 'a,b', 'IDs of models, each with at most one `*`'),
   operations: aList('operations', 'x,y', 'the operations that it may use'),
   addresses: aList('addresses', 'cidr,..', 'IP addresses and CIDR ranges that it may be used from'),
@@ -80,11 +80,11 @@ export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
   budgets: pairs(
     'budget',
     'month=50:80%,100%',
-    'US dollars for a `day`, `week`, `month` or in `total`, with the percentages at which you are told',
+    'US dollars for a `day`, `week`, `month` or in `total`, with alert thresholds in percent',
   ),
-  metadata: pairs('metadata', 'name=text', 'what you note about it'),
-  capture: aText('capture', '7d', 'keeps what is asked and answered for so long'),
-  lane: aText('lane', 'bulk', 'whether its calls go first at a busy upstream: `interactive` or `bulk`'),
+  metadata: pairs('metadata', 'name=text', 'your own notes'),
+  capture: aText('capture', '7d', 'captures request and response bodies for this time'),
+  lane: aText('lane', 'bulk', 'its lane at a busy upstream: `interactive` goes before `bulk`'),
   shape: aText('shape', 'voyage', 'the service that its clients were written for: `cohere`, `jina`, `voyage` or `tei`'),
 };
 
