@@ -34,7 +34,7 @@ const agreement = {
 test('drift without an action shows the readings of every node, as tables or JSON', async (t) => {
   const { run, withStore } = await setUpCommand(t, drift, configuration);
   await withStore(async () => undefined);
-  assert.match((await run()).lines[0] ?? '', /No gateway that shares this store is running/);
+  assert.match((await run()).lines[0] ?? '', /No gateway with this store is running/);
   await withStore(({ health }) =>
     health.report('node-1', [], { shadows: [agreement], canaries: [{ ...state, hasChanged: true, failure: null }] }),
   );

@@ -66,7 +66,7 @@ testInBrowser(
     // A provider that does not authenticate again proves nothing, and the dialog reports it.
     const [refused] = await Promise.all([context.waitForEvent('page'), anew.click()]);
     await refused.getByRole('heading', { name: 'That was no proof' }).waitFor();
-    await proof.getByText(/does not say when you signed in/).waitFor();
+    await proof.getByText(/does not send the time of your sign-in/).waitFor();
     await visitor.shoot('proof-provider');
     await refused.close();
 

@@ -147,12 +147,12 @@ testInBrowser('a credential is asked for again where the address changes', async
   await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${other.url}/v1`);
   await save(page, 'Test the connection').click();
   await drawer(page)
-    .getByText(/write it again/)
+    .getByText(/enter it again/)
     .first()
     .waitFor();
   await save(page, 'Save').click();
   await drawer(page)
-    .getByText(/write it again/)
+    .getByText(/enter it again/)
     .first()
     .waitFor();
   assert.equal(other.requests.length, 0);

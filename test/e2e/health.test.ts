@@ -64,5 +64,5 @@ test('postern models shows healthy targets and cooldowns with reasons, and nothi
 
   gateway.signal('SIGTERM');
   await gateway.exited;
-  assert.match(await show(), /up-0: m +unknown\n +up-1: m +unknown[\s\S]*No gateway that shares this store is running/);
+  assert.match(await show(), /up-0: m +unknown\n +up-1: m +unknown[\s\S]*No gateway with this store is running/);
 });

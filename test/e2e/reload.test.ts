@@ -260,7 +260,7 @@ describe('reloading', { concurrency: 2 }, () => {
 
     const run = await runPostern(['init'], { cwd, env });
     assert.equal(run.code, 0, run.stderr);
-    assert.match(run.stdout, /A gateway that runs here without a file takes it up/);
+    assert.match(run.stdout, /A gateway that runs here without a file loads it/);
     while (!gateway.log().some(isReload)) await wait(20);
     assert.ok((await models()).includes('mistral-embed'));
     assert.ok(!(await models()).includes('local/echo'));

@@ -125,7 +125,7 @@ test('LiteLLM: without its salt only keys are imported, and a wrong salt imports
   assert.match(notes.join('\n'), /"embed" is closed: set LITELLM_SALT_KEY .* GET \/model\/info answers; left out/);
   await assert.rejects(
     bring(t, 'litellm', url, { LITELLM_MASTER_KEY: 'sk-another' }),
-    userFault(/closed with another key/),
+    userFault(/encrypted with another key/),
   );
 });
 

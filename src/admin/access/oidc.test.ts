@@ -75,7 +75,7 @@ test('an unverified address counts only if the operator allows it', async (t) =>
   const { go, provider } = await setUp(t);
   for (const email_verified of [false, undefined, 'true']) {
     provider.claims = { ...ada, email_verified };
-    await assert.rejects(go(), refused(/was verified/));
+    await assert.rejects(go(), refused(/has not verified/));
   }
   provider.claims = { sub: 'user-1', email_verified: true };
   await assert.rejects(go(), refused(/did not send your e-mail address/));

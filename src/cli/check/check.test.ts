@@ -261,7 +261,7 @@ test('--json prints the same data as values', async (t) => {
 test('without a file the built-in configuration is shown', async (t) => {
   const { code, lines } = await run(t, undefined);
   assert.equal(code, 0);
-  assert.match(String(lines[0]), /no configuration file; the built-in configuration holds/);
+  assert.match(String(lines[0]), /no configuration file; the built-in configuration is in force/);
   assert.ok(lines.some((line) => line.startsWith('local/hash-embed')));
 });
 

@@ -253,8 +253,8 @@ test('rotate shows a new secret once, and the old one works until its overlap en
   assert.match(row, /active, former secret until \d{4}-/);
 
   const { lines, errors } = await run('rotate', made.id);
-  assert.match(lines.join('\n'), /shown only now.*\n\n {2}pst_\w+\n\nThe former secret goes on working until \d{4}-/);
-  assert.match(errors.join('\n'), /the secret before the last rotation ends now/);
+  assert.match(lines.join('\n'), /shown only now.*\n\n {2}pst_\w+\n\nThe previous secret stays valid until \d{4}-/);
+  assert.match(errors.join('\n'), /the older secret ends now/);
   assert.equal(await find(made.secret), undefined);
   assert.notEqual(await find(rotated.secret), undefined);
 });
@@ -262,7 +262,7 @@ test('rotate shows a new secret once, and the old one works until its overlap en
 test('without an overlap the old secret ends at once', async (t) => {
   const { find, json, run } = await setUp(t);
   const made = await json('create');
-  assert.match((await run('rotate', made.id, '--overlap', '0s')).lines.join('\n'), /The former secret ends now\.$/);
+  assert.match((await run('rotate', made.id, '--overlap', '0s')).lines.join('\n'), /The previous secret ends now\.$/);
   assert.equal(await find(made.secret), undefined);
 });
 

@@ -14,7 +14,7 @@ test('create prints a working secret once, and says that it is shown only now', 
   const { code, lines } = await run('create', '--name', 'search team');
   assert.equal(code, 0);
   const secret = lines.map((line) => line.trim()).find(hasValidChecksum) ?? '';
-  assert.match(lines[0] ?? '', /^Key key_\w{16} is made\. Its secret is shown only now/);
+  assert.match(lines[0] ?? '', /^Key key_\w{16} is created\. Its secret is shown only now/);
   const key = await find(secret);
   assert.deepEqual(key?.models, ['*']);
   assert.equal(key?.operations, undefined);
@@ -233,7 +233,7 @@ test('an unknown action is refused with the nearest one', async (t) => {
   const { run } = await setUp(t);
   await assert.rejects(run('creat'), userFault(/^there is no "keys creat"; did you mean create\?/));
   await assert.rejects(run('constructor'), userFault(/\(there are create, list, show, update, rotate, revoke\)$/));
-  await assert.rejects(run(), userFault(/^say what to do with keys: "postern keys create /));
+  await assert.rejects(run(), userFault(/^keys needs an action: "postern keys create /));
   await assert.rejects(run('list', '--name', 'a'), userFault(/^"keys list" takes no --name/));
 });
 

@@ -82,7 +82,7 @@ test("rows are found by request ID first, then by the client's own ID", async (t
   const newest = rows.slice(2, 7).map(({ row }) => row.id);
   assert.deepEqual(shown, newest.toReversed());
   assert.match(errors.join(), /these are the newest 5/);
-  await assert.rejects(run('show', 'order-7'), userFault(/holds no row with this ID/));
+  await assert.rejects(run('show', 'order-7'), userFault(/has no row with this ID/));
   const tail = await run('tail', '--json', '--request-id', clientRequestId, '--key', 'dev', '--outcome', 'ok');
   assert.equal(tail.lines.length, 7);
   assert.equal((await run('tail', '--json', '--request-id', clientRequestId, '--key', 'b')).lines.length, 0);
@@ -112,7 +112,7 @@ test('a closed output pipe ends the command silently', async (t) => {
 test('invalid values are refused by name', async (t) => {
   const { run } = await setUp(t, []);
   const refusals: [args: string[], message: RegExp][] = [
-    [[], /say what to do with ledger: "postern ledger tail/],
+    [[], /ledger needs an action: "postern ledger tail/],
     [['tial'], /there is no "ledger tial"; did you mean tail\?/],
     [['tail', '--limit', '0'], /--limit: "0" is no whole number from 1 to 100000/],
     [['tail', '--limit', '1e3'], /--limit: "1e3" is no whole number/],
@@ -121,9 +121,9 @@ test('invalid values are refused by name', async (t) => {
     [['tail', '--from', '5d', '--to', '9d'], /--from: 5d is not before --to, 9d/],
     [['tail', '-f', '--to', '1d'], /--follow and --to exclude each other/],
     [['show'], /write it as "postern ledger show ID/],
-    [['show', ''], /say which row/],
-    [['show', "' OR ''='"], /the ledger holds no row with this ID/],
-    [['show', rowId(startMs, 77)], /the ledger holds no row with this ID/],
+    [['show', ''], /name the row/],
+    [['show', "' OR ''='"], /the ledger has no row with this ID/],
+    [['show', rowId(startMs, 77)], /the ledger has no row with this ID/],
     [['verify', '--key', 'a'], /"ledger verify" takes no --key/],
   ];
   for (const [args, message] of refusals) await assert.rejects(run(...args), userFault(message), args.join(' '));
@@ -168,7 +168,7 @@ test('prune reports what it would delete, and deletes after confirmation', async
   ]);
   await withStore((store) => store.ledger.setMark(startMs));
   const { lines } = await run('prune');
-  assert.equal(lines[1], 'By what the store has seen pass it is 2026-11-01T00:00:00.000Z.');
+  assert.equal(lines[1], 'The last time in the store is 2026-11-01T00:00:00.000Z.');
   assert.match(lines[2] ?? '', /^1 rows began before .+; --confirm deletes them\.$/);
   assert.match((await run('prune', '--confirm')).lines[0] ?? '', /^1 rows and captures .+ are deleted/);
   assert.equal((await run('tail', '--json')).lines.length, 1);

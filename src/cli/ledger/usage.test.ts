@@ -143,7 +143,7 @@ test('invalid values are refused by name', async (t) => {
     [['--outcome', 'fine'], /--outcome: there is no outcome "fine" \(there are ok, error,/],
     [['--key', ' '], /--key is empty/],
     [['--csv', '--json'], /exclude each other/],
-    [['key'], /usage takes no "key"/],
+    [['key'], /usage takes no argument "key"/],
   ];
   for (const [args, message] of refusals) await assert.rejects(run(...args), userFault(message), args.join(' '));
 });

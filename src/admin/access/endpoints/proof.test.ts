@@ -185,10 +185,10 @@ test('an old sign-in, one without auth_time, and another person do not count as 
   const { provider, store, addOwner, staleSession, prove, makeToken } = await openWithProvider(t);
   const stale = await staleSession(await addOwner(), 'oidc');
   const rows: readonly (readonly [object, RegExp])[] = [
-    [{}, /does not say when you signed in/],
+    [{}, /does not send the time of your sign-in/],
     [{ auth_time: String(secondsAgo(0)) }, /did not confirm it/],
-    [{ auth_time: secondsAgo(301) }, /did not ask anew/],
-    [{ auth_time: secondsAgo(-400) }, /did not ask anew/],
+    [{ auth_time: secondsAgo(301) }, /did not ask you to sign in again/],
+    [{ auth_time: secondsAgo(-400) }, /did not ask you to sign in again/],
     [{ auth_time: secondsAgo(0), sub: 'user-2', email: 'eve@example.com' }, /another person/],
   ];
   for (const [claims, why] of rows) {

@@ -217,7 +217,7 @@ test('failing requests and a failing upstream open alerts with subject and start
   await context.alerts.look();
   const { json } = await ask('GET', '/api/now');
   const causes = new Map(json.alerts.map((one: Record<string, unknown>) => [one.rule, one.cause]));
-  assert.equal(causes.get('error_rate'), '33.5 % of the requests of ten minutes failed: 67 of 200');
+  assert.equal(causes.get('error_rate'), '33.5 % of requests in the last ten minutes failed: 67 of 200');
   assert.match(
     String(causes.get('upstream_degraded')),
     /^eu-spare: 34 % of calls fail, mostly 503 since \d\d:\d\d UTC; affects rerank-best$/,

@@ -98,7 +98,7 @@ test('a credential does not follow to another origin: it has to be entered again
       json.fields.map((fault: { path: string }) => fault.path),
       ['api_key', 'headers.x-team'],
     );
-    assert.match(json.fields[0].message, /was written for http:\/\/127\.0\.0\.1:9; write it again/);
+    assert.match(json.fields[0].message, /was entered for http:\/\/127\.0\.0\.1:9; enter it again/);
   }
   // Another path at the same origin is permitted.
   const sameOrigin = { ...kept, base_url: 'http://127.0.0.1:9/v2' };
@@ -121,7 +121,7 @@ test('refuses file references and internal addresses', async (t) => {
   const at = async (document: object) =>
     (await ask('PUT', '/api/upstreams/x', { family: 'openai', ...document }, create)).json;
   const file = await at({ api_key_file: '/etc/hostname' });
-  assert.match(file.fields[0].message, /names a file of the machine/);
+  assert.match(file.fields[0].message, /names a file on the machine/);
   assert.equal(file.fields[0].path, 'api_key_file');
   const listed = await at({ credentials: [{ api_key_file: '/etc/hostname' }] });
   assert.equal(listed.fields[0].path, 'credentials[0].api_key_file');
