@@ -261,7 +261,7 @@ async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
     id: `price ${model}`,
     kind: 'price',
     severity: 'hint',
-    title: `| 'some requests'} cost|No price is known for ${model || 'some requests'}|| 'some requests'} cost`,
+    title: `No price is known for ${model || 'some requests'}`,
     detail: `Give ${model || 'the model'} a price, or ${targets}: until then its requests count nothing in costs and budgets.`,
     about: { kind: 'model', id: model || null },
   };
@@ -287,7 +287,7 @@ async function readExpiring({ store, clock, configuration }: AdminContext): Prom
       id: `expiry ${id}`,
       kind: 'key-expiry',
       severity: 'warning',
-      title: `| id} ends soon|The key ${name || id} expires soon|| id} ends soon`,
+      title: `The key ${name || id} expires soon`,
       detail: 'Its requests are refused from then on; extend it, or create another key.',
       about: { kind: 'key', id },
       at: toInstant(expiresAtMs),

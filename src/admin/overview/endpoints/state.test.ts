@@ -152,7 +152,7 @@ describe('the state of the gateway', () => {
     assert.match(of('budget').title, /project p is 85 % used/);
     assert.deepEqual(of('budget').about, { kind: 'project', id: 'p' });
     assert.match(of('key-expiry').title, /ci/);
-    assert.match(of('price').title, /m cost/);
+    assert.match(of('price').title, /No price is known for m/);
     assert.equal(of('secret-key').severity, 'warning', 'a store in memory has no place for a key');
   });
 
