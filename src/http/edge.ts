@@ -1,38 +1,34 @@
 /** Entry point of client requests: checks framing, route and method, answers what needs no upstream, and turns every error into a response. */
 
-import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { JsonEndpoint } from '../core/client-api.ts';
 import { anthropicHeader } from '../core/error-shape.ts';
 import { GatewayError } from '../core/errors.ts';
 import { Exchange } from '../core/exchange.ts';
-import { loopHeader, withOwnMark } from '../core/loop-mark.ts';
-import type { BodyWaiter, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
+import { withOwnMark } from '../core/loop-mark.ts';
 import type { ObjectRoute } from '../core/object-route.ts';
-import type { RequestHeaders } from '../core/request-headers.ts';
 import { type Route, routeOfCustom } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import type { Upload } from '../core/upload.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
-import { boundaryOf, isMultipart } from '../lib/multipart/part-head.ts';
-import { withMasks } from '../lib/secrets/secret-shapes.ts';
-import { traceOf } from '../lib/thrown.ts';
 import type { WireFault } from '../wire/fault.ts';
-import type { AnswerEnd, ServerAnswer } from '../wire/server-answer.ts';
+import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { toClientAddress } from './address.ts';
-import { announcedBytesOf, type BodyPlan, type BodyReader, BodyReading, bytesToBeginWith } from './body.ts';
-import { findCoding } from './coding.ts';
 import { allowOrigin, answerPreflight } from './cors.ts';
-import { toRawError, writeError, writeJson } from './error-answer.ts';
+import { answerError, toGatewayError, toRawError, writeJson } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
-import { isJsonMediaType } from './media-type.ts';
+import {
+  ClientLink,
+  clientRequestIdIn,
+  createRequestBodies,
+  factsOf,
+  type RequestBodies,
+  type RequestBodiesDeps,
+} from './request-body.ts';
 import { createRouter, methodsAt, noAnthropicFiles, type RouteMatch, type Router, type Routes } from './router.ts';
-import type { Spool } from './spool.ts';
-import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
-export interface EdgeDeps {
+export interface EdgeDeps extends RequestBodiesDeps {
   readonly clock: Clock;
   readonly routes: Routes;
   /** Marks the gateway's own calls, to detect loops. */
@@ -41,10 +37,6 @@ export interface EdgeDeps {
   isReady(): boolean;
   /** Rows waiting in the journal while the store refuses them. Undefined where it does not. */
   rowsThatWait(): number | undefined;
-  /** Where bodies get their memory. */
-  readonly bodyPool: MemoryPool;
-  /** Storage of long forms, and its disk space: undefined where the key's share, or all of it, is used up. */
-  readonly uploads: { readonly spool: Spool; enter(key: string): MemoryLease | undefined };
   /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is notified of either, once. */
   serve(
     exchange: Exchange,
@@ -82,19 +74,12 @@ interface Ended {
   reject(error: unknown): void;
 }
 
-export interface Edge {
+export interface Edge extends RequestBodies {
   /** `isAtSocket`: it came over the Unix socket, where peers have no address. */
   handle(request: ServerRequest, response: ServerAnswer, isAtSocket?: boolean): void;
   /** The whole answer to an invalid request, after which the connection ends; each character a byte. */
   refuse(fault: WireFault): string;
-  readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
-  /** Returns no promise where memory is available. */
-  takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
-  /** A JSON body, or a form where the route accepts it. */
-  readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
 }
-
-const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 
 export function createEdge(deps: EdgeDeps): Edge {
   const routers = new WeakMap<Snapshot, Router>();
@@ -232,116 +217,6 @@ export function createEdge(deps: EdgeDeps): Edge {
       : { status, ledger: { import: 'failing', rows_waiting: rowsWaiting } };
   }
 
-  function readBody(
-    exchange: Exchange,
-    { form }: Route,
-    request: ServerRequest,
-    response: ServerAnswer,
-  ): Promise<Buffer | Upload> {
-    const contentType = request.header('content-type') ?? '';
-    if (form !== undefined && isMultipart(contentType)) return readUpload(exchange, contentType, request, response);
-    if (form?.only === true) {
-      throw new GatewayError('unsupported_media_type', {
-        message: 'Send the body as "Content-Type: multipart/form-data".',
-      });
-    }
-    return readJsonBody(exchange, request, response);
-  }
-
-  async function readUpload(
-    exchange: Exchange,
-    contentType: string,
-    request: ServerRequest,
-    response: ServerAnswer,
-  ): Promise<Upload> {
-    const limitBytes = exchange.snapshot.server.uploadLimitBytes;
-    if (findCoding(request.header('content-encoding')) !== undefined) {
-      throw new GatewayError('unsupported_encoding', { message: 'Send a form plain, without Content-Encoding.' });
-    }
-    const boundary = boundaryOf(contentType);
-    if (boundary === undefined) {
-      throw new GatewayError('invalid_multipart', {
-        message: 'The Content-Type must name one boundary, of 1 to 70 of the characters that RFC 2046 allows.',
-      });
-    }
-    checkReadable(exchange, request);
-    const { bodyBytes } = request;
-    if (bodyBytes !== 'chunked' && bodyBytes > limitBytes) throw tooLarge(limitBytes, `is ${bodyBytes} bytes long`);
-    const announcedBytes = bodyBytes === 'chunked' ? undefined : Math.min(bodyBytes, inMemoryBytes);
-    const memory = await leaseFor(exchange, { limitBytes, announcedBytes, coding: undefined });
-    exchange.requestLease = memory;
-    checkReadable(exchange, request);
-    const disk = deps.uploads.enter(exchange.key?.id ?? '');
-    if (disk === undefined) throw diskFull();
-    request.askForBody();
-    const storage = { memory, disk, spool: deps.uploads.spool };
-    const link = linkOf(response);
-    const reading = new UploadReading(request, { limitBytes, boundary }, storage, link);
-    link.reads(reading);
-    return reading.whole();
-  }
-
-  function readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer> {
-    return new Promise((resolve, reject) =>
-      takeJsonBody(exchange, request, response, { onWhole: resolve, onFailed: reject }),
-    );
-  }
-
-  function takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void {
-    const { server } = exchange.snapshot;
-    const { isJson, contentEncoding } = factsOf(request.fields);
-    if (!isJson && exchange.clientApi?.takesAnyMediaType !== true) throw new GatewayError('unsupported_media_type');
-    const coding = findCoding(contentEncoding);
-    // During the look-up of its key.
-    checkReadable(exchange, request);
-    const limitBytes = server.bodyLimitBytes;
-    const plan = { limitBytes, announcedBytes: announcedBytesOf(request, limitBytes), coding };
-    const found = leaseFor(exchange, plan);
-    if (!(found instanceof Promise)) {
-      readInto(found, plan, exchange, request, response, waiter);
-      return;
-    }
-    found
-      .then((lease) => readInto(lease, plan, exchange, request, response, waiter))
-      .catch((error: unknown) => waiter.onFailed(toGatewayError(error)));
-  }
-
-  function readInto(
-    lease: MemoryLease,
-    plan: BodyPlan,
-    exchange: Exchange,
-    request: ServerRequest,
-    response: ServerAnswer,
-    waiter: BodyWaiter,
-  ): void {
-    exchange.requestLease = lease;
-    // While it waited for memory.
-    checkReadable(exchange, request);
-    const link = linkOf(response);
-    const whole = plan.coding === undefined ? request.takeWhole() : undefined;
-    if (whole !== undefined) {
-      link.onBodyRead(whole.length);
-      waiter.onWhole(whole);
-      return;
-    }
-    request.askForBody();
-    const reading = new BodyReading(request, plan, lease, link);
-    link.reads(reading);
-    reading.start(waiter);
-  }
-
-  /** Throws for a client that has left, or an unreadable request: nothing more would arrive, and no event follow. */
-  function checkReadable({ client }: Exchange, request: ServerRequest): void {
-    if (client.gone) throw new GatewayError('client_closed');
-    const { fault } = request;
-    if (fault !== undefined) throw toRefusal(fault);
-  }
-
-  function leaseFor({ key, client, snapshot }: Exchange, plan: BodyPlan): MemoryLease | Promise<MemoryLease> {
-    if (key === undefined) throw new TypeError('a body is read for a key');
-    return deps.bodyPool.enter({ key: key.id, client, waitMs: snapshot.server.bodyWaitMs }, bytesToBeginWith(plan));
-  }
-
   function refuse(fault: WireFault): string {
     const refusal = toRefusal(fault);
     const nowMs = deps.clock.nowMs();
@@ -358,9 +233,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   return {
     handle: (request, response, isAtSocket = false) => handle(request, response, isAtSocket),
     refuse,
-    readBody,
-    readJsonBody,
-    takeJsonBody,
+    ...createRequestBodies(deps),
   };
 }
 
@@ -402,67 +275,6 @@ class Answering implements Ended {
     answerError(this.#exchange, this.#request, this.#response, failure);
     this.resolve();
   }
-}
-
-/** A body that is being read. */
-interface Reading {
-  fail(error: GatewayError): boolean;
-}
-
-function linkOf({ ends }: ServerAnswer): ClientLink {
-  if (!(ends instanceof ClientLink)) throw new TypeError('a body is read for a client');
-  return ends;
-}
-
-/** Links a connection to the client's work: notified when the answer was sent, or the client left. */
-class ClientLink implements AnswerEnd, BodyReader {
-  /** While the body arrives. */
-  #reading: Reading | undefined = undefined;
-  readonly #exchange: Exchange;
-
-  constructor(exchange: Exchange) {
-    this.#exchange = exchange;
-  }
-
-  reads(reading: Reading): void {
-    this.#reading = reading;
-  }
-
-  onBodyRead(receivedBytes: number): void {
-    this.#exchange.requestBytes = receivedBytes;
-    this.#reading = undefined;
-  }
-
-  onAnswerClosed(isWhole: boolean): void {
-    const { answerLease, client } = this.#exchange;
-    answerLease?.release();
-    if (isWhole) return;
-    client.gone = true;
-    this.#reading?.fail(new GatewayError('client_closed'));
-    client.work?.clientLeft();
-  }
-}
-
-/** Facts of a head, cached for repeated heads. */
-const readFacts = (headers: RequestHeaders) => ({
-  clientRequestId: clientRequestIdIn(headers),
-  loopMark: headers.get(loopHeader),
-  forwardedFor: headers.get('x-forwarded-for'),
-  isJson: isJsonMediaType(headers.get('content-type')),
-  contentEncoding: headers.get('content-encoding'),
-});
-type HeadFacts = ReturnType<typeof readFacts>;
-
-function factsOf(fields: ServerRequest['fields']): HeadFacts {
-  fields.facts ??= readFacts(fields);
-  // Written only here.
-  return fields.facts as HeadFacts;
-}
-
-/** The client's own ID, where it is valid. */
-function clientRequestIdIn(headers: RequestHeaders): string | undefined {
-  const id = headers.get('x-request-id');
-  return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
 }
 
 function noteAddress(exchange: Exchange, request: ServerRequest, isAtSocket: boolean): void {
@@ -519,45 +331,4 @@ function writeOwn(exchange: Exchange, response: ServerAnswer, status: number, va
   exchange.status = status;
   const id = exchange.clientRequestId ?? exchange.id;
   exchange.responseBytes = writeJson(response, status, JSON.stringify(value), ['x-request-id', id]);
-}
-
-function toGatewayError(error: unknown): GatewayError {
-  if (error instanceof GatewayError) return error;
-  return new GatewayError('internal_error', { cause: error });
-}
-
-function answerError(exchange: Exchange, request: ServerRequest, response: ServerAnswer, error: GatewayError): void {
-  exchange.status = error.status;
-  exchange.errorCode = error.recordedAs;
-  exchange.errorCause = toCause(error.cause);
-  if (error.code === 'client_closed' || response.isClosed) return;
-  if (response.headersSent) {
-    response.cut(false);
-    return;
-  }
-  exchange.responseBytes = writeError(
-    response,
-    error,
-    exchange.clientRequestId ?? exchange.id,
-    triedUpstream(exchange),
-    {
-      shape: isAnthropics(exchange, request) ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
-      clientApi: exchange.clientApi,
-    },
-  );
-}
-
-function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {
-  return route?.label === 'anthropic' || request.header(anthropicHeader) !== undefined;
-}
-
-/** For operators: the upstream that failed. */
-function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
-  if (target === undefined || !snapshot.server.diagnostics) return [];
-  return ['x-postern-upstream', withMasks(target.upstream.id), 'x-postern-attempts', String(attempts)];
-}
-
-function toCause(cause: unknown): string | undefined {
-  if (cause === undefined) return undefined;
-  return traceOf(cause);
 }

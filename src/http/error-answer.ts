@@ -3,11 +3,15 @@
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { ClientApi } from '../core/client-api.ts';
-import { besideError, type ErrorShape } from '../core/error-shape.ts';
-import type { GatewayError } from '../core/errors.ts';
+import { anthropicHeader, besideError, type ErrorShape } from '../core/error-shape.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
 import { writeJson as writeJsonText } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
+import { withMasks } from '../lib/secrets/secret-shapes.ts';
+import { traceOf } from '../lib/thrown.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
+import type { ServerRequest } from '../wire/server-request.ts';
 
 /** The reader of the error. */
 interface Reader {
@@ -25,7 +29,7 @@ function toErrorBody(error: GatewayError, requestId: string, { shape, clientApi 
   return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
 }
 
-export function writeError(
+function writeError(
   response: ServerAnswer,
   error: GatewayError,
   requestId: string,
@@ -53,4 +57,51 @@ export function toRawError(error: GatewayError, requestId: string): string {
     '',
     Buffer.from(body).toString('latin1'),
   ].join('\r\n');
+}
+
+export function toGatewayError(error: unknown): GatewayError {
+  if (error instanceof GatewayError) return error;
+  return new GatewayError('internal_error', { cause: error });
+}
+
+/** Answers with the error, or cuts an answer that has begun. */
+export function answerError(
+  exchange: Exchange,
+  request: ServerRequest,
+  response: ServerAnswer,
+  error: GatewayError,
+): void {
+  exchange.status = error.status;
+  exchange.errorCode = error.recordedAs;
+  exchange.errorCause = toCause(error.cause);
+  if (error.code === 'client_closed' || response.isClosed) return;
+  if (response.headersSent) {
+    response.cut(false);
+    return;
+  }
+  exchange.responseBytes = writeError(
+    response,
+    error,
+    exchange.clientRequestId ?? exchange.id,
+    triedUpstream(exchange),
+    {
+      shape: isAnthropics(exchange, request) ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
+      clientApi: exchange.clientApi,
+    },
+  );
+}
+
+function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {
+  return route?.label === 'anthropic' || request.header(anthropicHeader) !== undefined;
+}
+
+/** For operators: the upstream that failed. */
+function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
+  if (target === undefined || !snapshot.server.diagnostics) return [];
+  return ['x-postern-upstream', withMasks(target.upstream.id), 'x-postern-attempts', String(attempts)];
+}
+
+function toCause(cause: unknown): string | undefined {
+  if (cause === undefined) return undefined;
+  return traceOf(cause);
 }
