@@ -33,6 +33,7 @@ const installedFirst = [
   { file: 'test/full/foreign.test.ts', named: 'foreign', install: () => installForeign() },
   { file: 'test/full/clients.test.ts', named: 'clients', install: installClients },
 ];
+const timeoutMs = 180_000;
 
 interface Ended {
   readonly code: number;
@@ -121,7 +122,11 @@ function sumUp(files: number): number {
   const sumOf = (what: string): number =>
     ended.reduce((sum, { output }) => sum + Number(new RegExp(`^ℹ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0), 0);
   const failed = ended.filter(({ code }) => code !== 0);
-  for (const { output } of failed) console.log(output.slice(output.lastIndexOf('\n✖ failing tests:') + 1));
+  for (const { output } of failed) {
+    for (const [error] of output.matchAll(/^ℹ Error: .*/gm)) console.log(error);
+    const at = output.lastIndexOf('✖ failing tests:');
+    if (at >= 0) console.log(output.slice(at));
+  }
   console.log(
     `\nin all ${files} files: ${sumOf('pass')} passed, ${sumOf('fail') + sumOf('cancelled')} failed, ${sumOf('skipped')} skipped`,
   );
@@ -131,20 +136,19 @@ function sumUp(files: number): number {
 /** With a number, each file has a process of its own, this many at a time, and the output is shown at once. */
 function run(files: Part, how: number | 'one process' | 'one file'): Promise<Ended> {
   const isShown = typeof how === 'number';
+  // A file whose tests have failed may leave a process behind, and would wait for it for ever.
+  const alone = ['--test-reporter=spec', `--test-timeout=${timeoutMs}`, '--test-force-exit'];
   const modes = {
-    'one process': ['--test', '--test-isolation=none'],
+    'one process': ['tools/test-part.ts', `--timeout=${timeoutMs}`],
     // As --test starts it.
-    'one file': ['--test-force-exit'],
+    'one file': alone,
   };
   const child = spawn(
     process.execPath,
     [
       '--disable-warning=ExperimentalWarning',
       '--max-semi-space-size=32',
-      '--test-reporter=spec',
-      '--test-timeout=180000',
-      // A file whose tests have failed may leave a process behind, and would wait for it for ever.
-      ...(isShown ? ['--test', '--test-force-exit', `--test-concurrency=${how}`] : modes[how]),
+      ...(isShown ? ['--test', ...alone, `--test-concurrency=${how}`] : modes[how]),
       ...files,
     ],
     {

@@ -39,10 +39,13 @@ const casesOf: Readonly<Partial<Record<Operation, Cases>>> = {
 
 /** Made in this process, so there is no wire to record; its own tests are beside it. */
 const overTheWire = families.filter((family) => !isMadeHere(offersOf(family, standardOptions(family))));
+/** All before the first test: one that is missing fails the file. */
+const withFixtures = await Promise.all(
+  overTheWire.map(async (family) => ({ family, fixture: await fixtureOf(family) })),
+);
 
-for (const family of overTheWire) {
-  describe(`family ${family.id}`, async () => {
-    const fixture = await fixtureOf(family);
+for (const { family, fixture } of withFixtures) {
+  describe(`family ${family.id}`, () => {
     const offered = offeredIn(offersOf(family, standardOptions(family)));
 
     const closings: (() => unknown)[] = [];
