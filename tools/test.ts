@@ -21,10 +21,10 @@ const apart = [
   'src/lib/token-ids.test.ts',
   'test/conformance/uploads.test.ts',
 ];
-/** Takes longer than a part of all others: it has one of its own, and that begins first. */
-const longest = ['test/conformance/families.test.ts'];
-/** To start a process for each file would take longer than most files do; with so many for each lane no lane waits long for the last one. */
-const partsPerLane = 2;
+/** Take as long as a part of all others: they have one of their own, and that begins first. */
+const longest = ['test/conformance/families.test.ts', 'test/conformance/official-matrix.test.ts'];
+/** Of the smallest part: to begin a part takes two seconds of CPU, as most load the whole gateway. */
+const fewestFiles = 30;
 /** Of `full` without the browser: what takes a minute or more begins first. */
 const minutes = ['image', 'chaos-traffic', 'chaos-books', 'package', 'postgres-store', 'upgrade', 'compose'].map(
   (name) => `test/full/${name}.test.ts`,
@@ -64,17 +64,27 @@ else process.exitCode = mode === 'full' ? await runFull() : await runUnits();
 /** Many files in one process, a few processes at a time. */
 async function runUnits(): Promise<number> {
   const files = globSync(unit).sort();
-  const shared = files.filter((file) => ![...apart, ...longest].includes(file));
-  const count = lanes * partsPerLane;
-  const waiting: Part[] = Array.from({ length: count }, (_, part) =>
-    shared.filter((_, index) => index % count === part),
-  );
+  const waiting = partsOf(files.filter((file) => ![...apart, ...longest].includes(file)));
   for (const some of [apart, longest]) waiting.unshift(files.filter((file) => some.includes(file)));
   const directory = makeTemporary();
   process.env.TMPDIR = directory;
   await Promise.all(Array.from({ length: lanes }, () => runAll([waiting], 'one process')));
   rmSync(directory, { recursive: true, force: true });
   return sumUp(files.length);
+}
+
+/** The first parts are large, as to begin one takes time, and the last ones small, so that all lanes end at about the same time. */
+function partsOf(files: readonly string[]): Part[] {
+  const parts: Part[] = [];
+  let left = files;
+  while (left.length > 0) {
+    const size = Math.max(fewestFiles, left.length / (lanes + 1));
+    const every = Math.max(1, Math.floor(left.length / size));
+    // Those of a folder take about the same time.
+    parts.push(left.filter((_, index) => index % every === 0));
+    left = left.filter((_, index) => index % every !== 0);
+  }
+  return parts;
 }
 
 /** Hundreds of stores are written to and synced: on a disk that takes long, and no test sees a difference. */
