@@ -243,13 +243,19 @@ test('texts that belong together are not split', async (t) => {
   assert.equal(setup.upstreams[0]?.requests.length, 1);
 });
 
-test('a list that needs too many calls is refused before the first', async (t) => {
+test('a list may need 2,048 calls, and one that needs more is refused before the first', async (t) => {
   const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 1 }] });
   const input = Array.from({ length: 2_049 }, (_, index) => String(index));
   assertError(await setup.rig.post('/v1/embeddings', { model: 'm', input }), 'body_too_large', {
     message: /2049 calls.*2048/,
   });
   assert.equal(setup.upstreams[0]?.requests.length, 0);
+  const most = input.slice(1);
+  assert.equal(
+    (await setup.rig.post('/v1/embeddings', { model: 'm', input: most })).body.toString(),
+    embeddingsOf(most),
+  );
+  assert.equal(setup.upstreams[0]?.requests.length, 2_048);
 });
 
 test('a list uses free slots, and leaves them to waiting requests', async (t) => {

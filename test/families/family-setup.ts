@@ -9,7 +9,7 @@ import type { RawResponse } from '../support/clients/raw-client.ts';
 import { type Rig, type Scope, startRig, testKey } from '../support/gateways/rig.ts';
 import type { FamilyFixture, WireCall, WireReply } from './fixture.ts';
 
-/** Where each of 2,048 texts is a call, a busy machine takes its time. */
+/** Where each of many texts is a call, a busy machine takes its time. */
 const askTimeoutMs = 60_000;
 
 export interface Setup {
