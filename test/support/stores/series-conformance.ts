@@ -159,12 +159,12 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
     test('agree with the rows over any interval, filtered and split, after roll-up and late rows', async (t) => {
       const clock = createFakeClock(startMs);
       const store = await openStore(t, clock);
-      const rows = [...someRows(3_000, 7)];
+      const rows = [...someRows(1_200, 7)];
       const known: LedgerRow[] = [];
       const random = createRandom(11);
       // In no order: most come long after their minute, hour and day were rolled up.
       for (let part = 0; part < 6; part++) {
-        const some = rows.slice(part * 500, part * 500 + 500);
+        const some = rows.slice(part * 200, part * 200 + 200);
         await fill(store, some);
         known.push(...some);
         clock.advance(16 * hourMs);
@@ -278,7 +278,7 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
       const store = await openStore(t, clock);
       await fill(
         store,
-        [...someRows(500, 5)].filter(({ startedAtMs }) => startedAtMs < startMs + dayMs),
+        [...someRows(150, 5)].filter(({ startedAtMs }) => startedAtMs < startMs + dayMs),
       );
       const question = { ...all, fromMs: startMs, toMs: startMs + 40 * dayMs };
       const before = await store.series.read(question);
@@ -318,21 +318,21 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
 export async function checkFormerRows(store: Store, reopen: () => Promise<readonly [Store, Store]>): Promise<void> {
   // Four weeks ago, by the clock of the system, which migrations go by.
   const firstMs = Math.floor(Date.now() / dayMs) * dayMs - 28 * dayMs;
-  const rows = [...someRows(900, 13)].map((row, number) => {
+  const rows = [...someRows(300, 13)].map((row, number) => {
     const startedAtMs = row.startedAtMs - startMs + firstMs;
     return { ...row, startedAtMs, id: rowId(startedAtMs, 13_000_000 + number) };
   });
-  await fill(store, rows.slice(0, 600));
+  await fill(store, rows.slice(0, 200));
   const [one, other] = await reopen();
   const question = { ...all, fromMs: firstMs, toMs: firstMs + 27 * dayMs };
   const before = await one.series.read(question);
   assert.ok(before.sinceMs > firstMs + 4 * dayMs);
   // Late ones of the time before: they are in blocks, and in the rows that come into blocks.
-  await fill(one, rows.slice(600, 750));
+  await fill(one, rows.slice(200, 250));
   const looks = async (each: Store) => {
     while ((await each.series.read(question)).sinceMs > 0) await each.series.tend(400 * dayMs, Date.now());
   };
-  await Promise.all([looks(one), looks(other), fill(other, rows.slice(750))]);
+  await Promise.all([looks(one), looks(other), fill(other, rows.slice(250))]);
   const found = await one.series.read(question);
   assert.equal(found.sinceMs, 0);
   assertSums(found.total, rows, 'all');
