@@ -30,7 +30,7 @@ async function open(t: TestContext) {
   const store = await openStore('sqlite:postern.db', { cwd });
   t.after(() => store.close());
   const rows = Array.from({ length: 250 }, (_, at) =>
-    imported({ startedAtMs: Date.now() - minuteMs, model: `m-${at}` }),
+    imported({ startedAtMs: query.toMs - minuteMs, model: `m-${at}` }),
   );
   await store.ledger.import('j', rows, { segment: 1, offset: 1 });
   return { store, data: { url: 'sqlite:postern.db', cwd } };
