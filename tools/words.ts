@@ -6,16 +6,20 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** In the singular and in lower case, each with its replacement. */
+/** Words in the singular, and phrases, in lower case, each with its replacement. */
 const banned: ReadonlyMap<string, string> = new Map([
+  ['comes to', 'results in'],
   ['course', 'route plan'],
   ['desk', 'what it does: editor, limit server'],
   ['door', 'client API, or listener'],
+  ['goes by', 'uses'],
+  ['held against', 'compared with'],
   ['house', 'parent process, or the setup of a test'],
   ['keeper', 'the thing itself: budgets, memory pool'],
   ['leftover', 'fallback response'],
   ['mend', 'fix'],
   ['purse', 'local allowance'],
+  ['put in force', 'apply'],
   ['rests', 'is in cooldown, or pauses'],
   ['say', 'report, log, or what it contains'],
   ['seat', 'connection quota'],
@@ -23,6 +27,8 @@ const banned: ReadonlyMap<string, string> = new Map([
   ['suspicion', 'fault attribution'],
   ['tell', 'report, notify or distinguish'],
   ['told', 'reported, notified, listed or expected'],
+  ['under way', 'in flight, or in progress'],
+  ['unmoved', 'unchanged'],
   ['who', 'the client, caller, member or service that is meant'],
   ['whoever', 'the service, request or person that is meant'],
   ['whose', 'the owner, or its type'],

@@ -71,7 +71,7 @@ export class HeldReservation implements Reservation {
     this.nanos = beforehand.nanos;
   }
 
-  /** After the settlement, of the upstreams only the one that answered. */
+  /** After settlement, upstream accounts of the answering upstream only. */
   get accounts(): readonly string[] {
     const own = this.#beforehand.hold?.accounts ?? [];
     const entries = this.#isSettled ? this.#answered : (this.#entries ?? []);

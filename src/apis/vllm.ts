@@ -28,7 +28,7 @@ function textsIn(value: Json | undefined, field: string, model: Json | undefined
   });
 }
 
-/** One text, and the texts to compare with it. */
+/** Reads one text, and the texts to compare with it. */
 function askedIn(body: JsonObject): Asked {
   const { model } = body;
   const named = sides.find(([one, other]) => body[one] !== undefined && body[other] !== undefined);

@@ -52,7 +52,7 @@ export interface PacedCall extends WaitingCall {
 
 /** Calls that wait for a rate limit of one upstream. */
 export interface Pacing {
-  /** How long a new call of the lane must wait, as others go first; undefined where there are none. */
+  /** Wait of a new call of the lane behind other calls; undefined if there are none. */
   behindMs(lane: Lane): number | undefined;
   /** Wait at least so long; a call that is refused again keeps the first position. */
   wait(call: PacedCall, inMs: number): void;
@@ -102,11 +102,11 @@ export class Tried extends CallerCall {
   #targets: Target[] | undefined = undefined;
   #credentials: Credential[] | undefined = undefined;
   #leases: TargetLease[] | undefined = undefined;
-  /** A call is under way there, so the next one goes to another target. */
+  /** A call is in flight there, so the next one goes to another target. */
   busy: Target | undefined = undefined;
   /** The next call may go to this target only, which was tried before. */
   only: Target | undefined = undefined;
-  /** The first target was chosen although all are in cooldown: so others may be as well. */
+  /** Set when all targets are in cooldown and one was chosen all the same; others may then be chosen too. */
   resorted = false;
   /** Calls sent: from the second on, each counts against the retry budget. */
   sent = 0;

@@ -126,7 +126,7 @@ export interface ListAnswered {
   readonly cacheUse: CacheUse | undefined;
   /** For each item from the cache: its counts when it was computed, by path. */
   readonly saved: readonly ReadonlyMap<string, string>[];
-  /** Some of these counts are shares, by length, of an answer to several items. */
+  /** Some of these counts are computed: an answer for several items, divided by their lengths. */
   readonly isAbout: boolean;
   readonly origin: {
     readonly contentType: string | undefined;

@@ -84,7 +84,7 @@ export interface Answer {
   readonly translated?: Translated | undefined;
   /** Fields that an answer made in this process ignored. */
   readonly ignored?: readonly string[] | undefined;
-  /** Usage in a part of it that is left out. Read at the end. */
+  /** Usage from a part that is not sent to the client. Read at the end. */
   readonly countedApart?: Usage | undefined;
   /** Hands over `waiting` and all that follows. Called once. */
   take(sink: AnswerSink): void;

@@ -73,7 +73,7 @@ export interface ApiEntry {
 
 interface StandIn {
   readonly name: string;
-  /** As those of required fields. */
+  /** Allowed JSON types, written as for required fields. */
   readonly kinds: string;
   /** For models that accept it, or for clients of this shape. */
   readonly allowed: 'accepts_messages' | RerankShape;

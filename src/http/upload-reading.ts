@@ -94,7 +94,7 @@ export class UploadReading implements RequestSink, MultipartSink {
     this.#reader.onBodyRead(this.#receivedBytes);
     this.#gathering.drop();
     this.#waiting = [];
-    // What is being written still comes to its end.
+    // Writes in progress are finished.
     this.#file?.close();
     this.#storage.disk.release();
     this.#request.resume();

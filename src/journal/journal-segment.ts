@@ -129,7 +129,7 @@ export class SegmentWriter {
     this.#files.close(this.#file);
   }
 
-  /** For an empty segment. */
+  /** Deletes the file of an empty segment. */
   remove(): void {
     this.#files.close(this.#file);
     removeIfThere(this.path, this.#files);

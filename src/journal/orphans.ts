@@ -46,7 +46,7 @@ export function createOrphanClaims({ ownSlot, isSecure, ...deps }: OrphansDeps):
     });
 }
 
-/** Changes with every write into the slot. */
+/** A fingerprint of the directory, which changes with every write to it. */
 function lookOf(directory: string): string {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.journal') || name === storeFile)

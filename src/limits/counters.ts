@@ -13,7 +13,7 @@ export class HolderCount {
   readonly id: string;
   /** Open exchanges and pending questions. */
   open = 0;
-  /** Of them, those under a concurrency limit; and the number that the shared counter has. */
+  /** Requests in flight under a concurrency limit; and their number in the shared counter. */
   held = 0;
   heldReported = 0;
   /** Exchanges that have begun without a reservation yet. */

@@ -23,7 +23,7 @@ export interface Refused {
   readonly retryAfterMs: number;
   /** For the client; see `retryAfterSOf`. */
   readonly retryAfterS: number;
-  /** It asks for more than the limit itself, and never passes. */
+  /** The request is larger than the limit itself, so it never passes. */
   readonly isForever: boolean;
   /** For the client: which limit, and what to do. */
   readonly message: string;

@@ -6,7 +6,7 @@ export const slots = bucketsPerWindow + 1;
 
 export class Window {
   readonly bucketMs: number;
-  /** By bucket modulo `slots`; a bucket is a number of bucket lengths since the clock began. */
+  /** Indexed by bucket number modulo `slots`; bucket 0 begins when the clock does. */
   readonly #amounts = new Float64Array(slots);
   /** Amounts that the shared counter does not know yet; may be negative. */
   #untold: Float64Array | undefined = undefined;

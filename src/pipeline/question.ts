@@ -49,7 +49,7 @@ export interface Form {
   readonly bytes: number;
   /** Undefined where the form has none. */
   readonly model: NameSpan | undefined;
-  /** Parts that may name another model to an upstream. */
+  /** Parts in which some upstream would read the name of another model. */
   readonly others: readonly NamedModel[];
   /** Of all its files together. */
   readonly fileBytes: number;

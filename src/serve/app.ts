@@ -392,7 +392,7 @@ export function createApp(deps: AppDeps) {
     /** The state of every target. It may pause at every `yield`. */
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
-    /** Of uploads in flight. */
+    /** Disk space of uploads in flight. */
     uploadDisk: () => uploadDisk,
     background: () => background.count,
     batches: () => batches.count,

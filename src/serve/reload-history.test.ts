@@ -74,7 +74,7 @@ test('overwritten and restored changes are separate audit log entries', async (t
     for (const node of nodes) node.swapped(next);
   };
   const two = await load({ upstreams: [upstream('http://two.example')] });
-  // The file has the third content already when the second one is put in force.
+  // The file has the third content already when the second one is applied.
   const three = await load({ upstreams: [upstream('http://three.example')] });
   swap(two);
   swap(three);

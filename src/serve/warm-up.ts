@@ -1,6 +1,6 @@
 /**
  * Warm-up before the port opens: throw-away gateways in this process serve requests over loopback, so that the engine has compiled the path of
- * a request before a client needs it. All that they write to is their own, and goes with them.
+ * a request before a client needs it. Their stores are in memory.
  */
 
 import { Buffer } from 'node:buffer';
@@ -36,7 +36,7 @@ import { type AppDeps, createApp } from './app.ts';
 
 interface WarmUpDeps {
   readonly families: readonly Family[];
-  /** Those with metrics. */
+  /** Routes that have metrics. */
   readonly routes: readonly Route[];
   readonly isDirect: boolean;
   readonly log: Log & DebugLog;
@@ -75,7 +75,7 @@ export async function warmUp(deps: WarmUpDeps): Promise<void> {
   }
 }
 
-/** How many requests were answered. */
+/** Returns the number of answered requests. */
 async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
   await using closers = new AsyncDisposableStack();
   try {
@@ -208,7 +208,7 @@ function ask(port: number, first: number, endsAtMs: number): Promise<number> {
   });
 }
 
-/** Answers by the path of the request. */
+/** A fake upstream: the request path selects its response. */
 async function openUpstream(closers: AsyncDisposableStack): Promise<number> {
   const server = createServer({ noDelay: true }, (socket) => {
     let answer: Buffer | undefined;

@@ -27,7 +27,7 @@ const samples: readonly Sample[] = operations.flatMap((operation): Sample[] => {
 /** More would scroll the key off the screen. */
 const mostLines = 6;
 
-/** Shown, or in a file that its owner can read. */
+/** The secret is printed, or written to a file that only the owner can read. */
 type KeyOutput = { readonly secret: string } | { readonly file: string };
 
 /** Where no model answers yet. */

@@ -29,7 +29,7 @@ const flushing = (maxOutputLength: number): ZlibOptions => ({ maxOutputLength, f
 
 const decodeGzip: Decoder = (encoded, most) => gunzipSync(encoded, flushing(most));
 
-/** Decodes as far as the bytes go. */
+/** Decode truncated input as far as possible. */
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip: decodeGzip,
   'x-gzip': decodeGzip,

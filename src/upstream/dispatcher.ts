@@ -313,7 +313,7 @@ function busyness(option: Option | undefined): number {
   return option === undefined ? Number.POSITIVE_INFINITY : (option.view.health.inFlight + 1) / option.weight;
 }
 
-/** Calls under way count as well: who was the fastest is not fast any more once everybody is there. */
+/** Calls in flight count as well: the fastest target slows down once all calls go to it. */
 function fastest(options: readonly Option[], nowMs: number): number {
   let best = 0;
   let leastCost = Number.POSITIVE_INFINITY;

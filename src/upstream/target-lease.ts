@@ -19,7 +19,7 @@ import { type AutoLimit, Baselines } from './slots/auto-limit.ts';
 import { Promised } from './slots/bulk-governor.ts';
 import type { SlotWaiter } from './slots/slots.ts';
 
-/** A target, or a credential, that begins to rest or is back. */
+/** A target or credential that enters or leaves cooldown. */
 export interface CooldownChange {
   readonly upstream: string;
   /** Absent where the whole credential is meant. */
@@ -63,7 +63,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   readonly #keyTicket: number;
   readonly #limitTicket: number;
   #judged = false;
-  /** Of a whole request that was answered with a failure, and for how many failures that counted. */
+  /** Mark of a body that was answered with a failure, and the number of failures that counted. */
   #failedBody: string | undefined = undefined;
   #failedWeight = 0;
   #worked = false;

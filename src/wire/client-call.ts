@@ -23,7 +23,7 @@ export interface ClientRequest {
   readonly lines?: string | undefined;
   /** Pieces are sent one after the other, without a copy; what is stored is read when its turn comes. */
   readonly body?: Buffer | readonly Piece[] | undefined;
-  /** It may not be sent again: it goes on a new connection where the server tends to close those that it answered on. */
+  /** It must not be sent twice: uses a new connection if the server often closes connections after a response. */
   readonly isOnce?: boolean | undefined;
 }
 

@@ -64,7 +64,7 @@ export function openPlain({ host, port, address = host, path, secure }: ServerAd
 
 const shortBytes = 64 * 1024;
 const longBytes = 256 * 1024;
-/** Shorter than that, and the next piece is read into what all sockets share. */
+/** After a shorter read, the socket reads into the shared buffer again. */
 const quietBytes = 16 * 1024;
 /** What is read into it is copied before anything else is read. */
 const shared = Buffer.allocUnsafeSlow(shortBytes);

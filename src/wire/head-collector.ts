@@ -21,7 +21,7 @@ export class HeadCollector {
     this.#limitBytes = limitBytes;
   }
 
-  /** What came, from the beginning of the head; more than the head where what follows came with it. */
+  /** All received bytes from the beginning of the head, and perhaps some of the body. */
   get bytes(): Buffer {
     return this.#hold.bytes;
   }

@@ -20,7 +20,7 @@ type Purpose = 'sign_in' | 'proof';
 
 interface Proved {
   readonly member: StoredMember;
-  /** As `sessions.open` takes it. */
+  /** Time of the last authentication; default: see `sessions.open`. */
   readonly provedAtMs?: number | undefined;
 }
 
@@ -98,7 +98,7 @@ export function createSignIn({ store: { members, audit }, clock, sessions, throt
 /** Step-up authentication: how long a proof of identity is valid for sensitive actions. */
 const freshMs = 5 * 60_000;
 
-/** In both directions: a clock that was set back must not extend it. */
+/** Times in the future do not count: a clock set back must not extend it. */
 const isFresh = (provedAtMs: number | undefined, nowMs: number): boolean =>
   provedAtMs !== undefined && Math.abs(nowMs - provedAtMs) < freshMs;
 

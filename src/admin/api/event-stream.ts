@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts';
 import { type Needed, reaches } from '../roles.ts';
 
 export interface ServerEvent {
-  /** Default `message`. */
+  /** Name of the event; default `message`. */
   readonly name?: string;
   /** Sent back as `Last-Event-ID` on a reconnect. */
   readonly id?: string;

@@ -1,4 +1,4 @@
-/** Traffic and last use of keys, and lists of keys in their order. */
+/** Traffic and last use of keys, and lists of keys sorted by either. */
 
 import type * as z from 'zod';
 import { type SeriesLine, wholeStretch } from '../../core/store/series.ts';

@@ -29,7 +29,6 @@ const mostNamed = 5;
 
 export interface States {
   readonly atMs: number;
-  /** The worst first. */
   readonly targets: readonly ShownTarget[];
   readonly upstreams: readonly ShownUpstream[];
   readonly shown: ShownIndex;

@@ -70,7 +70,7 @@ export async function readTables(url: string, cwd: string, { needed, more }: Wan
   }
 }
 
-/** As a document would have it, without nulls. */
+/** Drops null columns, as documents omit absent fields. */
 function toPlainRow(row: ForeignRow): ForeignRow {
   const entries = Object.entries(row).map(([name, value]): [string, unknown] => [name, toPlain(value)]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

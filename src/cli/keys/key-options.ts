@@ -23,7 +23,7 @@ const needed: readonly string[] = ['models'] satisfies KeyTermName[];
 const singleTerms = terms.filter(([, { takes }]) => takes !== 'pairs');
 const takeable = terms.filter(([term]) => !needed.includes(term));
 
-/** `--no-limits`: each takes away one term. */
+/** `--no-limits` and the like: each removes one term. */
 export const takingOptions: readonly string[] = takeable.map(([term]) => `no-${term}`);
 
 export const takingUsage = takingOptions.map((option) => `[--${option}]`).join(' ');

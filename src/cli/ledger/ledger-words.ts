@@ -101,7 +101,7 @@ export function toTailLine(row: LedgerRow): string {
     .trimEnd();
 }
 
-/** In scripts' spelling. */
+/** Names in snake_case, for JSON output. */
 export function toSnakeNames<T>(units: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(units).map(([name, value]) => [toSnakeName(name), value]));
 }

@@ -130,7 +130,7 @@ function namesWanted(issue: Issue): string[] {
   return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(namesWanted) : [];
 }
 
-/** The schema's errors are phrased as expectations. */
+/** The messages of the schema are expectations, such as `a number`. */
 function wanted(issue: Issue): string {
   if (!issue.message.startsWith('Invalid input')) return issue.message;
   return issue.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'a mapping of keys to values';

@@ -71,7 +71,7 @@ export interface OperationRow {
   readonly mostBy?: string;
   /** A price in any of these units covers most of a request's cost; empty where it is free. */
   readonly billedBy: readonly Unit[];
-  /** Another operation; a service that has that one most likely has this one too. */
+  /** Another operation: a service with that one usually has this one too. */
   readonly companionOf?: string;
   /** Wherever the companion is served or permitted, this one is as well, without being configured. */
   readonly isImplied?: true;
@@ -93,7 +93,7 @@ export interface OperationRow {
   readonly sample: { readonly body: Fields; readonly brief?: Fields };
   /** The smallest request that any model can answer. */
   readonly trial: Fields;
-  /** The call in OpenAI's own libraries, and what to show of the answer, where they have it. */
+  /** The call in OpenAI's libraries, and the part of the response to print; undefined if they lack it. */
   readonly sdk?: { readonly call: string; readonly python: string; readonly node: string };
 }
 

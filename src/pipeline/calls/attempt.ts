@@ -277,7 +277,7 @@ class Attempts {
     }
   }
 
-  /** After its first call it continues like any other. */
+  /** True only until the first call. */
   get #isOnlyAtOnce(): boolean {
     return this.#plan.isOnlyAtOnce === true && this.#tried.sent === 0 && this.#exchange.tries.length === 0;
   }

@@ -229,7 +229,7 @@ export class PartCall implements PartWork {
   }
 }
 
-/** Its estimate and its bill are parts of the whole's. */
+/** The exchange of one part: with its share of the estimate and of the bill. */
 function exchangeFor(whole: Exchange): Exchange {
   const part = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
   part.lane = whole.lane;

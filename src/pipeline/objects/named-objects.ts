@@ -20,7 +20,7 @@ import { countNames, countTexts, hasEscapedLetter, isNameIn } from '../json-name
 import type { ParsingMemory } from '../parsing-memory.ts';
 import type { Question } from '../question.ts';
 
-/** The field, or the type of object, that names it. */
+/** The field, or object type, in which the ID was found. */
 export interface Naming extends StoredName {
   readonly param: string;
 }
@@ -140,7 +140,7 @@ function* readingIn(
 
 /** A name with its quotes and the colon. */
 const nameInJson = /("(?:[^"\\]|\\.){2,80}")\s{0,8}:/g;
-/** No name is longer, with its surroundings. */
+/** Longer than any name with its key and quotes. */
 const overlapBytes = 512;
 
 const folded = (name: string): string =>

@@ -113,7 +113,7 @@ export function saidIn(document: string): Said | undefined {
 /** In characters; documents of files and batches are far shorter. */
 const longestDocument = 16_384;
 
-/** As stored for lists; undefined where it is too long. */
+/** The document to store for lists; undefined if it is too long. */
 export const toDocument = (said: string): string | undefined => (said.length <= longestDocument ? said : undefined);
 
 export interface Listing {

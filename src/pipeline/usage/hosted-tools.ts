@@ -8,7 +8,7 @@ type Model = Pick<RoutePlan['model'], 'context' | 'maxToolCalls'>;
 /** Above any model, and small enough for exact products. */
 const mostTokens = 1_000_000_000;
 
-/** `field`: the one that requests them. */
+/** `field`: the field that requests these tools. */
 export function withTools(
   estimate: RequestEstimate,
   reported: HostedTools | undefined,

@@ -18,7 +18,7 @@ type SharedNames = Pick<
 
 type SharedRow = { -readonly [K in keyof LedgerSharedTable]: LedgerSharedTable[K] };
 
-/** By node, key and model. */
+/** Nested by node, key and model. */
 type KnownRows = Map<string, Map<string, Map<string | null, SharedRow[]>>>;
 
 export class SharedValues {

@@ -187,7 +187,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     },
     limitHit: (holder: HolderKind, measure: Measure | 'concurrency') => limitHits.get(`${holder} ${measure}`)?.add(1),
     budgetHit: (holder: HolderKind, period: BudgetPeriod) => budgetHits.get(`${holder} ${period}`)?.add(1),
-    /** A changed configuration was put in force, or refused. */
+    /** A changed configuration was applied, or refused. */
     reloaded(isInForce: boolean): void {
       reloads[isInForce ? 'applied' : 'refused'].add(1);
       wasReloaded = isInForce;

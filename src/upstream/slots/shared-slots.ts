@@ -39,7 +39,7 @@ export class SharedSlots {
     this.#shared.delete(upstream);
   }
 
-  /** A call waits for a slot, or was denied one. Requests of one turn are one claim. */
+  /** A call waits for a slot, or was denied one. Requests of one event-loop turn make one claim. */
   ask(upstream: string): void {
     const shared = this.#shared.get(upstream);
     if (shared === undefined || this.#isAsked) return;

@@ -236,7 +236,7 @@ interface PriceFieldsProps {
   readonly form: UseFormReturnType<ModelValues>;
   /** `price`, or `targets.0.price` of a target. */
   readonly path: string;
-  /** The effect of an empty price. */
+  /** Text shown for an empty price. */
   readonly standard: string;
 }
 

@@ -14,7 +14,7 @@ export interface Call {
   readonly model: string;
   /** For a form, its fields, with files by their names. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Instead of JSON. */
+  /** The parts of a form, instead of a JSON body. */
   readonly form?: readonly FormPart[];
 }
 
@@ -96,7 +96,7 @@ export async function callGateway(call: Call, { signal, key, onEvent }: CallOpti
 const namesModel = (route: GatewayRoute): boolean =>
   route === 'engines-embeddings' || hasModelInPath(operationRows[route]);
 
-/** Undefined for text. */
+/** The audio type; undefined for a text response. */
 function toSoundType({ route }: Call, { ok, headers }: Response): string | undefined {
   const type = headers.get('content-type') ?? '';
   const said = /^audio\/[\w.+-]+/.exec(type)?.[0];

@@ -48,7 +48,7 @@ import { Money } from '../../parts/words/numbers.tsx';
 import { requestWords } from '../../parts/words/operations.ts';
 import { FirstUpstream } from './first-upstream.tsx';
 
-/** Until the gateway goes by what was just written. */
+/** Waits until the gateway uses the new configuration. */
 const settlingMs = 700;
 
 export default function SetUp() {

@@ -169,7 +169,6 @@ interface NarrowingProps {
   readonly label?: string;
 }
 
-/** A link to all requests with the same value. */
 function Narrowing({ field, value, label }: NarrowingProps) {
   if (value === null) return <Nothing />;
   const query = new URLSearchParams({ [field]: value });

@@ -66,5 +66,5 @@ export function describeTry({ outcome, detail }: Pick<Try, 'outcome' | 'detail'>
   return detail === null ? words : `${words} (${detail})`;
 }
 
-/** Not every listed call was sent. */
+/** The list also has calls that were not sent. */
 export const isAnswered = ({ outcome }: Pick<Try, 'outcome'>): boolean => outcome === 'answered';

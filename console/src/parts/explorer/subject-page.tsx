@@ -194,7 +194,7 @@ function SubjectTraffic({ kind, id }: { readonly kind: Kind; readonly id: string
 
 const shownEntries = 20;
 
-/** Who changed it, with before and after; each former document can be put in force again. */
+/** Its changes with author, before and after; each former document can be restored. */
 function History({ kind, id, onRestore }: Pick<SubjectPageProps, 'kind' | 'id' | 'onRestore'>) {
   const { data, error, refetch } = useQuery({
     queryKey: ['audit', 'of', kind, id],

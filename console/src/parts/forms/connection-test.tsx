@@ -46,7 +46,7 @@ export function ConnectionTest({ isTesting, result, error }: ConnectionTestProps
 const atFields =
   /^(?:id|base_url|api_key|credentials|options|headers|forward_headers|response_headers|timeouts|limits|pace|endpoints|endpoint_zone|health_check|tls\.server_name|answer_limit|base64|legacy_engines)/;
 
-/** What stands at a field is not said twice. */
+/** Omits errors that are already shown at their field. */
 function inWords(error: unknown): string {
   if (!(error instanceof ApiError) || error.fields.length === 0) return toMessage(error);
   const others = error.fields.filter(({ path }) => !atFields.test(path));

@@ -101,7 +101,7 @@ export function formatPriceDay(asOf: string): string {
 export function formatRelative(at: string | number | Date, nowMs: number): string {
   const apartMs = new Date(at).getTime() - nowMs;
   const apart = Math.abs(apartMs);
-  // What just happened is never ahead: the time that it is held against is a few seconds old.
+  // A recent event is never in the future: the reference time is a few seconds old.
   if (apart < 5 * secondMs || (apartMs > 0 && apart < 16 * secondMs)) return relative.format(0, 'second');
   if (apart < minuteMs) return relative.format(Math.round(apartMs / secondMs), 'second');
   if (apart < hourMs) return relative.format(Math.round(apartMs / minuteMs), 'minute');

@@ -65,7 +65,7 @@ function checkHedge({ location, value, served, called, isComplete }: CompiledMod
   }
 }
 
-/** A `total` is never shorter than the `first_byte` beside it. */
+/** Only `first_byte` is compared: `total` is never shorter. */
 function checkHedgeTime({ location, served, called }: CompiledModel, afterMs: Hedge['afterMs']): void {
   if (afterMs === 'p95') return;
   for (const located of called) {

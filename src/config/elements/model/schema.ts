@@ -1,4 +1,4 @@
-/** An element of `models`, key by key. */
+/** Schema of an element of `models`. */
 
 import * as z from 'zod';
 import { scoreScales } from '../../../core/scores.ts';

@@ -48,7 +48,7 @@ interface NewUpstream {
   readonly location: Location;
 }
 
-/** The same with its options applied to the family. */
+/** An upstream whose family has the options applied. */
 interface Optioned extends NewUpstream {
   readonly options: Options;
   readonly auth: Auth | undefined;
@@ -146,7 +146,7 @@ function compileUpstream(made: NewUpstream): Upstream {
     timeouts: toTimeouts(entry.timeouts, location.at('timeouts')),
     paceMs: entry.pace,
     limits: toLimits(entry, location.at('limits')),
-    // How much is under way at a time is bounded where the connections are.
+    // Connections bound the number of calls in flight.
     caps: toCaps({ ...entry, limits: { ...entry.limits, concurrency: undefined } }, location),
     tls: entry.tls && toUpstreamTls(entry.tls, location.at('tls')),
     addresses,

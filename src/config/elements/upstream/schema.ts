@@ -1,4 +1,4 @@
-/** An element of `upstreams`, key by key. */
+/** Schema of an element of `upstreams`. */
 
 import * as z from 'zod';
 import { screens } from '../../../core/snapshot.ts';
