@@ -41,7 +41,7 @@ export class ServerAnswer {
   headersSent = false;
   /** Nothing more will be written. */
   isEnded = false;
-  /** It has left whole, or the connection is no more. */
+  /** It was sent completely, or the connection has closed. */
   isClosed = false;
   /** Names and values in turn, for whatever head it will have. */
   readonly standing: string[] = [];

@@ -1,6 +1,6 @@
 /**
  * A staged incident: a week of ordinary traffic, then an upstream that fails 30 %, one that is three times slower, a key out of
- * budget, and a model that drifted. The script keeps a log of what it did; the console is held against it and against the ledger.
+ * budget, and a model that drifted. The script keeps a log of what it did; the console is compared with it and with the ledger.
  */
 
 import assert from 'node:assert/strict';

@@ -41,7 +41,7 @@ const budgetRequests = 60;
 const budgetNanos = budgetRequests * checkNanos;
 const backWithinMs = 3_000;
 const revokedWithinMs = 2_000;
-/** A statement that was under way when nodes were cut off is given up after 30 s; until then its rows wait. */
+/** A statement that was running when nodes were cut off is given up after 30 s; until then its rows wait. */
 const importedWithinMs = { usual: 20_000, cutOff: 40_000 };
 const rssBarBytes = 64 * 1024 * 1024;
 const patienceMs = 60_000;

@@ -277,7 +277,7 @@ async function readAnswers(port: number, parts: readonly string[]): Promise<RawR
   }
 }
 
-/** Until nothing more happens: what a client left behind may still be under way. */
+/** Waits until nothing more happens: requests of a client that left may still run. */
 async function quiet(rig: Rig, upstream: FakeUpstream): Promise<void> {
   for (let seen = -1; seen !== rig.settled.length + upstream.requests.length; await wait(quietMs)) {
     seen = rig.settled.length + upstream.requests.length;

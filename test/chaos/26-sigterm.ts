@@ -148,7 +148,7 @@ function createHandler(random: () => number): Handler {
       }
       return;
     }
-    // Most at once, some slow enough to be under way whenever the signal comes.
+    // Most at once, some slow enough to be running whenever the signal comes.
     await reply.sleep(random() < 0.05 ? 700 : random() * 20);
     return reply.json(200, { ok: true });
   };

@@ -21,7 +21,7 @@ const sizes: Readonly<Record<Scale, Size>> = {
 };
 
 const clients = 16;
-/** So long that most requests are under way at a reload, and end after it. */
+/** So long that most requests are in flight at a reload, and end after it. */
 const longestAnswerMs = 60;
 const longestPauseMs = 60;
 const reactionLimitMs = 10_000;

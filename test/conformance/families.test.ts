@@ -124,7 +124,7 @@ async function replay(setup: Setup, { route, ask, headers, wire, answer }: Pair)
   const open = [...wire];
   const made = new Map<unknown, WireCall>();
   setup.answerWith((call) => {
-    // Calls of one request are under way together, and may come in any order.
+    // Calls of one request are simultaneous, and may arrive in any order.
     const index = open.findIndex((one) => one.path === call.path && isSame(call, one.body));
     const [next] = open.splice(Math.max(0, index), 1);
     if (next === undefined) return { status: 500, body: 'one call too many' };

@@ -14,7 +14,7 @@ const most = 4;
 const workers = 2;
 const secretOf = (id: string): string => `${id}-key-with-enough-characters`;
 
-/** Answers once it was let to, and knows how many calls were under way at once. */
+/** Answers when released, and records the maximum of simultaneous calls. */
 async function startUpstream(t: TestContext, hold: (reply: Reply) => unknown) {
   const seen = { now: 0, most: 0 };
   const upstream: FakeUpstream = await startFakeUpstream(async (_, reply) => {

@@ -189,7 +189,7 @@ export async function openAdmin(
     refuse(next: RefusedConfiguration | undefined): void {
       refused = next;
     },
-    /** What the running gateway does by itself: goes by what the store holds now. */
+    /** Applies the present contents of the store, as the running gateway does by itself. */
     async follow(): Promise<void> {
       const next = await load(await store.resources.list());
       if (!next.ok) throw new Error(JSON.stringify(next.faults));

@@ -87,7 +87,7 @@ test('delay and throttle keep every byte, and take time', async (t) => {
   await connection.write(`${'x'.repeat(999)}!`);
   await connection.sees('!');
   assert.equal(connection.received().length, 1000);
-  // 40 ms under way, and 1000 bytes in pieces of 100, of which the first waits for nothing.
+  // 40 ms of delay, and 1000 bytes in pieces of 100, of which the first waits for nothing.
   assert.ok(performance.now() - startedMs > 40 + 80);
 });
 
