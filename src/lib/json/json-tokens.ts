@@ -21,11 +21,11 @@ export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;
 export const CLOSE_BRACKET = 0x5d;
 export const LOWER_E = 0x65;
-export const LOWER_U = 0x75;
+const LOWER_U = 0x75;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-export const longestEscapeBytes = '\\u0000'.length;
+const longestEscapeBytes = '\\u0000'.length;
 /** A run of plain text is read by two words up to this length, then by four: most runs are short. */
 const shortRunBytes = 64;
 /** After an escape, this many bytes are read one by one: runs between escapes are mostly short. */
