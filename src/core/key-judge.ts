@@ -1,8 +1,7 @@
 /** Interface to validate key settings against the configuration, for everything that changes keys. */
 
-import type { Caps } from './caps.ts';
 import type { FieldFault } from './field-fault.ts';
-import type { CapsDocument, KeyRecord, KeyTerms, KeyTermsDocument } from './key.ts';
+import type { KeyRecord, KeyTerms, KeyTermsDocument } from './key.ts';
 import type { FilePosition } from './resource-editor.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { KeyChange, NewKey } from './store/keys.ts';
@@ -26,7 +25,6 @@ export interface KeyJudge {
   parseChange(document: unknown, before: Pick<KeyRecord, 'caps'>, ground: KeyGround): ParsedTerms<KeyChange>;
   parseOverlap(text: string): number | { readonly fault: string };
   describe(key: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument;
-  describeCaps(caps: Caps): CapsDocument;
   /** Valid settings that are most often a mistake. */
   warnings(
     key: Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & { readonly name?: string | undefined },

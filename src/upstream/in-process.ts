@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { inOnePiece } from '../core/call-body.ts';
 import type { MadeAnswer } from '../core/family.ts';
-import type { Answer, AnswerSink, Call, CallEnd, ClientWork, Failure, Outcome, Transport } from '../core/outcome.ts';
+import type { Answer, AnswerSink, Call, CallEnd, Failure, Outcome, Transport } from '../core/outcome.ts';
 import { traceOf } from '../lib/thrown.ts';
 
 export const inProcessTransport: Transport = async (call: Call): Promise<Outcome> => {
@@ -14,7 +14,7 @@ export const inProcessTransport: Transport = async (call: Call): Promise<Outcome
   if (call.client.gone) return over(call, { kind: 'client-gone' });
   const sentAtMs = performance.now();
   const leaving = new AbortController();
-  call.client.work = new LocalWork(leaving);
+  call.client.work = { clientLeft: () => leaving.abort() };
   try {
     const made = await make(inOnePiece(call.body), leaving.signal);
     if (leaving.signal.aborted) return over(call, { kind: 'client-gone' });
@@ -31,18 +31,6 @@ export const inProcessTransport: Transport = async (call: Call): Promise<Outcome
 function over({ end }: Call, outcome: Outcome): Outcome {
   end.over(undefined);
   return outcome;
-}
-
-class LocalWork implements ClientWork {
-  readonly #leaving: AbortController;
-
-  constructor(leaving: AbortController) {
-    this.#leaving = leaving;
-  }
-
-  clientLeft(): void {
-    this.#leaving.abort();
-  }
 }
 
 class InProcessAnswer implements Answer {
@@ -63,17 +51,14 @@ class InProcessAnswer implements Answer {
   #wake: (() => void) | undefined = undefined;
 
   constructor(made: MadeAnswer, sentAtMs: number, leaving: AbortController, end: CallEnd) {
-    const whole = Buffer.isBuffer(made.body);
+    const whole = Buffer.isBuffer(made.body) ? made.body : undefined;
     this.status = made.status;
     this.statusText = STATUS_CODES[made.status] ?? '';
-    this.headers = [
-      ...made.headers.flat(),
-      ...(Buffer.isBuffer(made.body) ? ['content-length', String(made.body.length)] : []),
-    ];
+    this.headers = [...made.headers.flat(), ...(whole === undefined ? [] : ['content-length', String(whole.length)])];
     this.sentAtMs = sentAtMs;
     this.firstByteAtMs = performance.now();
-    this.waiting = Buffer.isBuffer(made.body) ? [made.body] : [];
-    this.ended = whole;
+    this.waiting = whole === undefined ? [] : [whole];
+    this.ended = whole !== undefined;
     this.ignored = made.ignored;
     this.#body = made.body;
     this.#leaving = leaving;
@@ -102,26 +87,20 @@ class InProcessAnswer implements Answer {
   }
 
   async #pump(parts: AsyncIterable<Buffer>, sink: AnswerSink): Promise<void> {
-    try {
-      await this.#pass(parts, sink);
-    } finally {
-      this.#end.over(undefined);
-    }
-  }
-
-  async #pass(parts: AsyncIterable<Buffer>, sink: AnswerSink): Promise<void> {
+    const { signal } = this.#leaving;
     try {
       for await (const part of parts) {
-        if (this.#leaving.signal.aborted) return;
-        if (!sink.onChunk(part)) {
-          await new Promise<void>((resolve) => {
-            this.#wake = resolve;
-          });
-        }
+        if (signal.aborted) return;
+        if (sink.onChunk(part)) continue;
+        const { promise, resolve } = Promise.withResolvers<void>();
+        this.#wake = resolve;
+        await promise;
       }
-      if (!this.#leaving.signal.aborted) sink.onEnd([]);
+      if (!signal.aborted) sink.onEnd([]);
     } catch (error) {
-      if (!this.#leaving.signal.aborted) sink.onBroken(toFailure(error));
+      if (!signal.aborted) sink.onBroken(toFailure(error));
+    } finally {
+      this.#end.over(undefined);
     }
   }
 }

@@ -22,7 +22,6 @@ export function createKeyJudge(current: () => { readonly keyPositions: ReadonlyM
     parseChange: parseKeyChange,
     parseOverlap,
     describe: describeKeyTerms,
-    describeCaps,
     warnings: keyWarnings,
     positionOf: (id) => current().keyPositions.get(id),
   };
