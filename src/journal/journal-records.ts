@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import { itemHeadBytes, itemKinds, type RowItem } from './journal-items.ts';
 
 /** Where a frame was written, or should have been. */
@@ -66,12 +67,7 @@ export function toItem(record: OwnRecord): RowItem {
 
 /** Undefined where it is none. The checksum proves that a Postern wrote it. */
 export function parseLine(line: string): JournalLine | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  const value = readJson(line);
   return isLine(value) ? value : undefined;
 }
 

@@ -4,9 +4,10 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import { type AlertStore, alertRules, alertSubjects, type StoredAlert } from '../core/store/alerts.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
-import { oneOf, readJson, readTexts } from './stored-json.ts';
+import { oneOf, readTexts } from './stored-json.ts';
 
 const leaseId = 1;
 const mostAtOnce = 1_000;

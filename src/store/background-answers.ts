@@ -11,9 +11,10 @@ import {
   backgroundStatuses,
 } from '../core/store/background-answers.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import { recordOf } from '../lib/record-of.ts';
 import type { Schema } from './schema.ts';
-import { readJson, toStorableText } from './stored-json.ts';
+import { toStorableText } from './stored-json.ts';
 
 /** A live node polls again well within this time. */
 const handsMs = 60_000;

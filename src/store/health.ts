@@ -6,9 +6,10 @@ import type { HealthStore } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 import type { Schema } from './schema.ts';
-import { readJson, readTexts } from './stored-json.ts';
+import { readTexts } from './stored-json.ts';
 
 /** A killed node could not withdraw its report. */
 const forgottenAfterMs = 3_600_000;

@@ -2,13 +2,13 @@
 
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { AuditEntry, AuditStore, Change, ChangeFeed } from '../core/store/store.ts';
-
 import type { Clock } from '../lib/clock.ts';
 import { createId } from '../lib/ids.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import { firstIdOf, toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
-import { oneOf, readJson } from './stored-json.ts';
+import { oneOf } from './stored-json.ts';
 
 /** How a database notifies other nodes of a change at once. */
 export interface Signal {

@@ -4,11 +4,12 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
-import { oneOf, readJson } from './stored-json.ts';
+import { oneOf } from './stored-json.ts';
 
 /** An index holds at most about 2,700 bytes. */
 const longestIdBytes = 512;

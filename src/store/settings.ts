@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';
 import type { SettingStore } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
-import { readJson } from './stored-json.ts';
 
 const installationName = 'installation';
 

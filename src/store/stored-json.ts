@@ -2,15 +2,7 @@
 
 import { type Budget, budgetPeriods, type Caps, measures, noCaps, type Rate, rateWindows } from '../core/caps.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-
-/** Undefined where it is no JSON. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+import { readJson } from '../lib/json/read-json.ts';
 
 /** Undefined where it is no list of text. */
 export function readTexts(text: string): string[] | undefined {

@@ -8,10 +8,11 @@ import {
   type StoredObjectStore,
 } from '../core/store/stored-objects.ts';
 import { isMapping } from '../lib/is-mapping.ts';
+import { readJson } from '../lib/json/read-json.ts';
 import { toRequestEstimate } from './background-answers.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
-import { readJson, toStorableText } from './stored-json.ts';
+import { toStorableText } from './stored-json.ts';
 
 const rowsAtOnce = 100;
 const idsAtOnce = 500;

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { FieldFault } from '../../core/field-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
 import { withMasks, withoutMasks } from '../../lib/secrets/secret-shapes.ts';
 import { inSlices } from '../../lib/time-slices.ts';
@@ -78,7 +79,9 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
     const limit = endpoint.bodyLimitBytes ?? standardBodyBytes;
     const params = parse(endpoint.params, unmasked(c.req.param()));
     const query = parse(endpoint.query, unmasked(readQuery(c.req.url)));
-    const body = isLeftOut(endpoint, c.req.raw) ? undefined : parse(endpoint.body, await readJson(c.req.raw, limit));
+    const body = isLeftOut(endpoint, c.req.raw)
+      ? undefined
+      : parse(endpoint.body, await readDocument(c.req.raw, limit));
     return {
       params,
       query,
@@ -127,17 +130,14 @@ function readQuery(url: string): Record<string, string> {
 const isLeftOut = ({ body }: Runnable, { headers }: Request): boolean =>
   body === undefined || (body.isOptional() && !headers.has('content-type'));
 
-async function readJson(request: Request, limit: number): Promise<unknown> {
+async function readDocument(request: Request, limit: number): Promise<unknown> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/json\b/i.test(type)) {
     throw new Problem('unsupported_media_type', { detail: 'Send the body as application/json.' });
   }
-  const text = (await readBody(request, limit)).toString('utf8');
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Problem('malformed_request', { detail: 'The body is not JSON.' });
-  }
+  const document = readJson((await readBody(request, limit)).toString('utf8'));
+  if (document === undefined) throw new Problem('malformed_request', { detail: 'The body is not JSON.' });
+  return document;
 }
 
 function parse(shape: z.ZodType | undefined, value: unknown): unknown {

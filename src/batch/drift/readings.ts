@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.ts';
 import type { SettingStore } from '../../core/store/resources.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 
 /** By the number of each item. */
 export function vectorsIn(bytes: Buffer): number[][] | undefined {
@@ -25,12 +26,7 @@ export function verdictsIn(bytes: Buffer): boolean[] | undefined {
 }
 
 function listIn(bytes: Buffer, name: string): unknown[] | undefined {
-  let read: unknown;
-  try {
-    read = JSON.parse(bytes.toString());
-  } catch {
-    return undefined; // no comparable answer
-  }
+  const read = readJson(bytes.toString());
   const list = isMapping(read) ? read[name] : read;
   return Array.isArray(list) ? list : undefined;
 }

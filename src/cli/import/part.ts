@@ -3,6 +3,7 @@
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 
 export interface Note {
   readonly line: number | undefined;
@@ -97,7 +98,7 @@ export class Part {
   /** Empty where there is none; a JSON text is parsed. */
   part(key: string): Part {
     const value = this.take(key);
-    const read = typeof value === 'string' ? parseMapping(value) : value;
+    const read = typeof value === 'string' ? readJson(value) : value;
     return new Part(this.#source, [...this.#path, key], isMapping(read) ? read : {});
   }
 
@@ -133,14 +134,6 @@ export class Part {
       const node = text.document.getIn(path.slice(0, length), true);
       if (isNode(node) && node.range) return text.lines.linePos(node.range[0]).line;
     }
-    return undefined;
-  }
-}
-
-function parseMapping(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
     return undefined;
   }
 }

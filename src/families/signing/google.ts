@@ -3,6 +3,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import * as z from 'zod';
 import type { Signer, SigningTools } from '../../core/family.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 
 interface Token {
@@ -42,7 +43,7 @@ const accountFile = z.object({
 
 /** No error repeats a part of the text. */
 function readAccount(text: string): Account | string {
-  const file = accountFile.safeParse(parse(text));
+  const file = accountFile.safeParse(readJson(text));
   if (!file.success) {
     const names = new Set(file.error.issues.flatMap(({ path }) => (path[0] === undefined ? [] : [String(path[0])])));
     return names.size === 0 ? wanted : `${wanted}; its ${[...names].join(', ')} cannot be used`;
@@ -53,14 +54,6 @@ function readAccount(text: string): Account | string {
   if (key === undefined) return 'its private_key is no RSA key in PEM';
   const secrets = pem.split(/\s*\n/).filter((line) => line.length >= 16 && !line.startsWith('-----'));
   return { email, key, keyId, tokenUrl, secrets };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // its message would repeat a part of the text
-  }
 }
 
 function readKey(pem: string): KeyObject | undefined {
@@ -139,7 +132,7 @@ async function fetchToken(account: Account, tools: SigningTools): Promise<Token>
     throw new Error(`the token endpoint cannot be asked: ${reasonOf(error)}`);
   });
   if (status !== 200) throw new Error(`the token endpoint answered ${status}${reasonIn(body)}`);
-  const granted = grant.safeParse(parse(body));
+  const granted = grant.safeParse(readJson(body));
   if (!granted.success) throw new Error('the token endpoint answered without a token');
   const { access_token: value, expires_in: lifeS } = granted.data;
   const lifeMs = lifeS * 1000;
@@ -152,7 +145,7 @@ async function fetchToken(account: Account, tools: SigningTools): Promise<Token>
 
 /** `{"error":"invalid_grant"}`: the code only, as the rest may repeat what was sent. */
 function reasonIn(body: string): string {
-  const said = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) }).safeParse(parse(body));
+  const said = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) }).safeParse(readJson(body));
   return said.success ? ` (${said.data.error})` : '';
 }
 

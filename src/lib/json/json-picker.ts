@@ -1,6 +1,7 @@
 /** Picks texts or numbers at given paths out of JSON that arrives in pieces. It does not validate the JSON. */
 
 import { Buffer } from 'node:buffer';
+import { readJson } from './read-json.ts';
 
 export interface Picked {
   /** As given: dotted names, `*` for any element of a list. */
@@ -233,9 +234,6 @@ function decoded(raw: Buffer | undefined): string | undefined {
   if (raw === undefined) return '';
   const text = raw.toString('utf8');
   if (!text.includes('\\')) return text;
-  try {
-    return String(JSON.parse(`"${text}"`));
-  } catch {
-    return undefined; // an invalid escape
-  }
+  const plain = readJson(`"${text}"`);
+  return typeof plain === 'string' ? plain : undefined;
 }

@@ -6,6 +6,7 @@ import type { Route } from '../../core/route.ts';
 import { offerKey } from '../../core/snapshot.ts';
 import { type BackgroundEnd, type BackgroundStore, backgroundStatuses } from '../../core/store/background-answers.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import { createUsageObserver } from '../usage/usage.ts';
 import type { ObjectLocation } from './object-location.ts';
 import { inTime } from './object-registry.ts';
@@ -90,11 +91,6 @@ async function stateIn(body: Buffer, { row }: Route): Promise<Reading<Background
 }
 
 function readStatus(body: Buffer): string | undefined {
-  try {
-    const read: unknown = JSON.parse(body.toString());
-    return isMapping(read) && typeof read.status === 'string' ? read.status : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const read = readJson(body.toString());
+  return isMapping(read) && typeof read.status === 'string' ? read.status : undefined;
 }

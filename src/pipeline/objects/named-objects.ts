@@ -15,6 +15,7 @@ import {
   JsonTooMuch,
   readingJson,
 } from '../../lib/json/json-text.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import { countNames, countTexts, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { ParsingMemory } from '../parsing-memory.ts';
@@ -167,11 +168,8 @@ function* checkSpellings(body: Buffer, names: readonly string[]): Generator<unde
 
 function decodedName(quoted: string): string {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
-  try {
-    return String(JSON.parse(quoted));
-  } catch {
-    return ''; // a text that ends in one and begins in another
-  }
+  // It may be a text that ends in one and begins in another.
+  return String(readJson(quoted) ?? '');
 }
 
 /** All of them, even several of one item. */

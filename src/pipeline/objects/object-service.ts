@@ -20,6 +20,7 @@ import {
 import type { Upload } from '../../core/upload.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import type { ServerRequest } from '../../wire/server-request.ts';
 import { WholeMadeAnswer } from '../answers/made-answer.ts';
 import { relay } from '../answers/relay.ts';
@@ -101,13 +102,8 @@ export type Said = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** Undefined for a document without an ID. */
 export function saidIn(document: string): Said | undefined {
-  try {
-    const said: unknown = JSON.parse(document);
-    return isMapping(said) && typeof said.id === 'string' && isStoredId(said.id) ? { ...said, id: said.id } : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const said = readJson(document);
+  return isMapping(said) && typeof said.id === 'string' && isStoredId(said.id) ? { ...said, id: said.id } : undefined;
 }
 
 /** In characters; documents of files and batches are far shorter. */

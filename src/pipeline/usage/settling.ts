@@ -9,6 +9,7 @@ import { believableIn } from '../../core/believable.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { countTokens } from '../../lib/token-count.ts';
 import { vocabularyOf } from '../../lib/token-ids.ts';
@@ -160,9 +161,6 @@ async function likelyTokens({ sample, bytes }: Written, model: string): Promise<
 /** A cut escape or character at its end does not matter. */
 function toText(sample: string): string {
   const json = Buffer.from(sample, 'latin1').toString('utf8');
-  try {
-    return String(JSON.parse(`"${json.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, '')}"`));
-  } catch {
-    return json; // it is no JSON, and its bytes count as they are
-  }
+  // Where it is no JSON, its bytes count as they are.
+  return String(readJson(`"${json.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, '')}"`) ?? json);
 }

@@ -2,9 +2,9 @@
 
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import type { Schema } from '../schema.ts';
 import { lockSetting, readSetting, writeSetting } from '../settings.ts';
-import { readJson } from '../stored-json.ts';
 import {
   countCompactBefore,
   deleteCompact,

@@ -4,8 +4,8 @@ import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/led
 import { readUnits, type Units } from '../../core/accounting/units.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import type { LedgerSharedTable, LedgerTable } from '../schema.ts';
-import { readJson } from '../stored-json.ts';
 
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;

@@ -2,8 +2,8 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { readUnits, toolPrefix, type Units } from '../../core/accounting/units.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import type { KeyUsageTable, UnitUsageTable, UsageGroup, UsageTable } from '../schema.ts';
-import { readJson } from '../stored-json.ts';
 import { compareTexts } from './ledger-insert.ts';
 import { dayMs, hourMs, type NamedRow, type RowFigures, type RowNames } from './ledger-rows.ts';
 

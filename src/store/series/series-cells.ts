@@ -2,9 +2,9 @@
 
 import { readUnits } from '../../core/accounting/units.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import { bucketOf } from '../../lib/sketch.ts';
 import type { NamedRow, RowFigures, RowNames } from '../ledger/ledger-rows.ts';
-import { readJson } from '../stored-json.ts';
 import {
   type Cell,
   type CellName,

@@ -7,6 +7,7 @@ import { type ListedModel, type SigningGround, withOptions } from '../../core/fa
 import { loopHeader } from '../../core/loop-mark.ts';
 import type { Credential, Upstream } from '../../core/snapshot.ts';
 import { socketOf, toUrlOrigin } from '../../lib/addresses/socket-origin.ts';
+import { readJson } from '../../lib/json/read-json.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
 import { spellingsInErrors } from '../../lib/secrets/secret-spellings.ts';
@@ -245,7 +246,7 @@ class Visit {
   }
 
   #judge({ isList }: Question, { status, contentType, body }: Answer, credential: Credential): Outcome {
-    const parsed = parse(body);
+    const parsed = readJson(body.toString('utf8'));
     const models = isList && status < 300 ? this.#upstream.family.modelList?.read(parsed) : undefined;
     const problem = problemOfAnswer({
       status,
@@ -355,14 +356,6 @@ function toQuestion({ family, offers, pathPrefix, options }: Upstream): Question
 function hasKey({ headers, signer }: Credential, { family }: Upstream): boolean {
   const common = new Set(Object.keys(family.headers ?? {}));
   return signer !== undefined || headers.some((name, index) => index % 2 === 0 && !common.has(name));
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined; // a page, or nothing: reported by the caller
-  }
 }
 
 /** As most services report errors. */

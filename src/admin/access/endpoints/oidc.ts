@@ -1,6 +1,7 @@
 /** Endpoints: sign-in through the identity provider, with redirect and callback. Errors end on a page of the console. */
 
 import * as z from 'zod';
+import { readJson } from '../../../lib/json/read-json.ts';
 import type { Caller } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Call, implement } from '../../implement.ts';
@@ -135,19 +136,11 @@ const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https
 /** Undefined where it is too old, or of another browser. */
 function readMemo(headers: Headers, isSecure: boolean): OidcMemo | undefined {
   const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
-  return memo.safeParse(toJson(Buffer.from(value, 'base64url').toString('utf8'))).data;
+  return memo.safeParse(readJson(Buffer.from(value, 'base64url').toString('utf8'))).data;
 }
 
 function tookTooLong(): Problem {
   return new Problem('sign_in_failed', {
     detail: 'The sign-in took too long, or began in another browser; begin again.',
   });
-}
-
-function toJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
