@@ -140,6 +140,21 @@ test('without the parent a worker admits its share, logs it once, and returns do
   assert.ok(taken(later) >= 2 && taken(later) <= 10);
 });
 
+test('a worker that only claims slots logs each silence of the parent', async (t) => {
+  const { all, fallSilent, speak, lines } = startParent(t, 1);
+  const [limiter] = all;
+  assert.ok(limiter !== undefined);
+  const claim = { upstream: 'up', most: 4, held: 0, wants: 4 };
+  for (const silences of [1, 2]) {
+    fallSilent();
+    const unanswered = [limiter.claim([claim]), limiter.claim([claim])];
+    await Promise.all(unanswered.map((grants) => assert.rejects(grants, /no answer within/)));
+    assert.equal(lines.length, silences);
+    speak();
+    assert.equal((await limiter.claim([claim]))[0]?.held, 4);
+  }
+});
+
 test('forgets the limits of an old configuration', async (t) => {
   const { all } = startParent(t, 1);
   const [limiter] = all;

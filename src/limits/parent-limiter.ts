@@ -61,7 +61,9 @@ export class ParentLimiter extends SharedLimiter<Decision> implements SlotArbite
   async claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]> {
     try {
       const answer = this.#expect((no) => ({ kind: 'slots', no, claims }));
-      return grantsIn(await within(answer, deadlineMs));
+      const grants = grantsIn(await within(answer, deadlineMs));
+      this.answered();
+      return grants;
     } catch (error) {
       this.late();
       throw error;
