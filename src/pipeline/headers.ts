@@ -3,7 +3,6 @@
 import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { CallTrace, Exchange } from '../core/exchange.ts';
-
 import { loopHeader } from '../core/loop-mark.ts';
 import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';

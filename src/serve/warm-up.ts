@@ -189,7 +189,7 @@ function ask(port: number, first: number, endsAtMs: number): Promise<number> {
   return new Promise((resolve) => {
     let answered = 0;
     const socket = connect({ host, port, noDelay: true });
-    const tooLong = setTimeout(() => socket.destroy(), endsAtMs + graceMs - clock.monotonicMs());
+    const tooLong = setTimeout(() => socket.destroy(), Math.max(0, endsAtMs + graceMs - clock.monotonicMs()));
     const send = (): void => {
       const scene = scenes[(first + answered) % scenes.length];
       if (scene === undefined || clock.monotonicMs() >= endsAtMs) socket.destroy();

@@ -13,7 +13,6 @@ import { LineBytes } from '../lib/line-bytes.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
 import { AccessLines, isLogged, levelOf } from './access-line.ts';
-
 import { toLineForm } from './log-forms.ts';
 
 export interface ProcessLog extends Log, DebugLog {
