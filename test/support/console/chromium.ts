@@ -8,6 +8,28 @@ import { type Browser, chromium } from 'playwright-core';
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const howToGetIt = `needs Chromium: install it (Debian: apt-get install chromium); looked for ${names.join(', ')} on the path`;
 
+/**
+ * A list of disabled features replaces Playwright's own, so it begins with that. Without the last two each window loads pages for an address bar
+ * that nobody sees, which takes as long as the first page of the console.
+ */
+const disabledFeatures = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+];
+
 const program = findProgram();
 
 /** For `{ skip }` of a test: why it cannot run here, or false. Where CI is set nothing is left out: `useChromium` fails. */
@@ -29,6 +51,7 @@ export function useChromium(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-dev-shm-usage',
+      `--disable-features=${disabledFeatures.join()}`,
       // A microphone that beeps, for pages that may use it.
       '--use-fake-device-for-media-stream',
     ],
