@@ -178,7 +178,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
             .filter((row) => keys === undefined || keys.includes(row.key))
             .filter(({ costNanos }) => minCostNanos === undefined || (costNanos !== null && costNanos >= minCostNanos))
             .filter((row) => Object.entries(others).every(([name, value]) => row[name as keyof typeof row] === value));
-          const found = await readAll(ledger, filter, 7);
+          const found = await readAll(ledger, filter, 17);
           assert.deepEqual(found, ids(expected).toReversed(), `${when}: ${JSON.stringify(filter)}`);
         }
       };
