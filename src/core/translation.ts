@@ -111,21 +111,11 @@ export class Asked {
   }
 }
 
-interface AskedParts {
-  readonly body: JsonObject;
-  readonly defaults?: JsonObject;
-  readonly model: string;
-  readonly publicModel: string;
-  readonly shape: RerankShape | undefined;
-  readonly tokenIds: TokenIds;
-  readonly scores?: TargetScores | undefined;
-  readonly options: Options;
-  readonly id: string;
-  readonly nowS: number;
-  readonly words?: ApiWords | undefined;
-  readonly unsupported: Unsupported;
-  readonly upstreamId: string;
-}
+type AskedParts = Pick<Asked, 'body' | 'model' | 'publicModel' | 'shape' | 'tokenIds' | 'options' | 'id' | 'nowS'> &
+  Partial<Pick<Asked, 'defaults' | 'scores' | 'words'>> & {
+    readonly unsupported: Unsupported;
+    readonly upstreamId: string;
+  };
 
 export interface WireRequest {
   readonly body: JsonObject;

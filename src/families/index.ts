@@ -1,7 +1,7 @@
 /** All families: each file beside this one is a family. */
 
 import { readdir } from 'node:fs/promises';
-import { defineFamily, type Family, type Offer, type Offers, offersOf } from '../core/family.ts';
+import { defineFamily, type Family, type Offer, type Offers, type Options, offersOf } from '../core/family.ts';
 import { bridgesOver } from './bridges/index.ts';
 
 export const families: readonly Family[] = await readFamilies();
@@ -9,57 +9,41 @@ export const families: readonly Family[] = await readFamilies();
 async function readFamilies(): Promise<Family[]> {
   const files = await readdir(import.meta.dirname, { withFileTypes: true });
   const modules = files.flatMap(({ name }) => (isFamily(name) ? [import(`./${name}`)] : []));
-  const found = (await Promise.all(modules)).map(({ default: family }): Family => withChat(withBridges(family)));
+  const found = (await Promise.all(modules)).map(({ default: family }): Family => withChat(family));
   return found.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-function withBridges(family: Family): Family {
-  const { chat, bridges } = family;
-  if (chat === undefined) return family;
-  const more = callOfChat(family);
-  return defineFamily({
-    ...family,
-    bridges: (options) => {
-      const standing = bridges?.(options) ?? bridgesOver(typeof chat === 'string' ? chat : chat(options));
-      const asChat = ([name, { openai }]: [string, Offers]): [string, Offers] => [
-        name,
-        { openai: withAll(openai, more) },
-      ];
-      return Object.fromEntries(Object.entries(standing).map(asChat));
-    },
-  });
-}
-
-function withAll(byOperation: Offers['openai'], more: Partial<Offer>): NonNullable<Offers['openai']> {
-  return Object.fromEntries(
-    Object.entries(byOperation ?? {}).map(([operation, offer]) => [operation, { ...offer, ...more }]),
-  );
-}
-
-/** An upstream with OpenAI's chat gets it unchanged. */
+/** An upstream with OpenAI's chat gets it unchanged, and other operations over it. */
 function withChat(family: Family): Family {
-  const { chat, chatFacts, offers } = family;
+  const { chat, chatFacts, chatAuth, chatModel, offers, bridges } = family;
   if (chat === undefined) return family;
-  const facts = chatFacts === undefined ? 'bytes pass' : `bytes pass; ${chatFacts}`;
-  const withPath = (standing: Offers, path: string): Offers => ({
-    ...standing,
-    openai: { ...standing.openai, chat: { path, facts, ...callOfChat(family) } },
-  });
-  if (typeof chat === 'string' && typeof offers !== 'function') {
-    return defineFamily({ ...family, offers: withPath(offers, chat) });
-  }
-  return defineFamily({
-    ...family,
-    offers: (options) => withPath(offersOf(family, options), typeof chat === 'string' ? chat : chat(options)),
-  });
-}
-
-/** Where the family's chat differs from its other paths. */
-function callOfChat({ chatAuth, chatModel }: Family): Partial<Offer> {
-  return {
+  const pathFor = (options: Options): string => (typeof chat === 'string' ? chat : chat(options));
+  /** Where the family's chat differs from its other paths. */
+  const differing: Partial<Offer> = {
     ...(chatAuth !== undefined && { asChat: true }),
     ...(chatModel !== undefined && { resource: chatModel }),
   };
+  const facts = chatFacts === undefined ? 'bytes pass' : `bytes pass; ${chatFacts}`;
+  const withPath = (standing: Offers, path: string): Offers => ({
+    ...standing,
+    openai: { ...standing.openai, chat: { path, facts, ...differing } },
+  });
+  return defineFamily({
+    ...family,
+    offers:
+      typeof chat === 'string' && typeof offers !== 'function'
+        ? withPath(offers, chat)
+        : (options) => withPath(offersOf(family, options), pathFor(options)),
+    bridges(options) {
+      const standing = Object.entries(bridges?.(options) ?? bridgesOver(pathFor(options)));
+      return Object.fromEntries(
+        standing.map(([name, { openai = {} }]) => {
+          const all = Object.entries(openai).map(([operation, offer]) => [operation, { ...offer, ...differing }]);
+          return [name, { openai: Object.fromEntries(all) }];
+        }),
+      );
+    },
+  });
 }
 
 /** TypeScript in a checkout, JavaScript in the published package. */

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { endianness } from 'node:os';
 
-export function floatsToBytes(values: readonly number[]): Buffer {
+export function floatsToBytes(values: ArrayLike<number>): Buffer {
   return inOrder(Buffer.from(new Float32Array(values).buffer));
 }
 

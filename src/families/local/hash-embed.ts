@@ -1,6 +1,7 @@
 /** `local/hash-embed`: unit vectors of hashed words, word pairs and character n-grams. Texts with similar letters are near. */
 
 import { dimensionNames } from '../../core/dimension-names.ts';
+import { floatsToBytes } from '../../lib/float-bytes.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
 import { mostTokenIds, textOfTokens, vocabularyOf } from '../../lib/token-ids.ts';
 import { formatSaid, type VectorFormat } from '../wire-formats/embeddings/vectors.ts';
@@ -117,11 +118,7 @@ function readFormat(fields: Fields): VectorFormat | 'none' {
 
 const toJson = (vector: Float64Array): string => `[${vector.join(',')}]`;
 
-function toBase64(vector: Float64Array): string {
-  const bytes = Buffer.allocUnsafe(vector.length * 4);
-  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
-  return `"${bytes.toString('base64')}"`;
-}
+const toBase64 = (vector: Float64Array): string => `"${floatsToBytes(vector).toString('base64')}"`;
 
 /** Never full across a yield to the event loop, so all calls share it. */
 const tally = createTally(32_768);
