@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { ListSought } from '../core/lists.ts';
-import type { Codec, ListRequest } from './codecs/codec.ts';
+import type { Codec, ListRequest, Member } from './codecs/codec.ts';
 
 /** Including an item: a text has no raw line break. */
 const longestPrefix = 1_000;
@@ -24,21 +24,16 @@ export function keysFor(
 }
 
 /** Requests with equal names can be joined: they differ only in their items and keys. */
-export function groupOf(asked: ListSought, codec: Codec, request: ListRequest): string {
-  const { body, list, members } = request;
+export function groupOf({ exchange, resolved, identity }: ListSought, codec: Codec, request: ListRequest): string {
   const top = codec.topOf?.(request)?.span;
-  const parameters = members
-    .filter(({ name, value }) => value !== list && name !== 'model' && value !== top)
-    .map(({ name, value: { start, end } }) => [name, body.toString('latin1', start, end)]);
-  const { exchange, resolved, identity } = asked;
   return JSON.stringify([
     exchange.route?.operation,
     exchange.route?.label,
     exchange.lane,
     resolved.id,
-    list.name,
+    request.list.name,
     identity,
-    parameters,
+    parametersIn(request, ({ value }) => value !== top),
   ]);
 }
 
@@ -48,10 +43,6 @@ function about(
   request: ListRequest,
   generation: number,
 ): string {
-  const { body, list, members } = request;
-  const parameters = members
-    .filter(({ name, value }) => value !== list && name !== 'model' && !codec.idle.includes(name))
-    .map(({ name, value: { start, end } }) => [name, body.toString('latin1', start, end)]);
   return JSON.stringify([
     version,
     exchange.route?.operation,
@@ -59,11 +50,17 @@ function about(
     resolved.model.space,
     generation,
     tenantOf(exchange.key, resolved.model.cache?.scope),
-    list.name,
+    request.list.name,
     identity,
-    parameters.toSorted(byName),
+    parametersIn(request, ({ name }) => !codec.idle.includes(name)).toSorted(byName),
   ]);
 }
+
+/** Without the list and the model. */
+const parametersIn = ({ body, list, members }: ListRequest, counts: (member: Member) => boolean): readonly string[][] =>
+  members
+    .filter((member) => member.value !== list && member.name !== 'model' && counts(member))
+    .map(({ name, value: { start, end } }) => [name, body.toString('latin1', start, end)]);
 
 /** The order of repeated names is kept: upstreams use the first or the last. */
 const byName = ([a = '']: readonly string[], [b = '']: readonly string[]): number => (a < b ? -1 : a > b ? 1 : 0);

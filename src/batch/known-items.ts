@@ -68,16 +68,11 @@ export async function lookUpItems(
     if (isSliceOver()) await nextSlice();
   }
   const found = await cache.read(model, model.cache, [...new Set(keys)]);
-  return new KnownItems(read, keys, ofDeclaredWidth(found, declaredWidthOf(read.request, sought.resolved)));
-}
-
-/** Vectors of another width are another model's. */
-export function ofDeclaredWidth(
-  found: ReadonlyMap<string, Found>,
-  width: number | undefined,
-): ReadonlyMap<string, Found> {
-  if (width === undefined) return found;
-  return new Map([...found].filter(([, { result }]) => result.width === undefined || result.width === width));
+  const wanted = declaredWidthOf(read.request, sought.resolved);
+  if (wanted === undefined) return new KnownItems(read, keys, found);
+  // Vectors of another width are another model's.
+  const fitting = [...found].filter(([, { result }]) => (result.width ?? wanted) === wanted);
+  return new KnownItems(read, keys, new Map(fitting));
 }
 
 /** Where the client sets no width. */

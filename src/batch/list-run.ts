@@ -18,7 +18,7 @@ import { cut } from './cut.ts';
 import { type Found, foundIn } from './found.ts';
 import type { InFlight } from './in-flight.ts';
 import { groupOf } from './item-keys.ts';
-import { declaredWidthOf, KnownItems, type LookUpDeps, ofDeclaredWidth, type ReadList } from './known-items.ts';
+import { declaredWidthOf, type KnownItems, type LookUpDeps, type ReadList } from './known-items.ts';
 import { type ItemResult, merge } from './merge.ts';
 import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
 import { isTooLong, weightOf } from './parts.ts';
@@ -43,10 +43,18 @@ export class ListRun implements Inquiry {
   readonly #asker: PartAsker<ListEntry>;
   readonly #parts: ReadPart[] = [];
   readonly #cutTo: number | undefined;
+  readonly #known: KnownItems | undefined;
   #width: number | undefined;
 
-  constructor(asked: ListAsked, { codec, request, items, cutTo }: ReadList, deps: RunDeps) {
+  /** `known`: what the cache holds; undefined where it is not to be used. */
+  constructor(
+    asked: ListAsked,
+    { codec, request, items, cutTo }: ReadList,
+    known: KnownItems | undefined,
+    deps: RunDeps,
+  ) {
     this.#cutTo = cutTo;
+    this.#known = known;
     this.asked = asked;
     this.#codec = codec;
     this.#top = codec.topOf && (codec.topOf(request) ?? topSetIn(asked, request));
@@ -79,7 +87,7 @@ export class ListRun implements Inquiry {
     if (exchange.client.gone) throw new GatewayError('client_closed');
     const entries = await this.#entries();
     const unique = entries.length === 1 ? entries : [...new Set(entries)];
-    const known = await this.#lookUp(unique);
+    const known = this.#takeKnown(unique);
     const missing = unique.filter(({ found }) => found === undefined);
     if (missing.length > 0) await this.#askRest(missing, open);
     const isAnew = unique.length > 1 && (await this.#askForOneWidth(unique, open));
@@ -132,8 +140,7 @@ export class ListRun implements Inquiry {
 
   /** Equal items become one entry. */
   async #entries(): Promise<ListEntry[]> {
-    const { remembered } = this.asked;
-    const keys = remembered instanceof KnownItems ? remembered.keys : undefined;
+    const keys = this.#known?.keys;
     const keyOf = keys === undefined ? this.#deps.keysFor(this.asked, this.#codec, this.request) : undefined;
     const known = new Map<string, ListEntry>();
     const entries: ListEntry[] = [];
@@ -147,20 +154,10 @@ export class ListRun implements Inquiry {
     return entries;
   }
 
-  /** Cached results; undefined where the cache is not used. */
-  async #lookUp(entries: readonly ListEntry[]): Promise<CacheUse | undefined> {
-    const { resolved, freshness, remembered } = this.asked;
-    const { cache: settings } = resolved.model;
-    if (settings === undefined) return undefined;
-    if (freshness !== undefined) return { hits: 0, items: entries.length };
-    if (remembered instanceof KnownItems) {
-      for (const entry of entries) entry.found = remembered.found.get(entry.key);
-    } else {
-      const keys = entries.map(({ key }) => key);
-      const known = await this.#deps.cache.read(resolved.model, settings, keys);
-      const found = ofDeclaredWidth(known, declaredWidthOf(this.request, resolved));
-      for (const entry of entries) entry.found = found.get(entry.key);
-    }
+  /** Undefined where the model has no cache. */
+  #takeKnown(entries: readonly ListEntry[]): CacheUse | undefined {
+    if (this.asked.resolved.model.cache === undefined) return undefined;
+    for (const entry of entries) entry.found = this.#known?.found.get(entry.key);
     return { hits: entries.filter(({ found }) => found !== undefined).length, items: entries.length };
   }
 

@@ -67,9 +67,12 @@ export function createLists({ redis, log }: ListsDeps): Lists {
       return read && lookUpItems(sought, read, deps);
     },
     async answer(asked) {
-      const read = asked.remembered instanceof KnownItems ? asked.remembered.read : await readList(asked);
+      const { remembered, freshness } = asked;
+      const before = remembered instanceof KnownItems ? remembered : undefined;
+      const read = before?.read ?? (await readList(asked));
       if (read === undefined) return asked.asOne();
-      return new ListRun(read.cutTo === undefined ? asked : { ...asked, mayPass: false }, read, deps).run();
+      const known = before ?? (freshness === undefined ? await lookUpItems(asked, read, deps) : undefined);
+      return new ListRun(read.cutTo === undefined ? asked : { ...asked, mayPass: false }, read, known, deps).run();
     },
     cleared(counts) {
       for (const [model, count] of counts) {

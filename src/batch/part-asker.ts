@@ -83,7 +83,7 @@ export class PartAsker<T extends Wanted> {
     const limits = tightest(
       open.filter(({ target }) => target.priority === priority).map((one) => this.#limitsOf(one)),
     );
-    const parts = inParts(wanted, ({ bytes }) => bytes, limits, this.#besideTokens);
+    const parts = [...inParts(wanted, ({ bytes }) => bytes, limits, this.#besideTokens)];
     this.#checkCalls(parts.length);
     const left = parts.toReversed();
     const helpers = new Set<Promise<void>>();

@@ -6,7 +6,7 @@ import { fits, inParts } from './parts.ts';
 
 const sizes = (texts: readonly unknown[], limits: ListLimits, besideTokens?: number): number[] => {
   const items = texts.map((text) => Buffer.from(JSON.stringify(text)));
-  const parts = inParts(items, (item) => item, limits, besideTokens);
+  const parts = [...inParts(items, (item) => item, limits, besideTokens)];
   assert.ok(parts.every((part) => fits(part, limits, besideTokens)));
   assert.deepEqual(parts.flat(), items);
   return parts.map((part) => part.length);

@@ -25,29 +25,23 @@ export function weightOf(item: Buffer): number {
   return item[0] === OPEN_LIST ? tokensOf(item) : Math.max(1, item.length - 2);
 }
 
-/** `besideTokens`: processed again with each item. A single item always fits: the upstream decides about it. */
-export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens = 0): boolean {
-  if (items.length <= 1) return true;
-  const { items: most = Number.POSITIVE_INFINITY, tokens: mostTokens, bytes: mostBytes } = limits;
-  if (items.length > most) return false;
-  if (mostTokens === undefined && mostBytes === undefined) return true;
-  let bytes = 0;
-  let tokens = 0;
-  for (const item of items) {
-    bytes += item.length + 1;
-    tokens += tokensOf(item) + besideTokens;
-  }
-  return bytes <= (mostBytes ?? Number.POSITIVE_INFINITY) && tokens <= (mostTokens ?? Number.POSITIVE_INFINITY);
-}
-
 /** Whether an item alone exceeds a call's limits: bytes and token IDs are counted, the tokens of a text are estimated. */
 export function isTooLong(item: Buffer, { bytes = Number.POSITIVE_INFINITY, tokens }: ListLimits): boolean {
   if (item.length > bytes) return true;
   return tokens !== undefined && item[0] === OPEN_LIST && tokensOf(item) > tokens;
 }
 
-/** In order, each part as large as permitted. */
-export function inParts<T>(
+/** Whether one call takes all. */
+export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens = 0): boolean {
+  const { items: most, tokens, bytes } = limits;
+  if (most === undefined && tokens === undefined && bytes === undefined) return true;
+  const parts = inParts(items, (item) => item, limits, besideTokens);
+  parts.next();
+  return parts.next().done === true;
+}
+
+/** In order, each part as large as permitted; a single item always fits, as the upstream decides about it. `besideTokens` count with each item. */
+export function* inParts<T>(
   items: readonly T[],
   bytesOf: (item: T) => Buffer,
   {
@@ -56,8 +50,7 @@ export function inParts<T>(
     bytes: mostBytes = Number.POSITIVE_INFINITY,
   }: ListLimits,
   besideTokens = 0,
-): (readonly T[])[] {
-  const parts: T[][] = [];
+): Generator<readonly T[], void, undefined> {
   let part: T[] = [];
   let bytes = 0;
   let tokens = 0;
@@ -67,7 +60,7 @@ export function inParts<T>(
     const ownTokens = tokensOf(itself) + besideTokens;
     const isFull = part.length >= most || bytes + ownBytes > mostBytes || tokens + ownTokens > mostTokens;
     if (part.length > 0 && isFull) {
-      parts.push(part);
+      yield part;
       part = [];
       bytes = 0;
       tokens = 0;
@@ -76,6 +69,5 @@ export function inParts<T>(
     bytes += ownBytes;
     tokens += ownTokens;
   }
-  if (part.length > 0) parts.push(part);
-  return parts;
+  if (part.length > 0) yield part;
 }

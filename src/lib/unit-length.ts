@@ -1,7 +1,21 @@
-/** Scales a vector to unit length. */
+/** Directions of vectors: scaling to unit length, and the cosine between two. */
 
 /** Undefined for the zero vector. */
 export function toUnitLength(values: readonly number[]): readonly number[] | undefined {
   const norm = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
   return norm === 0 || !Number.isFinite(norm) ? undefined : values.map((value) => value / norm);
+}
+
+/** For vectors of one width: 1 for the same direction, 0 for orthogonal ones, and for the zero vector. */
+export function cosine(a: readonly number[], b: readonly number[]): number {
+  let product = 0;
+  let ofA = 0;
+  let ofB = 0;
+  for (const [index, x] of a.entries()) {
+    const y = b[index] ?? 0;
+    product += x * y;
+    ofA += x * x;
+    ofB += y * y;
+  }
+  return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB);
 }

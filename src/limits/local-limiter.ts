@@ -205,7 +205,7 @@ export function refusalOf(obstacle: Obstacle, headers: () => string[]): Refused 
   };
 }
 
-export function localRateHeaders(plan: Plan, nowMs: number, nodes: number): string[] {
+function localRateHeaders(plan: Plan, nowMs: number, nodes: number): string[] {
   const states = plan.rates.map(({ rate, window }): RateState => {
     return {
       most: shareOf(rate.most, nodes),

@@ -4,9 +4,11 @@ import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { type CanaryState, canaryBaseline } from '../../core/drift.ts';
 import type { CanarySettings, Model, Snapshot, Target } from '../../core/snapshot.ts';
+import { floatsIn, floatsToBytes } from '../../lib/float-bytes.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { reasonOf } from '../../lib/thrown.ts';
-import { cosine, type DriftDeps, vectorsIn } from './readings.ts';
+import { cosine } from '../../lib/unit-length.ts';
+import { type DriftDeps, vectorsIn } from './readings.ts';
 
 /** Numbers differ slightly between machines; another model differs far more. */
 const sameFrom = 0.999;
@@ -124,13 +126,10 @@ const unknown = ({ id }: Model, { upstream, model }: Target): CanaryState => ({
 
 const likeness = (a: readonly number[], b: readonly number[]): number => (a.length === b.length ? cosine(a, b) : 0);
 
-const toText = (vector: readonly number[]): string => Buffer.from(Float32Array.from(vector).buffer).toString('base64');
+const toText = (vector: readonly number[]): string => floatsToBytes(vector).toString('base64');
 
 /** Undefined where there is none for these texts. */
 function readBaseline(kept: unknown, texts: string): number[][] | undefined {
   if (!isMapping(kept) || kept.texts !== texts || !Array.isArray(kept.vectors)) return undefined;
-  return kept.vectors.map((text) => {
-    const bytes = Buffer.from(String(text), 'base64');
-    return Array.from({ length: Math.floor(bytes.length / 4) }, (_, index) => bytes.readFloatLE(4 * index));
-  });
+  return kept.vectors.map((text) => floatsIn(String(text)));
 }

@@ -5,8 +5,10 @@ import type { AskForOurselves } from '../../core/drift.ts';
 import type { Log } from '../../core/log.ts';
 import type { SettingStore } from '../../core/store/resources.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { floatsIn } from '../../lib/float-bytes.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
+import { cosine } from '../../lib/unit-length.ts';
 
 /** By the number of each item. */
 export function vectorsIn(bytes: Buffer): number[][] | undefined {
@@ -50,9 +52,8 @@ function byIndex<T>(
 function toVector(value: unknown): number[] | undefined {
   if (Array.isArray(value)) return value.every((one) => typeof one === 'number') ? value : undefined;
   if (typeof value !== 'string') return undefined;
-  const bytes = Buffer.from(value, 'base64');
-  if (bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
-  return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(4 * index));
+  const { length: bytes } = Buffer.from(value, 'base64');
+  return bytes === 0 || bytes % 4 !== 0 ? undefined : floatsIn(value);
 }
 
 export interface DriftDeps {
@@ -61,20 +62,6 @@ export interface DriftDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Log;
-}
-
-/** For vectors of one width: 1 for the same direction, 0 for orthogonal ones. */
-export function cosine(a: readonly number[], b: readonly number[]): number {
-  let product = 0;
-  let ofA = 0;
-  let ofB = 0;
-  for (const [index, x] of a.entries()) {
-    const y = b[index] ?? 0;
-    product += x * y;
-    ofA += x * x;
-    ofB += y * y;
-  }
-  return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB);
 }
 
 export interface Pair {

@@ -3,7 +3,8 @@
 import type { Buffer } from 'node:buffer';
 import type { ShadowAgreement } from '../../core/drift.ts';
 import type { Operation } from '../../core/operations/index.ts';
-import { cosine, neighbourOverlap, type Pair, rankCorrelation, scoresIn, vectorsIn, verdictsIn } from './readings.ts';
+import { cosine } from '../../lib/unit-length.ts';
+import { neighbourOverlap, type Pair, rankCorrelation, scoresIn, vectorsIn, verdictsIn } from './readings.ts';
 
 /** Neighbours are searched among this many latest items. */
 const mostRemembered = 64;
@@ -29,10 +30,7 @@ export class ShadowRecord {
   readonly #shadow: string;
   #compared = 0;
   #failed = 0;
-  readonly #cosine = new Mean();
-  readonly #overlap = new Mean();
-  readonly #ranks = new Mean();
-  readonly #verdicts = new Mean();
+  readonly #means = { cosine: new Mean(), overlap: new Mean(), ranks: new Mean(), verdicts: new Mean() };
   #recent: Pair[] = [];
 
   constructor(model: string, shadow: string) {
@@ -41,15 +39,16 @@ export class ShadowRecord {
   }
 
   get agreement(): ShadowAgreement {
+    const { cosine, overlap, ranks, verdicts } = this.#means;
     return {
       model: this.#model,
       shadow: this.#shadow,
       compared: this.#compared,
       failed: this.#failed,
-      cosine: this.#cosine.value,
-      overlap: this.#overlap.value,
-      ranks: this.#ranks.value,
-      verdicts: this.#verdicts.value,
+      cosine: cosine.value,
+      overlap: overlap.value,
+      ranks: ranks.value,
+      verdicts: verdicts.value,
     };
   }
 
@@ -72,8 +71,8 @@ export class ShadowRecord {
     if (before === undefined || after === undefined || before.length !== after.length) return false;
     for (const [index, vector] of before.entries()) {
       const pair = { before: vector, after: after[index] ?? [] };
-      if (pair.before.length === pair.after.length) this.#cosine.add(cosine(pair.before, pair.after));
-      this.#overlap.add(neighbourOverlap(pair, this.#recent, neighbours));
+      if (pair.before.length === pair.after.length) this.#means.cosine.add(cosine(pair.before, pair.after));
+      this.#means.overlap.add(neighbourOverlap(pair, this.#recent, neighbours));
       this.#recent = [...this.#recent.slice(1 - mostRemembered), pair];
     }
     return true;
@@ -83,18 +82,14 @@ export class ShadowRecord {
     if (before === undefined || after === undefined) return false;
     // With a limit of best results, the other items have no score.
     const both = [...before.keys()].filter((item) => before[item] !== undefined && after[item] !== undefined);
-    this.#ranks.add(
-      rankCorrelation(
-        both.map((item) => before[item] ?? 0),
-        both.map((item) => after[item] ?? 0),
-      ),
-    );
+    const scoresOf = (scores: readonly number[]): number[] => both.map((item) => scores[item] ?? 0);
+    this.#means.ranks.add(rankCorrelation(scoresOf(before), scoresOf(after)));
     return both.length > 0;
   }
 
   #compareVerdicts(before: readonly boolean[] | undefined, after: readonly boolean[] | undefined): boolean {
     if (before === undefined || after === undefined || before.length !== after.length) return false;
-    for (const [item, verdict] of before.entries()) this.#verdicts.add(verdict === after[item] ? 1 : 0);
+    for (const [item, verdict] of before.entries()) this.#means.verdicts.add(verdict === after[item] ? 1 : 0);
     return true;
   }
 }
