@@ -1,13 +1,125 @@
-/** An embeddings response as client APIs need it: vectors in input order, in the upstream's digits, with usage. */
+/** Embeddings and reranked scores between client APIs and the operations: requests, and answers in the upstream's digits. */
 
-import { Unfit } from '../core/translation.ts';
+import { Buffer } from 'node:buffer';
+import { type ApiAnswer, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
+import type { GatewayError } from '../core/errors.ts';
+import { type Purpose, Unfit, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { inFormat, widthOf } from '../families/wire-formats/embeddings/vectors.ts';
 import { at, byIndex, countIn, isVector, listIn, objectIn } from '../families/wire-formats/reading.ts';
-import { type Json, type JsonNumbers, numberOf } from '../lib/json/json-text.ts';
+import { isJsonList, type Json, type JsonNumbers, type JsonObject, numberOf } from '../lib/json/json-text.ts';
 import { estimateTokens } from '../lib/token-ids.ts';
 
+interface AskedEmbeddings {
+  readonly clientApi: string;
+  readonly model: Json | undefined;
+  /** Texts, or other inputs that a family supports. */
+  readonly inputs: readonly Json[];
+  readonly dimensions?: Json | undefined;
+  /** Numbers other than floats, and the field that asked for them. */
+  readonly kind?: VectorKind | undefined;
+  readonly kindField?: string;
+  readonly isBase64?: boolean;
+  readonly purpose?: Purpose | undefined;
+  /** By its own field names, for upstreams of the same wire format. */
+  readonly more?: JsonObject;
+  /** Of these, fields that no other upstream supports. */
+  readonly demands?: readonly Demand[];
+  /** An empty list is for the upstreams to refuse; elsewhere it has an empty answer. */
+  readonly asksForNothing?: true;
+  /** A header of the answer with the count of tokens. */
+  readonly countedIn?: string | undefined;
+}
+
+interface MadeEmbeddings extends Pick<ApiAnswer, 'id' | 'model' | 'tookMs'> {
+  /** One for each input. */
+  readonly vectors: readonly Json[];
+  tokens(): number;
+}
+
+/** A request for embeddings, in whichever words the client asked. */
+export function embeddingsFor(asked: AskedEmbeddings, write: (made: MadeEmbeddings) => Json): Entrance {
+  const { clientApi, model, inputs, dimensions, kind, kindField = '', isBase64 = false, purpose, more = {} } = asked;
+  const { demands = [], asksForNothing = false, countedIn } = asked;
+  return {
+    body: {
+      model,
+      input: inputs,
+      dimensions,
+      output_dtype: kind,
+      encoding_format: isBase64 && kind === undefined ? 'base64' : 'float',
+    },
+    words: { clientApi, purpose, more },
+    demands: [...vectorsOf(kindField, kind), ...demands],
+    ...(inputs.length === 0 && !asksForNothing && { atOnce: noEmbeddings }),
+    write({ body, id, model: name, tookMs }) {
+      const came = embeddingsIn(body, inputs);
+      const vectors = !isBase64 ? floatsOf(came) : kind === undefined ? base64Of(came) : came.map(bytesOf);
+      const tokens = (): number => tokensIn(body, inputs);
+      const written = { body: write({ vectors, tokens, id, model: name, tookMs }) };
+      return countedIn === undefined ? written : { ...written, headers: [countedIn, String(tokens())] };
+    },
+  };
+}
+
+export const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
+
+/** `data` in the common form. */
+export const dataOf = (vectors: readonly Json[]): readonly JsonObject[] =>
+  vectors.map((embedding, index) => ({ object: 'embedding', embedding, index }));
+
+export const asList = (input: Json | undefined): readonly Json[] =>
+  isJsonList(input) ? input : input === undefined ? [] : [input];
+
+/** The element of a list of one. */
+export function onlyOf(list: Json | undefined): Json | undefined {
+  return isJsonList(list) && list.length === 1 ? list[0] : undefined;
+}
+
+/** The text of each element of a list. */
+export const textsOf = (
+  list: Json | undefined,
+  textOf: (element: Json, index: number) => Json | undefined,
+  fault: (index: number) => GatewayError,
+): readonly string[] =>
+  (isJsonList(list) ? list : []).map((element, index) => {
+    const text = textOf(element, index);
+    if (typeof text === 'string') return text;
+    throw fault(index);
+  });
+
+/** Numbers other than floats, which only some upstreams support. */
+export function kindOf(said: Json | undefined, field: string, model: Json | undefined): VectorKind | undefined {
+  if (said === undefined || said === 'float') return undefined;
+  const kind = vectorKinds.find((one) => one === said);
+  if (kind !== undefined) return kind;
+  throw refusedField(field, model, `it is one of float, ${vectorKinds.join(', ')}`);
+}
+
+/** Whether vectors are asked for as base64; `plain` is the word for lists, where there is one. */
+export function isBase64In(format: Json | undefined, model: Json | undefined, plain?: 'float'): boolean {
+  if (format === undefined || format === plain) return false;
+  if (format === 'base64') return true;
+  throw refusedField('encoding_format', model, plain === undefined ? 'it is base64, or none' : 'it is float or base64');
+}
+
+/** A demand that only upstreams of the client's own wire format meet. */
+export const ownOf = (clientApi: string, field: string, what: string): Demand => ({
+  field,
+  what,
+  isMetBy: ({ speaks }) => speaks === clientApi,
+});
+
+/** A demand for whole texts without truncation. */
+export const wholeTexts = (clientApi: string, field: string, cuts: Json | undefined): readonly Demand[] =>
+  cuts === false ? [ownOf(clientApi, field, 'can be told to refuse what is too long')] : [];
+
+const vectorsOf = (field: string, kind: VectorKind | undefined): readonly Demand[] =>
+  kind === undefined
+    ? []
+    : [{ field, what: `makes ${kind}`, isMetBy: ({ vectorKinds: made = [] }) => made.includes(kind) }];
+
 /** Unchanged: lists of numbers, or base64 where requested. One for each text. */
-export function embeddingsIn(body: Json, texts: readonly Json[]): readonly Json[] {
+function embeddingsIn(body: Json, texts: readonly Json[]): readonly Json[] {
   const data = listIn(objectIn(body, 'the answer').data, 'data');
   const isNumbered = data.every((element) => numberOf(at(element, 'index')) !== undefined);
   const ordered = isNumbered ? byIndex(data, 'index', 'an element of data') : data;
@@ -34,11 +146,50 @@ export function base64Of(vectors: readonly Json[]): readonly Json[] {
   });
 }
 
+/** Integers of one byte each, signed or not. */
+function bytesOf(vector: Json, index: number): Json {
+  if (typeof vector === 'string') return vector;
+  if (!isVector(vector)) throw new Unfit(`the vector of input ${index} holds no numbers`);
+  return Buffer.from(vector.values().map((value) => value & 0xff)).toString('base64');
+}
+
 /** The reported count of input tokens, or else an estimate. */
-export function tokensIn(body: Json, texts: readonly Json[]): number {
+function tokensIn(body: Json, texts: readonly Json[]): number {
   const usage = at(body, 'usage');
   const counted = countIn(at(usage, 'prompt_tokens')) || countIn(at(usage, 'total_tokens'));
   return counted ?? texts.reduce<number>((sum, text) => sum + (typeof text === 'string' ? estimateTokens(text) : 1), 0);
 }
 
-export const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
+interface ScoredIndex {
+  readonly index: number;
+  readonly score: Json;
+}
+
+/** In the order of the answer, which is that of the scores; of each document, or of the requested number. */
+export function scoresIn(
+  body: Json,
+  documents: readonly string[],
+  wanted: 'all' | 'any' = 'all',
+): readonly ScoredIndex[] {
+  const list = isJsonList(body) ? body : listIn(at(body, 'results'), 'results');
+  const scored = list.map((one) => {
+    const index = countIn(at(one, 'index'));
+    const score = at(one, 'relevance_score') ?? at(one, 'score');
+    if (index === undefined || index >= documents.length) throw new Unfit('a result is of no document');
+    if (score === undefined || numberOf(score) === undefined) throw new Unfit('a result has no score');
+    return { index, score };
+  });
+  const known = new Set(scored.map(({ index }) => index)).size;
+  if (known !== scored.length || (wanted === 'all' && known !== documents.length)) {
+    throw new Unfit(`${scored.length} results for ${documents.length} documents`);
+  }
+  return scored;
+}
+
+/** The reported count, or else an estimate: the query counts with each document. */
+export function rerankTokensIn(body: Json, query: string, documents: readonly string[]): number {
+  const usage = isJsonList(body) ? undefined : at(body, 'usage');
+  const counted = countIn(at(usage, 'total_tokens')) || countIn(at(usage, 'prompt_tokens'));
+  const each = estimateTokens(query);
+  return counted ?? documents.reduce((sum, document) => sum + each + estimateTokens(document), 0);
+}

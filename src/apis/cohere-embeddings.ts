@@ -11,8 +11,7 @@ import {
 import { operationRows } from '../core/operations/index.ts';
 import { type Purpose, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
-import { ownOf, vectorsOf } from './like-openai.ts';
+import { base64Of, embeddingsFor, ownOf } from './canonical.ts';
 
 /** Purposes of texts in Cohere's words; images have none. */
 const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
@@ -28,34 +27,32 @@ type EmbeddingType = (typeof types)[number];
 
 const id = 'cohere';
 
-export function enterEmbed(version: '1' | '2', body: JsonObject): Entrance {
-  const { model } = body;
+export function enterEmbed(version: '1' | '2', body: JsonObject, countedIn?: string): Entrance {
   const texts = textsIn(body);
   const wanted = typesIn(body);
   const kind = wanted?.find((one): one is VectorKind => one !== 'float' && one !== 'base64');
   const isBase64 = wanted !== undefined && wanted.length === 1 && wanted[0] === 'base64';
-  return {
-    body: {
-      model,
-      input: texts,
-      encoding_format: isBase64 ? 'base64' : 'float',
-      output_dtype: kind,
-      dimensions: body.output_dimension,
-    },
-    words: {
-      clientApi: id,
-      purpose: purposes.get(body.input_type ?? null),
-      more: { truncate: body.truncate, max_tokens: body.max_tokens },
-    },
-    demands: demandsOf(body, kind),
-    write: ({ body: answer, id }) => {
-      const vectors = embeddingsIn(answer, texts);
-      const embeddings = wanted === undefined ? floatsOf(vectors) : byType(vectors, wanted);
-      const meta = { api_version: { version }, billed_units: { input_tokens: tokensIn(answer, texts) } };
-      const response_type = wanted === undefined ? 'embeddings_floats' : 'embeddings_by_type';
-      return { body: { id, texts, embeddings, meta, response_type } };
-    },
-  };
+  const asked = {
+    clientApi: id,
+    model: body.model,
+    inputs: texts,
+    dimensions: body.output_dimension,
+    kind,
+    kindField: 'embedding_types',
+    isBase64,
+    purpose: purposes.get(body.input_type ?? null),
+    more: { truncate: body.truncate, max_tokens: body.max_tokens },
+    demands: demandsOf(body),
+    asksForNothing: true,
+    countedIn,
+  } as const;
+  return embeddingsFor(asked, ({ vectors, tokens, id }) => ({
+    id,
+    texts,
+    embeddings: wanted === undefined ? vectors : byType(vectors, wanted),
+    meta: { api_version: { version }, billed_units: { input_tokens: tokens() } },
+    response_type: wanted === undefined ? 'embeddings_floats' : 'embeddings_by_type',
+  }));
 }
 
 /** Undefined where a plain list is wanted, as in the first version. */
@@ -72,12 +69,11 @@ function typesIn({ embedding_types: named, model }: JsonObject): readonly Embedd
 }
 
 function byType(vectors: readonly Json[], wanted: readonly EmbeddingType[]): JsonObject {
-  const made = wanted.map((one) => [one, one === 'base64' ? base64Of(vectors) : floatsOf(vectors)] as const);
-  return Object.fromEntries(made);
+  return Object.fromEntries(wanted.map((one) => [one, one === 'base64' ? base64Of(vectors) : vectors]));
 }
 
-function demandsOf({ truncate, max_tokens: most }: JsonObject, kind: VectorKind | undefined): readonly Demand[] {
-  const demands = [...vectorsOf('embedding_types', kind)];
+function demandsOf({ truncate, max_tokens: most }: JsonObject): readonly Demand[] {
+  const demands: Demand[] = [];
   if (truncate !== undefined && truncate !== 'END') {
     demands.push(ownOf(id, 'truncate', 'can be told what to do with texts that are too long'));
   }

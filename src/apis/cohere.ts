@@ -1,27 +1,76 @@
-/** Client API of Cohere: `embed` and `chat`, versions 1 and 2. Its rerank is the gateway's own format already. */
+/** Client API of Cohere, versions 1 and 2; its chat passes to Cohere upstreams, and its rerank is the gateway's own format already. */
 
-import { defineClientApi } from '../core/client-api.ts';
-import { chatV1, chatV2 } from './cohere-chat.ts';
+import { type ApiMapping, defineClientApi, passedOn } from '../core/client-api.ts';
+import { operationRows } from '../core/operations/index.ts';
+import type { OperationRow } from '../core/operations/row.ts';
 import { embedV1, embedV2 } from './cohere-embeddings.ts';
-import { models, oneModel } from './cohere-models.ts';
-import { detokenize, tokenize } from './cohere-tokenize.ts';
+import { fixedEndpoints } from './cohere-models.ts';
+
+const {
+  reportsTier: _tier,
+  searchedBy: _search,
+  hosted: _hosted,
+  objectNames: _kept,
+  sdk: _sdk,
+  ...chat
+} = operationRows.chat;
+
+interface Version extends Omit<ApiMapping, 'operation' | 'passes' | 'enter'> {
+  readonly label: 'cohere' | 'cohere_v1';
+  readonly row: Partial<OperationRow>;
+}
+
+const settings = { model: 'string', stream: 'boolean', max_tokens: 'number' };
+
+const versionOf = ({ label, row, optional, ...mapping }: Version): ApiMapping =>
+  passedOn({
+    ...mapping,
+    operation: 'chat',
+    optional: { ...settings, ...optional },
+    passes: { label, row: { ...chat, ...row } },
+    refusal: `No upstream of the model has ${mapping.paths[0]} as Cohere does, and its chat is not translated; POST to /v1/chat/completions.`,
+  });
+
+const chatV2 = versionOf({
+  label: 'cohere',
+  paths: ['/v2/chat', '/v1/v2/chat'],
+  required: { messages: 'array' },
+  optional: { tools: 'array', documents: 'array' },
+  summary:
+    "Chat as Cohere's clients of its second version ask for it, whole or as events, over upstreams that are Cohere.",
+  row: {
+    beyondText: ['image_url'],
+    written: {
+      whole: ['text', 'thinking', 'tool_plan', 'arguments'],
+      events: ['text', 'thinking', 'tool_plan', 'arguments'],
+    },
+    countsIn: 'delta',
+  },
+});
+
+const chatV1 = versionOf({
+  label: 'cohere_v1',
+  paths: ['/v1/chat', '/v1/v1/chat'],
+  required: { message: 'string' },
+  optional: { tools: 'array', documents: 'array', chat_history: 'array' },
+  watched: ['conversation_id', 'connectors'],
+  summary:
+    "Chat as Cohere's clients of its first version ask for it, whole or as lines, over upstreams that are Cohere.",
+  row: {
+    items: ['message'],
+    beyondText: [],
+    written: { whole: ['text'], events: ['text'] },
+    countsIn: 'response meta',
+    // Stored conversations and connectors are in the operator's account, and have no owner here.
+    objectNames: { fields: ['conversation_id', 'connectors'], names: [] },
+  },
+});
 
 export default defineClientApi({
   id: 'cohere',
   title: 'Cohere',
   prefix: '/cohere',
   mappings: [embedV1, embedV2, chatV1, chatV2],
-  fixedEndpoints: [
-    models,
-    oneModel,
-    tokenize,
-    detokenize,
-    {
-      method: 'POST',
-      paths: ['/v1/check-api-key'],
-      summary: 'Whether the key is good; one that is not is answered as everywhere.',
-      show: () => ({ valid: true }),
-    },
-  ],
+  fixedEndpoints,
   error: ({ message, id: exchangeId }) => ({ message, id: exchangeId }),
 });

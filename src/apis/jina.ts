@@ -1,10 +1,10 @@
 /** Client API of Jina AI: embeddings, and `classify`, which passes to upstreams that have it. */
 
-import { type ApiMapping, defineClientApi, notServed, refusedField } from '../core/client-api.ts';
+import { type ApiMapping, defineClientApi, passedOn, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { Purpose } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
-import { asList, dataOf, entranceLikeOpenai, kindOf, ownOf } from './like-openai.ts';
+import { asList, dataOf, embeddingsFor, kindOf, onlyOf, ownOf } from './canonical.ts';
 
 const id = 'jina';
 
@@ -17,9 +17,8 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
 
 /** A single type may be in a list. */
 function typeIn(said: Json | undefined, model: Json | undefined): Json | undefined {
-  if (said === undefined || !isJsonList(said)) return said;
-  const [only, ...more] = said;
-  if (more.length === 0) return only;
+  if (!isJsonList(said)) return said;
+  if (said.length <= 1) return onlyOf(said);
   throw refusedField('embedding_type', model, 'one type comes in an answer, so ask for each by itself');
 }
 
@@ -59,26 +58,24 @@ const embeddings: ApiMapping = {
       more: { ...(purpose === undefined && { task }), normalized, late_chunking, truncate, prompt_name },
       demands: late_chunking === true ? [ownOf(id, 'late_chunking', 'embeds texts in the context of all')] : [],
     };
-    return entranceLikeOpenai(asked, ({ vectors, tokens, model: name }) => ({
+    return embeddingsFor(asked, ({ vectors, tokens, model: name }) => ({
       model: name,
       object: 'list',
-      usage: { total_tokens: tokens, prompt_tokens: tokens },
+      usage: { total_tokens: tokens(), prompt_tokens: tokens() },
       data: dataOf(vectors),
     }));
   },
 };
 
-const classify: ApiMapping = {
+const classify = passedOn({
   operation: 'embeddings',
   paths: ['/v1/classify'],
   required: { input: 'string | array' },
   optional: { model: 'string', labels: 'array', classifier_id: 'string' },
   summary: "Texts under labels, as Jina AI's clients ask for them, over upstreams that have it.",
   passes: { label: 'classify', row: { ...operationRows.embeddings, yields: 'verdicts' } },
-  enter() {
-    throw notServed('No upstream of the model classifies texts as Jina AI does, and nothing else here means the same.');
-  },
-};
+  refusal: 'No upstream of the model classifies texts as Jina AI does, and nothing else here means the same.',
+});
 
 export default defineClientApi({
   id,

@@ -4,7 +4,7 @@ import { type ApiMapping, defineClientApi, refusedField } from '../core/client-a
 import { operationRows } from '../core/operations/index.ts';
 import { at, listIn, objectIn, textIn } from '../families/wire-formats/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { asList, dataOf, entranceLikeOpenai, kindOf } from './like-openai.ts';
+import { asList, dataOf, embeddingsFor, isBase64In, kindOf, onlyOf, textsOf } from './canonical.ts';
 
 const clientApi = 'mistral';
 
@@ -16,16 +16,12 @@ function conversationsIn(input: Json | undefined): readonly (readonly Json[])[] 
 
 /** The last turn is judged on its own; earlier ones are refused. */
 function textsIn({ input, model }: JsonObject): readonly string[] {
-  return conversationsIn(input).map((messages) => {
-    const [message, ...more] = messages;
-    const content = isJsonObject(message) ? message.content : undefined;
-    if (typeof content === 'string' && more.length === 0) return content;
-    throw refusedField(
-      'input',
-      model,
-      'no upstream of it judges a message by those before it, or what is no text; send one message of text',
-    );
-  });
+  const why = 'no upstream of it judges a message by those before it, or what is no text; send one message of text';
+  return textsOf(
+    conversationsIn(input),
+    (messages) => at(onlyOf(messages), 'content'),
+    () => refusedField('input', model, why),
+  );
 }
 
 const chatModerations: ApiMapping = {
@@ -58,10 +54,7 @@ const embeddings: ApiMapping = {
   },
   summary: "Embeddings as Mistral's clients ask for them.",
   enter(body) {
-    const { model, encoding_format: format, metadata } = body;
-    if (format !== undefined && format !== 'float' && format !== 'base64') {
-      throw refusedField('encoding_format', model, 'it is float or base64');
-    }
+    const { model, metadata } = body;
     const asked = {
       clientApi,
       model,
@@ -69,15 +62,15 @@ const embeddings: ApiMapping = {
       dimensions: body.output_dimension,
       kind: kindOf(body.output_dtype, 'output_dtype', model),
       kindField: 'output_dtype',
-      isBase64: format === 'base64',
+      isBase64: isBase64In(body.encoding_format, model, 'float'),
       more: { metadata },
     };
-    return entranceLikeOpenai(asked, ({ vectors, tokens, id, model: name }) => ({
+    return embeddingsFor(asked, ({ vectors, tokens, id, model: name }) => ({
       id,
       object: 'list',
       data: dataOf(vectors),
       model: name,
-      usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
+      usage: { prompt_tokens: tokens(), completion_tokens: 0, total_tokens: tokens() },
     }));
   },
 };

@@ -2,7 +2,7 @@
 
 import { type ApiMapping, defineClientApi, refusedField, wrongField } from '../core/client-api.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
+import { rerankTokensIn, scoresIn } from './canonical.ts';
 
 function textIn(value: Json | undefined, field: string, model: Json | undefined): string {
   if (isJsonObject(value) && value.image !== undefined) throw refusedField(field, model, 'texts alone are ranked here');

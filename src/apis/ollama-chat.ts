@@ -1,4 +1,4 @@
-/** Ollama's `chat`: bytes pass to upstreams with that API; for others it becomes chat or text completions. */
+/** Ollama's `chat` and `generate`: bytes pass to upstreams with that API; for others they become chat or text completions. */
 
 import { type ApiMapping, type AskedModel, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
@@ -32,7 +32,7 @@ function toImagePart(image: Json, field: string): JsonObject {
 }
 
 /** A text, or with images a list of parts. */
-export function contentOf(text: string, images: Json | undefined, field: string): Json {
+function contentOf(text: string, images: Json | undefined, field: string): Json {
   if (images === undefined || images === null) return text;
   if (!isJsonList(images)) throw wrongField(field, 'an array of images in base64');
   if (images.length === 0) return text;
@@ -108,7 +108,7 @@ function toEffort(think: Json | undefined, model: Json | undefined): Json | unde
 }
 
 /** Shared by `chat` and `generate`, where they become chat completions. */
-export function entranceOverChat(
+function entranceOverChat(
   body: JsonObject,
   messages: readonly JsonObject[],
   write: WriteSaid,
@@ -139,18 +139,18 @@ export function entranceOverChat(
   };
 }
 
-export function isEmpty(value: Json | undefined): boolean {
+function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === '' || value === false || (isJsonList(value) && value.length === 0);
 }
 
-export function refuse(fields: readonly string[], body: JsonObject, why: string): void {
+function refuse(fields: readonly string[], body: JsonObject, why: string): void {
   for (const name of fields) if (!isEmpty(body[name])) throw refusedField(name, body.model, why);
 }
 
-export const onlyCompletes = 'the model completes texts, and takes a prompt alone';
+const onlyCompletes = 'the model completes texts, and takes a prompt alone';
 
 /** The same for text completions, with the prompt unchanged. */
-export function entranceOverText(body: JsonObject, prompt: string, write: WriteSaid): Entrance {
+function entranceOverText(body: JsonObject, prompt: string, write: WriteSaid): Entrance {
   const { model = '', suffix } = body;
   const isNothing = prompt === '';
   const isStream = body.stream !== false && !isNothing;
@@ -258,5 +258,72 @@ export const chat: ApiMapping = {
       countsIn: 'last line',
       mostBy: 'options.num_predict',
     },
+  },
+};
+
+/** Fields, if not empty, that completions cannot express. */
+const needsMore = ['system', 'template', 'images', 'format', 'think', 'logprobs'];
+
+const needsText = ['suffix', 'template', 'raw'];
+
+const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({
+  response: content,
+  thinking: thinking === '' ? undefined : thinking,
+  logprobs,
+});
+
+/** The prompt becomes the only user message, after the system's. */
+const overChat: ApiMapping = {
+  operation: 'chat',
+  paths: ['/api/generate'],
+  summary: "A text as Ollama's clients have it generated, over chat.",
+  enter(body, model) {
+    const { prompt = '', system, images } = body;
+    refuse(needsText, body, 'the model chats, and no upstream of it takes a plain text');
+    if (typeof prompt !== 'string' || prompt === '') return entranceOverChat(body, [], asResponse, model);
+    const question = { role: 'user', content: contentOf(prompt, images, 'images') };
+    const messages = isEmpty(system) ? [question] : [{ role: 'system', content: system }, question];
+    return entranceOverChat({ ...body, tools: undefined }, messages, asResponse, model);
+  },
+};
+
+export const generate: ApiMapping = {
+  operation: 'completions',
+  paths: ['/api/generate'],
+  required: { model: 'string' },
+  optional: {
+    prompt: 'string',
+    suffix: 'string',
+    system: 'string',
+    template: 'string',
+    raw: 'boolean',
+    images: 'array',
+    stream: 'boolean',
+    options: 'object',
+    keep_alive: 'string | number',
+    context: 'array',
+    logprobs: 'boolean',
+    top_logprobs: 'number',
+  },
+  watched: ['format', 'think'],
+  summary: "Texts as Ollama's clients have them generated, whole or as lines.",
+  passes: {
+    label: 'ollama',
+    needsAll: true,
+    row: {
+      ...operationRows.completions,
+      written: { whole: ['response', 'thinking'], events: ['response', 'thinking'] },
+      countsIn: 'last line',
+      mostBy: 'options.num_predict',
+    },
+  },
+  // Plain texts and fill-in-the-middle become completions.
+  instead: {
+    mapping: overChat,
+    isMeant: ({ isSet, serves }) => serves('chat') && !((isSet('raw') || isSet('suffix')) && serves('completions')),
+  },
+  enter(body): Entrance {
+    refuse(needsMore, body, onlyCompletes);
+    return entranceOverText(body, textIn(body.prompt) ?? '', asResponse);
   },
 };

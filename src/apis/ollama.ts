@@ -3,10 +3,8 @@
 import { createHash } from 'node:crypto';
 import { type ApiMapping, defineClientApi, type Entrance, missingField, type SeenModel } from '../core/client-api.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { embeddingsIn, floatsOf, noEmbeddings, tokensIn } from './canonical.ts';
-import { wholeTexts } from './like-openai.ts';
-import { chat } from './ollama-chat.ts';
-import { generate } from './ollama-generate.ts';
+import { asList, embeddingsFor, wholeTexts } from './canonical.ts';
+import { chat, generate } from './ollama-chat.ts';
 
 const id = 'ollama';
 /** The tag of a name without one. */
@@ -20,14 +18,12 @@ const isNothing = (input: Json | undefined): boolean =>
   input === undefined || input === '' || (isJsonList(input) && input.length === 0);
 
 /** A client that sends no text only wants the model loaded. */
-function entranceOf(body: JsonObject, input: Json | undefined, write: Entrance['write']): Entrance {
-  return {
-    body: { model: body.model, input: input ?? '', dimensions: body.dimensions, encoding_format: 'float' },
-    words: { clientApi: id, more: {} },
-    demands: wholeTexts(id, 'truncate', body.truncate),
-    ...(isNothing(input) && { atOnce: noEmbeddings }),
-    write,
-  };
+function entranceOf(body: JsonObject, input: Json | undefined, write: Parameters<typeof embeddingsFor>[1]): Entrance {
+  const { model, dimensions } = body;
+  const inputs = isNothing(input) ? [] : asList(input);
+  const demands = wholeTexts(id, 'truncate', body.truncate);
+  const entrance = embeddingsFor({ clientApi: id, model, inputs, dimensions, demands }, write);
+  return { ...entrance, body: { ...entrance.body, input: input ?? '' } };
 }
 
 const embed: ApiMapping = {
@@ -42,23 +38,14 @@ const embed: ApiMapping = {
     keep_alive: 'string | number',
   },
   summary: "Embeddings as Ollama's clients ask for them.",
-  enter(body) {
-    const { input } = body;
-    const texts = isJsonList(input) ? input : [input ?? ''];
-    return entranceOf(body, input, ({ body: answer, model, tookMs }) => {
-      const asked = isNothing(input) ? [] : texts;
-      const ns = Math.round(tookMs * nsPerMs);
-      return {
-        body: {
-          model: typeof body.model === 'string' ? body.model : model,
-          embeddings: floatsOf(embeddingsIn(answer, asked)),
-          total_duration: ns,
-          load_duration: 0,
-          prompt_eval_count: tokensIn(answer, asked),
-        },
-      };
-    });
-  },
+  enter: (body) =>
+    entranceOf(body, body.input, ({ vectors, tokens, model, tookMs }) => ({
+      model: typeof body.model === 'string' ? body.model : model,
+      embeddings: vectors,
+      total_duration: Math.round(tookMs * nsPerMs),
+      load_duration: 0,
+      prompt_eval_count: tokens(),
+    })),
 };
 
 const embeddings: ApiMapping = {
@@ -67,13 +54,7 @@ const embeddings: ApiMapping = {
   required: { model: 'string' },
   optional: { prompt: 'string', options: 'object', keep_alive: 'string | number' },
   summary: "One text's embedding as Ollama's older clients ask for it.",
-  enter({ prompt, ...body }) {
-    return entranceOf(body, prompt, ({ body: answer }) => {
-      if (isNothing(prompt)) return { body: { embedding: [] } };
-      const [embedding = []] = floatsOf(embeddingsIn(answer, [prompt ?? '']));
-      return { body: { embedding } };
-    });
-  },
+  enter: ({ prompt, ...body }) => entranceOf(body, prompt, ({ vectors: [embedding = []] }) => ({ embedding })),
 };
 
 /** Its names for operations; others are left out. */

@@ -3,10 +3,12 @@
 import { type ApiMapping, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { base64Of, embeddingsIn, floatsOf, tokensIn } from './canonical.ts';
-import { wholeTexts } from './like-openai.ts';
+import { cosine } from '../lib/unit-length.ts';
+import { asList, embeddingsFor, floatsOf, isBase64In, textsOf, wholeTexts } from './canonical.ts';
 
 const id = 'tei';
+/** The header with the count of tokens. */
+export const countedIn = 'x-compute-tokens';
 
 function refusePrompt({ prompt_name: prompt, model }: JsonObject): void {
   if (prompt !== undefined) {
@@ -17,29 +19,18 @@ function refusePrompt({ prompt_name: prompt, model }: JsonObject): void {
 function enterEmbed(body: JsonObject): Entrance {
   const { inputs = '', model, encoding_format: format } = body;
   refusePrompt(body);
-  if (format !== undefined && format !== 'float' && format !== 'base64') {
-    throw refusedField('encoding_format', model, 'it is float or base64');
-  }
-  const texts = isJsonList(inputs) ? inputs : [inputs];
-  return {
-    body: { model, input: texts, dimensions: body.dimensions, encoding_format: format ?? 'float' },
-    words: {
-      clientApi: id,
-      more: {
-        truncate: body.truncate,
-        truncation_direction: body.truncation_direction,
-        normalize: body.normalize,
-      },
-    },
+  const asked = {
+    clientApi: id,
+    model,
+    inputs: asList(inputs),
+    dimensions: body.dimensions,
+    isBase64: isBase64In(format, model, 'float'),
+    more: { truncate: body.truncate, truncation_direction: body.truncation_direction, normalize: body.normalize },
     demands: wholeTexts(id, 'truncate', body.truncate),
-    write({ body: answer }) {
-      const vectors = embeddingsIn(answer, texts);
-      return {
-        body: format === 'base64' ? base64Of(vectors) : floatsOf(vectors),
-        headers: ['x-compute-tokens', String(tokensIn(answer, texts))],
-      };
-    },
-  };
+    asksForNothing: true,
+    countedIn,
+  } as const;
+  return embeddingsFor(asked, ({ vectors }) => vectors);
 }
 
 export const embed: ApiMapping = {
@@ -63,43 +54,35 @@ function sentencesIn(inputs: Json | undefined): readonly string[] {
   const { source_sentence: source, sentences } = isJsonObject(inputs) ? inputs : {};
   if (typeof source !== 'string') throw wrongField('inputs.source_sentence', 'a string');
   if (!isJsonList(sentences) || sentences.length === 0) throw wrongField('inputs.sentences', 'an array of strings');
-  const others = sentences.map((sentence) => {
-    if (typeof sentence !== 'string') throw wrongField('inputs.sentences', 'an array of strings');
-    return sentence;
-  });
-  return [source, ...others];
+  return [
+    source,
+    ...textsOf(
+      sentences,
+      (one) => one,
+      () => wrongField('inputs.sentences', 'an array of strings'),
+    ),
+  ];
 }
 
 function enterSimilarity(body: JsonObject): Entrance {
   const { model, parameters } = body;
-  const asked = isJsonObject(parameters) ? parameters : {};
-  refusePrompt({ model, prompt_name: asked.prompt_name ?? undefined });
+  const { prompt_name, truncate, truncation_direction } = isJsonObject(parameters) ? parameters : {};
+  refusePrompt({ model, prompt_name: prompt_name ?? undefined });
   const texts = sentencesIn(body.inputs);
-  const { truncate, truncation_direction } = asked;
-  return {
-    body: { model, input: texts, encoding_format: 'float' },
-    words: { clientApi: id, more: { truncate, truncation_direction } },
+  const asked = {
+    clientApi: id,
+    model,
+    inputs: texts,
+    more: { truncate, truncation_direction },
     demands: wholeTexts(id, 'truncate', truncate),
-    write({ body: answer }) {
-      const [source, ...others] = floatsOf(embeddingsIn(answer, texts)).map((vector) => vector.values());
-      return {
-        body: others.map((other) => cosine(source ?? [], other)),
-        headers: ['x-compute-tokens', String(tokensIn(answer, texts))],
-      };
-    },
+    countedIn,
   };
+  return embeddingsFor(asked, ({ vectors }) => {
+    const [source = [], ...others] = floatsOf(vectors).map((vector) => vector.values());
+    if (others.some(({ length }) => length !== source.length)) throw new Unfit('its vectors are not of one width');
+    return others.map((other) => Math.max(-1, Math.min(1, cosine(source, other))));
+  });
 }
-
-/** Of vectors of any length, as a service may return unnormalised ones. */
-function cosine(one: readonly number[], other: readonly number[]): number {
-  if (one.length !== other.length) throw new Unfit('its vectors are not of one width');
-  const lengths = Math.sqrt(dot(one, one) * dot(other, other));
-  if (lengths === 0) return 0;
-  return Math.max(-1, Math.min(1, dot(one, other) / lengths));
-}
-
-const dot = (one: readonly number[], other: readonly number[]): number =>
-  one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 
 export const similarity: ApiMapping = {
   operation: 'embeddings',

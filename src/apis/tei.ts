@@ -1,10 +1,20 @@
 /** Client API of Text Embeddings Inference. Its servers have one model, so here the model is in the path, or the default one. */
 
-import { type ApiMapping, defineClientApi, type EndpointView, notServed, type SeenModel } from '../core/client-api.ts';
+import {
+  type ApiMapping,
+  defineClientApi,
+  type EndpointView,
+  passedOn,
+  refusedField,
+  type SeenModel,
+} from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
-import { embed, root, similarity } from './tei-embeddings.ts';
-import { predict } from './tei-predict.ts';
+import { Unfit } from '../core/translation.ts';
+import { at, listIn } from '../families/wire-formats/reading.ts';
+import { isJsonObject, type Json, type JsonObject, numberOf } from '../lib/json/json-text.ts';
+import { onlyOf, textsOf } from './canonical.ts';
+import { countedIn, embed, root, similarity } from './tei-embeddings.ts';
 
 const id = 'tei';
 
@@ -40,23 +50,61 @@ function kindOf({ operations }: SeenModel): unknown {
   return operations.includes('rerank') ? { reranker: labels } : { classifier: labels };
 }
 
-/** Without a counterpart elsewhere: passes unchanged to TEI servers. */
-const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMapping => ({
-  operation: 'embeddings',
-  paths: [`/${label}`, `/tei/{model}/${label}`],
+const onlySingle = 'a pair of texts has no categories; send one text, or lists of one text each';
+
+/** A text, or a list of lists with one text each: TEI reads a plain list of texts as a pair. */
+function textsIn({ inputs, model }: JsonObject): readonly string[] {
+  if (typeof inputs === 'string') return [inputs];
+  return textsOf(inputs, onlyOf, () => refusedField('inputs', model, onlySingle));
+}
+
+/** The highest first. */
+function labelsOf(result: Json): readonly Json[] {
+  const scores = at(result, 'category_scores');
+  if (!isJsonObject(scores)) throw new Unfit('a result has no scores');
+  const labels = Object.entries(scores).flatMap(([label, score]) => {
+    const value = numberOf(score);
+    return value === undefined || score === undefined ? [] : [{ label, score, value }];
+  });
+  return labels.toSorted((one, other) => other.value - one.value).map(({ label, score }) => ({ label, score }));
+}
+
+const predict: ApiMapping = {
+  operation: 'moderations',
+  paths: ['/predict', '/tei/{model}/predict'],
   required: { inputs: 'string | array' },
-  optional: { model: 'string', truncate: 'boolean', truncation_direction: 'string', prompt_name: 'string' },
-  summary,
-  passes: {
-    label,
-    row: { ...operationRows.embeddings, items: ['inputs'], countedInHeader: 'x-compute-tokens' },
+  optional: { model: 'string', raw_scores: 'boolean', truncate: 'boolean', truncation_direction: 'string' },
+  summary: 'Moderations as the clients of Text Embeddings Inference ask a classifier.',
+  enter(body) {
+    const { inputs, model, raw_scores: raw, truncate } = body;
+    if (raw === true) throw refusedField('raw_scores', model, 'scores of moderations are between 0 and 1');
+    if (truncate === false) throw refusedField('truncate', model, 'nobody can be told to refuse what is too long');
+    const texts = textsIn(body);
+    return {
+      body: { model, input: texts },
+      words: { clientApi: id, more: {} },
+      ...(texts.length === 0 && { atOnce: { results: [] } }),
+      write({ body: answer }) {
+        const results = listIn(at(answer, 'results'), 'results');
+        if (results.length !== texts.length) throw new Unfit(`${results.length} results for ${texts.length} inputs`);
+        const predicted = results.map(labelsOf);
+        return { body: typeof inputs === 'string' ? (predicted[0] ?? []) : predicted };
+      },
+    };
   },
-  enter() {
-    throw notServed(
-      `No upstream of the model is a server of Text Embeddings Inference, and no other has /${label}, with values for each token; POST to /embed for one vector for each text.`,
-    );
-  },
-});
+};
+
+/** Without a counterpart elsewhere: passes unchanged to TEI servers. */
+const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMapping =>
+  passedOn({
+    operation: 'embeddings',
+    paths: [`/${label}`, `/tei/{model}/${label}`],
+    required: { inputs: 'string | array' },
+    optional: { model: 'string', truncate: 'boolean', truncation_direction: 'string', prompt_name: 'string' },
+    summary,
+    passes: { label, row: { ...operationRows.embeddings, items: ['inputs'], countedInHeader: countedIn } },
+    refusal: `No upstream of the model is a server of Text Embeddings Inference, and no other has /${label}, with values for each token; POST to /embed for one vector for each text.`,
+  });
 
 const sparse = passingAt(
   'embed_sparse',

@@ -1,10 +1,10 @@
 /** Client API of vLLM: `score`, which is rerank in input order; its pooling endpoints pass to vLLM servers only. */
 
-import { type ApiMapping, defineClientApi, notServed, refusedField } from '../core/client-api.ts';
+import { type ApiMapping, defineClientApi, passedOn, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
-import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { rerankTokensIn, scoresIn } from './canonical-scores.ts';
+import type { Json, JsonObject } from '../lib/json/json-text.ts';
+import { asList, rerankTokensIn, scoresIn, textsOf } from './canonical.ts';
 
 const msPerS = 1_000;
 /** Names of both sides in vLLM's versions. */
@@ -20,13 +20,12 @@ interface Asked {
   readonly documents: readonly string[];
 }
 
-function textsIn(value: Json | undefined, field: string, model: Json | undefined): readonly string[] {
-  const list = isJsonList(value) ? value : [value];
-  return list.map((text) => {
-    if (typeof text === 'string') return text;
-    throw refusedField(field, model, 'it is a text or a list of texts');
-  });
-}
+const textsIn = (value: Json | undefined, field: string, model: Json | undefined): readonly string[] =>
+  textsOf(
+    asList(value),
+    (text) => text,
+    () => refusedField(field, model, 'it is a text or a list of texts'),
+  );
 
 /** Reads one text, and the texts to compare with it. */
 function askedIn(body: JsonObject): Asked {
@@ -88,36 +87,28 @@ const score: ApiMapping = {
   },
 };
 
-interface Passing {
-  readonly label: 'pooling' | 'classes';
-  readonly paths: ApiMapping['paths'];
-  readonly summary: string;
-  readonly instead: string;
-}
-
-const passingAt = ({ label, paths, summary, instead }: Passing): ApiMapping => ({
+const pooled = {
   operation: 'embeddings',
-  paths,
   optional: { model: 'string', input: 'string | array', messages: 'array' },
-  summary,
-  passes: { label, row: { ...operationRows.embeddings, items: ['input', 'messages'] } },
-  enter() {
-    throw notServed(`No upstream of the model is vLLM, and no other has ${paths[0]}; ${instead}.`);
-  },
-});
+} as const;
+const row = { ...operationRows.embeddings, items: ['input', 'messages'] };
 
-const pooling = passingAt({
-  label: 'pooling',
+const pooling = passedOn({
+  ...pooled,
   paths: ['/pooling', '/v1/pooling'],
   summary: 'What a pooling model computes of each text or token, over upstreams that are vLLM.',
-  instead: 'POST to /v1/embeddings for one vector for each text',
+  passes: { label: 'pooling', row },
+  refusal:
+    'No upstream of the model is vLLM, and no other has /pooling; POST to /v1/embeddings for one vector for each text.',
 });
 
-const classify = passingAt({
-  label: 'classes',
+const classify = passedOn({
+  ...pooled,
   paths: ['/classify'],
   summary: "How likely each of a model's own labels is, over upstreams that are vLLM.",
-  instead: 'POST to /v1/moderations, or to /predict for its categories as labels',
+  passes: { label: 'classes', row },
+  refusal:
+    'No upstream of the model is vLLM, and no other has /classify; POST to /v1/moderations, or to /predict for its categories as labels.',
 });
 
 export default defineClientApi({

@@ -3,9 +3,9 @@
 import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
 import type { Purpose } from '../core/translation.ts';
-import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
-import { base64Of, embeddingsIn, floatsOf, noEmbeddings, tokensIn } from './canonical.ts';
-import { asList, dataOf, entranceLikeOpenai, kindOf, wholeTexts } from './like-openai.ts';
+import { at } from '../families/wire-formats/reading.ts';
+import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import { asList, dataOf, embeddingsFor, isBase64In, kindOf, onlyOf, textsOf, wholeTexts } from './canonical.ts';
 
 const id = 'voyage';
 
@@ -30,10 +30,7 @@ const embeddings: ApiMapping = {
   },
   summary: "Embeddings as Voyage AI's clients ask for them.",
   enter(body) {
-    const { model, input, output_dtype: dtype, truncation, encoding_format: format } = body;
-    if (format !== undefined && format !== 'base64') {
-      throw refusedField('encoding_format', model, 'it is base64, or none');
-    }
+    const { model, input, output_dtype: dtype, truncation } = body;
     const asked = {
       clientApi: id,
       model,
@@ -41,16 +38,16 @@ const embeddings: ApiMapping = {
       dimensions: body.output_dimension,
       kind: kindOf(dtype, 'output_dtype', model),
       kindField: 'output_dtype',
-      isBase64: format === 'base64',
+      isBase64: isBase64In(body.encoding_format, model),
       purpose: purposes.get(body.input_type ?? null),
       more: { truncation },
       demands: wholeTexts(id, 'truncation', truncation),
     };
-    return entranceLikeOpenai(asked, ({ vectors, tokens: total_tokens, model: name }) => ({
+    return embeddingsFor(asked, ({ vectors, tokens, model: name }) => ({
       object: 'list',
       data: dataOf(vectors),
       model: name,
-      usage: { total_tokens },
+      usage: { total_tokens: tokens() },
     }));
   },
 };
@@ -62,21 +59,20 @@ function entranceOf(body: JsonObject, texts: readonly string[], write: Write): E
   if (dtype !== undefined && dtype !== 'float') {
     throw refusedField('output_dtype', model, 'floats are made here; POST to /v1/embeddings for others');
   }
-  if (format !== undefined && format !== 'base64')
-    throw refusedField('encoding_format', model, 'it is base64, or none');
-  const toFormat = format === 'base64' ? base64Of : floatsOf;
-  return {
-    body: { model, input: texts, dimensions: body.output_dimension, encoding_format: format ?? 'float' },
-    words: { clientApi: id, purpose: purposes.get(body.input_type ?? null), more: { truncation: body.truncation } },
-    ...(texts.length === 0 && { atOnce: noEmbeddings }),
-    write: ({ body: answer, model: name }) => ({
-      body: {
-        object: 'list',
-        ...write(toFormat(embeddingsIn(answer, texts)), tokensIn(answer, texts)),
-        model: name,
-      },
-    }),
+  const asked = {
+    clientApi: id,
+    model,
+    inputs: texts,
+    dimensions: body.output_dimension,
+    isBase64: isBase64In(format, model),
+    purpose: purposes.get(body.input_type ?? null),
+    more: { truncation: body.truncation },
   };
+  return embeddingsFor(asked, ({ vectors, tokens, model: name }) => ({
+    object: 'list',
+    ...write(vectors, tokens()),
+    model: name,
+  }));
 }
 
 const settings = {
@@ -91,16 +87,12 @@ const settings = {
 
 /** A single chunk has no context but its own. */
 function chunksIn({ inputs, model }: JsonObject): readonly string[] {
-  const list = isJsonList(inputs) ? inputs : [];
-  return list.map((document, index) => {
-    const [chunk, ...more] = isJsonList(document) ? document : [document];
-    if (typeof chunk === 'string' && more.length === 0) return chunk;
-    throw refusedField(
-      `inputs[${index}]`,
-      model,
-      'no upstream of it embeds chunks in their context; send one chunk for each document',
-    );
-  });
+  const why = 'no upstream of it embeds chunks in their context; send one chunk for each document';
+  return textsOf(
+    inputs,
+    (document) => (isJsonList(document) ? onlyOf(document) : document),
+    (index) => refusedField(`inputs[${index}]`, model, why),
+  );
 }
 
 const contextualized: ApiMapping = {
@@ -122,18 +114,12 @@ const contextualized: ApiMapping = {
 };
 
 function plainTextsIn({ inputs, model }: JsonObject): readonly string[] {
-  const list = isJsonList(inputs) ? inputs : [];
-  return list.map((input, index) => {
-    const content = isJsonObject(input) ? input.content : undefined;
-    const [part, ...more] = isJsonList(content) ? content : [];
-    if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string' && more.length === 0)
-      return part.text;
-    throw refusedField(
-      `inputs[${index}].content`,
-      model,
-      'no upstream of it embeds pictures with texts; send one text for each input',
-    );
-  });
+  const why = 'no upstream of it embeds pictures with texts; send one text for each input';
+  const textOf = (input: Json): Json | undefined => {
+    const part = onlyOf(at(input, 'content'));
+    return at(part, 'type') === 'text' ? at(part, 'text') : undefined;
+  };
+  return textsOf(inputs, textOf, (index) => refusedField(`inputs[${index}].content`, model, why));
 }
 
 const multimodal: ApiMapping = {

@@ -251,3 +251,17 @@ export function wrongField(field: string, wanted: string, came = 'something else
 /** For a path of another service, where none of the model's upstreams is that service. */
 export const notServed = (message: string): GatewayError =>
   new GatewayError('operation_not_supported', { param: 'model', message });
+
+interface PassedOn extends Omit<ApiMapping, 'enter'> {
+  readonly passes: Passage;
+  /** The message where no upstream speaks the wire format. */
+  readonly refusal: string;
+}
+
+/** A path without a counterpart in another wire format. */
+export const passedOn = ({ refusal, ...mapping }: PassedOn): ApiMapping => ({
+  ...mapping,
+  enter() {
+    throw notServed(refusal);
+  },
+});
