@@ -13,6 +13,7 @@ import { readUnits, type Units } from '../core/accounting/units.ts';
 import type { Pictures } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { mostNanos } from '../lib/money.ts';
 import { costNanos } from './cost.ts';
 import {
@@ -102,13 +103,10 @@ type DearestPrice = Price & { readonly input: number; readonly output: number };
 const dearestPrices = new WeakMap<Price, DearestPrice>();
 
 /** With all input at the highest of the input prices, and likewise the output. */
-function atDearest(price: Price): DearestPrice {
-  let dearest = dearestPrices.get(price);
-  if (dearest === undefined) {
-    dearest = { ...price, input: dearestOf(price, inputUnits), output: dearestOf(price, outputUnits) };
-    dearestPrices.set(price, dearest);
-  }
-  return dearest;
+const atDearest = (price: Price): DearestPrice => getOrMake(dearestPrices, price, toDearest);
+
+function toDearest(price: Price): DearestPrice {
+  return { ...price, input: dearestOf(price, inputUnits), output: dearestOf(price, outputUnits) };
 }
 
 function dearestOf(price: Price, units: typeof inputUnits | typeof outputUnits): number {

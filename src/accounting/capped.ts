@@ -4,6 +4,7 @@ import type { Caps, Holder, HolderKind } from '../core/caps.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord, Project } from '../core/key.ts';
 import type { Model, Upstream } from '../core/snapshot.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 
 /** The holders whose limits and budgets apply. */
 export interface Capped {
@@ -31,11 +32,7 @@ export class CappedIndex {
   exchange(key: KeyRecord, projects: ReadonlyMap<string, Project>, model: Model): CappedExchange {
     const project = key.project === undefined ? undefined : projects.get(key.project);
     if (project === undefined && key.project !== undefined) throw unknownProject(key.project);
-    let byKey = this.#exchanges.get(model);
-    if (byKey === undefined) {
-      byKey = new WeakMap();
-      this.#exchanges.set(model, byKey);
-    }
+    const byKey = getOrMake(this.#exchanges, model, newExchanges);
     const known = byKey.get(key);
     if (known !== undefined && known.project === project) return known;
     const found = this.#look(key, project, model);
@@ -44,21 +41,11 @@ export class CappedIndex {
   }
 
   key(key: KeyRecord): Capped {
-    let found = this.#keys.get(key);
-    if (found === undefined) {
-      found = toCapped([holder('key', key)]);
-      this.#keys.set(key, found);
-    }
-    return found;
+    return getOrMake(this.#keys, key, cappedKey);
   }
 
   upstream(upstream: Upstream): Capped {
-    let found = this.#upstreams.get(upstream);
-    if (found === undefined) {
-      found = toCapped([{ kind: 'upstream', id: upstream.id, caps: upstream.caps }]);
-      this.#upstreams.set(upstream, found);
-    }
-    return found;
+    return getOrMake(this.#upstreams, upstream, cappedUpstream);
   }
 
   #look(key: KeyRecord, project: Project | undefined, model: Model): CappedExchange {
@@ -72,6 +59,10 @@ export class CappedIndex {
     return { ...capped, project, isFree, isBudgeted };
   }
 }
+
+const newExchanges = (): WeakMap<KeyRecord, CappedExchange> => new WeakMap();
+const cappedKey = (key: KeyRecord): Capped => toCapped([holder('key', key)]);
+const cappedUpstream = (upstream: Upstream): Capped => toCapped([holder('upstream', upstream)]);
 
 /** It may be new, with its configuration not read yet; or it was removed from the file while the store has keys in it. */
 function unknownProject(id: string): GatewayError {

@@ -18,6 +18,7 @@ import {
   outcomeCodes,
   type RowItem,
 } from '../journal/journal-items.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { toNumber, toTenths } from '../lib/json/json-pieces.ts';
 
 /** With patterns, clients choose model names; the store truncates at the same length. */
@@ -138,23 +139,12 @@ export class RowWriter implements RowItem {
 
   #key(key: KeyRecord | undefined): Name {
     if (key === undefined) throw new TypeError('an exchange without a key has no row');
-    let name = this.#keys.get(key);
-    if (name === undefined) {
-      name = new Name({ key: key.id, project: key.project ?? null });
-      this.#keys.set(key, name);
-    }
-    return name;
+    return getOrMake(this.#keys, key, nameOfKey);
   }
 
   #route(route: Route | undefined): Name {
     if (route === undefined) throw new TypeError('an exchange without a route has no row');
-    let name = this.#routes.get(route);
-    if (name === undefined) {
-      const { path, operation, label, own } = route;
-      name = new Name({ route: path, operation, label: own?.label ?? label });
-      this.#routes.set(route, name);
-    }
-    return name;
+    return getOrMake(this.#routes, route, nameOfRoute);
   }
 
   #target(exchange: Exchange): Name | undefined {
@@ -166,12 +156,7 @@ export class RowWriter implements RowItem {
       const kept = JSON.stringify([upstream.id, upstreamModel]);
       return keep(this.#patterns, kept, () => new Name({ upstream: upstream.id, upstreamModel }));
     }
-    let name = this.#targets.get(target);
-    if (name === undefined) {
-      name = new Name({ upstream: upstream.id, upstreamModel: model });
-      this.#targets.set(target, name);
-    }
-    return name;
+    return getOrMake(this.#targets, target, nameOfTarget);
   }
 
   #model(model: string): Name {
@@ -266,6 +251,11 @@ const digits = Uint16Array.from({ length: 128 }, (_, code) => {
   const digit = '0123456789abcdef'.indexOf(String.fromCharCode(code));
   return digit === -1 ? noDigit : digit;
 });
+
+const nameOfKey = ({ id, project }: KeyRecord): Name => new Name({ key: id, project: project ?? null });
+const nameOfRoute = ({ path, operation, label, own }: Route): Name =>
+  new Name({ route: path, operation, label: own?.label ?? label });
+const nameOfTarget = ({ upstream, model }: Target): Name => new Name({ upstream: upstream.id, upstreamModel: model });
 
 function keep(names: Map<string, Name>, text: string, make: () => Name): Name {
   const kept = names.get(text);

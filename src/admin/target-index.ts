@@ -3,6 +3,7 @@
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { inSlices } from '../lib/time-slices.ts';
 import type { AdminContext } from './context.ts';
 import { reportedStates } from './shapes/common.ts';
@@ -60,9 +61,7 @@ async function indexReports(reports: readonly HealthReport[]): Promise<Index> {
     const ofTarget = byTarget.get(name);
     if (ofTarget === undefined) byTarget.set(name, [one]);
     else ofTarget.push(one);
-    const ofUpstream = byUpstream.get(one.upstream);
-    if (ofUpstream === undefined) byUpstream.set(one.upstream, [one]);
-    else ofUpstream.push(one);
+    getOrMake(byUpstream, one.upstream, () => []).push(one);
   });
   return {
     of: (upstream, model) => byTarget.get(nameOf(upstream, model)) ?? [],
@@ -83,9 +82,7 @@ export interface SnapshotIndex {
 const snapshots = new WeakMap<Snapshot, Promise<SnapshotIndex>>();
 
 export function indexOf(snapshot: Snapshot): Promise<SnapshotIndex> {
-  const known = snapshots.get(snapshot) ?? indexModels(snapshot);
-  snapshots.set(snapshot, known);
-  return known;
+  return getOrMake(snapshots, snapshot, () => indexModels(snapshot));
 }
 
 async function indexModels({ models: { all } }: Snapshot): Promise<SnapshotIndex> {
@@ -95,12 +92,9 @@ async function indexModels({ models: { all } }: Snapshot): Promise<SnapshotIndex
     models.set(model.id, model);
     for (const target of model.targets) {
       const { id } = target.upstream;
-      const served = byUpstream.get(id) ?? { names: new Map<string, string[]>(), ids: new Set<string>() };
-      byUpstream.set(id, served);
+      const served = getOrMake(byUpstream, id, () => ({ names: new Map<string, string[]>(), ids: new Set<string>() }));
       served.ids.add(model.id);
-      const ids = served.names.get(target.model);
-      if (ids === undefined) served.names.set(target.model, [model.id]);
-      else ids.push(model.id);
+      getOrMake(served.names, target.model, () => []).push(model.id);
     }
   });
   return { models, byUpstream };

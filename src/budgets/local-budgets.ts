@@ -6,6 +6,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { BudgetAccount, BudgetAccountStore } from '../core/store/budgets.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { type AllowanceDeps, LocalAllowance } from './local-allowance.ts';
 import { createStoreWatch, NodeLease } from './node-lease.ts';
 
@@ -36,6 +37,13 @@ export interface LocalBudgets extends Budgets {
 }
 
 type AllowancesOfHolder = Record<BudgetPeriod, LocalAllowance | undefined>;
+
+const noAllowances = (): AllowancesOfHolder => ({
+  day: undefined,
+  week: undefined,
+  month: undefined,
+  total: undefined,
+});
 
 export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
   const { accountStore, node, clock, log, alerts, drawTimeoutMs = 1_000 } = deps;
@@ -125,11 +133,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
   }
 
   function find(holder: Holder, budget: Budget, atMs: number): LocalAllowance {
-    let ofHolder = current[holder.kind].get(holder.id);
-    if (ofHolder === undefined) {
-      ofHolder = { day: undefined, week: undefined, month: undefined, total: undefined };
-      current[holder.kind].set(holder.id, ofHolder);
-    }
+    const ofHolder = getOrMake(current[holder.kind], holder.id, noAllowances);
     let allowance = ofHolder[budget.period];
     if (allowance?.isFor(atMs) !== true) {
       const account = toAccount(holder, budget, atMs);

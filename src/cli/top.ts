@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfiguration } from '../config/load.ts';
 import { type Lane, lanes } from '../core/lane.ts';
 import { UserFault } from '../core/user-fault.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { reasonOf } from '../lib/thrown.ts';
 import { ClientPool } from '../wire/client-pool.ts';
 import { createDirectConnector, nameOf, TlsClient, toServerAddress } from '../wire/connect.ts';
@@ -93,9 +94,7 @@ function readMetrics(text: string): Reading['metrics'] {
       labels: Object.fromEntries([...pairs].map(([, key = '', said = '']) => [key, said.replace(/\\(.)/g, '$1')])),
       value: value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value),
     };
-    const known = metrics.get(name);
-    if (known === undefined) metrics.set(name, [sample]);
-    else known.push(sample);
+    getOrMake(metrics, name, () => []).push(sample);
   }
   return metrics;
 }

@@ -1,5 +1,6 @@
 /** A route is a row of data: a path that clients call, and what a request on it must look like. */
 
+import { getOrMake } from '../lib/get-or-make.ts';
 import { type ApiMapping, type ClientApi, type MeantRequest, type Passage, pathsUnder } from './client-api.ts';
 import type { CustomRoute } from './custom-route.ts';
 import type { Label } from './label.ts';
@@ -159,18 +160,16 @@ const customRoutes = new WeakMap<CustomRoute, Route>();
 
 /** A custom route as a route; cached, so always the same object. */
 export function routeOfCustom(own: CustomRoute): Route {
-  const known = customRoutes.get(own);
-  if (known !== undefined) return known;
-  const route = defineRoute({
-    path: own.path,
-    aliases: [],
-    operation: 'own',
-    label: 'own',
-    model: { from: own.model.from === 'field' ? 'body' : 'path' },
-    ...(own.takesForms && { form: { required: {}, only: false } }),
-    ...(own.query !== undefined && { query: own.query }),
-    own,
-  });
-  customRoutes.set(own, route);
-  return route;
+  return getOrMake(customRoutes, own, () =>
+    defineRoute({
+      path: own.path,
+      aliases: [],
+      operation: 'own',
+      label: 'own',
+      model: { from: own.model.from === 'field' ? 'body' : 'path' },
+      ...(own.takesForms && { form: { required: {}, only: false } }),
+      ...(own.query !== undefined && { query: own.query }),
+      own,
+    }),
+  );
 }

@@ -5,6 +5,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { includesAddress, toBlockList } from '../lib/addresses/address-range.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { hasValidChecksum } from '../lib/secrets/key-secret.ts';
 
 type UnauthorizedCode = 'missing_api_key' | 'invalid_api_key' | 'expired_api_key' | 'revoked_api_key';
@@ -62,9 +63,9 @@ interface ModelList {
 
 const modelLists = new WeakMap<KeyRecord, ModelList>();
 
-function compiledModels(key: KeyRecord): ModelList {
-  const known = modelLists.get(key);
-  if (known !== undefined) return known;
+const compiledModels = (key: KeyRecord): ModelList => getOrMake(modelLists, key, compileModels);
+
+function compileModels(key: KeyRecord): ModelList {
   const exact = new Set<string>();
   const patterns = [];
   for (const id of key.models) {
@@ -72,17 +73,11 @@ function compiledModels(key: KeyRecord): ModelList {
     if (star === -1) exact.add(id);
     else patterns.push({ start: id.slice(0, star), end: id.slice(star + 1) });
   }
-  const list = { all: key.models.includes('*'), exact, patterns };
-  modelLists.set(key, list);
-  return list;
+  return { all: key.models.includes('*'), exact, patterns };
 }
 
 const addressLists = new WeakMap<KeyRecord, BlockList>();
 
 function compiledAddresses(key: KeyRecord, addresses: readonly string[]): BlockList {
-  const known = addressLists.get(key);
-  if (known !== undefined) return known;
-  const list = toBlockList(addresses);
-  addressLists.set(key, list);
-  return list;
+  return getOrMake(addressLists, key, () => toBlockList(addresses));
 }

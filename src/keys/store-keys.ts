@@ -5,6 +5,7 @@ import type { KeyRecord } from '../core/key.ts';
 import type { KeyStore } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { beforeDeadline } from '../lib/deadline.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 
 export interface KeyDirectory {
   /** Returns no promise where the answer is cached. */
@@ -111,12 +112,7 @@ export function createKeyDirectory({
 
   /** One look-up at a time per digest; concurrent requests share its answer. */
   function ask(digest: string): Promise<Answer> {
-    let answer = running.get(digest);
-    if (answer === undefined) {
-      answer = readStore(digest).finally(() => running.delete(digest));
-      running.set(digest, answer);
-    }
-    return answer;
+    return getOrMake(running, digest, () => readStore(digest).finally(() => running.delete(digest)));
   }
 
   async function readStore(digest: string): Promise<Answer> {

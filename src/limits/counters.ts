@@ -1,6 +1,7 @@
 /** Counters of rate limits and concurrency in this process, by holder. */
 
 import { type Holder, type HolderKind, type Measure, type Rate, type RateWindow, rateWindowMs } from '../core/caps.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Amounts } from './limiter.ts';
 import { Window } from './window.ts';
 
@@ -29,11 +30,11 @@ export class HolderCount {
 
   window(measure: Measure, span: RateWindow, nowMs: number): Window {
     const name = `${measure}:${span}`;
-    let counted = this.#windows.get(name);
-    if (counted === undefined) {
-      counted = { measure, span, window: new Window(rateWindowMs[span], nowMs) };
-      this.#windows.set(name, counted);
-    }
+    const counted = getOrMake(this.#windows, name, () => ({
+      measure,
+      span,
+      window: new Window(rateWindowMs[span], nowMs),
+    }));
     return counted.window;
   }
 
@@ -160,12 +161,7 @@ export class Counters {
 
   #count({ kind, id }: Holder): HolderCount {
     const name = `${kind} ${id}`;
-    let count = this.#counts.get(name);
-    if (count === undefined) {
-      count = new HolderCount(kind, id);
-      this.#counts.set(name, count);
-    }
-    return count;
+    return getOrMake(this.#counts, name, () => new HolderCount(kind, id));
   }
 
   #sweepSome(nowMs: number): void {

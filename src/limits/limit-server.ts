@@ -3,6 +3,7 @@
 import type { Holder } from '../core/caps.ts';
 import { type SlotClaim, type SlotGrant, waitsForMs } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Amounts, Refused, Taken } from './limiter.ts';
 import { MemoryLimiter } from './local-limiter.ts';
 
@@ -47,9 +48,7 @@ export function createLimitServer({ clock, workers }: LimitServerDeps) {
   const gone = new Set<number>();
 
   function stateOf(worker: number): WorkerState {
-    const found = states.get(worker) ?? { lists: new Map(), taken: new Map() };
-    states.set(worker, found);
-    return found;
+    return getOrMake(states, worker, () => ({ lists: new Map(), taken: new Map() }));
   }
 
   function reserve(state: WorkerState, no: number, list: number, amounts: Amounts): ParentAnswer {
@@ -115,11 +114,7 @@ export class SlotPools {
   readonly #pools = new Map<string, Map<number, Holding>>();
 
   claim(node: number, nodes: number, { upstream, most, held, wants }: SlotClaim, nowMs: number): SlotGrant {
-    let pool = this.#pools.get(upstream);
-    if (pool === undefined) {
-      pool = new Map();
-      this.#pools.set(upstream, pool);
-    }
+    const pool = getOrMake(this.#pools, upstream, () => new Map());
     let others = 0;
     let wanting = 1;
     let isContended = false;

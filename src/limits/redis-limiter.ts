@@ -4,6 +4,7 @@ import { type Holder, measures } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';
 import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { Plan } from './counters.ts';
 import { type Obstacle, type RateState, toRateHeaders } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
@@ -342,12 +343,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
   }
 
   #remotePlan(plan: Plan): RemotePlan {
-    let remote = this.#remote.get(plan);
-    if (remote === undefined) {
-      remote = toRemotePlan(plan, this.#prefix);
-      this.#remote.set(plan, remote);
-    }
-    return remote;
+    return getOrMake(this.#remote, plan, () => toRemotePlan(plan, this.#prefix));
   }
 }
 

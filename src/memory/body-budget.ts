@@ -1,6 +1,7 @@
 /** Limits the memory of bodies in flight, in total and per key. A waiter never holds memory, so that no deadlock is possible. */
 
 import type { MemoryLease } from '../core/memory-lease.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 
 export interface BudgetLimits {
   readonly totalBytes: number;
@@ -213,9 +214,7 @@ class LeaseQueue {
   }
 
   add(waiter: LeaseWaiter): void {
-    const own = this.#keys.get(waiter.key);
-    if (own === undefined) this.#keys.set(waiter.key, new Set([waiter]));
-    else own.add(waiter);
+    getOrMake(this.#keys, waiter.key, () => new Set()).add(waiter);
     this.size += 1;
   }
 

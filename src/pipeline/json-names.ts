@@ -1,6 +1,7 @@
 /** Searches JSON bytes for field names, without parsing. */
 
 import { Buffer } from 'node:buffer';
+import { getOrMake } from '../lib/get-or-make.ts';
 
 /** A letter written as an escape, which no honest client does: a name may hide so. */
 const escapedLetter = Buffer.from('\\u00');
@@ -13,12 +14,7 @@ const quotedNames = new Map<string, Buffer>();
 
 /** Cached, as rows have few names. */
 function quotedOf(name: string): Buffer {
-  let quoted = quotedNames.get(name);
-  if (quoted === undefined) {
-    quoted = Buffer.from(`"${name}"`);
-    quotedNames.set(name, quoted);
-  }
-  return quoted;
+  return getOrMake(quotedNames, name, () => Buffer.from(`"${name}"`));
 }
 
 /** Work between two points where it may pause: matches, and bytes. */

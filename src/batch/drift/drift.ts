@@ -5,6 +5,7 @@ import type { Drift } from '../../core/drift.ts';
 import { listOperations } from '../../core/lists.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { CanaryWatch } from './canary-watch.ts';
 import type { DriftDeps } from './readings.ts';
 import { ShadowRecord } from './shadow-record.ts';
@@ -27,9 +28,7 @@ export function createDrift(deps: DriftDeps): RunningDrift {
 
   function recordOf(model: string, shadow: string): ShadowRecord {
     const name = JSON.stringify([model, shadow]);
-    const known = records.get(name) ?? new ShadowRecord(model, shadow);
-    records.set(name, known);
-    return known;
+    return getOrMake(records, name, () => new ShadowRecord(model, shadow));
   }
 
   async function askShadow(record: ShadowRecord, shadow: string, operation: Operation, body: Buffer, answer: Buffer) {

@@ -3,6 +3,7 @@
 import { stringify } from 'yaml';
 import { type Family, type Options, offersOf, standardOptions } from '../../core/family.ts';
 import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { fromMilliseconds } from '../../lib/quantities.ts';
 import { type Terms, toId } from './part.ts';
 import type { Provider } from './providers.ts';
@@ -309,11 +310,7 @@ export class Draft {
   }
 
   #model(id: string): Model {
-    const known = this.#models.get(id);
-    if (known !== undefined) return known;
-    const made: Model = { id, targets: [] };
-    this.#models.set(id, made);
-    return made;
+    return getOrMake(this.#models, id, (): Model => ({ id, targets: [] }));
   }
 
   #familyOf(upstream: string): Family | undefined {

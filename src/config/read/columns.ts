@@ -1,5 +1,6 @@
 /** The values of a configuration text and their positions, as number columns: small in memory, and cheap to pass between threads. */
 
+import { getOrMake } from '../../lib/get-or-make.ts';
 import type { Path, Position } from './faults.ts';
 
 /** A list's or mapping's children are adjacent in `children`; a scalar has the same number in `scalars`. */
@@ -64,11 +65,7 @@ export class ColumnWriter {
 
   /** The next value belongs to this name, which begins at the offset. False for a duplicate. */
   key(name: string, offset: number): boolean {
-    let key = this.#names.get(name);
-    if (key === undefined) {
-      key = this.#names.size;
-      this.#names.set(name, key);
-    }
+    const key = getOrMake(this.#names, name, () => this.#names.size);
     const level = this.#open.at(-1);
     if (level === undefined || this.#holds(level, key)) return false;
     this.#nextKey = key;

@@ -1,6 +1,7 @@
 /** The configuration in the store: elements of the same lists as in the file, each with its own location. */
 
 import type { Resource } from '../../core/store/resources.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { ReusableStep, reusable } from '../elements/reuse.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
@@ -32,15 +33,11 @@ export function toNewElement({ kind, id }: ResourceName, document: ResourceDocum
 /** Each resource is the same element in every load, so that what becomes of it can be reused. */
 const elementsOf = new WeakMap<Resource, Element>();
 
-function toElement(resource: Resource): Element {
-  const known = elementsOf.get(resource);
-  if (known !== undefined) return known;
-  const { kind, id, document, version, createdAtMs } = resource;
-  const root = `store: ${kind} ${JSON.stringify(id)} (version ${version})`;
-  const element = { kind, id, document, createdAtMs, root };
-  elementsOf.set(resource, element);
-  return element;
-}
+const toElement = (resource: Resource): Element =>
+  getOrMake(elementsOf, resource, ({ kind, id, document, version, createdAtMs }) => {
+    const root = `store: ${kind} ${JSON.stringify(id)} (version ${version})`;
+    return { kind, id, document, createdAtMs, root };
+  });
 
 /** The store's elements, with new ones replacing those of the same name, or appended. */
 export function toElements(resources: readonly Resource[], added: readonly Element[]): Element[] {

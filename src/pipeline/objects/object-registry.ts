@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import type { StoredName, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 
 export interface RegistryDeps {
   readonly store: StoredObjectStore;
@@ -90,10 +91,7 @@ export class ObjectRegistry {
     );
     const byKey = new Map<string, StoredObject[]>();
     for (const object of found) {
-      const key = keyOf(object);
-      const known = byKey.get(key);
-      if (known === undefined) byKey.set(key, [object]);
-      else known.push(object);
+      getOrMake(byKey, keyOf(object), () => []).push(object);
     }
     for (const [key, objects] of byKey) this.#remember(key, objects);
     return found;

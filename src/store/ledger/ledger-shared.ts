@@ -2,6 +2,7 @@
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import type { LedgerSharedTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, inParts, mostPerStatement } from './ledger-insert.ts';
 import { dayMs, type RowNames, toNames } from './ledger-rows.ts';
@@ -78,7 +79,7 @@ export class SharedValues {
     const known: KnownRows = new Map();
     // One object per text: comparing as many copies as there are entries would miss the CPU's caches.
     const texts = new Map<string | null, string | null>();
-    const share = <T extends string | null>(text: T): T => getOrAdd(texts, text, () => text) as T;
+    const share = <T extends string | null>(text: T): T => getOrMake(texts, text, () => text) as T;
     for (const shared of rows as SharedRow[]) {
       shared.node = share(shared.node);
       shared.route = share(shared.route);
@@ -150,17 +151,9 @@ export class SharedValues {
 }
 
 function listOf(known: KnownRows, { node, key, model }: Pick<RowNames, 'node' | 'key' | 'model'>): SharedRow[] {
-  const ofNode = getOrAdd(known, node, () => new Map());
-  const ofKey = getOrAdd(ofNode, key, () => new Map());
-  return getOrAdd(ofKey, model, () => []);
-}
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const value = map.get(key);
-  if (value !== undefined) return value;
-  const made = make();
-  map.set(key, made);
-  return made;
+  const ofNode = getOrMake(known, node, () => new Map());
+  const ofKey = getOrMake(ofNode, key, () => new Map());
+  return getOrMake(ofKey, model, () => []);
 }
 
 /** A found entry moves forward by one, so that frequent ones are found first. */

@@ -2,6 +2,7 @@
 
 import { type RawBuilder, sql } from 'kysely';
 import { readUnits, toolPrefix, type Units } from '../../core/accounting/units.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import type { KeyUsageTable, UnitUsageTable, UsageGroup, UsageTable } from '../schema.ts';
 import { compareTexts } from './ledger-insert.ts';
@@ -42,11 +43,7 @@ export class HourSums {
     const known = this.#ofNames.get(names);
     if (known?.span === span) return known;
     const name = nameOf(span, names);
-    let sum = this.#sums.get(name);
-    if (sum === undefined) {
-      sum = newSums(names, span);
-      this.#sums.set(name, sum);
-    }
+    const sum = getOrMake(this.#sums, name, () => newSums(names, span));
     this.#ofNames.set(names, sum);
     return sum;
   }

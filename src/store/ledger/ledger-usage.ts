@@ -4,6 +4,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { addUnits, toUnitSums } from '../../core/accounting/units.ts';
 import { addSums } from '../../core/accounting/usage-sums.ts';
 import type { LedgerFilter, UnitLine, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
 import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
@@ -179,9 +180,7 @@ function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) =
 function createSpanText(): (ms: number) => string {
   const texts = new Map<number, string>();
   return (ms) => {
-    const text = texts.get(ms) ?? new Date(ms).toISOString();
-    texts.set(ms, text);
-    return text;
+    return getOrMake(texts, ms, () => new Date(ms).toISOString());
   };
 }
 

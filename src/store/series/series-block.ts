@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { seriesAmounts } from '../../core/store/series.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { bucketCount, inOrder, type Pairs, Sketch } from '../../lib/sketch.ts';
 
 /** A request; or a call to an upstream that was not its request's only, successful one. */
@@ -63,12 +64,7 @@ export class Cells {
 
   of(kind: number, names: readonly string[]): Cell {
     const name = `${kind}${names.join('\0')}`;
-    let cell = this.#cells.get(name);
-    if (cell === undefined) {
-      cell = new Cell(kind, names);
-      this.#cells.set(name, cell);
-    }
-    return cell;
+    return getOrMake(this.#cells, name, () => new Cell(kind, names));
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type SeriesQuery,
   seriesCounts,
 } from '../../core/store/series.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { boundOf, type Pairs, quantilesOf, Sketch } from '../../lib/sketch.ts';
 import { BlockReader, counted, noName, others, sketched } from './series-block.ts';
 import type { SeriesPlan } from './series-plan.ts';
@@ -269,12 +270,7 @@ class Groups {
   }
 
   of(key: string): Group {
-    let group = this.byKey.get(key);
-    if (group === undefined) {
-      group = { weight: 0, sketch: new Sketch(), line: undefined };
-      this.byKey.set(key, group);
-    }
-    return group;
+    return getOrMake(this.byKey, key, () => ({ weight: 0, sketch: new Sketch(), line: undefined }));
   }
 
   at(selection: Selection): Group {

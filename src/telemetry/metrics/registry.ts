@@ -1,5 +1,6 @@
 /** Counters and histograms by labels. A child is looked up once and kept by its user. */
 
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import type { Exemplar, Exemplars, TraceAt } from './exemplars.ts';
 import { type Reading, type Series, toLabels } from './reading.ts';
@@ -99,9 +100,7 @@ class Family<T extends Counter | Histogram> {
     if (summedBy === undefined) return;
     const kept = summedBy.map((name) => values[labels.indexOf(name)] ?? '');
     const group = toLabels(summedBy, kept);
-    const cells = this.#groups.get(group);
-    if (cells === undefined) this.#groups.set(group, [child]);
-    else cells.push(child);
+    getOrMake(this.#groups, group, () => []).push(child);
   }
 
   forget(label: string, values: ReadonlySet<string>): void {

@@ -5,6 +5,7 @@ import type { Bill } from '../../core/accounting/price.ts';
 import { countToolCalls, type UnitName, type Units } from '../../core/accounting/units.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import type { MetricName } from './definitions.ts';
 import type { TraceAt } from './exemplars.ts';
 import type { Counter, Histogram, Registry } from './registry.ts';
@@ -64,12 +65,9 @@ export class RequestCounts {
 
   #failedWith(code: ErrorCode): Counter {
     this.#failed ??= new Map();
-    let counter = this.#failed.get(code);
-    if (counter === undefined) {
-      counter = this.#registry.counter('postern_errors_total', this.#counted.route, code);
-      this.#failed.set(code, counter);
-    }
-    return counter;
+    return getOrMake(this.#failed, code, () =>
+      this.#registry.counter('postern_errors_total', this.#counted.route, code),
+    );
   }
 }
 

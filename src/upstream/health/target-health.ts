@@ -5,6 +5,7 @@ import type { Lane } from '../../core/lane.ts';
 import { upstreamNameOf } from '../../core/model-name.ts';
 import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot.ts';
 import type { LaneState } from '../../core/target-state.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import type { Baselines } from '../slots/auto-limit.ts';
 import type { Promised } from '../slots/bulk-governor.ts';
 import { Pacer } from '../slots/pacer.ts';
@@ -226,7 +227,7 @@ export class HealthIndex {
   }
 
   of(upstream: Upstream): UpstreamHealth {
-    return found(this.#upstreams, upstream.id, () => new UpstreamHealth(upstream, this.#nowMs, this.#shared));
+    return getOrMake(this.#upstreams, upstream.id, () => new UpstreamHealth(upstream, this.#nowMs, this.#shared));
   }
 
   /** As configured. */
@@ -265,7 +266,7 @@ export class HealthIndex {
   #look(target: Target, name: string, isPattern: boolean): TargetView {
     const upstream = this.of(target.upstream);
     const pattern = name === target.model ? undefined : target.model;
-    const health = found(upstream.targets, name, () => new TargetHealth(name, pattern, this.#random));
+    const health = getOrMake(upstream.targets, name, () => new TargetHealth(name, pattern, this.#random));
     if (pattern === undefined) health.pattern = undefined;
     const newCircuit = (): Circuit => new Circuit(this.#random);
     const keys = target.upstream.credentials
@@ -273,18 +274,9 @@ export class HealthIndex {
       .map((credential) => ({
         credential,
         weight: credential.weight,
-        circuit: found(upstream.credentials, credential.fingerprint, newCircuit),
-        limit: found(health.limits, credential.fingerprint, newCircuit),
+        circuit: getOrMake(upstream.credentials, credential.fingerprint, newCircuit),
+        limit: getOrMake(health.limits, credential.fingerprint, newCircuit),
       }));
     return { target, upstream, health, keys, names: isPattern ? new Map() : undefined };
   }
-}
-
-function found<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
 }

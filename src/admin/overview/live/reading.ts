@@ -2,6 +2,7 @@
 
 import { type RowOutcome, rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { type TargetState, targetStates } from '../../../core/target-state.ts';
+import { getOrMake } from '../../../lib/get-or-make.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 
 /** By labels as written, such as `{model="m"}`. A histogram is its counts, one a bucket, and then the sum. */
@@ -236,12 +237,7 @@ function digestUpstreams(now: Reading, before: Reading, { labelsOf, boundsOf }: 
   const attempts: Record<string, number> = {};
   const upstreamOf = (text: string): UpstreamDigest => {
     const { upstream = '' } = labelsOf(text);
-    let found = upstreams.get(upstream);
-    if (found === undefined) {
-      found = emptyUpstream();
-      upstreams.set(upstream, found);
-    }
-    return found;
+    return getOrMake(upstreams, upstream, () => emptyUpstream());
   };
 
   // Only upstreams of the configuration in force have targets, and are shown.

@@ -11,6 +11,7 @@ import {
   type Target,
   type Upstream,
 } from '../../../core/snapshot.ts';
+import { getOrMake } from '../../../lib/get-or-make.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
@@ -254,9 +255,7 @@ export function* indexingModels(models: readonly Model[]): Generator<undefined, 
   for (const model of models) {
     yield;
     for (const { upstream, model: name } of model.targets) {
-      const names = namesByUpstream.get(upstream.id);
-      if (names === undefined) namesByUpstream.set(upstream.id, new Set([name]));
-      else names.add(name);
+      getOrMake(namesByUpstream, upstream.id, () => new Set()).add(name);
     }
     const resolved = Object.freeze({ model, id: model.id, matched: '' });
     for (const alias of model.aliases) exact.set(alias, resolved);
