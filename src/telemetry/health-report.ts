@@ -4,6 +4,7 @@ import type { DriftState } from '../core/drift.ts';
 import type { Log } from '../core/log.ts';
 import type { HealthStore } from '../core/store/health.ts';
 import type { TargetState } from '../core/target-state.ts';
+import { repeat } from '../lib/repeat.ts';
 
 const intervalMs = 5_000;
 /** Changes come in bursts. */
@@ -24,16 +25,10 @@ interface HealthReporterDeps {
 export function startHealthReports({ store, node, log, states, drift, secretKeys }: HealthReporterDeps) {
   let soon: NodeJS.Timeout | undefined;
   let failing = false;
-  let isClosed = false;
-  let running = Promise.resolve();
-
-  function report(): void {
-    clearTimeout(soon);
-    soon = undefined;
-    if (!isClosed) running = running.then(write);
-  }
 
   async function write(): Promise<void> {
+    clearTimeout(soon);
+    soon = undefined;
     try {
       await store.report(node, await states(), drift(), await secretKeys());
       failing = false;
@@ -44,19 +39,16 @@ export function startHealthReports({ store, node, log, states, drift, secretKeys
     }
   }
 
-  report();
-  const regular = setInterval(report, intervalMs).unref();
+  const reports = repeat(write, intervalMs, 0);
 
   return {
     /** After a change the next report comes soon. */
     changed(): void {
-      if (!isClosed) soon ??= setTimeout(report, settleMs).unref();
+      soon ??= setTimeout(reports.now, settleMs).unref();
     },
     async close(): Promise<void> {
-      isClosed = true;
       clearTimeout(soon);
-      clearInterval(regular);
-      await running;
+      await reports.close();
       await store.withdraw(node).catch(() => undefined); // it ages
     },
   };

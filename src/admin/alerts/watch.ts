@@ -3,6 +3,7 @@
 import type { AlertMail, AlertWebhook } from '../../core/snapshot.ts';
 import type { AlertFacts, StoredAlert } from '../../core/store/alerts.ts';
 import { createId } from '../../lib/ids.ts';
+import { repeat } from '../../lib/repeat.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import type { AlertChannel, AlertWatch } from '../context.ts';
@@ -58,8 +59,6 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   const gone = new Map<string, number>();
   /** By alert, event and channel. Another node that takes over starts anew. */
   const retries = new Map<string, Retry>();
-  let isClosed = false;
-  let looking: Promise<void> = Promise.resolve();
 
   interface Way extends AlertChannel {
     send(event: string, alert: StoredAlert): Promise<string>;
@@ -221,18 +220,15 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     }
   }
 
-  function lookAgain(): void {
-    looking = looking.then(async () => {
-      if (isClosed) return;
-      try {
-        await look();
-      } catch (thrown) {
-        log.warn('alerts not evaluated', { reason: reasonOf(thrown) });
-      }
-    });
+  async function lookAgain(): Promise<void> {
+    try {
+      await look();
+    } catch (thrown) {
+      log.warn('alerts not evaluated', { reason: reasonOf(thrown) });
+    }
   }
 
-  const timer = setInterval(lookAgain, everyMs).unref();
+  const looking = repeat(lookAgain, everyMs);
 
   return {
     channels: () => listWays().map(({ id, kind, host }) => ({ id, kind, host })),
@@ -256,9 +252,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     },
     look,
     async close() {
-      isClosed = true;
-      clearInterval(timer);
-      await looking;
+      await looking.close();
       await ways.close();
     },
   };

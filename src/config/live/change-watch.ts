@@ -3,6 +3,7 @@
 import type { Change, ChangeFeed } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';
+import { repeat } from '../../lib/repeat.ts';
 
 export interface ChangeWatchOptions {
   readonly changes: ChangeFeed;
@@ -36,12 +37,8 @@ export function watchChanges({
   let last = from;
   let isOut = false;
   let stopped = false;
-  let isLooking = false;
-  let isAskedAgain = false;
-  let looking = Promise.resolve();
   /** The current query: results of overdue ones are ignored. */
   let turn = 0;
-  let timer: NodeJS.Timeout | undefined;
   const tooLate = (): Error => new Error(`The store did not answer within ${timeoutMs} ms.`);
 
   async function look(): Promise<void> {
@@ -85,32 +82,13 @@ export function watchChanges({
     onChanges(undefined);
   }
 
-  function begin(): void {
-    if (stopped) return;
-    if (isLooking) {
-      isAskedAgain = true;
-      return;
-    }
-    clearTimeout(timer);
-    isLooking = true;
-    looking = look().finally(() => {
-      isLooking = false;
-      const again = isAskedAgain;
-      isAskedAgain = false;
-      if (again) begin();
-      else if (!stopped) timer = setTimeout(begin, intervalMs).unref();
-    });
-  }
-
-  const listening = changes.listen(begin);
-  begin();
+  const looking = repeat(look, intervalMs, 0);
+  const listening = changes.listen(looking.now);
   return {
     /** Resolves when nothing is running any more. */
     async close() {
       stopped = true;
-      clearTimeout(timer);
-      await listening.close();
-      await looking;
+      await Promise.all([listening.close(), looking.close()]);
     },
   };
 }

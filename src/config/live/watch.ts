@@ -1,6 +1,7 @@
 /** Detects file changes by polling, which works with renames, links and network mounts. */
 
 import { stat } from 'node:fs/promises';
+import { repeat } from '../../lib/repeat.ts';
 import { codeOf } from '../../lib/thrown.ts';
 
 export interface WatchOptions {
@@ -19,7 +20,6 @@ interface Sight {
 export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions) {
   const sights = new Map<string, Sight>();
   let stopped = false;
-  let timer: NodeJS.Timeout | undefined;
 
   async function look(): Promise<void> {
     const paths = new Set(files());
@@ -46,18 +46,13 @@ export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions
     onChange();
   }
 
-  function schedule(): void {
-    if (stopped) return;
-    timer = setTimeout(() => void look().finally(schedule), intervalMs).unref();
-  }
-
-  void look().finally(schedule);
+  const looking = repeat(look, intervalMs, 0);
   return {
     /** Reports at once, changed or not, for SIGHUP. */
     check: report,
     stop() {
       stopped = true;
-      clearTimeout(timer);
+      void looking.close();
     },
   };
 }

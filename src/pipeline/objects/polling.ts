@@ -13,6 +13,7 @@ import type { BackgroundAnswer, BackgroundStore } from '../../core/store/backgro
 import type { Clock } from '../../lib/clock.ts';
 import { orAfter } from '../../lib/deadline.ts';
 import { createId } from '../../lib/ids.ts';
+import { type Repeated, repeat } from '../../lib/repeat.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { routePlanOf } from '../calls/plan.ts';
 import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
@@ -63,10 +64,8 @@ export class Poller<End extends object> {
   readonly #begun = new Map<string, string>();
   /** Running polls, by name: one may take longer than the interval. */
   readonly #looks = new Map<string, Promise<void>>();
-  #timer: NodeJS.Timeout | undefined = undefined;
-  #round: Promise<void> = Promise.resolve();
+  #rounds: Repeated | undefined = undefined;
   #isFailing = false;
-  #isClosed = false;
 
   constructor(what: Polling<End>, deps: PollingDeps) {
     this.#what = what;
@@ -80,13 +79,7 @@ export class Poller<End extends object> {
   }
 
   start(): void {
-    this.#timer = setTimeout(() => {
-      this.#round = this.#look();
-      void this.#round.then(() => {
-        if (!this.#isClosed) this.start();
-      });
-    }, this.#everyMs);
-    this.#timer.unref();
+    this.#rounds = repeat(() => this.#look(), this.#everyMs);
   }
 
   /** Before its client sees it. */
@@ -125,9 +118,7 @@ export class Poller<End extends object> {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-    await this.#round;
+    await this.#rounds?.close();
     await orAfter(Promise.all(this.#looks.values()), closingMs);
     if (this.#held.size === 0) return;
     const nobodys = new Exchange('', undefined, this.#deps.current(), 0, 0);

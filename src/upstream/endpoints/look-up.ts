@@ -5,6 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { EndpointSettings } from '../../core/snapshot.ts';
 import { includesAddress, toBlockList } from '../../lib/addresses/address-range.ts';
+import { type Repeated, repeat } from '../../lib/repeat.ts';
 
 export interface EndpointAddress {
   /** An IP address; or a name from the operator's list. */
@@ -46,8 +47,8 @@ export class EndpointLookUp {
   readonly #url: URL;
   readonly #deps: LookUpDeps;
   readonly #onFound: (addresses: readonly EndpointAddress[]) => void;
-  #timer: NodeJS.Timeout | undefined = undefined;
-  #isLooking = false;
+  /** Undefined for a fixed list. */
+  readonly #looks: Repeated | undefined;
   #isOver = false;
   #lookedAtMs = 0;
 
@@ -62,34 +63,29 @@ export class EndpointLookUp {
     this.#url = new URL(origin);
     this.#deps = deps;
     this.#onFound = onFound;
-    if (typeof from === 'string') void this.#look();
+    if (typeof from === 'string') this.#looks = repeat(() => this.#look(), deps.everyMs ?? standardEveryMs, 0);
     else onFound(from.map(toAddress));
   }
 
   /** An address did not answer: the list may have changed. */
   hurry(): void {
-    if (this.#timer !== undefined && performance.now() - this.#lookedAtMs >= leastBetweenMs) void this.#look();
+    if (this.#looks?.isRunning === false && performance.now() - this.#lookedAtMs >= leastBetweenMs) this.#looks.now();
   }
 
   stop(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    void this.#looks?.close();
   }
 
   async #look(): Promise<void> {
-    if (this.#isLooking || this.#isOver) return;
-    this.#isLooking = true;
     this.#lookedAtMs = performance.now();
-    clearTimeout(this.#timer);
     // A failed look-up leaves the known endpoints.
     const found = await this.#find().catch(() => []);
-    this.#isLooking = false;
     if (this.#isOver) return;
     const isPublic = this.#from === 'private dns' && found.some(({ host }) => !includesAddress(privateRanges, host));
     // Connections resolve it themselves.
     if (isPublic) return;
     if (found.length > 0) this.#onFound(found);
-    this.#timer = setTimeout(() => void this.#look(), this.#deps.everyMs ?? standardEveryMs).unref();
   }
 
   async #find(): Promise<readonly EndpointAddress[]> {

@@ -2,6 +2,7 @@
 
 import type { ListedModel } from '../../core/family.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
+import { type Repeated, repeat } from '../../lib/repeat.ts';
 
 export interface ModelLists {
   /** Reads the lists of exactly these; known lists of unchanged upstreams stay. */
@@ -69,7 +70,7 @@ class Watch {
   #names: readonly string[];
   readonly #deps: ModelListsDeps;
   readonly #over = new AbortController();
-  #timer: NodeJS.Timeout | undefined = undefined;
+  readonly #readings: Repeated;
   /** Undefined until a list was read. */
   #listed: ReadonlySet<string> | undefined = undefined;
   #missing: ReadonlySet<string> = new Set();
@@ -78,7 +79,14 @@ class Watch {
     this.#upstream = upstream;
     this.#names = names;
     this.#deps = deps;
-    this.#in(deps.firstAfterMs ?? standardFirstMs);
+    // Not in step with other gateways that started together.
+    const spread = (ms: number): number => ms * (1 + deps.random() / 5);
+    const everyMs = deps.everyMs ?? standardEveryMs;
+    this.#readings = repeat(
+      () => this.#read(),
+      () => spread(everyMs),
+      spread(deps.firstAfterMs ?? standardFirstMs),
+    );
   }
 
   /** Continues with the new object where it is the same account at the same place. */
@@ -102,24 +110,17 @@ class Watch {
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    void this.#readings.close();
     this.#over.abort();
-  }
-
-  /** Not in step with other gateways that started together. */
-  #in(ms: number): void {
-    this.#timer = setTimeout(() => void this.#read(), ms * (1 + this.#deps.random() / 5)).unref();
   }
 
   async #read(): Promise<void> {
     // A failed reading leaves the previous list.
     const found = await this.#deps.read(this.#upstream, this.#over.signal).catch(() => undefined);
     if (this.#over.signal.aborted) return;
-    if (found?.kind === 'listed' && found.models.length > 0) {
-      this.#listed = new Set(found.models.map(({ id }) => id));
-      this.#compare();
-    }
-    this.#in(this.#deps.everyMs ?? standardEveryMs);
+    if (found?.kind !== 'listed' || found.models.length === 0) return;
+    this.#listed = new Set(found.models.map(({ id }) => id));
+    this.#compare();
   }
 
   #compare(): void {
