@@ -15,7 +15,7 @@ import { believableIn } from '../core/believable.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { mostNanos } from '../lib/money.ts';
-import { costNanos } from './cost.ts';
+import { costNanos, type Quantities } from './cost.ts';
 import {
   dearestFactor,
   factorOf,
@@ -200,8 +200,6 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boole
   }
 }
 
-type Counted = Omit<Bill, 'isEstimated' | 'costNanos' | 'units'>;
-
 /** Where other models may have taken part, all is charged at the highest price: answers do not report reliably which model did what. */
 function toBill(exchange: Exchange, estimate: RequestEstimate, price: Price | undefined): Bill {
   const own = billAt(exchange, estimate, price);
@@ -229,15 +227,7 @@ function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | un
   const needsOutput = isMedia || isAnything ? chargesOutput : row?.yields === 'text' && needsTokens;
   const needsUnits = row?.billedBy.includes('search_unit') === true && isCharged(price?.searchUnit);
   const inputTokens = atMost(input ?? (needsTokens ? estimate.likelyInputTokens : 0));
-  const counted: Counted = {
-    inputTokens,
-    // Cached tokens are part of the input.
-    cachedTokens: Math.min(usage?.cachedTokens ?? 0, inputTokens),
-    outputTokens: atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, estimate, isMedia) : 0)),
-    searchUnits: atMost(units ?? (needsUnits ? estimate.mostSearchUnits : 0)),
-    items: estimate.items,
-    images: imagesIn(exchange, estimate.images),
-  };
+  const outputTokens = atMost(output ?? (needsOutput ? likelyOutputTokens(exchange, estimate, isMedia) : 0));
   const seconds = usage?.seconds ?? null;
   const needsSeconds = isByMinute && isCharged(price?.minute);
   const isGuessed =
@@ -248,13 +238,6 @@ function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | un
   const isOffPrice = isByToken && price !== undefined && unpricedTerm(price, usage?.units) !== undefined;
   const { calls, isGuessed: areCallsGuessed } = toolCallsOf(exchange);
   const isOffTools = isByToken && price !== undefined && calls !== undefined && isOffPriceList(price, calls);
-  const parts = partsOf(exchange, counted);
-  const beside = {
-    cacheWriteTokens: atMost(usage?.cacheWriteTokens ?? 0),
-    seconds: atMost(seconds ?? likelySeconds(exchange, estimate)),
-    characters: estimate.characters ?? 0,
-  };
-  const kept = unitsOf(beside, counted.images, calls === undefined ? parts : { ...parts, toolCalls: calls }, exchange);
   const isEstimated =
     isGuessed ||
     isOffPrice ||
@@ -263,33 +246,36 @@ function billAt(exchange: Exchange, estimate: RequestEstimate, price: Price | un
     usage?.isOfOthers === true ||
     (needsSeconds && usage?.isLikely === true) ||
     outcome !== 'ok';
-  if (price === undefined) return toOneBill(counted, kept, isEstimated, null);
-  const imageNanos = picturePrice(price, estimate, exchange.pictures);
-  const quantities = {
+  const parts = partsOf(exchange, inputTokens, outputTokens);
+  const quantities: Quantities = {
     requests: 1,
     inputTokens,
-    cachedTokens: counted.cachedTokens,
-    cacheWriteTokens: beside.cacheWriteTokens,
+    // Cached tokens are part of the input.
+    cachedTokens: Math.min(usage?.cachedTokens ?? 0, inputTokens),
+    cacheWriteTokens: atMost(usage?.cacheWriteTokens ?? 0),
     cacheWriteHourTokens: parts?.cacheWriteHourTokens ?? 0,
     audioInputTokens: parts?.audioInputTokens ?? 0,
     imageInputTokens: parts?.imageInputTokens ?? 0,
-    outputTokens: counted.outputTokens,
+    outputTokens,
     audioOutputTokens: parts?.audioOutputTokens ?? 0,
     imageOutputTokens: parts?.imageOutputTokens ?? 0,
-    searchUnits: counted.searchUnits,
-    items: counted.items,
-    images: counted.images,
-    imageNanos,
-    characters: beside.characters,
-    seconds: beside.seconds,
-    toolNanos: calls === undefined ? 0 : toolNanosOf(price, calls, estimate.tools, areCallsGuessed),
+    searchUnits: atMost(units ?? (needsUnits ? estimate.mostSearchUnits : 0)),
+    items: estimate.items,
+    images: imagesIn(exchange, estimate.images),
+    imageNanos: price === undefined ? 0 : picturePrice(price, estimate, exchange.pictures),
+    characters: estimate.characters ?? 0,
+    seconds: atMost(seconds ?? likelySeconds(exchange, estimate)),
+    toolNanos:
+      price === undefined || calls === undefined ? 0 : toolNanosOf(price, calls, estimate.tools, areCallsGuessed),
   };
+  const kept = unitsOf(quantities, calls === undefined ? parts : { ...parts, toolCalls: calls }, exchange);
+  if (price === undefined) return toOneBill(quantities, kept, isEstimated, null);
   const nanos = costNanos(price, quantities, factorOf(price, estimate, usage?.units));
-  return toOneBill(counted, kept, isEstimated, estimate.batch === undefined ? nanos : inBatch(nanos, price));
+  return toOneBill(quantities, kept, isEstimated, estimate.batch === undefined ? nanos : inBatch(nanos, price));
 }
 
 function toOneBill(
-  { inputTokens, cachedTokens, outputTokens, searchUnits, items, images }: Counted,
+  { inputTokens, cachedTokens, outputTokens, searchUnits, items, images }: Quantities,
   units: Bill['units'],
   isEstimated: boolean,
   costNanos: number | null,
@@ -307,7 +293,7 @@ function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, estimate: 
 }
 
 /** Where sound or images are counted without saying how much, all tokens are priced as such. */
-function partsOf({ usage, route }: Exchange, { inputTokens, outputTokens }: Counted): Units | undefined {
+function partsOf({ usage, route }: Exchange, inputTokens: number, outputTokens: number): Units | undefined {
   const said = usage?.units;
   switch (route?.row.counting) {
     case 'images':
@@ -365,12 +351,6 @@ function likelyOutputTokens(
   return Math.min(Math.ceil(Math.max(responseBytes, decodedBytes) / bytes), mostOutputTokens);
 }
 
-interface CountedUnits {
-  readonly seconds: number;
-  readonly characters: number;
-  readonly cacheWriteTokens: number;
-}
-
 /** The standard terms, which have no row of their own. */
 const plainWords: ReadonlySet<unknown> = new Set([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'ON_DEMAND', 'global', 'not_available'],
@@ -384,8 +364,7 @@ function notableOf(units: Units): Readonly<Record<string, unknown>> {
 
 /** Further units of a bill. Most requests have none, and then nothing is allocated. */
 function unitsOf(
-  { seconds, characters, cacheWriteTokens }: CountedUnits,
-  images: number,
+  { seconds, characters, cacheWriteTokens, images }: Quantities,
   parts: Units | undefined,
   { estimate, pictures }: Exchange,
 ): Units | undefined {

@@ -12,25 +12,25 @@ import type { Units } from '../core/accounting/units.ts';
 import type { Exchange } from '../core/exchange.ts';
 
 /** By the reported terms, else by the requested ones. In millionths. */
-export function factorOf({ factors }: Price, { terms, batch }: RequestEstimate, said: Units | undefined): number {
+export const factorOf = (price: Price, estimate: RequestEstimate, said: Units | undefined): number =>
+  productOf(price, estimate, (factors, asked, name) => factorAt(factors, said?.[name] ?? asked) ?? oneFactor);
+
+/** The highest factor that the request may get: the service may choose what is left open, and may serve a request by the standard terms. */
+export const dearestFactor = (price: Price, estimate: RequestEstimate): number => productOf(price, estimate, dearestOf);
+
+type FactorOfTerm = (
+  factors: Readonly<Record<string, number>> | undefined,
+  asked: string | undefined,
+  name: keyof Terms,
+) => number;
+
+function productOf({ factors }: Price, { terms, batch }: RequestEstimate, of: FactorOfTerm): number {
   if (factors === undefined) return oneFactor;
   let product = oneFactor;
   for (const name of termNames) {
     // The batch discount is applied elsewhere.
     if (name === 'serviceTier' && batch !== undefined) continue;
-    const word = said?.[name] ?? terms?.[name];
-    product = times(product, factorAt(factors[name], word) ?? oneFactor);
-  }
-  return product;
-}
-
-/** The highest factor that the request may get: the service may choose what is left open, and may serve a request by the standard terms. */
-export function dearestFactor({ factors }: Price, { terms, batch }: RequestEstimate): number {
-  if (factors === undefined) return oneFactor;
-  let product = oneFactor;
-  for (const name of termNames) {
-    if (name === 'serviceTier' && batch !== undefined) continue;
-    product = times(product, dearestOf(factors[name], terms?.[name], name));
+    product = times(product, of(factors[name], terms?.[name], name));
   }
   return product;
 }
