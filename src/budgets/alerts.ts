@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Budget } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';
 import type { AlertSettings, AlertWebhook } from '../core/snapshot.ts';
@@ -184,18 +185,9 @@ function wordsOf(error: unknown): string {
   return codeOf(error) ?? error.name;
 }
 
-function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(done, ms).unref();
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done, { once: true });
-  });
-}
+/** Ends early where it is aborted. */
+const sleepFor = (ms: number, signal: AbortSignal): Promise<void> =>
+  wait(ms, undefined, { ref: false, signal }).catch(() => undefined);
 
 /** Posts one alert to a webhook: one attempt, a few seconds, no redirects; only the status of the response matters. */
 const connectMs = 3_000;

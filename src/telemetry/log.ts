@@ -117,26 +117,21 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
     if (toForm === undefined) out.write(bytes);
     else write(bytes.toString());
   };
+  const at =
+    (level: keyof Log): Log['info'] =>
+    (message, fields = {}) => {
+      handOver();
+      log[level](fields, message);
+      out.flush();
+    };
   return {
     debug: (message, fields) => {
       handOver();
       log.debug(fields, message);
     },
-    info: (message, fields = {}) => {
-      handOver();
-      log.info(fields, message);
-      out.flush();
-    },
-    warn: (message, fields = {}) => {
-      handOver();
-      log.warn(fields, message);
-      out.flush();
-    },
-    error: (message, fields = {}) => {
-      handOver();
-      log.error(fields, message);
-      out.flush();
-    },
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
     request(exchange, method) {
       const nowMs = performance.now();
       const { log: rule } = exchange.snapshot;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import type { Span } from '../../src/telemetry/otel/spans.ts';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { createTracer } from '../../src/telemetry/otel/tracer.ts';
 import { startRig, testKey } from '../support/gateways/rig.ts';
 import { type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
@@ -17,7 +17,7 @@ const answer = { object: 'list', data: [{}], model: 'x', usage: { prompt_tokens:
 async function start(t: TestContext, scripts: readonly Script[], more: Readonly<Record<string, unknown>> = {}) {
   const upstreams = await Promise.all(scripts.map((script) => startFakeUpstream(script)));
   t.after(() => Promise.all(upstreams.map((upstream) => upstream.close())));
-  const spans: Span[] = [];
+  const spans: ReadableSpan[] = [];
   const rig = await startRig(
     t,
     {

@@ -1,6 +1,6 @@
 /** The spans of a request: one for it and one per call, from an allow-list without content, headers or query. */
 
-import type { Attributes, HrTime, Link, SpanContext, SpanStatus } from '@opentelemetry/api';
+import type { Attributes, HrTime, SpanContext, SpanStatus } from '@opentelemetry/api';
 import type { InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
@@ -22,7 +22,13 @@ const unset: SpanStatus = Object.freeze({ code: 0 });
 const failed: SpanStatus = Object.freeze({ code: 2 });
 const sampledFlag = 1;
 
-export function spansOf(exchange: Exchange, trace: OwnTrace, method: string, nowMs: number, teller: Teller): Span[] {
+export function spansOf(
+  exchange: Exchange,
+  trace: OwnTrace,
+  method: string,
+  nowMs: number,
+  teller: Teller,
+): ReadableSpan[] {
   const [first] = trace.calls;
   return [
     serverSpan(exchange, trace, method, nowMs, teller),
@@ -30,7 +36,7 @@ export function spansOf(exchange: Exchange, trace: OwnTrace, method: string, now
   ];
 }
 
-function serverSpan(exchange: Exchange, trace: OwnTrace, method: string, nowMs: number, teller: Teller): Span {
+function serverSpan(exchange: Exchange, trace: OwnTrace, method: string, nowMs: number, teller: Teller): ReadableSpan {
   const { traceId, parent } = trace;
   const { status, errorCode, cut, key, target, route, usage, bill, path = '' } = exchange;
   const isFailed = status >= 500 || cut;
@@ -58,7 +64,7 @@ function serverSpan(exchange: Exchange, trace: OwnTrace, method: string, nowMs: 
   putNumber(attributes, 'gen_ai.usage.output_tokens', usage?.completionTokens);
   putNumber(attributes, 'postern.usage.search_units', usage?.searchUnits);
   if (typeof bill?.costNanos === 'number') attributes['postern.cost_usd'] = bill.costNanos / 1e9;
-  return new Span(teller, {
+  return toSpan(teller, {
     name: `${method} ${path}`,
     kind: spanKinds.server,
     context: { traceId, spanId: trace.spanId, traceFlags: sampledFlag },
@@ -79,7 +85,7 @@ function clientSpan(
   first: TracedCall | undefined,
   nowMs: number,
   teller: Teller,
-): Span {
+): ReadableSpan {
   const { target, outcome, status } = call;
   const { upstream } = target;
   const model = withMasks(target.model);
@@ -98,7 +104,7 @@ function clientSpan(
   const { host, port } = addressOf(upstream);
   if (host !== undefined) attributes['server.address'] = host;
   putNumber(attributes, 'server.port', port);
-  return new Span(teller, {
+  return toSpan(teller, {
     name: `${operation} ${model}`,
     kind: spanKinds.client,
     context: { traceId, spanId: call.spanId, traceFlags: sampledFlag },
@@ -134,56 +140,33 @@ function putNumber(attributes: Attributes, name: string, value: number | null | 
   if (value !== null && value !== undefined) attributes[name] = value;
 }
 
-interface SpanFacts {
-  readonly name: string;
-  readonly kind: number;
+interface SpanFacts extends Pick<ReadableSpan, 'name' | 'kind' | 'status' | 'attributes' | 'links'> {
   readonly context: SpanContext;
   readonly parent: SpanContext | undefined;
   readonly startMs: number;
   readonly endMs: number;
-  readonly status: SpanStatus;
-  readonly attributes: Attributes;
-  readonly links: Link[];
 }
 
 /** A finished one, as the exporter reads it. */
-export class Span implements ReadableSpan {
-  readonly name: string;
-  readonly kind: number;
-  readonly parentSpanContext?: SpanContext;
-  readonly startTime: HrTime;
-  readonly endTime: HrTime;
-  readonly duration: HrTime;
-  readonly status: SpanStatus;
-  readonly attributes: Attributes;
-  readonly links: Link[];
-  readonly events = [];
-  readonly ended = true;
-  readonly resource: Resource;
-  readonly instrumentationScope: InstrumentationScope;
-  readonly droppedAttributesCount = 0;
-  readonly droppedEventsCount = 0;
-  readonly droppedLinksCount = 0;
-  readonly #context: SpanContext;
-
-  constructor({ resource, instrumentationScope }: Teller, facts: SpanFacts) {
-    this.name = facts.name;
-    this.kind = facts.kind;
-    this.#context = facts.context;
-    if (facts.parent !== undefined) this.parentSpanContext = facts.parent;
-    this.startTime = toHrTime(facts.startMs);
-    this.endTime = toHrTime(facts.endMs);
-    this.duration = toHrTime(facts.endMs - facts.startMs);
-    this.status = facts.status;
-    this.attributes = facts.attributes;
-    this.links = facts.links;
-    this.resource = resource;
-    this.instrumentationScope = instrumentationScope;
-  }
-
-  spanContext(): SpanContext {
-    return this.#context;
-  }
+function toSpan(
+  { resource, instrumentationScope }: Teller,
+  { context, parent, startMs, endMs, ...facts }: SpanFacts,
+): ReadableSpan {
+  return {
+    ...facts,
+    ...(parent !== undefined && { parentSpanContext: parent }),
+    spanContext: () => context,
+    startTime: toHrTime(startMs),
+    endTime: toHrTime(endMs),
+    duration: toHrTime(endMs - startMs),
+    events: [],
+    ended: true,
+    resource,
+    instrumentationScope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
 }
 
 export function toHrTime(ms: number): HrTime {

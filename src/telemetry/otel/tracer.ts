@@ -1,11 +1,12 @@
 /** Starts or continues the trace of a request, and exports the spans of sampled ones: a share of them, and no more of those whose clients want them traced. */
 
 import { performance } from 'node:perf_hooks';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { Exchange } from '../../core/exchange.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { OtelSettings } from '../../core/snapshot.ts';
 import { OwnTrace, readTraceParent, sampledTraceOf } from './own-trace.ts';
-import { type Span, spansOf, type Teller } from './spans.ts';
+import { spansOf, type Teller } from './spans.ts';
 
 /** Receives every exchange with a route. */
 export type Tracer = ReturnType<typeof createTracer>;
@@ -15,7 +16,7 @@ interface TracerDeps {
   /** The default of the configuration. */
   readonly sample: number;
   readonly random: () => number;
-  emit(span: Span): void;
+  emit(span: ReadableSpan): void;
 }
 
 const noKeys: ReadonlySet<string> = new Set();
