@@ -5,26 +5,20 @@ import { isMapping } from '../lib/is-mapping.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Converts one of our lines, with its line end. */
+/** Converts one of our lines, with or without its line end; the other one has it. */
 export type LineForm = (line: string) => string;
 
 /** Undefined where lines stay unchanged. */
 export function toLineForm({ format, fields }: Pick<LogSettings, 'format' | 'fields'>): LineForm | undefined {
-  if (format === 'text') return eachLine(toText);
-  if (fields === 'ecs') return eachLine((line) => JSON.stringify(toEcs(line)));
-  return fields === 'gcp' ? eachLine((line) => JSON.stringify(toGcp(line))) : undefined;
+  if (format === 'text') return toForm(toText);
+  if (fields === 'ecs') return toForm((line) => JSON.stringify(toEcs(line)));
+  return fields === 'gcp' ? toForm((line) => JSON.stringify(toGcp(line))) : undefined;
 }
 
-/** May receive several lines at once. */
-function eachLine(toOther: (fields: Fields) => string): LineForm {
-  return (lines) => {
-    let text = '';
-    for (const line of lines.split('\n')) {
-      if (line === '') continue;
-      const fields: unknown = JSON.parse(line);
-      text += `${isMapping(fields) ? toOther(fields) : line}\n`;
-    }
-    return text;
+function toForm(toOther: (fields: Fields) => string): LineForm {
+  return (line) => {
+    const fields: unknown = JSON.parse(line);
+    return `${isMapping(fields) ? toOther(fields) : line.trimEnd()}\n`;
   };
 }
 

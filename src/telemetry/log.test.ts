@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync } from 'node:fs';
+import fs, { openSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,6 +49,31 @@ test('processes that share an output never interleave lines, even with a slow re
       all,
       `the lines of worker ${worker}`,
     );
+  }
+});
+
+test('processes that share an output write no more than is atomic at once, in each form', async (t) => {
+  const written: Buffer[] = [];
+  const { write } = fs;
+  t.mock.method(fs, 'write', (...args: Parameters<typeof write>) => {
+    if (Buffer.isBuffer(args[1])) written.push(args[1]);
+    write(...args);
+  });
+  const snapshot = { server: { logClientAddress: false }, log: standardLog } as unknown as Snapshot;
+  for (const other of [{}, { fields: 'ecs' }, { fields: 'gcp' }, { format: 'text' }] as const) {
+    written.length = 0;
+    const file = await fileIn(t);
+    const log = await openLog({ ...standardLog, ...other, file }, { worker: 1 });
+    for (let at = 0; at < 100; at += 1) log.request(new Exchange('id', undefined, snapshot, 0, 0), 'POST');
+    log.info('the last one');
+    const deadlineMs = performance.now() + patientMs(2_500);
+    while ((await readFile(file, 'utf8')).split('\n').length < 102 && performance.now() < deadlineMs) await wait(10);
+    assert.equal((await readFile(file, 'utf8')).split('\n').length, 102);
+    assert.deepEqual(
+      written.filter((bytes) => bytes.length > 4_096 || bytes.at(-1) !== 10).map(({ length }) => length),
+      [],
+    );
+    log.close();
   }
 });
 

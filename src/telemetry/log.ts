@@ -115,7 +115,8 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
     if (end === 0) return;
     const bytes = held.take(end);
     if (toForm === undefined) out.write(bytes);
-    else write(bytes.toString());
+    // Each alone, as their other form may be longer, and together more than may be written at once.
+    else for (const line of bytes.toString().split('\n').slice(0, -1)) write(line);
   };
   const at =
     (level: keyof Log): Log['info'] =>
