@@ -184,6 +184,7 @@ test('reads nothing from a stream without usage', async () => {
   const streams = [
     `${event(words(null)).repeat(300)}data: [DONE]\n\n`,
     event({ choices: [{ usage: { total_tokens: 666 } }] }),
+    event({ interaction: { usage: { total_tokens: 666 } } }),
     `: "usage" ${twoTokens}\nevent: {${twoTokens}}\n\n`,
     event({ choices: [], usage: {} }),
     '',
@@ -199,6 +200,18 @@ const encoders = {
   'Deflate ': deflateRawSync,
   zstd: zstdCompressSync,
 };
+
+test('counts text by its names in whole answers, and by those in events', () => {
+  const texts = { names: { whole: ['text'], events: ['delta'] }, areMany: false };
+  for (const [type, body] of [
+    [json, '{"text":"four","delta":"-"}'],
+    [events, event({ delta: 'four', text: '-' })],
+  ] as const) {
+    const observer = createUsageObserver(type, undefined, texts);
+    observer.push(Buffer.from(body));
+    assert.equal(observer.written()?.bytes, 4, type);
+  }
+});
 
 test('reads compressed answers and streams', async () => {
   const answer = `{"data":[${vectors(20)}],${twoTokens}}`;

@@ -491,3 +491,17 @@ test('if one of several addresses refuses, the next is tried, and a failure name
   assert.equal(started, false);
   assert.match(toFailure(error, started).cause, /ECONNREFUSED: .*127\.0\.0\.2:\d+, .*127\.0\.0\.3:\d+$/);
 });
+
+test('endpoints stay the same while the configuration has them', (t) => {
+  const pools = startPools(t);
+  const endpoints = { from: ['10.0.0.1', '10.0.0.2'], zone: [] };
+  const before = toUpstream('http://tei.test', { endpoints });
+  const after = toUpstream('http://tei.test', { endpoints });
+  pools.keep([before]);
+  const set = pools.endpointsOf(before);
+  assert.ok(set !== undefined);
+  pools.keep([after]);
+  assert.equal(pools.endpointsOf(after), set);
+  pools.keep([toUpstream('http://tei.test')]);
+  assert.notEqual(pools.endpointsOf(before), set);
+});
