@@ -61,7 +61,7 @@ export function embeddingsFor(asked: AskedEmbeddings, write: (made: MadeEmbeddin
   };
 }
 
-export const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
+const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
 
 /** `data` in the common form. */
 export const dataOf = (vectors: readonly Json[]): readonly JsonObject[] =>

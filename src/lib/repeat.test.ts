@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { repeat } from './repeat.ts';
 
-/** Work that lasts until it is told to end. */
+/** Work that lasts until its end is called. */
 function createWork() {
   const ends: (() => void)[] = [];
   return { ends, run: () => new Promise<void>((resolve) => void ends.push(resolve)) };
