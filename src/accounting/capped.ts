@@ -67,7 +67,7 @@ const cappedUpstream = (upstream: Upstream): Capped => toCapped([holder('upstrea
 /** It may be new, with its configuration not read yet; or it was removed from the file while the store has keys in it. */
 function unknownProject(id: string): GatewayError {
   return new GatewayError('store_unavailable', {
-    message: `The project ${JSON.stringify(id)} of this key is not known here, and with it what may be spent; try again in a moment, or ask the operator to declare it again or to move the key.`,
+    message: `The project ${JSON.stringify(id)} of this key is unknown, so its budgets cannot be checked; try again in a moment, or ask the operator to declare it again or to move the key.`,
     headers: ['Retry-After', '1'],
     cause: 'unknown project',
   });

@@ -131,7 +131,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
 function unbounded(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
-    message: `What "${param}" costs cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound, routes[].most where the route is the operator's own, models[].context and models[].max_tool_calls where the upstream runs tools (which a request can bound by max_tool_calls or max_uses, too; those of which it does not tell have no bound at all).`,
+    message: `The cost of "${param}" cannot be bounded beforehand, and a budget applies to the model "${modelId}"; leave it out, or have the operator set models[].context where it brings in images, audio or files, models[].max_output where it makes images or sound, routes[].most where the route is the operator's own, models[].context and models[].max_tool_calls where the upstream runs tools (a request can also set max_tool_calls or max_uses; tools whose calls are not reported have no bound).`,
   });
 }
 

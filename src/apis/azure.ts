@@ -23,7 +23,7 @@ export default defineClientApi({
     if (versions.length <= 1 && versions.every((one) => apiVersion.test(one))) return;
     throw new GatewayError('unsupported_parameter', {
       param: 'api-version',
-      message: 'The query parameter "api-version" is no version; send one, such as 2024-10-21, or none.',
+      message: 'The query parameter "api-version" is invalid; send a version, such as 2024-10-21, or none.',
     });
   },
 });

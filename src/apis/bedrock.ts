@@ -38,7 +38,7 @@ function enterEmbeddings(body: JsonObject): Entrance {
   throw new GatewayError('missing_required_parameter', {
     param: 'inputText',
     message:
-      'The body asks for nothing that is known here; send "inputText" (Titan), "singleEmbeddingParams" (Nova), "texts" (Cohere), or "query" with "documents" to rerank.',
+      'The body has no known input; send "inputText" (Titan), "singleEmbeddingParams" (Nova), "texts" (Cohere), or "query" with "documents" to rerank.',
   });
 }
 
@@ -139,7 +139,7 @@ function documentIn(document: Json, index: number): string {
 const invokeRerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/model/{model}/invoke'],
-  summary: 'Rerank as clients of AWS Bedrock ask for it by InvokeModel.',
+  summary: "Rerank in the format of AWS Bedrock's InvokeModel.",
   enter({ model, query, documents, top_n: most }) {
     if (!isJsonList(documents)) throw wrongField('documents', 'an array of strings');
     return entranceOf({ model, query, documents: documents.map(documentIn), most, scored: 'relevance_score' });
@@ -151,7 +151,7 @@ const invoke: ApiMapping = {
   paths: ['/model/{model}/invoke'],
   optional: { ...embeddingFields, query: 'string', documents: 'array', top_n: 'number', api_version: 'number' },
   watched: ['inputImage'],
-  summary: 'Embeddings, or with "query" in the body rerank, as clients of AWS Bedrock ask for them by InvokeModel.',
+  summary: 'Embeddings, or rerank if the body has `query`, in the format of InvokeModel of AWS Bedrock.',
   instead: { mapping: invokeRerank, isMeant: ({ has }) => has('query') },
   enter: enterEmbeddings,
 };
@@ -164,7 +164,7 @@ const rerank: ApiMapping = {
   paths: ['/bedrock/rerank'],
   required: { queries: 'object[]', sources: 'object[]', rerankingConfiguration: 'object' },
   watched: ['nextToken'],
-  summary: "Rerank as clients of AWS Bedrock's agents ask for it.",
+  summary: "Rerank in the format of AWS Bedrock's agents.",
   enter({ queries, sources, rerankingConfiguration: configuration, nextToken }) {
     const { bedrockRerankingConfiguration: asked } = isJsonObject(configuration) ? configuration : {};
     const { modelConfiguration, numberOfResults: most } = isJsonObject(asked) ? asked : {};

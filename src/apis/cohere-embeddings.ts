@@ -113,7 +113,7 @@ export const embedV1: ApiMapping = {
   paths: ['/v1/embed'],
   optional: { ...fields, truncate: 'string' },
   watched: others,
-  summary: "Embeddings as Cohere's clients of its first version ask for them.",
+  summary: "Embeddings in Cohere's v1 format.",
   enter: ({ inputs: _inputs, output_dimension: _width, max_tokens: _most, ...body }) => enterEmbed('1', body),
 };
 
@@ -123,7 +123,7 @@ export const embedV2: ApiMapping = {
   paths: ['/v2/embed', '/v1/v2/embed'],
   optional: { ...fields, truncate: 'string', inputs: 'object[]', output_dimension: 'number', max_tokens: 'number' },
   watched: others,
-  summary: "Embeddings as Cohere's clients of its second version ask for them.",
+  summary: "Embeddings in Cohere's v2 format.",
   // Requests with images pass unchanged.
   passes: {
     label: 'cohere',

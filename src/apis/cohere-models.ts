@@ -43,7 +43,7 @@ const names = { size: 'page_size', token: 'page_token' };
 const models: FixedEndpoint = {
   method: 'GET',
   paths: ['/cohere/v1/models'],
-  summary: "The visible models that the caller's key may use, as Cohere's clients list them.",
+  summary: "The visible models that the caller's key may use, in Cohere's format.",
   query: {
     ...pageQuery(names),
     endpoint: { pattern: new RegExp(`^(?:${endpoints.join('|')})$`), form: `one of ${endpoints.join(', ')}` },
@@ -74,7 +74,7 @@ function vocabularyOf({ body, find }: EndpointView, doing: string): Vocabulary {
   const known = new Set(upstreamNames.map(vocabularyKnownFor));
   const [vocabulary] = known;
   if (known.size === 1 && vocabulary !== undefined) return vocabulary;
-  throw notServed(`${doing} is not available for the model "${id}": its vocabulary is not known here.`);
+  throw notServed(`${doing} is not available for the model "${id}": its vocabulary is unknown.`);
 }
 
 function unfit(param: string, wanted: string): GatewayError {
@@ -84,7 +84,7 @@ function unfit(param: string, wanted: string): GatewayError {
 const tokenize: FixedEndpoint = {
   method: 'POST',
   paths: ['/v1/tokenize'],
-  summary: 'The tokens of a text, for models whose vocabulary is known here.',
+  summary: 'The tokens of a text, for models with a known vocabulary.',
   async show(view) {
     const vocabulary = vocabularyOf(view, 'tokenize');
     const { text } = view.body;
@@ -111,7 +111,7 @@ function idsIn(tokens: Json | undefined): readonly number[] {
 const detokenize: FixedEndpoint = {
   method: 'POST',
   paths: ['/v1/detokenize'],
-  summary: 'The text of tokens, for models whose vocabulary is known here.',
+  summary: 'The text of tokens, for models with a known vocabulary.',
   async show(view) {
     const vocabulary = vocabularyOf(view, 'detokenize');
     const text = await textOfTokens(vocabulary, idsIn(view.body.tokens));
@@ -123,7 +123,7 @@ const detokenize: FixedEndpoint = {
 const checkKey: FixedEndpoint = {
   method: 'POST',
   paths: ['/v1/check-api-key'],
-  summary: 'Whether the key is good; one that is not is answered as everywhere.',
+  summary: 'Checks the key; an invalid one gets the usual error.',
   show: () => ({ valid: true }),
 };
 

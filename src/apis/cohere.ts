@@ -36,8 +36,7 @@ const chatV2 = versionOf({
   paths: ['/v2/chat', '/v1/v2/chat'],
   required: { messages: 'array' },
   optional: { tools: 'array', documents: 'array' },
-  summary:
-    "Chat as Cohere's clients of its second version ask for it, whole or as events, over upstreams that are Cohere.",
+  summary: "Chat in Cohere's v2 format, whole or as events, for upstreams of Cohere.",
   row: {
     beyondText: ['image_url'],
     written: {
@@ -54,8 +53,7 @@ const chatV1 = versionOf({
   required: { message: 'string' },
   optional: { tools: 'array', documents: 'array', chat_history: 'array' },
   watched: ['conversation_id', 'connectors'],
-  summary:
-    "Chat as Cohere's clients of its first version ask for it, whole or as lines, over upstreams that are Cohere.",
+  summary: "Chat in Cohere's v1 format, whole or as lines, for upstreams of Cohere.",
   row: {
     items: ['message'],
     beyondText: [],

@@ -104,7 +104,7 @@ const embedOne: ApiMapping = {
     '/v1/{model=tunedModels/*}:embedContent',
   ],
   required: { content: 'object' },
-  summary: 'The vector of one content, as clients of the Gemini API ask for it.',
+  summary: 'The vector of one content, in the format of the Gemini API.',
   enter: (body) =>
     entranceOf(
       [body],
@@ -123,7 +123,7 @@ const embedMany: ApiMapping = {
     '/v1/{model=tunedModels/*}:batchEmbedContents',
   ],
   required: { requests: 'object[]' },
-  summary: 'The vectors of several contents, as clients of the Gemini API ask for them.',
+  summary: 'The vectors of several contents, in the format of the Gemini API.',
   enter({ requests }) {
     const asked = (isJsonList(requests) ? requests : []).filter(isJsonObject);
     return entranceOf(
@@ -147,7 +147,7 @@ const asListed = ({ id, operations, context }: SeenModel): Readonly<Record<strin
 const models: FixedEndpoint = {
   method: 'GET',
   paths: ['/v1beta/models', '/gemini/v1/models'],
-  summary: "The visible models that the caller's key may use, as clients of the Gemini API list them.",
+  summary: "The visible models that the caller's key may use, in the format of the Gemini API.",
   query: pageQuery(names),
   show(view) {
     const { page, next } = pageOf(view.models, view, names);
@@ -158,7 +158,7 @@ const models: FixedEndpoint = {
 const oneModel: FixedEndpoint = {
   method: 'GET',
   paths: ['/v1beta/models/{model}', '/gemini/v1/models/{model}', '/v1beta/{model=tunedModels/*}'],
-  summary: 'One model as clients of the Gemini API look at it.',
+  summary: 'One model in the format of the Gemini API.',
   show: ({ find, modelInPath = '' }) => asListed(find(modelInPath)),
 };
 

@@ -15,20 +15,20 @@ function pathsOf(task: string): readonly [string, ...string[]] {
 const featureExtraction: ApiMapping = {
   ...embed,
   paths: pathsOf('feature-extraction'),
-  summary: "Embeddings as the clients of Hugging Face's inference ask for them.",
+  summary: 'Embeddings in the format of Hugging Face inference.',
 };
 
 const sentenceSimilarity: ApiMapping = {
   ...similarity,
   paths: pathsOf('sentence-similarity'),
-  summary: "The cosines between one text and others, as the clients of Hugging Face's inference ask for them.",
+  summary: 'The cosines between one text and others, in the format of Hugging Face inference.',
 };
 
 /** Without a task in the path, the type of `inputs` decides. */
 const ofAnyTask: ApiMapping = {
   ...root,
   paths: ['/hf/models/{model}', '/hf/hf-inference/models/{model}'],
-  summary: "Embeddings, or with an object as `inputs` similarities, as the clients of Hugging Face's inference ask.",
+  summary: 'Embeddings, or similarities if `inputs` is an object, in the format of Hugging Face inference.',
 };
 
 export default defineClientApi({

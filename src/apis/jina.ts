@@ -72,7 +72,7 @@ const classify = passedOn({
   paths: ['/v1/classify'],
   required: { input: 'string | array' },
   optional: { model: 'string', labels: 'array', classifier_id: 'string' },
-  summary: "Texts under labels, as Jina AI's clients ask for them, over upstreams that have it.",
+  summary: "Classification of texts in Jina AI's format, for upstreams that have it.",
   passes: { label: 'classify', row: { ...operationRows.embeddings, yields: 'verdicts' } },
   refusal: 'No upstream of the model classifies texts as Jina AI does, and nothing else here means the same.',
 });

@@ -29,7 +29,7 @@ const chatModerations: ApiMapping = {
   paths: ['/v1/chat/moderations'],
   required: { input: 'array' },
   optional: { model: 'string' },
-  summary: "Moderations of conversations as Mistral's clients ask for them.",
+  summary: "Moderations of conversations in Mistral's format.",
   passes: { label: 'conversations', row: operationRows.moderations },
   enter(body) {
     const texts = textsIn(body);
@@ -95,7 +95,7 @@ const fim: ApiMapping = {
     stream: 'boolean',
     random_seed: 'number',
   },
-  summary: "Completions between a prompt and a suffix, as Mistral's clients ask for them.",
+  summary: "Completions between a prompt and a suffix, in Mistral's format.",
   passes: {
     label: 'fim',
 

@@ -207,7 +207,7 @@ const asMessage: WriteSaid = ({ content, thinking, calls, logprobs }) => ({
 const overCompletions: ApiMapping = {
   operation: 'completions',
   paths: ['/api/chat'],
-  summary: "Chat as Ollama's clients ask for it, over completions.",
+  summary: "Chat in Ollama's format, over completions.",
   enter(body) {
     refuse(['tools', 'format', 'think', 'logprobs'], body, onlyCompletes);
     const texts = (isJsonList(body.messages) ? body.messages : []).map((message, index) => {
@@ -241,7 +241,7 @@ export const chat: ApiMapping = {
     top_logprobs: 'number',
   },
   watched: ['format', 'think'],
-  summary: "Chat as Ollama's clients ask for it, whole or as lines.",
+  summary: "Chat in Ollama's format, whole or as lines.",
   instead: { mapping: overCompletions, isMeant: ({ serves }) => !serves('chat') && serves('completions') },
   enter(body, model) {
     const ids = new CallIds();
@@ -276,7 +276,7 @@ const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({
 const overChat: ApiMapping = {
   operation: 'chat',
   paths: ['/api/generate'],
-  summary: "A text as Ollama's clients have it generated, over chat.",
+  summary: "Generated text in Ollama's format, over chat.",
   enter(body, model) {
     const { prompt = '', system, images } = body;
     refuse(needsText, body, 'the model chats, and no upstream of it takes a plain text');
@@ -306,7 +306,7 @@ export const generate: ApiMapping = {
     top_logprobs: 'number',
   },
   watched: ['format', 'think'],
-  summary: "Texts as Ollama's clients have them generated, whole or as lines.",
+  summary: "Generated text in Ollama's format, whole or as lines.",
   passes: {
     label: 'ollama',
     needsAll: true,

@@ -53,7 +53,7 @@ const embeddings: ApiMapping = {
   paths: ['/api/embeddings'],
   required: { model: 'string' },
   optional: { prompt: 'string', options: 'object', keep_alive: 'string | number' },
-  summary: "One text's embedding as Ollama's older clients ask for it.",
+  summary: "The embedding of one text, in Ollama's older format.",
   enter: ({ prompt, ...body }) => entranceOf(body, prompt, ({ vectors: [embedding = []] }) => ({ embedding })),
 };
 
@@ -104,13 +104,13 @@ export default defineClientApi({
     {
       method: 'GET',
       paths: ['/'],
-      summary: 'Whether the gateway is there, in the words that its clients look for.',
+      summary: 'Returns "Ollama is running", which clients check for.',
       text: 'Ollama is running',
     },
     {
       method: 'GET',
       paths: ['/api/tags'],
-      summary: "The visible models that the caller's key may use, as Ollama's clients list them.",
+      summary: "The visible models that the caller's key may use, in Ollama's format.",
       show: ({ models }) => ({
         models: models.filter(isServed).map((model) => ({
           name: tagged(model.id),
@@ -147,13 +147,13 @@ export default defineClientApi({
     {
       method: 'GET',
       paths: ['/api/version'],
-      summary: "The version of Ollama's API that is spoken here.",
+      summary: "The supported version of Ollama's API.",
       show: () => ({ version: spokenVersion }),
     },
     {
       method: 'GET',
       paths: ['/api/ps'],
-      summary: 'Which models are loaded: nobody knows, so that none is listed.',
+      summary: 'Loaded models: always empty, as the gateway does not know.',
       show: () => ({ models: [] }),
     },
   ],

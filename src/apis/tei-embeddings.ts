@@ -46,7 +46,7 @@ export const embed: ApiMapping = {
     truncation_direction: 'string',
   },
   watched: ['prompt_name'],
-  summary: 'Embeddings as the clients of Text Embeddings Inference ask for them.',
+  summary: 'Embeddings in the format of Text Embeddings Inference.',
   enter: enterEmbed,
 };
 
@@ -89,7 +89,7 @@ export const similarity: ApiMapping = {
   paths: ['/similarity', '/tei/{model}/similarity'],
   required: { inputs: 'object' },
   optional: { model: 'string', parameters: 'object' },
-  summary: 'The cosines between one text and others, as the clients of Text Embeddings Inference ask for them.',
+  summary: 'The cosines between one text and others, in the format of Text Embeddings Inference.',
   enter: enterSimilarity,
 };
 
@@ -100,6 +100,6 @@ export const root: ApiMapping = {
   required: { inputs: 'string | string[] | object' },
   optional: { ...embed.optional, parameters: 'object' },
   watched: ['prompt_name'],
-  summary: 'Embeddings, or with an object as `inputs` similarities, as at the root of Text Embeddings Inference.',
+  summary: 'Embeddings, or similarities if `inputs` is an object, as at the root path of Text Embeddings Inference.',
   enter: (body) => (isJsonObject(body.inputs) ? enterSimilarity(body) : enterEmbed(body)),
 };

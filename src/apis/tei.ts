@@ -40,7 +40,7 @@ function modelOf({ modelInPath, defaultModel, find }: EndpointView): SeenModel {
   if (name !== undefined) return find(name);
   throw new GatewayError('missing_required_parameter', {
     param: 'model',
-    message: 'No model is meant; ask for /tei/{model}/info, or have the operator set default_model.embeddings.',
+    message: 'The path names no model; use /tei/{model}/info, or have the operator set default_model.embeddings.',
   });
 }
 
@@ -74,7 +74,7 @@ const predict: ApiMapping = {
   paths: ['/predict', '/tei/{model}/predict'],
   required: { inputs: 'string | array' },
   optional: { model: 'string', raw_scores: 'boolean', truncate: 'boolean', truncation_direction: 'string' },
-  summary: 'Moderations as the clients of Text Embeddings Inference ask a classifier.',
+  summary: 'Moderations in the format of classifiers of Text Embeddings Inference.',
   enter(body) {
     const { inputs, model, raw_scores: raw, truncate } = body;
     if (raw === true) throw refusedField('raw_scores', model, 'scores of moderations are between 0 and 1');
@@ -124,7 +124,7 @@ export default defineClientApi({
     {
       method: 'GET',
       paths: ['/info', '/tei/{model}/info'],
-      summary: 'What a server of Text Embeddings Inference says of its model.',
+      summary: 'Information on a model, in the format of Text Embeddings Inference.',
       show(view) {
         const model = modelOf(view);
         return {

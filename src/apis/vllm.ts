@@ -55,7 +55,7 @@ const score: ApiMapping = {
     ...Object.fromEntries(sides.flat().map((name) => [name, eitherSide])),
   },
   watched: ['truncate_prompt_tokens'],
-  summary: "Scores of one text beside others as vLLM's clients ask for them.",
+  summary: "Scores of one text with others, in vLLM's format.",
   passes: {
     label: 'score',
     needsAll: true,
@@ -96,7 +96,7 @@ const row = { ...operationRows.embeddings, items: ['input', 'messages'] };
 const pooling = passedOn({
   ...pooled,
   paths: ['/pooling', '/v1/pooling'],
-  summary: 'What a pooling model computes of each text or token, over upstreams that are vLLM.',
+  summary: 'Output of a pooling model for each text or token, for upstreams of vLLM.',
   passes: { label: 'pooling', row },
   refusal:
     'No upstream of the model is vLLM, and no other has /pooling; POST to /v1/embeddings for one vector for each text.',
@@ -105,7 +105,7 @@ const pooling = passedOn({
 const classify = passedOn({
   ...pooled,
   paths: ['/classify'],
-  summary: "How likely each of a model's own labels is, over upstreams that are vLLM.",
+  summary: "Probabilities of the model's labels, for upstreams of vLLM.",
   passes: { label: 'classes', row },
   refusal:
     'No upstream of the model is vLLM, and no other has /classify; POST to /v1/moderations, or to /predict for its categories as labels.',

@@ -28,7 +28,7 @@ const embeddings: ApiMapping = {
     output_dtype: 'string',
     encoding_format: 'string',
   },
-  summary: "Embeddings as Voyage AI's clients ask for them.",
+  summary: "Embeddings in Voyage AI's format.",
   enter(body) {
     const { model, input, output_dtype: dtype, truncation } = body;
     const asked = {
@@ -100,7 +100,7 @@ const contextualized: ApiMapping = {
   paths: ['/v1/contextualizedembeddings'],
   required: { inputs: 'array' },
   optional: settings,
-  summary: "Embeddings of chunks in their context, as Voyage AI's clients ask for them.",
+  summary: "Contextual chunk embeddings in Voyage AI's format.",
   passes: { label: 'contextualized', row },
   enter: (body) =>
     entranceOf(body, chunksIn(body), (vectors, total_tokens) => ({
@@ -127,7 +127,7 @@ const multimodal: ApiMapping = {
   paths: ['/v1/multimodalembeddings'],
   required: { inputs: 'object[]' },
   optional: settings,
-  summary: "Embeddings of texts and pictures, as Voyage AI's clients ask for them.",
+  summary: "Embeddings of texts and images in Voyage AI's format.",
   passes: { label: 'multimodal', row },
   enter: (body) =>
     entranceOf(body, plainTextsIn(body), (vectors, tokens) => ({

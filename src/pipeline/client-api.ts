@@ -117,7 +117,7 @@ async function parse({ body }: Question, memory: ParsingMemory): Promise<JsonObj
   } catch (error) {
     if (!(error instanceof JsonTooMuch)) throw error;
     throw new GatewayError('body_too_large', {
-      message: `The body holds more than ${error.limit}, too much to be read for clients of another service; send it in smaller requests.`,
+      message: `The body holds more than ${error.limit}, the limit for requests of another service's API; send it in smaller requests.`,
     });
   }
   if (!isJsonObject(parsed)) throw new TypeError('a question is an object');

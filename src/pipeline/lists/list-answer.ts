@@ -193,7 +193,7 @@ function unbounded({ routePlan, resolved: { matched } }: Plan, items: number): R
   });
   if (open.tiers.length > 0) return open;
   throw new GatewayError('body_too_large', {
-    message: `The list has ${items} items, more than the upstreams of this model take in one call, and a list of more than ${mostItems} is not taken apart; send it in smaller requests.`,
+    message: `The list has ${items} items, more than the upstreams of this model take in one call, and a list of more than ${mostItems} is not split; send it in smaller requests.`,
   });
 }
 
