@@ -39,6 +39,13 @@ export class Sketch {
     if (this.#pairs.length > mostListed) this.#spread();
   }
 
+  /** Takes away values that were added before. */
+  remove(pairs: Pairs): void {
+    if (pairs.length === 0) return;
+    const counts = this.#counts ?? this.#spread();
+    for (let at = 0; at < pairs.length; at += 2) this.#addTo(counts, pairs[at] ?? 0, -(pairs[at + 1] ?? 0));
+  }
+
   #addTo(counts: Float64Array, bucket: number, count: number): void {
     counts[bucket] = (counts[bucket] ?? 0) + count;
   }

@@ -89,7 +89,7 @@ async function readUnits(
   const level = unitMs === dayMs ? 'day' : 'hour';
   const section = sectionOf(filter.keys === undefined ? names : [...names, 'key']);
   const units = new Map<number, Unit>();
-  for (const { at, data } of await readBlocks(db, { intervals: [{ level, fromMs, toMs }], section })) {
+  for (const { at, data } of await readBlocks(db, [{ level, fromMs, toMs }], [section])) {
     const unit = units.get(floorTo(at, unitMs)) ?? { requests: 0, mayHave: false };
     units.set(floorTo(at, unitMs), unit);
     lookThrough(new BlockReader(data), wanted, unit);

@@ -182,6 +182,8 @@ export class BlockReader {
   readonly #offsets: number[] = [];
   readonly #texts: (string | undefined)[] = [];
   kind = 0;
+  /** Of the cell, for `goTo`. */
+  start = 0;
   /** The cell's name numbers: see `text` and `find`. */
   readonly names: number[] = new Array(cellNames.length).fill(noName);
   readonly counts = new Float64Array(counted.length);
@@ -209,6 +211,12 @@ export class BlockReader {
   rewind(): void {
     this.#left = this.#count;
     this.#end = this.#first;
+  }
+
+  /** The cell that begins there is the next, and the last. */
+  goTo(start: number): void {
+    this.#left = 1;
+    this.#end = start;
   }
 
   /** Upper bound (exclusive) of name numbers. */
@@ -244,18 +252,37 @@ export class BlockReader {
   next(): boolean {
     if (this.#left === 0) return false;
     this.#left -= 1;
-    this.#at = this.#end;
-    this.kind = this.#varint();
-    for (let index = 0; index < cellNames.length; index++) this.names[index] = this.#varint();
-    const bytes = this.#varint();
-    this.#body = this.#at;
-    this.#end = this.#at + bytes;
+    const { names } = this;
+    const bytes = this.#bytes;
+    // Without `#varint`, as this is most of the work where few cells are of use. Numbers of names, and lengths, are short.
+    let at = this.#end;
+    this.start = at;
+    this.kind = bytes[at++] ?? 0;
+    for (let index = 0; index <= cellNames.length; index++) {
+      let byte = bytes[at++] ?? 0;
+      let value = byte & 0x7f;
+      for (let shift = 7; byte >= 0x80; shift += 7) {
+        byte = bytes[at++] ?? 0;
+        value |= (byte & 0x7f) << shift;
+      }
+      if (index < cellNames.length) names[index] = value;
+      else this.#end = at + value;
+    }
+    this.#body = at;
     return true;
   }
 
-  readFigures(): void {
+  /** The first of the counts, which each cell has. */
+  readRequests(): number {
+    this.#at = this.#body;
+    const mask = this.#varint();
+    return (mask & 1) === 1 ? this.#varint() : 0;
+  }
+
+  /** The counts, and the first sketches. */
+  readFigures(sketches: number = sketched.length): void {
     let mask = this.#readCounts();
-    for (let index = 0; index < sketched.length; index++, mask >>>= 1) {
+    for (let index = 0; index < sketches; index++, mask >>>= 1) {
       const sketch = this.sketches[index];
       this.lengths[index] = (mask & 1) === 1 && sketch !== undefined ? this.#readSketch(sketch) : 0;
     }

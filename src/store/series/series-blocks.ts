@@ -9,9 +9,10 @@ import { isSqlite } from '../ledger/ledger-insert.ts';
 import { dayMs, firstIdOf, hourMs, toTimeOf } from '../ledger/ledger-rows.ts';
 import type { LedgerTable, Schema } from '../schema.ts';
 import { BlockReader, Cells, writeBlock } from './series-block.ts';
-import { boundCells, Minutes, minuteMs, sections, withoutNames } from './series-cells.ts';
-import { type Interval, keptMs, levels, planSeries, type SeriesPlan } from './series-plan.ts';
-import { readSeries, type StoredBlock } from './series-read.ts';
+import { boundCells, Minutes, minuteMs, type Section, sections, withoutNames } from './series-cells.ts';
+import { type Interval, keptMs, levels, planSeries } from './series-plan.ts';
+import { readSeries } from './series-read.ts';
+import type { StoredBlock } from './series-selection.ts';
 
 /** In the transaction of their import. */
 export async function insertSeries(trx: Transaction<Schema>, minutes: Minutes): Promise<void> {
@@ -121,7 +122,9 @@ export function createSeriesStore(db: Kysely<Schema>, clock: Clock): SeriesStore
   return {
     async read(query: SeriesQuery) {
       const plan = planSeries(query, clock.nowMs());
-      const [blocks, sinceMs] = await Promise.all([readBlocks(db, plan), readSince(db)]);
+      const { intervals, section, totalSection } = plan;
+      const wanted = [...new Set([section, totalSection])];
+      const [blocks, sinceMs] = await Promise.all([readBlocks(db, intervals, wanted), readSince(db)]);
       return readSeries(query, plan, blocks, sinceMs);
     },
 
@@ -143,26 +146,30 @@ export function createSeriesStore(db: Kysely<Schema>, clock: Clock): SeriesStore
 /** One statement: a block that is rolled up meanwhile is in one of both. */
 export async function readBlocks(
   db: Kysely<Schema>,
-  { intervals, section }: Pick<SeriesPlan, 'intervals' | 'section'>,
+  intervals: readonly Interval[],
+  wanted: readonly Section[],
 ): Promise<StoredBlock[]> {
   if (intervals.length === 0) return [];
-  const wanted = sections[section].number;
-  const parts = intervals.flatMap((interval) => selectsOf(interval, wanted));
+  const numbers = wanted.map((section) => sections[section].number);
+  const parts = intervals.flatMap((interval) => selectsOf(interval, numbers));
   const { rows } = await sql<StoredBlock>`${sql.join(parts, sql` union all `)}`.execute(db);
   return rows;
 }
 
 /** Blocks of the interval's level, and shorter ones that none of them includes: by their own index, which is small. */
-function selectsOf({ level, fromMs, toMs }: Interval, section: number) {
+function selectsOf({ level, fromMs, toMs }: Interval, numbers: readonly number[]) {
   const isWithin = sql`at >= ${fromMs} and at < ${toMs}`;
   const finer = [levels.minute, levels.hour].filter((one) => one < levels[level]);
-  return [
-    sql`select at, data from series_blocks where level = ${sql.lit(levels[level])} and section = ${sql.lit(section)} and ${isWithin}`,
+  const ofSections = numbers.flatMap((number) => [
+    sql`select at, section, data from series_blocks where level = ${sql.lit(levels[level])} and section = ${sql.lit(number)} and ${isWithin}`,
     ...finer.map(
       (one) =>
-        sql`select at, data from series_blocks where rolled = 0 and level = ${sql.lit(one)} and +section = ${sql.lit(section)} and ${isWithin}`,
+        sql`select at, section, data from series_blocks where rolled = 0 and level = ${sql.lit(one)} and +section = ${sql.lit(number)} and ${isWithin}`,
     ),
-    sql`select at, data from series_blocks where rolled = 0 and level = ${sql.lit(levels.raw)} and ${isWithin}`,
+  ]);
+  return [
+    ...ofSections,
+    sql`select at, cast(null as integer), data from series_blocks where rolled = 0 and level = ${sql.lit(levels.raw)} and ${isWithin}`,
   ];
 }
 

@@ -26,6 +26,8 @@ export interface SeriesPlan {
   readonly firstMs: number;
   readonly steps: number;
   readonly section: Section;
+  /** For sums over all lines: it may have fewer names. */
+  readonly totalSection: Section;
   readonly intervals: readonly Interval[];
 }
 
@@ -44,6 +46,8 @@ const steps = [
 const longestOfDetailMs = 4 * dayMs;
 /** For all keys of all models; for longer spans minutes are too many. */
 const longestOfWideMs = 12 * hourMs;
+/** For all keys. */
+const longestOfKeysMs = 8 * dayMs;
 /** For longer spans, steps are days in UTC. */
 const longestOfHoursMs = 33 * dayMs;
 
@@ -55,14 +59,17 @@ export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   const { filter, by } = query;
   const filtered = (['model', 'upstream', 'key', 'project'] as const).filter((name) => filter[name] !== undefined);
   const section = sectionOf([...filtered, ...by] as CellName[]);
+  // Those without keys have upstreams, which errors of calls are counted by.
+  const totalSection = filtered.some((name) => name === 'key' || name === 'project') ? section : sectionOf(filtered);
   const lengthMs = query.toMs - query.fromMs;
   // The retained blocks limit how finely the ends can be cut.
   const endMs = query.fromMs >= nowMs - keptMs.minute ? minuteMs : query.fromMs >= nowMs - keptMs.hour ? hourMs : dayMs;
   const fromMs = floorTo(query.fromMs, endMs);
   const toMs = Math.max(ceilTo(query.toMs, endMs), fromMs + endMs);
   const isLongDetail = section === 'detail' && lengthMs > longestOfDetailMs;
+  const isLongKeys = section === 'keys' && filtered.length === 0 && lengthMs > longestOfKeysMs;
   const suited = steps.find(({ upToMs }) => lengthMs <= upToMs)?.stepMs ?? ceilTo(lengthMs / mostOfDays, dayMs);
-  const isOfDays = lengthMs > longestOfHoursMs || isLongDetail;
+  const isOfDays = lengthMs > longestOfHoursMs || isLongDetail || isLongKeys;
   const isWide = section === 'detail' && filtered.length === 0 && lengthMs > longestOfWideMs;
   const leastMs = isOfDays ? dayMs : isWide ? hourMs : endMs;
   const stepMs = Math.max(query.stepMs ?? suited, leastMs);
@@ -75,7 +82,7 @@ export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   }
   const isWhole = zoneMs % dayMs === 0 && stepMs % dayMs === 0;
   const intervals = cover(fromMs, toMs, stepMs < hourMs ? [] : isWhole ? ['hour', 'day'] : ['hour']);
-  return { fromMs, toMs, stepMs, firstMs, steps: count, section, intervals };
+  return { fromMs, toMs, stepMs, firstMs, steps: count, section, totalSection, intervals };
 }
 
 const lengths = { minute: minuteMs, hour: hourMs, day: dayMs };

@@ -13,16 +13,10 @@ import {
   type SeriesQuery,
   seriesCounts,
 } from '../../core/store/series.ts';
-import { getOrMake } from '../../lib/get-or-make.ts';
 import { boundOf, type Pairs, quantilesOf, Sketch } from '../../lib/sketch.ts';
-import { BlockReader, counted, noName, others, sketched } from './series-block.ts';
+import { type BlockReader, counted, noName, others, sketched } from './series-block.ts';
 import type { SeriesPlan } from './series-plan.ts';
-import { nameAt, pointAt, Selection } from './series-selection.ts';
-
-export interface StoredBlock {
-  readonly at: number;
-  readonly data: Uint8Array;
-}
+import { nameAt, pointAt, Selection, type StoredBlock } from './series-selection.ts';
 
 /** Positions of a count in a cell and in the answer. Unrolled: it is read for each cell. */
 const cellAt = {
@@ -43,6 +37,10 @@ function addTo(sums: Float64Array, at: number, amount: number): void {
   sums[at] = (sums[at] ?? 0) + amount;
 }
 
+function addSums(to: Float64Array, sums: Float64Array, factor: number): void {
+  for (let at = 0; at < to.length; at++) addTo(to, at, factor * (sums[at] ?? 0));
+}
+
 /** Counts copied unchanged from cells, as pairs of indexes. */
 const copied = seriesCounts.flatMap((name, to) => {
   const from = (counted as readonly string[]).indexOf(name);
@@ -61,6 +59,8 @@ const pointCounts = [
   ...['requests', 'succeeded', 'failed', 'refused', 'cancelled', 'attempts', 'failedAttempts'],
   ...['inputTokens', 'outputTokens', 'items', 'costNanos'],
 ] as SeriesCount[];
+
+const pointsFrom = pointCounts.map(pointAt);
 
 const none: Pairs = [];
 
@@ -116,32 +116,30 @@ class Line {
     if (length > 0 && pairs !== undefined) to?.add(pairs, length);
   }
 
-  /** Ends a step; this line is the sum of these lines. */
-  endStepOf(lines: readonly Line[], step: number): void {
-    for (const line of lines) {
-      for (let at = 0; at < this.stepSums.length; at++) addTo(this.stepSums, at, line.stepSums[at] ?? 0);
-      const pairs = line.endStep(step);
-      this.#stepSketch.add(pairs, pairs.length);
-    }
+  /** Ends a step of the total, of lines, and of this one, which is the remainder. */
+  endStepOf(total: Line, lines: readonly Line[], step: number): void {
+    addSums(this.stepSums, total.stepSums, 1);
+    for (const line of lines) addSums(this.stepSums, line.stepSums, -1);
+    const pairs = total.endStep(step);
+    this.#stepSketch.add(pairs, pairs.length);
+    for (const line of lines) this.#stepSketch.remove(line.endStep(step));
     this.endStep(step);
   }
 
   /** Sketches that are not split by steps. */
-  addSketchesOf(lines: readonly Line[]): void {
-    for (const line of lines) {
-      for (const [at, sketch] of this.sketches.entries()) {
-        if (at === this.#latency) continue;
-        const pairs = line.sketches[at]?.toPairs() ?? [];
-        sketch.add(pairs, pairs.length);
-      }
+  addSketchesOf(total: Line, lines: readonly Line[]): void {
+    for (const [at, sketch] of this.sketches.entries()) {
+      if (at === this.#latency) continue;
+      const pairs = total.sketches[at]?.toPairs() ?? none;
+      sketch.add(pairs, pairs.length);
+      for (const line of lines) sketch.remove(line.sketches[at]?.toPairs() ?? none);
     }
   }
 
   endStep(step: number): Pairs {
     const { sums, stepSums } = this;
-    for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (stepSums[at] ?? 0);
-    for (const [index, list] of this.counts.entries())
-      list[step] = stepSums[pointAt(pointCounts[index] ?? 'requests')] ?? 0;
+    addSums(sums, stepSums, 1);
+    for (const [index, list] of this.counts.entries()) list[step] = stepSums[pointsFrom[index] ?? 0] ?? 0;
     stepSums.fill(0);
     if (this.#stepSketch.isEmpty) return none;
     const pairs = this.#stepSketch.toPairs();
@@ -159,27 +157,31 @@ export function readSeries(
   blocks: readonly StoredBlock[],
   sinceMs: number,
 ): SeriesAnswer {
-  const selections = blocks
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ at, data }) => new Selection(query, at, new BlockReader(data)));
+  const selections = blocks.toSorted((a, b) => a.at - b.at).map((block) => new Selection(query, block));
   const steps = query.wantsPoints ? plan.steps : 0;
   const latency = latencyKinds.indexOf(query.latency);
   const total = new Line([], false, steps, latency, query.wantsHeatmap);
   const isByTarget = isByTargetIn(query);
-  const lines = query.by.length === 0 ? undefined : new Lines(query, selections, steps, latency);
-  const all = lines?.all ?? [];
+  const ofLines = selections.filter((one) => one.isOf(plan.section));
+  const lines = query.by.length === 0 ? undefined : new Lines(query, ofLines, steps, latency);
   const tally = new Tally();
+  const endStep = (step: number): void => {
+    if (lines === undefined) total.endStep(step);
+    else lines.rest.endStepOf(total, lines.named, step);
+  };
   let step = 0;
   for (const selection of selections) {
     const ofBlock = steps === 0 ? 0 : Math.floor((selection.at - plan.firstMs) / plan.stepMs);
     if (ofBlock !== step) {
-      total.endStepOf(all, step);
+      endStep(step);
       step = ofBlock;
     }
-    addBlock(selection, { total, lines, tally, isByTarget });
+    if (selection.isOf(plan.totalSection)) addToTotal(selection, { total, tally, isByTarget });
+    if (lines !== undefined && selection.isOf(plan.section)) addToLines(selection, lines, isByTarget);
   }
-  total.endStepOf(all, step);
-  total.addSketchesOf(all);
+  endStep(step);
+  lines?.rest.addSketchesOf(total, lines.named);
+  const all = lines === undefined ? [] : [...lines.named, lines.rest];
   return {
     fromMs: plan.fromMs,
     toMs: plan.toMs,
@@ -199,20 +201,42 @@ export function readSeries(
 
 interface Adding {
   readonly total: Line;
-  readonly lines: Lines | undefined;
   readonly tally: Tally;
   readonly isByTarget: boolean;
 }
 
-/** A separate function, like `rankBlock`: V8 would compile a nested loop anew for each block. */
-function addBlock(selection: Selection, { total, lines, tally, isByTarget }: Adding): void {
+/** Separate functions, like `rankBlock`: V8 would compile a nested loop anew for each block. */
+function addToTotal(selection: Selection, { total, tally, isByTarget }: Adding): void {
   selection.rewind();
   while (selection.next()) {
     tally.count(selection);
     if (selection.isAttempt && !isByTarget) continue;
     selection.reader.readFigures();
-    // Each cell belongs to one line, and the total is their sum.
-    (lines?.lineOf(selection) ?? total).take(selection, isByTarget);
+    total.take(selection, isByTarget);
+  }
+}
+
+/** Most cells are of other lines, whose figures are not read. */
+function addToLines(selection: Selection, lines: Lines, isByTarget: boolean): void {
+  const ranked = lines.ranked.get(selection);
+  if (ranked !== undefined) {
+    for (let index = 0; index < ranked.starts.length; index++) {
+      const line = ranked.groups[index]?.line;
+      if (line === undefined) continue;
+      selection.reader.goTo(ranked.starts[index] ?? 0);
+      selection.next();
+      selection.reader.readFigures();
+      line.take(selection, isByTarget);
+    }
+    return;
+  }
+  selection.rewind();
+  while (selection.next()) {
+    if (selection.isAttempt && !isByTarget) continue;
+    const line = lines.lineOf(selection);
+    if (line === undefined) continue;
+    selection.reader.readFigures();
+    line.take(selection, isByTarget);
   }
 }
 
@@ -228,96 +252,123 @@ const separator = '\0';
 
 /** The largest lines in the requested order, and one for all others; or the requested lines. */
 class Lines {
-  readonly all: readonly Line[];
+  readonly named: readonly Line[];
+  /** What the total has beside them. */
+  readonly rest: Line;
+  /** Where the lines are not given. */
+  readonly ranked: ReadonlyMap<Selection, RankedCells>;
   readonly #groups: Groups;
-  readonly #rest: Line;
 
   constructor(query: SeriesQuery, selections: readonly Selection[], steps: number, latency: number) {
-    this.#groups = new Groups(query.by.map((name) => nameAt[name]));
-    const names = query.lines ?? rank(query, selections, this.#groups);
-    const lines = names.map((one) => new Line(one, false, steps, latency));
-    for (const line of lines) this.#groups.of(line.names.join(separator)).line = line;
-    this.#rest = new Line(
+    this.#groups = new Groups(query.by);
+    this.ranked = query.lines === undefined ? rankCells(query, selections, this.#groups) : new Map();
+    const names = query.lines ?? namesOfMost(query.top, this.#groups);
+    this.named = names.map((one) => new Line(one, false, steps, latency));
+    for (const line of this.named) this.#groups.of(line.names).line = line;
+    this.rest = new Line(
       query.by.map(() => ''),
       true,
       steps,
       latency,
     );
-    this.all = [...lines, this.#rest];
   }
 
-  lineOf(selection: Selection): Line {
-    return this.#groups.at(selection).line ?? this.#rest;
+  /** Undefined for the rest. */
+  lineOf(selection: Selection): Line | undefined {
+    return this.#groups.at(selection).line;
   }
 }
 
 interface Group {
+  readonly names: readonly string[];
   weight: number;
   readonly sketch: Sketch;
   line: Line | undefined;
 }
 
+/** By numbers of names over all blocks, as a text joined for each cell would take most of the time. */
 class Groups {
-  readonly byKey = new Map<string, Group>();
-  readonly #indexes: readonly number[];
-  /** By the block's name numbers: texts are looked up once. */
-  readonly #known = new Map<Selection, Map<number, Group>>();
-  #block: Selection | undefined = undefined;
-  #ofBlock = new Map<number, Group>();
+  readonly all: Group[] = [];
+  /** From 1. */
+  readonly #numbers = new Map<string, number>();
+  /** By the number of the first name, and of the second: 0 where there is none. */
+  readonly #byNumbers: Group[][] = [];
+  readonly #first: number;
+  readonly #second: number | undefined;
 
-  constructor(indexes: readonly number[]) {
-    this.#indexes = indexes;
+  constructor([first = 'model', second]: SeriesQuery['by']) {
+    this.#first = nameAt[first];
+    this.#second = second && nameAt[second];
   }
 
-  of(key: string): Group {
-    return getOrMake(this.byKey, key, () => ({ weight: 0, sketch: new Sketch(), line: undefined }));
+  of(names: readonly string[]): Group {
+    const [first = '', second] = names;
+    const numbers = [this.#numberOf(first), second === undefined ? 0 : this.#numberOf(second)] as const;
+    return this.#find(...numbers) ?? this.#add(...numbers, names);
   }
 
   at(selection: Selection): Group {
-    const { reader } = selection;
-    if (this.#block !== selection) this.#enter(selection);
-    const number = numberOf(reader, this.#indexes);
-    let group = this.#ofBlock.get(number);
-    if (group === undefined) {
-      group = this.of(keyOf(reader, this.#indexes));
-      this.#ofBlock.set(number, group);
-    }
+    const first = this.#numberIn(selection, this.#first);
+    const second = this.#second === undefined ? 0 : this.#numberIn(selection, this.#second);
+    return this.#find(first, second) ?? this.#add(first, second, this.#namesOf(selection));
+  }
+
+  #find(first: number, second: number): Group | undefined {
+    return this.#byNumbers[first]?.[second];
+  }
+
+  #add(first: number, second: number, names: readonly string[]): Group {
+    const group = { names, weight: 0, sketch: new Sketch(), line: undefined };
+    this.all.push(group);
+    this.#byNumbers[first] ??= [];
+    this.#byNumbers[first][second] = group;
     return group;
   }
 
-  #enter(selection: Selection): void {
-    this.#block = selection;
-    this.#ofBlock = this.#known.get(selection) ?? new Map();
-    this.#known.set(selection, this.#ofBlock);
+  #namesOf({ reader }: Selection): string[] {
+    const places = this.#second === undefined ? [this.#first] : [this.#first, this.#second];
+    return places.map((place) => reader.text(reader.names[place] ?? noName));
+  }
+
+  #numberOf(text: string): number {
+    const number = this.#numbers.get(text) ?? this.#numbers.size + 1;
+    this.#numbers.set(text, number);
+    return number;
+  }
+
+  #numberIn({ reader, numbers }: Selection, place: number): number {
+    const name = reader.names[place] ?? noName;
+    const number = numbers[name] || this.#numberOf(reader.text(name));
+    numbers[name] = number;
+    return number;
   }
 }
 
-function numberOf({ names, nameCount }: BlockReader, indexes: readonly number[]): number {
-  const one = names[indexes[0] ?? 0] ?? noName;
-  const second = indexes[1];
-  return second === undefined ? one : one * nameCount + (names[second] ?? noName);
+/** Begin and group of the cells of a block, so that those of lines are found again without reading the others. */
+interface RankedCells {
+  readonly starts: number[];
+  readonly groups: Group[];
 }
 
-function keyOf(reader: BlockReader, indexes: readonly number[]): string {
-  const first = indexes[0] ?? 0;
-  const second = indexes[1];
-  const one = reader.text(reader.names[first] ?? noName);
-  return second === undefined ? one : `${one}${separator}${reader.text(reader.names[second] ?? noName)}`;
-}
-
-function rank(query: SeriesQuery, selections: readonly Selection[], groups: Groups): (readonly string[])[] {
-  const { order, top } = query;
+function rankCells(query: SeriesQuery, selections: readonly Selection[], groups: Groups): Map<Selection, RankedCells> {
+  const { order } = query;
   const isByTarget = isByTargetIn(query);
-  for (const selection of selections) rankBlock(selection, { order, isByTarget, groups });
+  const ranked = new Map<Selection, RankedCells>();
+  for (const selection of selections) ranked.set(selection, rankBlock(selection, { order, isByTarget, groups }));
   if (order === 'p95') {
-    for (const group of groups.byKey.values()) group.weight = toPercentiles(group.sketch.toPairs())?.p95 ?? 0;
+    for (const group of groups.all) group.weight = toPercentiles(group.sketch.toPairs())?.p95 ?? 0;
   }
-  return [...groups.byKey]
-    .filter(([key]) => !key.split(separator).includes(others))
-    .sort(([a, one], [b, other]) => other.weight - one.weight || (a < b ? -1 : 1))
-    .slice(0, top)
-    .map(([key]) => key.split(separator));
+  return ranked;
 }
+
+const namesOfMost = (most: number, { all }: Groups): (readonly string[])[] =>
+  all
+    .filter(({ names }) => !names.includes(others))
+    .sort((one, other) => other.weight - one.weight || (isBefore(one, other) ? -1 : 1))
+    .slice(0, most)
+    .map(({ names }) => names);
+
+const isBefore = (one: Group, other: Group): boolean => one.names.join(separator) < other.names.join(separator);
 
 interface Ranking {
   readonly order: SeriesQuery['order'];
@@ -325,25 +376,31 @@ interface Ranking {
   readonly groups: Groups;
 }
 
-function rankBlock(selection: Selection, { order, isByTarget, groups }: Ranking): void {
+function rankBlock(selection: Selection, { order, isByTarget, groups }: Ranking): RankedCells {
+  const ranked: RankedCells = { starts: [], groups: [] };
   const { reader } = selection;
   selection.rewind();
   while (selection.next()) {
     if (selection.isAttempt && !isByTarget) continue;
     const group = groups.at(selection);
+    ranked.starts.push(reader.start);
+    ranked.groups.push(group);
     if (selection.isAttempt) continue;
     if (order === 'p95') {
-      reader.readFigures();
-      if (selection.isMeasured) group.sketch.add(reader.sketches[0] ?? [], reader.lengths[0] ?? 0);
+      if (!selection.isMeasured) continue;
+      reader.readFigures(1);
+      group.sketch.add(reader.sketches[0] ?? none, reader.lengths[0] ?? 0);
       continue;
     }
-    reader.readCounts();
     const { outcome } = selection;
-    if (order === 'cost') group.weight += reader.counts[cellAt.costNanos] ?? 0;
-    else if (order === 'requests' || (outcome !== undefined && resultOf[outcome] === order)) {
-      group.weight += reader.counts[cellAt.requests] ?? 0;
+    if (order === 'cost') {
+      reader.readCounts();
+      group.weight += reader.counts[cellAt.costNanos] ?? 0;
+    } else if (order === 'requests' || (outcome !== undefined && resultOf[outcome] === order)) {
+      group.weight += reader.readRequests();
     }
   }
+  return ranked;
 }
 
 /** Counts of failed requests by outcome, and of calls. */

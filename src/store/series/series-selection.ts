@@ -2,16 +2,24 @@
 
 import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import { resultOf, type SeriesCount, type SeriesQuery, seriesCounts } from '../../core/store/series.ts';
-import { type BlockReader, type CellName, cellKinds, cellNames, noName } from './series-block.ts';
-import { isFailedAttempt } from './series-cells.ts';
+import { BlockReader, type CellName, cellKinds, cellNames, noName } from './series-block.ts';
+import { isFailedAttempt, type Section, sections } from './series-cells.ts';
 
 /** Positions of a name in a cell, and of a count in the answer. */
 export const nameAt = Object.fromEntries(cellNames.map((name, index) => [name, index])) as Record<CellName, number>;
 export const pointAt = (name: SeriesCount): number => seriesCounts.indexOf(name);
 
+export interface StoredBlock {
+  readonly at: number;
+  /** Null: of an import, with all names. */
+  readonly section: number | null;
+  readonly data: Uint8Array;
+}
+
 export class Selection {
   readonly at: number;
   readonly reader: BlockReader;
+  readonly #section: number | null;
   /** In turn: a name's position, and its number; -1 where the block lacks the name. */
   readonly #filters: readonly number[];
   readonly #outcomes: ReadonlySet<RowOutcome> | undefined;
@@ -20,6 +28,8 @@ export class Selection {
   readonly #known: (RowOutcome | 'unknown')[] = [];
   readonly #failures: boolean[] = [];
   readonly #hits: boolean[] = [];
+  /** Of the block's names, for whom reads many blocks; 0 where none was given. */
+  readonly numbers: Int32Array;
   isAttempt = false;
   outcome: RowOutcome | undefined = undefined;
   /** Position in the answer; -1 where unknown. */
@@ -28,15 +38,23 @@ export class Selection {
   isMeasured = false;
   isCached = false;
 
-  constructor({ filter }: SeriesQuery, at: number, reader: BlockReader) {
+  constructor({ filter }: SeriesQuery, { at, section, data }: StoredBlock) {
+    const reader = new BlockReader(data);
     this.at = at;
     this.reader = reader;
+    this.#section = section;
+    this.numbers = new Int32Array(reader.nameCount);
     const { outcomes, ...names } = filter;
     this.#outcomes = outcomes === undefined ? undefined : new Set(outcomes);
     this.#hasRowFilter = outcomes !== undefined || names.code !== undefined || names.cache !== undefined;
     this.#filters = Object.entries(names).flatMap(([name, value]) =>
       value === undefined ? [] : [nameAt[name as CellName], reader.find(value) ?? -1],
     );
+  }
+
+  /** A block of an import is of all sections. */
+  isOf(section: Section): boolean {
+    return this.#section === null || this.#section === sections[section].number;
   }
 
   rewind(): void {

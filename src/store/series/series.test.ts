@@ -12,6 +12,9 @@ import { bucketOf, middleOf, quantilesOf, Sketch } from '../../lib/sketch.ts';
 import { migrateStore, openStore } from '../open-store.ts';
 import { BlockReader, Cells, cellKinds, others, writeBlock } from './series-block.ts';
 import { boundCells } from './series-cells.ts';
+import { planSeries } from './series-plan.ts';
+
+const dayMs = 86_400_000;
 
 async function makeDirectory(t: TestContext): Promise<string> {
   const cwd = await mkdtemp(join(tmpdir(), 'postern-series-'));
@@ -87,6 +90,15 @@ test('with too many names, those with the fewest requests are combined as others
 
 const stretch = { fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2040, 0, 1) };
 const all: SeriesQuery = { ...stretch, ...wholeStretch };
+
+test('a split by all keys has steps of a day beyond eight days, and one of a filter keeps shorter ones', () => {
+  const stepOf = (days: number, more: Partial<SeriesQuery>) =>
+    planSeries({ ...all, ...more, fromMs: stretch.fromMs, toMs: stretch.fromMs + days * dayMs }, stretch.fromMs).stepMs;
+  assert.equal(stepOf(8, { by: ['key'] }), dayMs / 24);
+  assert.equal(stepOf(30, { by: ['key'] }), dayMs);
+  assert.equal(stepOf(30, { by: ['key'], filter: { project: 'p' } }), dayMs / 4);
+  assert.equal(stepOf(30, { by: ['model'] }), dayMs / 4);
+});
 
 /** Imports and rolls up endlessly, and prints how many rows are in the store. */
 const importing = `

@@ -197,6 +197,23 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
           assert.equal(line.figures.requests, own.length, `${by} ${line.names[0]}`);
         }
       }
+      for (const { by, model } of [
+        { by: ['key'] },
+        { by: ['key', 'model'] },
+        { by: ['key'], model: 'model-2' },
+      ] as const) {
+        const range = { fromMs: startMs, toMs: startMs + 50 * dayMs };
+        const { lines, attemptErrors } = await store.series.read({ ...all, ...range, by, filter: { model }, top: 2 });
+        const isOf = (row: LedgerRow, names: readonly string[]) =>
+          by.every((name, at) => named[name]?.(row) === names[at]);
+        const others = known
+          .filter((row) => model === undefined || row.model === model)
+          .filter((row) => !lines.some(({ isOthers, names }) => !isOthers && isOf(row, names)));
+        const rest = lines.find(({ isOthers }) => isOthers);
+        assert.ok(rest, `${by}`);
+        assertSums(rest, others, `others by ${by}`);
+        assert.ok(attemptErrors.length > 0 && attemptErrors.every(({ upstream }) => upstream !== ''));
+      }
     });
 
     test('count calls by upstream, with their failures', async (t) => {
