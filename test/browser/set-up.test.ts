@@ -88,6 +88,10 @@ testInBrowser(
     await page.getByRole('button', { name: 'Make the key' }).click();
     await page.getByRole('button', { name: 'Send it' }).click();
     await page.getByRole('table', { name: 'Its row in the ledger' }).waitFor();
+    await page.getByRole('button', { name: 'Make another' }).click();
+    const question = page.getByRole('dialog', { name: 'Did you copy the secret?' });
+    await question.getByText('Cancel').click();
+    await question.waitFor({ state: 'detached' });
     // With the secret copied, nothing is asked.
     await page.getByRole('button', { name: 'Copy the secret' }).click();
     await page.getByRole('link', { name: 'Go to the Overview' }).click();

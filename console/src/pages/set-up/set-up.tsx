@@ -29,6 +29,7 @@ import {
 } from '../../../../src/admin/contract.ts';
 import { ask, send } from '../../parts/api/client.ts';
 import { useMember } from '../../parts/api/session.ts';
+import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { useTry } from '../../parts/explorer/ledger-data.ts';
 import { ofSecrets, useUnsaved } from '../../parts/forms/draft.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
@@ -76,7 +77,9 @@ function Steps() {
   const [made, setMade] = useState<KeyWithSecret>();
   const [copied, setCopied] = useState<KeyWithSecret>();
   const onCopied = (): void => setCopied(made);
-  useUnsaved(made !== undefined && copied !== made, ofSecrets);
+  const isUnsaved = made !== undefined && copied !== made;
+  useUnsaved(isUnsaved, ofSecrets);
+  const confirm = useConfirm();
   const [isCalled, setCalled] = useState(false);
   /** Opened by a click, rather than as the first that is not done. */
   const [opened, setOpened] = useState<Step>();
@@ -109,6 +112,9 @@ function Steps() {
   };
   const current = opened ?? order.find((step) => !isDone[step]) ?? 'call';
   const go = (step: Step) => ({ isDone: isDone[step], isOpen: current === step, onOpen: () => setOpened(step) });
+  const makeAnother = async (): Promise<void> => {
+    if (!isUnsaved || (await confirm({ ...ofSecrets, confirm: 'Make another', danger: true }))) setOpened('key');
+  };
   const passBoth = (): void => {
     setPassed(['upstream', 'models']);
     setOpened(undefined);
@@ -171,6 +177,7 @@ function Steps() {
         summary={made === undefined ? '' : <Secret made={made} onCopied={onCopied} />}
         again="Make another"
         {...go('key')}
+        onOpen={() => void makeAnother()}
       >
         <FirstKey
           onMade={(key) => {
