@@ -156,7 +156,16 @@ const queries: Readonly<Record<string, readonly string[]>> = {
   '/api/ledger/export': ['?format=csv', '?format=ndjson'],
 };
 
-const asked = endpoints
+interface Call {
+  readonly method: string;
+  /** `$round` stands for the number of the round. */
+  readonly path: string;
+  readonly body: unknown;
+  readonly ifMatch?: string;
+  readonly isEndless?: boolean;
+}
+
+const asked: readonly Call[] = endpoints
   .filter(({ method }) => method === 'GET')
   .flatMap(({ path, streams }) => {
     const filled = path.replace(/:[A-Za-z]+/, () => samples[path] ?? 'none');
@@ -169,13 +178,21 @@ const asked = endpoints
     }));
   });
 const document = { operations: ['embeddings'], targets: [{ upstream: 'upstream-7' }] };
-const writing = [
+const upstreamDocument = { family: 'openai', base_url: `${origin}/v1` };
+const changedUpstream = { ...upstreamDocument, timeouts: { first_byte: '30s' } };
+const writing: readonly Call[] = [
   { method: 'PUT', path: '/api/models/written-$round', body: document },
   { method: 'PATCH', path: '/api/models/written-$round', body: { visible: false } },
   { method: 'DELETE', path: '/api/models/written-$round', body: undefined },
+  { method: 'PUT', path: '/api/upstreams/written-$round', body: upstreamDocument },
+  // Of some twenty models; those of the file cannot be changed.
+  ...(values.stored
+    ? [{ method: 'PUT', path: '/api/upstreams/upstream-1$round', body: changedUpstream, ifMatch: '"1"' }]
+    : []),
+  { method: 'DELETE', path: '/api/upstreams/written-$round', body: undefined },
   { method: 'POST', path: '/api/keys', body: { name: 'bench' } },
   { method: 'GET', path: '/metrics', body: undefined },
-].map((one) => ({ ...one, isEndless: false }));
+];
 const only = values.only?.split(',');
 const chosen = [...asked, ...writing].filter(
   ({ path }) => only === undefined || only.some((part) => path.includes(part)),
@@ -183,7 +200,7 @@ const chosen = [...asked, ...writing].filter(
 
 const rows: string[][] = [];
 let above = 0;
-for (const { method, path, isEndless, body } of chosen) {
+for (const { method, path, isEndless, ifMatch, body } of chosen) {
   const cpu: number[] = [];
   const held: number[] = [];
   let [status, bytes] = [0, 0];
@@ -191,12 +208,10 @@ for (const { method, path, isEndless, body } of chosen) {
     await wait(betweenCallsMs);
     const before = readProbe().length;
     const cpuBefore = mainThreadMs();
-    const answer = await ask(
-      method,
-      path.replace('$round', String(round)),
-      body,
-      isEndless ? streamedForMs : undefined,
-    );
+    const answer = await ask(method, path.replace('$round', String(round)), body, {
+      ifMatch,
+      leaveAfterMs: isEndless ? streamedForMs : undefined,
+    });
     await wait(betweenCallsMs);
     cpu.push(mainThreadMs() - cpuBefore);
     held.push(Math.max(0, ...readProbe().slice(before)));
@@ -314,13 +329,13 @@ function ask(
   method: string,
   path: string,
   body?: unknown,
-  leaveAfterMs?: number,
+  { ifMatch, leaveAfterMs }: { ifMatch?: string | undefined; leaveAfterMs?: number | undefined } = {},
 ): Promise<{ status: number; bytes: number; json: ReturnType<typeof JSON.parse> }> {
   return new Promise((resolve, reject) => {
     const headers = {
       Authorization: `Bearer ${adminToken}`,
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      ...(method === 'PUT' && { 'If-None-Match': '*' }),
+      ...(method === 'PUT' && (ifMatch === undefined ? { 'If-None-Match': '*' } : { 'If-Match': ifMatch })),
     };
     const outgoing = request(new URL(path, adminUrl), { method, headers }, (incoming) => {
       const pieces: Buffer[] = [];
