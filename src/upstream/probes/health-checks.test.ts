@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFakeClock, type FakeClock } from '../../../test/support/time/fake-clock.ts';
@@ -248,6 +250,34 @@ test('a stale connection is no failure: the check is repeated at once', async (t
   assert.deepEqual(await result(1), { upstream, ok: true, why: undefined });
   assert.equal(fake.requests.length, 5);
   assert.equal(answered, 3);
+});
+
+test('a check whose connections end one after another has one deadline for all of them', async (t) => {
+  let checkRequests = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => undefined));
+    socket.on('data', async (bytes) => {
+      const isCheck = bytes.includes('/health');
+      if (isCheck) checkRequests += 1;
+      await wait(200);
+      if (isCheck) socket.destroy();
+      else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const { checks, pools, result } = createBench(t);
+  const upstream = checked(`http://127.0.0.1:${port}`, 60_000, 500);
+  await Promise.all(Array.from({ length: 20 }, () => callThrough(pools.of(upstream))));
+  const idle = sockets.size;
+  checks.watch([upstream]);
+  assert.equal((await result(1)).why, 'no answer within 0.5 s');
+  assert.ok(checkRequests < idle, `${checkRequests} requests on ${idle} connections`);
 });
 
 test('a saturated upstream is checked all the same', async (t) => {

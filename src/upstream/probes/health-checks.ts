@@ -90,10 +90,11 @@ class Watch {
     const { pools, clock, random = Math.random } = this.#deps;
     // After the interval at the earliest, and not in step with other gateways that started together.
     const nextAtMs = clock.monotonicMs() + this.#settings.intervalMs * (1 + random() / 10);
+    const endsAtMs = clock.monotonicMs() + this.#settings.timeoutMs;
     const set = pools.endpointsOf(this.#upstream);
     const asked: readonly (Endpoint | undefined)[] = set?.all ?? [undefined];
     const checkOne = async (endpoint: Endpoint | undefined): Promise<string | undefined> => {
-      const why = await this.#complaint(() => endpoint?.pool ?? pools.of(this.#upstream));
+      const why = await this.#complaint(() => endpoint?.pool ?? pools.of(this.#upstream), endsAtMs);
       if (endpoint !== undefined && !this.#over.signal.aborted) set?.checked(endpoint, why, clock.monotonicMs());
       return why;
     };
@@ -106,22 +107,21 @@ class Watch {
   }
 
   /** Undefined for a good answer. */
-  async #complaint(toPool: () => ClientPool): Promise<string | undefined> {
+  async #complaint(toPool: () => ClientPool, endsAtMs: number): Promise<string | undefined> {
     const { path, timeoutMs } = this.#settings;
     const { credentials } = this.#upstream;
     const credential = credentials.find(({ weight }) => weight > 0) ?? credentials[0];
     const headers = [...credential.headers, 'user-agent', 'postern', loopHeader, this.#deps.installation];
-    const options = { limitBytes: bodyLimitBytes, beyond: 'cut', timeoutMs, signal: this.#over.signal } as const;
-    for (;;) {
-      try {
-        const { status } = await exchange(toPool(), { method: 'GET', path, headers }, options);
-        // A redirect leads elsewhere, often to a page that always exists.
-        return status < 300 ? undefined : `status ${status}`;
-      } catch (error) {
-        if (error instanceof ExchangeTimeoutError) return `no answer within ${timeoutMs / 1000} s`;
-        // The upstream just closed an idle connection; the failed attempts use all of these up.
-        if (!isStaleConnection(error)) return toFailure(error, false).cause;
-      }
+    const leftMs = Math.max(0, endsAtMs - this.#deps.clock.monotonicMs());
+    const bounds = { limitBytes: bodyLimitBytes, beyond: 'cut', timeoutMs: leftMs, signal: this.#over.signal } as const;
+    try {
+      const { status } = await exchange(toPool(), { method: 'GET', path, headers }, bounds);
+      // A redirect leads elsewhere, often to a page that always exists.
+      return status < 300 ? undefined : `status ${status}`;
+    } catch (error) {
+      if (error instanceof ExchangeTimeoutError) return `no answer within ${timeoutMs / 1000} s`;
+      // The upstream just closed an idle connection; the failed attempts use all of these up.
+      return isStaleConnection(error) ? this.#complaint(toPool, endsAtMs) : toFailure(error, false).cause;
     }
   }
 }
