@@ -47,8 +47,8 @@ interface Ended {
 type Part = readonly string[];
 
 const [mode = 'unit', ...more] = process.argv.slice(2);
-/** Tests wait for clocks, children and threads a third of their time: two more than there are cores. */
-const lanes = availableParallelism() + 2;
+/** Tests wait for clocks, children and threads a third of their time: more than there are cores. Browsers and databases stall with two more. */
+const lanes = availableParallelism() + (mode === 'full' ? 1 : 2);
 const ended: Ended[] = [];
 
 // What takes long and is needed by all is done outside the tests, as their time is limited.
@@ -95,8 +95,8 @@ function makeTemporary(): string {
 }
 
 /**
- * A process for each file, the output of which is printed when it ends. Browsers keep the processors busy, and the other tests mostly wait: half of
- * the lanes begin with each kind, so that both run side by side until the end.
+ * A process for each file, the output of which is printed when it ends. Browsers keep the processors busy, and the other tests mostly wait: every
+ * second lane begins with browsers, so that both run side by side until the end.
  */
 async function runFull(): Promise<number> {
   const files = globSync(full).sort();
@@ -108,7 +108,7 @@ async function runFull(): Promise<number> {
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
       if (lane === 0) await runInstalled();
-      await runAll(lane % 2 === 0 ? [inBrowser, others] : [others, inBrowser], 'one file');
+      await runAll(lane % 2 === 1 ? [inBrowser, others] : [others, inBrowser], 'one file');
     }),
   );
   return sumUp(files.length);
