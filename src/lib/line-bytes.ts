@@ -1,6 +1,7 @@
 /** Lines put together as bytes, piece by piece: a text of many pieces costs V8 an object for each, and a copy in the end. */
 
 import { Buffer } from 'node:buffer';
+import { toNumber } from './json/json-pieces.ts';
 
 const bytesOfNumber = 24;
 const zero = 48;
@@ -37,7 +38,7 @@ export class LineBytes {
   /** As JSON writes it, and `null` for what JSON has no number for. */
   number(value: number | null | undefined): void {
     if (typeof value === 'number' && value >= 0 && value < 2 ** 31 && value % 1 === 0) this.#digits(value);
-    else this.ascii(typeof value === 'number' && Number.isFinite(value) ? `${value}` : 'null');
+    else this.ascii(String(toNumber(value)));
   }
 
   /** Rounded to one digit behind the point. */

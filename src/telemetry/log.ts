@@ -37,8 +37,8 @@ const fileMode = 0o640;
 /** How long a line may be buffered; the buffer is written before the process ends. */
 const flushIntervalMs = 250;
 const bufferedBytes = 64 * 1024;
-/** With room for another usual line. */
-const heldBytes = bufferedBytes + 4 * 1024;
+/** A line may go beyond the bytes at which the buffer is written. */
+const usualLineBytes = 4 * 1024;
 const writtenAtOnceBytes = 128 * 1024;
 /** The log's reader has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
 const heldLimitBytes = 32 * 1024 * 1024;
@@ -106,8 +106,8 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
 
   const lines = new AccessLines(worker);
   // The destination scans all that it holds at every write: it gets many lines as one.
-  const held = new LineBytes(isShared ? sharedWriteBytes : heldBytes);
   const mostHeldBytes = isShared ? sharedWriteBytes : bufferedBytes;
+  const held = new LineBytes(mostHeldBytes + usualLineBytes);
   let timer: NodeJS.Timeout | undefined;
   const handOver = (end = held.length): void => {
     clearTimeout(timer);
