@@ -64,7 +64,6 @@ export function upstreamLines(
   }
   client.passedOn ??= passedOnFrom(client);
   let lines = `${always.text}${id}\r\n${client.passedOn}`;
-  if (forwardHeaders.length === 0) return lines;
   for (const name of forwardHeaders) lines += lineOf(name, client.get(name) ?? standardHeaders?.[name]);
   return lines;
 }
