@@ -122,7 +122,10 @@ test('LiteLLM: without its salt only keys are imported, and a wrong salt imports
   const url = await database(litellm + modelRows());
   const { config, notes } = await bring(t, 'litellm', url);
   assert.deepEqual([config.models, config.keys.length], [[], 2]);
-  assert.match(notes.join('\n'), /"embed" is encrypted: set LITELLM_SALT_KEY .* response of GET \/model\/info; left out/);
+  assert.match(
+    notes.join('\n'),
+    /"embed" is encrypted: set LITELLM_SALT_KEY .* response of GET \/model\/info; left out/,
+  );
   await assert.rejects(
     bring(t, 'litellm', url, { LITELLM_MASTER_KEY: 'sk-another' }),
     userFault(/encrypted with another key/),
