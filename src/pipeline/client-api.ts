@@ -30,11 +30,11 @@ import { observerOf } from './answers/relay.ts';
 import { untilGone } from './answers/until-gone.ts';
 import { Allowance, readWhole } from './answers/whole-answer.ts';
 import { errorMessageIn } from './calls/foreign-error.ts';
-import { hasVerb } from './calls/plan.ts';
 import { toFailure } from './calls/translation-faults.ts';
 import { toDocument } from './calls/wire-document.ts';
 import type { ParsingMemory } from './parsing-memory.ts';
 import type { Question, QuestionReader } from './question.ts';
+import { hasVerb } from './route-plan.ts';
 import { usageIn } from './usage/usage-reader.ts';
 
 /** A request in the operation's own format, and its client API context. */

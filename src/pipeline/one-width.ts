@@ -6,9 +6,9 @@ import { GatewayError } from '../core/errors.ts';
 import type { Model } from '../core/snapshot.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import { COMMA, QUOTE, SPACE } from '../lib/json/json-tokens.ts';
-import { withOnly } from './lists/part-call.ts';
 import type { ParsingMemory } from './parsing-memory.ts';
 import type { Question, QuestionReader } from './question.ts';
+import { withOnly } from './route-plan.ts';
 
 const name = 'dimensions';
 

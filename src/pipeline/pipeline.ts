@@ -4,14 +4,12 @@ import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
-import type { Spending } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { resolveAt } from '../core/client-api.ts';
 import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
-import { laneOf } from '../core/lane.ts';
 import { isForPart } from '../core/model-fields.ts';
 import type { Operation } from '../core/operations/index.ts';
 import type { Answer } from '../core/outcome.ts';
@@ -25,16 +23,7 @@ import type { ServerRequest } from '../wire/server-request.ts';
 import { asList } from './answers/list-answer.ts';
 import { observerOf, relay } from './answers/relay.ts';
 import { attempt, type FirstCall } from './calls/attempt.ts';
-import {
-  checkShape,
-  modelNotAllowed,
-  nameAt,
-  notSupported,
-  type Plan,
-  routePlanOf,
-  shapeIn,
-  unknownModel,
-} from './calls/plan.ts';
+import { nameAt, type Plan } from './calls/plan.ts';
 import {
   type Asker,
   answerAtOnce,
@@ -46,43 +35,43 @@ import {
   meantAt,
   readableHeaders,
 } from './client-api.ts';
+import { findModel, isHidden, lookUp, type MayUseModel } from './find-model.ts';
 import { readForm } from './form-question.ts';
 import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-answer.ts';
 import { namesAgainIn } from './named-again.ts';
 import { namedObjectsIn } from './objects/named-objects.ts';
 import { locationOf, routePlanAt } from './objects/object-location.ts';
 import { ownerOf } from './objects/object-registry.ts';
-import { isInBackground, type RecordingDeps, recorded, recordsOf } from './objects/recording.ts';
+import { type RecordingDeps, recorded } from './objects/recording.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
 import { estimateWith, type OtherModel, otherModelsIn, refusedModel, routePlanWith } from './other-models.ts';
 import { ownLines } from './own-headers.ts';
 import { ParsingMemory } from './parsing-memory.ts';
 import {
+  checkShape,
   checkStandIn,
   compileQuestionReader,
-  missing,
   modelFieldOf,
-  modelNameOf,
   type NamedModel,
   type Question,
   type QuestionReader,
+  shapeIn,
   shapeSaidBy,
 } from './question.ts';
 import { mayHaveRole, withRole } from './roles.ts';
+import { routePlanOf } from './route-plan.ts';
+import { isInBackground, recordsOf } from './stored-work.ts';
 import { estimateOf } from './usage/request-estimate.ts';
-import { Settling } from './usage/settling.ts';
-export interface PipelineDeps extends ListDeps, RecordingDeps {
+import { type LettingIn, letIn, Settling } from './usage/settling.ts';
+
+export interface PipelineDeps extends ListDeps, RecordingDeps, LettingIn {
   readonly routes: readonly Route[];
-  /** Throws if the process is overloaded. */
-  checkPressure(exchange: Exchange): void;
   /** The key of the caller, and whether it may use the route at all. */
   admit(exchange: Exchange, route: Route, request: ServerRequest): KeyRecord | Promise<KeyRecord>;
   /** Checks the media type, then reads and decodes the whole body under the limits; a form if the route takes one. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
-  /** By the resolved public ID. */
-  mayUseModel(key: KeyRecord, modelId: string): boolean;
+  readonly mayUseModel: MayUseModel;
   checkOperation(key: KeyRecord, operation: Operation): void;
-  readonly spending: Spending;
   readonly ledger: Ledger;
   /** Computes the cost of an exchange that has ended. */
   bill(exchange: Exchange): void;
@@ -111,27 +100,6 @@ export interface Pipeline {
   goOn(plan: Plan, response: ServerAnswer, settling: Settling, first: FirstCall): Promise<void>;
   /** The reader of requests for a route. */
   readerFor(route: Route): QuestionReader;
-  findModel(
-    exchange: Exchange,
-    key: KeyRecord,
-    route: Route,
-    question: Question,
-    modelFromPath: string | undefined,
-  ): ResolvedModel;
-}
-
-/** Records a key that may use the route. */
-export function letIn(
-  exchange: Exchange,
-  key: KeyRecord,
-  settling: Settling,
-  { checkPressure, spending }: Pick<PipelineDeps, 'checkPressure' | 'spending'>,
-): void {
-  exchange.key = key;
-  exchange.shape ??= key.shape;
-  // A request with a valid key has a row even if it is refused for lack of memory.
-  checkPressure(exchange);
-  settling.began(spending.begin(key));
 }
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
@@ -212,7 +180,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const entered =
       route.entry === undefined ? undefined : await enterBy(exchange, key, route, route.entry, asked, modelFromPath);
     const canonical = entered?.question ?? asked;
-    const resolved = findModel(exchange, key, route, canonical, modelFromPath);
+    const resolved = findModel(exchange, key, route, canonical, modelFromPath, mayUseModel);
     const unprefixed =
       mayHaveRole(route) && asksOtherWidth(canonical, resolved.model)
         ? await withoutWidth(
@@ -311,7 +279,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const memory = new ParsingMemory(exchange.requestLease);
     return enter(entry, asked, readerFor(entry.canonical), memory, {
       upstreamNames() {
-        const resolved = lookUp(exchange, key, route, asked, modelFromPath);
+        const resolved = lookUp(exchange, key, route, asked, modelFromPath, mayUseModel);
         return resolved.model.targets.map((target) => nameAt(target, resolved));
       },
     });
@@ -351,46 +319,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     modelFromPath: string | undefined,
   ): Asker {
     return {
-      model: () => lookUp(exchange, key, called, asked, modelFromPath).model,
+      model: () => lookUp(exchange, key, called, asked, modelFromPath, mayUseModel).model,
       mayAsk: (operation) => key.operations === undefined || key.operations.includes(operation),
     };
-  }
-
-  function findModel(
-    exchange: Exchange,
-    key: KeyRecord,
-    route: Route,
-    question: Question,
-    modelFromPath: string | undefined,
-  ): ResolvedModel {
-    const resolved = lookUp(exchange, key, route, question, modelFromPath);
-    if (!resolved.model.operations.includes(route.operation)) throw notSupported(resolved.id, route);
-    return resolved;
-  }
-
-  /** For any operation. A model that the key may not use is treated as unknown, before anything is revealed. */
-  function lookUp(
-    exchange: Exchange,
-    key: KeyRecord,
-    route: Route,
-    question: Question,
-    modelFromPath: string | undefined,
-  ): ResolvedModel {
-    const { snapshot } = exchange;
-    const { models, defaultModels } = snapshot;
-    const name = modelFromPath ?? modelNameOf(question) ?? defaultModels[route.operation];
-    if (name === undefined) {
-      throw missing(
-        modelFieldOf(route) ?? 'model',
-        `a string, or have the operator set default_model.${route.operation} for requests that name none`,
-      );
-    }
-    const resolved = resolveAt(exchange.clientApi, models, name);
-    if (resolved === undefined || isHidden(resolved, route)) throw unknownModel(name);
-    exchange.modelId = resolved.id;
-    if (!mayUseModel(key, resolved.id)) throw modelNotAllowed(name, snapshot);
-    exchange.lane = laneOf(exchange.askedLane, key, resolved.model, route.own);
-    return resolved;
   }
 
   function attemptPassing(plan: Plan): Promise<Answer> {
@@ -414,7 +345,6 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
   return {
     readerFor,
-    findModel,
     async serve(exchange, route, modelFromPath, request, response, begun) {
       const settling = begun?.settling ?? new Settling(exchange, deps);
       try {
@@ -499,5 +429,3 @@ const storesObjects = ({ tiers }: RoutePlan): boolean =>
 /** A model that may answer in place of the requested one serves the same operation. */
 const fits = ({ model }: ResolvedModel, { param }: NamedModel, { operation }: Route): boolean =>
   isForPart(param) || model.operations.includes(operation);
-
-const isHidden = ({ model }: ResolvedModel, { row }: Route): boolean => row.visibleModelsOnly && !model.visible;

@@ -4,9 +4,10 @@ import type { Buffer } from 'node:buffer';
 import type { CallBody } from '../core/call-body.ts';
 import { GatewayError } from '../core/errors.ts';
 import { modelFields } from '../core/model-fields.ts';
+import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Route } from '../core/route.ts';
 import type { TextRole } from '../core/snapshot.ts';
-import type { ApiWords, RerankShape } from '../core/translation.ts';
+import { type ApiWords, type RerankShape, rerankShapes } from '../core/translation.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import {
   compileWatchedKeys,
@@ -296,4 +297,21 @@ function toWords(kinds: string): string {
   });
   const last = words.pop();
   return words.length === 0 ? `${last}` : `${words.join(', ')} or ${last}`;
+}
+
+/** `x-postern-shape`, which is read on the rerank route only; undefined if it names no known shape. */
+export function shapeIn(route: Route, headers: RequestHeaders): RerankShape | undefined {
+  const wanted = headers.get('x-postern-shape');
+  if (wanted === undefined || route.operation !== 'rerank') return undefined;
+  const name = wanted.toLowerCase();
+  return rerankShapes.find((one) => one === name);
+}
+
+export function checkShape(route: Route, headers: RequestHeaders): void {
+  if (headers.get('x-postern-shape') === undefined || route.operation !== 'rerank') return;
+  if (shapeIn(route, headers) !== undefined) return;
+  throw new GatewayError('unsupported_parameter', {
+    param: 'x-postern-shape',
+    message: `The header x-postern-shape names no shape that is known here; send one of ${rerankShapes.join(', ')}, or none.`,
+  });
 }

@@ -6,7 +6,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../../core/outcome.ts';
 import { headerList, headerValue } from '../../lib/raw-headers.ts';
 import type { AnswerWatcher, Framing, ServerAnswer } from '../../wire/server-answer.ts';
-import { clientLines, clientTrailers } from '../headers.ts';
+import { clientLines, clientTrailers } from '../client-head.ts';
 import { NamedUsageObserver } from '../usage/named-usage.ts';
 import type { Settling } from '../usage/settling.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../usage/usage.ts';

@@ -3,8 +3,6 @@
 import { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import { type CallBody, withSpan } from '../../core/call-body.ts';
-import { noCaps } from '../../core/caps.ts';
-import type { CustomRoute } from '../../core/custom-route.ts';
 import type { Candidate, RoutePlan, TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -17,23 +15,14 @@ import { type Query, withQuery } from '../../core/query.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Route } from '../../core/route.ts';
 import { needsScoring, type RawAsked } from '../../core/scores.ts';
-import {
-  type Credential,
-  type Model,
-  offerKey,
-  type ResolvedModel,
-  type Snapshot,
-  type Target,
-  type Timeouts,
-  type Upstream,
-} from '../../core/snapshot.ts';
-import { type RerankShape, rerankShapes, type Translation } from '../../core/translation.ts';
+import type { Credential, ResolvedModel, Target } from '../../core/snapshot.ts';
+import type { Translation } from '../../core/translation.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import { sendable, uncompressed, upstreamHeaders, upstreamLines, withoutHeader } from '../headers.ts';
 import type { NamedAgain } from '../named-again.ts';
 import { type OtherModel, queryAt, renamedAt } from '../other-models.ts';
 import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from '../question.ts';
-import { isCountAll } from '../usage/usage.ts';
+import { timeoutsOf } from '../route-plan.ts';
 
 interface CallAbout {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -104,140 +93,6 @@ export function rawAskedIn({ body, scan }: Question): RawAsked {
   const field = scan.fields.get('raw_scores');
   if (field === undefined || field.kind === 'null') return undefined;
   return field.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : 'unclear';
-}
-
-/** `x-postern-shape`, which is read on the rerank route only; undefined if it names no known shape. */
-export function shapeIn(route: Route, headers: RequestHeaders): RerankShape | undefined {
-  const wanted = headers.get('x-postern-shape');
-  if (wanted === undefined || route.operation !== 'rerank') return undefined;
-  const name = wanted.toLowerCase();
-  return rerankShapes.find((one) => one === name);
-}
-
-export function checkShape(route: Route, headers: RequestHeaders): void {
-  if (headers.get('x-postern-shape') === undefined || route.operation !== 'rerank') return;
-  if (shapeIn(route, headers) !== undefined) return;
-  throw new GatewayError('unsupported_parameter', {
-    param: 'x-postern-shape',
-    message: `The header x-postern-shape names no shape that is known here; send one of ${rerankShapes.join(', ')}, or none.`,
-  });
-}
-
-const routePlans = new WeakMap<Model, Map<Route, RoutePlan>>();
-
-/** The targets that can serve a route of a model; computed once, as neither changes. */
-export function routePlanOf({ model, id }: ResolvedModel, route: Route): RoutePlan {
-  let byRoute = routePlans.get(model);
-  if (byRoute === undefined) {
-    byRoute = new Map();
-    routePlans.set(model, byRoute);
-  }
-  let routePlan = byRoute.get(route);
-  if (routePlan === undefined) {
-    routePlan = makeRoutePlan(model, route, id);
-    byRoute.set(route, routePlan);
-  }
-  return routePlan;
-}
-
-function makeRoutePlan(model: Model, route: Route, modelId: string): RoutePlan {
-  const tiers = new Map<number, Candidate[]>();
-  let totalMs = 0;
-  for (const target of model.targets.toSorted((a, b) => a.priority - b.priority)) {
-    const candidate = toCandidate(target, route);
-    if (candidate === undefined) continue;
-    const tier = tiers.get(target.priority);
-    if (tier === undefined) tiers.set(target.priority, [candidate]);
-    else tier.push(candidate);
-    totalMs = Math.max(totalMs, timeoutsOf(target.upstream, route).totalMs);
-  }
-  if (tiers.size === 0) throw notSupported(modelId, route);
-  const ordered = [...tiers.values()];
-  return {
-    model,
-    tiers: ordered,
-    totalMs,
-    alone: isAlone(ordered.flat()),
-    replayable: route.row.replayable || model.retry.scope === 'always',
-    isCountAll: isCountAll(route.row),
-    isPlain: isPlainRoute(route) && isPlainModel(model) && ordered.every((tier) => tier.every(isPlainCandidate)),
-  };
-}
-
-const plainCounting: ReadonlySet<string> = new Set([
-  'prompts',
-  'edit',
-  'documents',
-  'inputs',
-  'inputs and images',
-  'messages',
-]);
-
-/** The client uses the operation's own format, and the upstream stores nothing. */
-export function isPlainRoute({ own, entry, clientApi, isFree, query, streams, verb, row }: Route): boolean {
-  const isOrdinary = own === undefined && entry === undefined && clientApi === undefined && isFree !== true;
-  const hasOneForm = query === undefined && streams === undefined && verb === undefined;
-  return isOrdinary && hasOneForm && row.records === undefined && plainCounting.has(row.counting);
-}
-
-const isPlainModel = ({ cache, coalesce, dedupes, hedge, matryoshka, paceMs, roles, shadow }: Model): boolean =>
-  [cache, coalesce, hedge, paceMs, roles, shadow].every((one) => one === undefined) &&
-  dedupes !== true &&
-  matryoshka !== true;
-
-function isPlainCandidate({ target, offer }: Candidate): boolean {
-  const { upstream, defaults } = target;
-  const { translation } = offer;
-  const mayPass =
-    translation === undefined || (translation.isNeeded !== undefined && Object.keys(defaults).length === 0);
-  const isSigned = upstream.credentials.some(({ signer }) => signer !== undefined);
-  return (
-    mayPass &&
-    !isSigned &&
-    offer.make === undefined &&
-    upstream.caps === noCaps &&
-    upstream.paceMs === undefined &&
-    upstream.family.refusesHalfCharacters === undefined
-  );
-}
-
-/** A route defined by the operator may have timeouts of its own. */
-const timeoutsOf = ({ timeouts }: Upstream, { operation, own }: Route): Timeouts =>
-  own === undefined ? timeouts[operation] : { ...timeouts[operation], ...own.timeouts };
-
-function isAlone(candidates: readonly Candidate[]): boolean {
-  const credentials = candidates.flatMap(({ target }) => target.upstream.credentials);
-  return credentials.filter(({ weight }) => weight > 0).length === 1;
-}
-
-/** By the route's own label, else by the one that can serve it once the model is written into the body. */
-function toCandidate(target: Target, route: Route): Candidate | undefined {
-  if (target.weight === 0) return undefined;
-  if (route.own !== undefined) return toCustomCandidate(target, route.own);
-  const { offers } = target;
-  const own = offers.get(offerKey(route.label, route.operation));
-  if (hasVerb(own, route)) return withPath({ target, offer: own, lifted: false });
-  const fallback =
-    route.fallbackLabel === undefined ? undefined : offers.get(offerKey(route.fallbackLabel, route.operation));
-  return fallback === undefined ? undefined : withPath({ target, offer: fallback, lifted: true });
-}
-
-function withPath(candidate: Candidate): Candidate {
-  const { target, offer } = candidate;
-  return offer.path.includes('{model}') ? candidate : { ...candidate, path: target.upstream.pathPrefix + offer.path };
-}
-
-/** Whether the offer exists and has the method of the route. */
-export const hasVerb = (offer: Offer | undefined, { verb }: Route): offer is Offer =>
-  offer !== undefined && (offer.verbs === undefined || (verb !== undefined && offer.verbs.includes(verb)));
-
-/** For any family, the call goes to the path in the operator's configuration. */
-function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): Candidate | undefined {
-  const { upstream, bridge } = target;
-  const isMeant = upstreams === undefined || upstreams.has(upstream.id);
-  return isMeant && upstream.origin !== undefined && bridge === undefined
-    ? { target, offer, lifted: false }
-    : undefined;
 }
 
 /** `isPlain`: the headers are final. */
@@ -387,29 +242,6 @@ export function toPath({ path, resource }: Pick<Offer, 'path' | 'resource'>, ups
   }
   const encoded = segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/');
   return path.replace('{verb}', () => verb).replace('{model}', () => encoded);
-}
-
-export function notSupported(modelId: string, route: Route): GatewayError {
-  return new GatewayError('operation_not_supported', {
-    param: 'model',
-    message: `The model "${modelId}" does not serve ${route.verb ?? route.operation}; GET /v1/models lists the operations of each model.`,
-  });
-}
-
-/** Models that a key may not use answer like unknown ones, unless the operator reveals them. */
-export function modelNotAllowed(name: string, { server }: Snapshot): GatewayError {
-  return server.revealModels
-    ? new GatewayError('model_not_allowed', { param: 'model' })
-    : unknownModel(name, 'model_not_allowed');
-}
-
-export function unknownModel(name: string, recordedAs?: 'model_not_allowed'): GatewayError {
-  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
-  return new GatewayError('model_not_found', {
-    param: 'model',
-    message: `The model ${JSON.stringify(shown)} does not exist; GET /v1/models lists the available ones.`,
-    ...(recordedAs !== undefined && { recordedAs }),
-  });
 }
 
 /** The body with the upstream's name for the model; every other byte is unchanged. */

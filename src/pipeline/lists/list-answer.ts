@@ -2,19 +2,11 @@
 
 import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
-import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
+import type { RoutePlan } from '../../core/dispatch.ts';
 import type { Drift } from '../../core/drift.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Exchange } from '../../core/exchange.ts';
-import {
-  type ListAnswered,
-  type Lists,
-  limitsOf,
-  listOperations,
-  type ReadPart,
-  type Remembered,
-  tightest,
-} from '../../core/lists.ts';
+import { type ListAnswered, type Lists, listOperations, type ReadPart, type Remembered } from '../../core/lists.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Upstream } from '../../core/snapshot.ts';
@@ -22,10 +14,12 @@ import type { Translated } from '../../core/translation.ts';
 import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { nameAt, type Plan } from '../calls/plan.ts';
+import { fitsOneCall, none, quickLimitsOf, toQuick } from '../one-call.ts';
 import { ParsingMemory } from '../parsing-memory.ts';
 import type { QuestionReader } from '../question.ts';
+import { withOnly } from '../route-plan.ts';
 import { listIn } from '../usage/request-estimate.ts';
-import { PartCall, withOnly } from './part-call.ts';
+import { PartCall } from './part-call.ts';
 import { shadowed } from './shadowing.ts';
 import { SharedMemory } from './shared-memory.ts';
 import { sharesOf } from './shares.ts';
@@ -35,50 +29,6 @@ export interface ListDeps extends AttemptDeps {
   readonly drift: Drift;
   /** Computes the bill of a finished exchange. */
   bill(exchange: Exchange): void;
-}
-
-/** For a pattern, of the last requested name. */
-const quickLimits = new WeakMap<RoutePlan, QuickLimits>();
-
-/** Limits that fit every possible target: checked without a look at the list. */
-interface QuickLimits {
-  readonly matched: string;
-  readonly items: number;
-  readonly bodyBytes: number;
-  /** Nothing fits: items may be in the cache. */
-  readonly isNone: boolean;
-}
-
-const none = {
-  items: Number.POSITIVE_INFINITY,
-  bodyBytes: Number.POSITIVE_INFINITY,
-};
-/** A token rarely has fewer bytes. */
-const fewestBytesPerToken = 3;
-
-type Listed = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan'>;
-
-function quickLimitsOf({ exchange, routePlan, resolved: { matched } }: Listed): QuickLimits {
-  const known = quickLimits.get(routePlan);
-  if (known?.matched === matched) return known;
-  const operation = exchange.route?.operation;
-  const isList = operation !== undefined && listOperations.has(operation);
-  const quick = isList ? toQuick(routePlan.tiers.flat(), matched) : none;
-  const limits = { ...quick, matched, isNone: isList && isAlwaysTaken(routePlan) };
-  quickLimits.set(routePlan, limits);
-  return limits;
-}
-
-const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: RoutePlan): boolean =>
-  cache !== undefined || dedupes === true || coalesce !== undefined;
-
-/** Whether the list may have to be split, which its items decide. */
-const mayBeCut = ({ model }: RoutePlan, { operation }: Plan['route']): boolean =>
-  model.matryoshka === true && operation === 'embeddings';
-
-function toQuick(candidates: readonly Candidate[], matched: string): Pick<QuickLimits, 'items' | 'bodyBytes'> {
-  const { items, bytes, tokens } = tightest(candidates.map((one) => limitsOf(one, matched)));
-  return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
 }
 
 type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan' | 'clientHeaders'>;
@@ -120,20 +70,6 @@ export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Prom
 /** The same without a comparison with a shadow. */
 export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   return fitsOneCall(plan) ? attempt(plan, deps) : answerInParts(plan, read, deps);
-}
-
-/** Whether every possible target takes the whole list. */
-export function fitsOneCall(plan: Listed): boolean {
-  const { items, bodyBytes, isNone } = quickLimitsOf(plan);
-  const count = plan.exchange.estimate?.items ?? 1;
-  const isTooMany = count > 1 && count > items;
-  return !isNone && !mayBeCut(plan.routePlan, plan.route) && !isTooMany && bytesToRead(plan, count) <= bodyBytes;
-}
-
-/** A query is processed again with each document. */
-function bytesToRead({ question: { body, scan }, route }: Listed, items: number): number {
-  const query = route.operation === 'rerank' ? scan.fields.get('query') : undefined;
-  return body.length + (query === undefined ? 0 : items * (query.end - query.start));
 }
 
 async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {

@@ -16,12 +16,12 @@ import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import { observerOf } from '../answers/relay.ts';
 import { Allowance, readWhole } from '../answers/whole-answer.ts';
-import { routePlanOf, unknownModel } from '../calls/plan.ts';
+import { unknownModel } from '../find-model.ts';
 import { compileQuestionReader } from '../question.ts';
+import { routePlanOf, withOnly } from '../route-plan.ts';
 import { estimateOf } from '../usage/request-estimate.ts';
 import { Settling, type SettlingDeps } from '../usage/settling.ts';
 import { answerFrom, type ListDeps } from './list-answer.ts';
-import { withOnly } from './part-call.ts';
 
 export interface OwnInquiryDeps extends Omit<ListDeps, 'drift'>, SettlingDeps {
   readonly clock: Clock;

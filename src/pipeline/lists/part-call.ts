@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
-import type { RoutePlan, TargetLease } from '../../core/dispatch.ts';
+import type { TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Exchange } from '../../core/exchange.ts';
 import type { Part, PartOutcome, PartWork } from '../../core/lists.ts';
@@ -25,6 +25,7 @@ import { type Judged, NoFreeSlot, type Plan } from '../calls/plan.ts';
 import { toFailure } from '../calls/translation-faults.ts';
 import { estimateWith, type OtherModel, otherModelsIn } from '../other-models.ts';
 import type { Question, QuestionReader } from '../question.ts';
+import { withOnly } from '../route-plan.ts';
 import { estimateOf } from '../usage/request-estimate.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
@@ -243,11 +244,6 @@ function exchangeFor(whole: Exchange): Exchange {
   part.trace = whole.trace;
   part.modelId = whole.modelId;
   return part;
-}
-
-export function withOnly(routePlan: RoutePlan, fits: Part['fits']): RoutePlan {
-  const tiers = routePlan.tiers.map((tier) => tier.filter(fits)).filter((tier) => tier.length > 0);
-  return tiers.flat().length === routePlan.tiers.flat().length ? routePlan : { ...routePlan, tiers };
 }
 
 /** The upstream's limits count each call. */

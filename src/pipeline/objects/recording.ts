@@ -1,13 +1,10 @@
 /** Records the IDs of objects that an upstream stores for a request, before the client sees them. */
 
-import { GatewayError } from '../../core/errors.ts';
 import type { Answer } from '../../core/outcome.ts';
-import type { Route } from '../../core/route.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { orAfter } from '../../lib/deadline.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
 import type { Plan } from '../calls/plan.ts';
-import type { Question } from '../question.ts';
 import type { Background } from './background.ts';
 import { type ObjectRegistry, ownerOf } from './object-registry.ts';
 import { RecordedAnswer } from './recorded-answer.ts';
@@ -19,36 +16,8 @@ export interface RecordingDeps {
   readonly background: Pick<Background, 'begin' | 'takeOver'>;
 }
 
-const LOWER_F = 0x66;
 /** The first event of a stream usually comes at once; after this time the client gets the head. */
 const beginningMs = 1_000;
-
-const LOWER_T = 0x74;
-
-/** Whether the request only starts background work. Throws where that could not be polled. */
-export function isInBackground({ body, scan }: Question, records: Plan['records']): boolean {
-  const field = scan.fields.get('background');
-  if (field === undefined || body[field.start] !== LOWER_T) return false;
-  if (records?.isFollowed === true) return true;
-  if (records !== undefined) {
-    throw new GatewayError('unsupported_parameter', {
-      param: 'background',
-      message: 'An interaction cannot be made in the background, as nobody would know its end; leave "background" out.',
-    });
-  }
-  throw new GatewayError('unsupported_parameter', {
-    param: 'background',
-    message:
-      'An answer that is made in the background is kept until it is fetched; leave "store" out, or "background".',
-  });
-}
-
-/** Whether the upstream stores something of it: most do unless the client forbids it. */
-export function recordsOf({ body, scan }: Question, { row: { records } }: Route): Plan['records'] {
-  if (records === undefined) return undefined;
-  const field = scan.fields.get(records.unless);
-  return field !== undefined && body[field.start] === LOWER_F ? undefined : records;
-}
 
 export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answer | Promise<Answer> {
   const { exchange, records } = plan;

@@ -3,11 +3,12 @@
 import { Buffer } from 'node:buffer';
 import type { Ledger, LedgerWaiter } from '../../core/accounting/ledger.ts';
 import type { RowOutcome } from '../../core/accounting/ledger-row.ts';
-import type { Beginning, Reservation } from '../../core/accounting/spending.ts';
+import type { Beginning, Reservation, Spending } from '../../core/accounting/spending.ts';
 import type { Usage, Written } from '../../core/accounting/usage.ts';
 import { believableIn } from '../../core/believable.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
+import type { KeyRecord } from '../../core/key.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
@@ -163,4 +164,24 @@ function toText(sample: string): string {
   const json = Buffer.from(sample, 'latin1').toString('utf8');
   // Where it is no JSON, its bytes count as they are.
   return String(readJson(`"${json.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, '')}"`) ?? json);
+}
+
+export interface LettingIn {
+  /** Throws if the process is overloaded. */
+  checkPressure(exchange: Exchange): void;
+  readonly spending: Spending;
+}
+
+/** Records a key that may use the route. */
+export function letIn(
+  exchange: Exchange,
+  key: KeyRecord,
+  settling: Settling,
+  { checkPressure, spending }: LettingIn,
+): void {
+  exchange.key = key;
+  exchange.shape ??= key.shape;
+  // A request with a valid key has a row even if it is refused for lack of memory.
+  checkPressure(exchange);
+  settling.began(spending.begin(key));
 }
