@@ -3,9 +3,11 @@
 const features = [
   'accounting',
   'admin',
+  'answers',
   'batch',
   'budgets',
   'config',
+  'direct',
   'families',
   'http',
   'journal',
@@ -13,6 +15,7 @@ const features = [
   'limits',
   'memory',
   'pipeline',
+  'plan',
   'store',
   'telemetry',
   'upstream',
@@ -28,9 +31,14 @@ const saidOfEndpoints = '([^/]+/(contract/|facts\\.ts$)|shapes/|endpoint\\.ts$|r
 
 /**
  * Accounting takes from limits and budgets together, all or none, and writes what it took into the journal: it says its needs in
- * their terms. None of the three knows it or each other.
+ * their terms. None of the three knows it or each other. The two paths of a request share plans and answers.
  */
-const below = { accounting: '|limits|budgets|journal' };
+const below = {
+  accounting: '|limits|budgets|journal',
+  answers: '|plan',
+  pipeline: '|plan|answers',
+  direct: '|plan|answers|pipeline',
+};
 
 const featureRules = features.map((feature) => ({
   name: `${feature}-stands-alone`,
@@ -97,6 +105,13 @@ module.exports = {
       to: { path: '^src/', pathNot: '^src/(prices|core|lib)/' },
     },
     ...featureRules,
+    {
+      name: 'the-direct-path-leaves-by-its-exits',
+      comment: 'A plain request does no work for what it does not use; whoever needs more is handed over in exits.ts.',
+      severity: 'error',
+      from: { path: '^src/direct/', pathNot: `^src/direct/exits\\.ts$|${tests}` },
+      to: { path: '^src/pipeline/' },
+    },
     {
       name: 'reading-knows-no-elements',
       comment:

@@ -3,11 +3,11 @@
  * seconds.
  */
 
+import { WatchedAnswer } from '../src/answers/watched-answer.ts';
 import type { Exchange } from '../src/core/exchange.ts';
 import type { Answer, AnswerSink } from '../src/core/outcome.ts';
 import { NeedleSearch } from '../src/lib/secrets/needle-search.ts';
 import { spellingsInSuccesses } from '../src/lib/secrets/secret-spellings.ts';
-import { WatchedAnswer } from '../src/pipeline/answers/watched-answer.ts';
 import { type Payload, payloads } from './payloads.ts';
 
 const rounds = 101;

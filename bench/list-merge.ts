@@ -4,11 +4,11 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { WholeMadeAnswer } from '../src/answers/made-answer.ts';
 import { vectors } from '../src/batch/codecs/vectors.ts';
 import { foundIn } from '../src/batch/found.ts';
 import { merge } from '../src/batch/merge.ts';
 import { atOnce } from '../src/lib/time-slices.ts';
-import { WholeMadeAnswer } from '../src/pipeline/answers/made-answer.ts';
 
 const parts = 8;
 const each = 256;

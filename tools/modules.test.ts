@@ -61,11 +61,17 @@ test('every module is in the picture and in the table', () => {
 
 for (const [index, step] of requestPath.entries()) {
   test(`step ${index + 1} of a request: ${pathOf(step)} has ${step.functions.join(', ')}`, () => {
-    const source = readFileSync(pathOf(step), 'utf8');
     assert.ok(step.functions.length > 0);
-    for (const name of step.functions) {
-      const declared = new RegExp(`(?:function|class|const) ${name}\\b|^\\s+(?:async )?#?${name}\\(`, 'm');
-      assert.match(source, declared, `there is no ${name}; edit tools/modules/request-path.ts`);
-    }
+    for (const name of step.functions) assertDeclared(pathOf(step), name);
+    for (const name of step.direct) assertDeclared('src/direct/exchange.ts', name);
   });
+}
+
+function assertDeclared(path: string, name: string): void {
+  const declared = new RegExp(`(?:function|class|const) ${name}\\b|^\\s+(?:async )?${name}\\(`, 'm');
+  assert.match(
+    readFileSync(path, 'utf8'),
+    declared,
+    `there is no ${name} in ${path}; edit tools/modules/request-path.ts`,
+  );
 }

@@ -2,6 +2,15 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { AnswerMemory } from '../answers/answer-memory.ts';
+import { errorMessageIn } from '../answers/foreign-error.ts';
+import { heldBytes } from '../answers/held-answer.ts';
+import { LineAnswer } from '../answers/list-answer.ts';
+import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
+import { observerOf } from '../answers/relay.ts';
+import { toFailure } from '../answers/translation-faults.ts';
+import { untilGone } from '../answers/until-gone.ts';
+import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import type { ApiAnswer, AskedModel, Entrance, MeantRequest, WrittenAnswer } from '../core/client-api.ts';
 import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -22,20 +31,11 @@ import {
   writeJsonSliced,
 } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
-import { AnswerMemory } from './answers/answer-memory.ts';
-import { heldBytes } from './answers/held-answer.ts';
-import { LineAnswer } from './answers/list-answer.ts';
-import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from './answers/made-answer.ts';
-import { observerOf } from './answers/relay.ts';
-import { untilGone } from './answers/until-gone.ts';
-import { Allowance, readWhole } from './answers/whole-answer.ts';
-import { errorMessageIn } from './calls/foreign-error.ts';
-import { toFailure } from './calls/translation-faults.ts';
+import type { ParsingMemory } from '../plan/parsing-memory.ts';
+import type { Question, QuestionReader } from '../plan/question.ts';
+import { hasVerb } from '../plan/route-plan.ts';
+import { usageIn } from '../plan/usage/usage-reader.ts';
 import { toDocument } from './calls/wire-document.ts';
-import type { ParsingMemory } from './parsing-memory.ts';
-import type { Question, QuestionReader } from './question.ts';
-import { hasVerb } from './route-plan.ts';
-import { usageIn } from './usage/usage-reader.ts';
 
 /** A request in the operation's own format, and its client API context. */
 export interface Entered {

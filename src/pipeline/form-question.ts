@@ -5,8 +5,8 @@ import { GatewayError } from '../core/errors.ts';
 import { isPartForModel } from '../core/model-fields.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
 import { plainName } from '../lib/multipart/part-head.ts';
-import { refusedModel } from './other-models.ts';
-import type { NamedModel, NameSpan, Question, QuestionReader } from './question.ts';
+import { refusedModel } from '../plan/other-models.ts';
+import type { NamedModel, NameSpan, Question, QuestionReader } from '../plan/question.ts';
 
 /** No model has a longer name. */
 const longestNameBytes = 1_024;

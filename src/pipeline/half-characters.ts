@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
-import type { Question } from './question.ts';
+import type { Question } from '../plan/question.ts';
 
 const BACKSLASH = 0x5c;
 const escapeLength = '\\uXXXX'.length;

@@ -2,6 +2,10 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { asList } from '../answers/list-answer.ts';
+import { ownLines } from '../answers/own-headers.ts';
+import { observerOf, relay } from '../answers/relay.ts';
+import { type LettingIn, letIn, Settling } from '../answers/settling.ts';
 import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
@@ -18,12 +22,31 @@ import type { RequestHeaders } from '../core/request-headers.ts';
 import type { ApiEntry, Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
+import { nameAt, type Plan } from '../plan/call.ts';
+import { findModel, isHidden, lookUp, type MayUseModel } from '../plan/find-model.ts';
+import { namesAgainIn } from '../plan/named-again.ts';
+import { namedObjectsIn } from '../plan/named-objects.ts';
+import { asksOtherWidth, servingOtherWidth, withoutWidth } from '../plan/one-width.ts';
+import { estimateWith, type OtherModel, otherModelsIn, refusedModel, routePlanWith } from '../plan/other-models.ts';
+import { ParsingMemory } from '../plan/parsing-memory.ts';
+import {
+  checkShape,
+  checkStandIn,
+  compileQuestionReader,
+  modelFieldOf,
+  type NamedModel,
+  type Question,
+  type QuestionReader,
+  shapeIn,
+  shapeSaidBy,
+} from '../plan/question.ts';
+import { mayHaveRole, withRole } from '../plan/roles.ts';
+import { routePlanOf } from '../plan/route-plan.ts';
+import { isInBackground, recordsOf } from '../plan/stored-work.ts';
+import { estimateOf } from '../plan/usage/request-estimate.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
-import { asList } from './answers/list-answer.ts';
-import { observerOf, relay } from './answers/relay.ts';
 import { attempt, type FirstCall } from './calls/attempt.ts';
-import { nameAt, type Plan } from './calls/plan.ts';
 import {
   type Asker,
   answerAtOnce,
@@ -35,34 +58,11 @@ import {
   meantAt,
   readableHeaders,
 } from './client-api.ts';
-import { findModel, isHidden, lookUp, type MayUseModel } from './find-model.ts';
 import { readForm } from './form-question.ts';
 import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-answer.ts';
-import { namesAgainIn } from './named-again.ts';
-import { namedObjectsIn } from './objects/named-objects.ts';
 import { locationOf, routePlanAt } from './objects/object-location.ts';
 import { ownerOf } from './objects/object-registry.ts';
 import { type RecordingDeps, recorded } from './objects/recording.ts';
-import { asksOtherWidth, servingOtherWidth, withoutWidth } from './one-width.ts';
-import { estimateWith, type OtherModel, otherModelsIn, refusedModel, routePlanWith } from './other-models.ts';
-import { ownLines } from './own-headers.ts';
-import { ParsingMemory } from './parsing-memory.ts';
-import {
-  checkShape,
-  checkStandIn,
-  compileQuestionReader,
-  modelFieldOf,
-  type NamedModel,
-  type Question,
-  type QuestionReader,
-  shapeIn,
-  shapeSaidBy,
-} from './question.ts';
-import { mayHaveRole, withRole } from './roles.ts';
-import { routePlanOf } from './route-plan.ts';
-import { isInBackground, recordsOf } from './stored-work.ts';
-import { estimateOf } from './usage/request-estimate.ts';
-import { type LettingIn, letIn, Settling } from './usage/settling.ts';
 
 export interface PipelineDeps extends ListDeps, RecordingDeps, LettingIn {
   readonly routes: readonly Route[];
@@ -78,7 +78,7 @@ export interface PipelineDeps extends ListDeps, RecordingDeps, LettingIn {
 }
 
 /** A request that another path began, and hands over. */
-interface Begun {
+export interface Begun {
   readonly settling: Settling;
   readonly key: KeyRecord;
   /** Undefined if it was not read yet. */

@@ -10,9 +10,9 @@ import type { Candidate } from '../../src/core/dispatch.ts';
 import { Exchange } from '../../src/core/exchange.ts';
 import type { Route } from '../../src/core/route.ts';
 import type { Snapshot, Target } from '../../src/core/snapshot.ts';
-import { compileQuestionReader } from '../../src/pipeline/question.ts';
-import { estimateOf } from '../../src/pipeline/usage/request-estimate.ts';
-import { createUsageObserver } from '../../src/pipeline/usage/usage.ts';
+import { compileQuestionReader } from '../../src/plan/question.ts';
+import { estimateOf } from '../../src/plan/usage/request-estimate.ts';
+import { createUsageObserver } from '../../src/plan/usage/usage.ts';
 import { routes } from '../../src/routes/index.ts';
 import { type Journal, model, type Served, served } from '../support/bills/services.ts';
 

@@ -62,6 +62,18 @@ export const layers: readonly Layer[] = [
     ],
   },
   {
+    title: 'direct path',
+    modules: [
+      {
+        name: 'direct',
+        path: 'src/direct',
+        brief: 'a plain request, in callbacks',
+        owns: 'A plain request from its head to its settlement: callbacks, and no promise where nothing waits. `exits.ts` hands everything else to the general path.',
+        firstFile: 'exchange.ts',
+      },
+    ],
+  },
+  {
     title: 'features, which do not import each other',
     modules: [
       {
@@ -88,8 +100,8 @@ export const layers: readonly Layer[] = [
       {
         name: 'pipeline',
         path: 'src/pipeline',
-        brief: 'a request, step by step',
-        owns: 'The request: `calls/` calls upstreams, `answers/` checks and relays responses, `usage/` counts, `lists/` sends parts of lists, `objects/` tracks stored objects.',
+        brief: 'any request, step by step',
+        owns: 'The general path: `calls/` calls upstreams and translates, `lists/` sends parts of lists, `objects/` tracks stored objects.',
         firstFile: 'pipeline.ts',
       },
       {
@@ -140,6 +152,30 @@ export const layers: readonly Layer[] = [
         brief: 'API for operators',
         owns: 'The admin API, a folder a feature: `contract/` describes endpoints, `endpoints/` implements them. `api/` serves them; `listener/` serves the console and checks access. The console may import only `contract.ts`.',
         firstFile: 'contract.ts',
+      },
+    ],
+  },
+  {
+    title: 'answers',
+    modules: [
+      {
+        name: 'answers',
+        path: 'src/answers',
+        brief: 'judge, relay and settle answers',
+        owns: 'Answers: judges, searches for credentials, relays and settles them; the header lines that clients get.',
+        firstFile: 'relay.ts',
+      },
+    ],
+  },
+  {
+    title: 'plans',
+    modules: [
+      {
+        name: 'plan',
+        path: 'src/plan',
+        brief: 'what is asked, of whom, and how it is written',
+        owns: 'Plans: reads the request, finds its model, compiles the targets of model and route, writes the call; `usage/` counts requests and answers.',
+        firstFile: 'route-plan.ts',
       },
     ],
   },

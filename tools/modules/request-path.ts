@@ -10,6 +10,8 @@ export interface PathStep {
   /** In that file: functions, classes or private methods. */
   readonly functions: readonly string[];
   readonly does: string;
+  /** The methods of `direct/exchange.ts` that take this step; none for what comes before it. */
+  readonly direct: readonly string[];
 }
 
 export const requestPath: readonly PathStep[] = [
@@ -18,67 +20,90 @@ export const requestPath: readonly PathStep[] = [
     file: 'edge.ts',
     functions: ['createEdge'],
     does: 'check framing, find route and method; answer every error',
+    direct: [],
   },
-  { module: 'keys', file: 'access.ts', functions: ['checkKey', 'checkRoute'], does: 'check the key' },
+  {
+    module: 'keys',
+    file: 'access.ts',
+    functions: ['checkKey', 'checkRoute'],
+    does: 'check the key',
+    direct: ['begin', '#admitted'],
+  },
   {
     module: 'http',
     file: 'body.ts',
     functions: ['BodyReading'],
     does: 'read and decode the whole body, within limits',
+    direct: ['onWhole'],
   },
   {
-    module: 'pipeline',
+    module: 'plan',
     file: 'question.ts',
     functions: ['compileQuestionReader'],
     does: 'validate fields in the bytes',
+    direct: ['#ask'],
   },
   {
-    module: 'pipeline',
-    file: 'pipeline.ts',
+    module: 'plan',
+    file: 'find-model.ts',
     functions: ['findModel'],
     does: 'find the model: exact name, alias, pattern',
+    direct: ['#ask'],
   },
   {
-    module: 'pipeline',
-    file: 'calls/plan.ts',
+    module: 'plan',
+    file: 'route-plan.ts',
     functions: ['routePlanOf'],
     does: 'list the targets that can serve it',
+    direct: ['#ask', '#count'],
   },
   {
     module: 'accounting',
     file: 'spending.ts',
     functions: ['createSpending'],
     does: 'reserve limits and budgets, all or none',
+    direct: ['#reserve'],
   },
-  { module: 'accounting', file: 'ledger.ts', functions: ['createLedger'], does: 'write the intent to the journal' },
+  {
+    module: 'accounting',
+    file: 'ledger.ts',
+    functions: ['createLedger'],
+    does: 'write the intent to the journal',
+    direct: ['#reserved'],
+  },
   {
     module: 'upstream',
     file: 'dispatcher.ts',
     functions: ['createDispatcher'],
     does: 'choose target and credential; take a slot',
+    direct: ['#send'],
   },
   {
-    module: 'pipeline',
-    file: 'calls/plan.ts',
+    module: 'plan',
+    file: 'call.ts',
     functions: ['writeCall'],
     does: 'write path, headers and body; replace the model name',
+    direct: ['#toPlan', '#send'],
   },
   {
-    module: 'pipeline',
-    file: 'calls/verdict.ts',
+    module: 'answers',
+    file: 'verdict.ts',
     functions: ['verdictOn'],
     does: 'judge the response: pass it, retry, or fail over',
+    direct: ['onOutcome', '#relay'],
   },
   {
-    module: 'pipeline',
-    file: 'answers/relay.ts',
+    module: 'answers',
+    file: 'relay.ts',
     functions: ['Relay', 'observerOf'],
     does: 'stream it to the client; read usage on the way',
+    direct: ['#answerAtOnce'],
   },
   {
-    module: 'pipeline',
-    file: 'usage/settling.ts',
+    module: 'answers',
+    file: 'settling.ts',
     functions: ['Settling'],
     does: 'bill, settle, write the row; then the last byte',
+    direct: ['onWritten', '#answerWhole'],
   },
 ];

@@ -8,9 +8,11 @@ export function renderArchitecture(): string {
   return [
     `## A request in ${requestPath.length} steps`,
     '',
-    '| step | what happens | file | functions |',
-    '|---|---|---|---|',
+    '| step | what happens | file | functions | direct path |',
+    '|---|---|---|---|---|',
     ...steps,
+    '',
+    'The last column: the methods of [src/direct/exchange.ts](../../src/direct/exchange.ts) that take the step.',
     '',
     '## Modules',
     '',
@@ -28,11 +30,12 @@ export function pathOf({ module, file }: PathStep): string {
 
 function toStep(step: PathStep, index: number): string {
   const path = pathOf(step);
-  const functions = step.functions.map((name) => `\`${name}\``).join(', ');
-  return `| ${index + 1} | ${step.does} | [${path}](../../${path}) | ${functions} |`;
+  return `| ${index + 1} | ${step.does} | [${path}](../../${path}) | ${asCode(step.functions)} | ${asCode(step.direct)} |`;
 }
 
 function toRow(module: Module): string {
   const first = firstFileOf(module);
   return `| \`${module.path}\` | ${module.owns} | [${first.split('/').at(-1)}](../../${first}) |`;
 }
+
+const asCode = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');

@@ -1,6 +1,12 @@
 /** Calls one target after another until a response may pass to the client. Nothing has been sent to the client yet. */
 
 import { performance } from 'node:perf_hooks';
+import { withoutUsageEvent } from '../../answers/counted-answer.ts';
+import { discard } from '../../answers/discard.ts';
+import { FallbackResponse } from '../../answers/fallback-response.ts';
+import { pass } from '../../answers/pass.ts';
+import { type Fault, failureOf, faultIn } from '../../answers/short-list.ts';
+import { cooldownAskedForMs, redirected, verdictOn } from '../../answers/verdict.ts';
 import type { Denial } from '../../core/accounting/spending.ts';
 import { noCaps } from '../../core/caps.ts';
 import { type Dispatcher, isLease, type NoTarget, type TargetLease, Tried } from '../../core/dispatch.ts';
@@ -14,27 +20,21 @@ import type { Credential, Target } from '../../core/snapshot.ts';
 import type { Translation } from '../../core/translation.ts';
 import { fullJitterMs } from '../../lib/back-off.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { withoutUsageEvent } from '../answers/counted-answer.ts';
-import { discard } from '../answers/discard.ts';
-import { FallbackResponse } from '../answers/fallback-response.ts';
-import { pass } from '../answers/pass.ts';
-import { type Fault, failureOf, faultIn } from '../answers/short-list.ts';
+import { NoFreeSlot, type Plan, translationFor, writeCall } from '../../plan/call.ts';
+import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../../plan/usage/stream-usage.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { shareOf } from '../lists/shares.ts';
-import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../usage/stream-usage.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { isExhausted } from './exhausted.ts';
 import { FaultAttribution, unavailable } from './fault-attribution.ts';
 import { Race, type Won } from './hedge.ts';
 import { pause } from './pause.ts';
-import { NoFreeSlot, type Plan, translationFor, writeCall } from './plan.ts';
 import { mayPace, paceMsOf, RateWait, usedUpForMsIn } from './rate-wait.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';
 import { SubCall } from './sub-call.ts';
 import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
-import { cooldownAskedForMs, redirected, verdictOn } from './verdict.ts';
 
 interface Transports {
   /** Over the network. */

@@ -1,13 +1,13 @@
 /** Recognises a client error that really means an exhausted account, as some services send with 400. */
 
 import { Buffer } from 'node:buffer';
+import { decode } from '../../answers/decoding.ts';
 import type { TargetLease } from '../../core/dispatch.ts';
 import { mayMeanExhaustion } from '../../core/family.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { isJsonObject, type Json, JsonTextError, parseJson } from '../../lib/json/json-text.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
-import { decode } from '../answers/decoding.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from '../../plan/call.ts';
 
 /** A longer body is no such message. */
 const mostBytes = 16 * 1024;

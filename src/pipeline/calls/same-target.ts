@@ -5,7 +5,7 @@ import { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { equalJitterMs } from '../../lib/back-off.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from '../../plan/call.ts';
 
 /** `nothing` was executed; or it failed (`error`); or it may have been served without an answer (`unheard`). */
 type Done = 'nothing' | 'error' | 'unheard';

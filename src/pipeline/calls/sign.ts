@@ -1,12 +1,12 @@
 /** Signs calls for families that need a signature per call. */
 
 import type { Buffer } from 'node:buffer';
+import { cannotSign } from '../../answers/translation-faults.ts';
 import { inOnePiece } from '../../core/call-body.ts';
 import type { SigningGround } from '../../core/family.ts';
 import type { Call, Failure, Outcome, Transport } from '../../core/outcome.ts';
 import type { Credential } from '../../core/snapshot.ts';
 import { toUrlOrigin } from '../../lib/addresses/socket-origin.ts';
-import { cannotSign } from './translation-faults.ts';
 
 interface Unsigned {
   readonly upstream: Call['upstream'];

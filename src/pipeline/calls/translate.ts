@@ -1,6 +1,8 @@
 /** Translates a request into an upstream's own wire format. */
 
 import type { Buffer } from 'node:buffer';
+import { AnswerMemory } from '../../answers/answer-memory.ts';
+import { declaredFor } from '../../answers/vector-width.ts';
 import type { TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { SigningGround } from '../../core/family.ts';
@@ -10,12 +12,10 @@ import type { Target } from '../../core/snapshot.ts';
 import { Asked, type Translation } from '../../core/translation.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonSliced } from '../../lib/json/json-text.ts';
-import { AnswerMemory } from '../answers/answer-memory.ts';
-import { declaredFor } from '../answers/vector-width.ts';
-import { ParsingMemory } from '../parsing-memory.ts';
-import { listIn } from '../usage/request-estimate.ts';
+import { nameInBody, type Plan, questionFor, writeBodilessCall } from '../../plan/call.ts';
+import { ParsingMemory } from '../../plan/parsing-memory.ts';
+import { listIn } from '../../plan/usage/request-estimate.ts';
 import type { DrainPool } from './drain-pool.ts';
-import { nameInBody, type Plan, questionFor, writeBodilessCall } from './plan.ts';
 import { TranslatedCalls } from './translated-calls.ts';
 
 /** More than any real request needs: fifty thousand inputs, or ten thousand documents of fifty fields. */

@@ -2,6 +2,15 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import type { AnswerMemory } from '../../answers/answer-memory.ts';
+import { retryAfterIn } from '../../answers/foreign-error.ts';
+import { heldBytes } from '../../answers/held-answer.ts';
+import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../../answers/made-answer.ts';
+import { searchFor } from '../../answers/secret-search.ts';
+import { StreamedAnswer } from '../../answers/streamed-answer.ts';
+import { inside, toFailure } from '../../answers/translation-faults.ts';
+import { widthOf, wrongWidth } from '../../answers/vector-width.ts';
+import { Allowance, readWhole } from '../../answers/whole-answer.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -18,21 +27,12 @@ import {
 } from '../../core/translation.ts';
 import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
-import type { AnswerMemory } from '../answers/answer-memory.ts';
-import { heldBytes } from '../answers/held-answer.ts';
-import { jsonTypeLike, WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
-import { searchFor } from '../answers/secret-search.ts';
-import { StreamedAnswer } from '../answers/streamed-answer.ts';
-import { widthOf, wrongWidth } from '../answers/vector-width.ts';
-import { Allowance, readWhole } from '../answers/whole-answer.ts';
+import { toPath } from '../../plan/call.ts';
 import { renumberedBody } from '../lists/renumbered.ts';
 import { shareOf } from '../lists/shares.ts';
 import type { DrainPool } from './drain-pool.ts';
-import { retryAfterIn } from './foreign-error.ts';
-import { toPath } from './plan.ts';
 import { signatureOf } from './sign.ts';
 import { SubCall } from './sub-call.ts';
-import { inside, toFailure } from './translation-faults.ts';
 import { toDocument } from './wire-document.ts';
 
 /** The parts of an answer that the gateway makes. */

@@ -1,5 +1,6 @@
 /** Decides whether a list passes to its upstream unchanged, and merges the responses if not. */
 
+import { WholeMadeAnswer, withoutBodyHeaders } from '../../answers/made-answer.ts';
 import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
@@ -11,14 +12,13 @@ import type { Answer } from '../../core/outcome.ts';
 import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import type { Translated } from '../../core/translation.ts';
-import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
+import { nameAt, type Plan } from '../../plan/call.ts';
+import { fitsOneCall, none, quickLimitsOf, toQuick } from '../../plan/one-call.ts';
+import { ParsingMemory } from '../../plan/parsing-memory.ts';
+import type { QuestionReader } from '../../plan/question.ts';
+import { withOnly } from '../../plan/route-plan.ts';
+import { listIn } from '../../plan/usage/request-estimate.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
-import { nameAt, type Plan } from '../calls/plan.ts';
-import { fitsOneCall, none, quickLimitsOf, toQuick } from '../one-call.ts';
-import { ParsingMemory } from '../parsing-memory.ts';
-import type { QuestionReader } from '../question.ts';
-import { withOnly } from '../route-plan.ts';
-import { listIn } from '../usage/request-estimate.ts';
 import { PartCall } from './part-call.ts';
 import { shadowed } from './shadowing.ts';
 import { SharedMemory } from './shared-memory.ts';

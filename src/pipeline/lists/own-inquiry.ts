@@ -2,6 +2,9 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { observerOf } from '../../answers/relay.ts';
+import { Settling, type SettlingDeps } from '../../answers/settling.ts';
+import { Allowance, readWhole } from '../../answers/whole-answer.ts';
 import type { Ledger } from '../../core/accounting/ledger.ts';
 import type { Spending } from '../../core/accounting/spending.ts';
 import type { AskForOurselves, OwnInquiry } from '../../core/drift.ts';
@@ -14,13 +17,10 @@ import type { Route } from '../../core/route.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
-import { observerOf } from '../answers/relay.ts';
-import { Allowance, readWhole } from '../answers/whole-answer.ts';
-import { unknownModel } from '../find-model.ts';
-import { compileQuestionReader } from '../question.ts';
-import { routePlanOf, withOnly } from '../route-plan.ts';
-import { estimateOf } from '../usage/request-estimate.ts';
-import { Settling, type SettlingDeps } from '../usage/settling.ts';
+import { unknownModel } from '../../plan/find-model.ts';
+import { compileQuestionReader } from '../../plan/question.ts';
+import { routePlanOf, withOnly } from '../../plan/route-plan.ts';
+import { estimateOf } from '../../plan/usage/request-estimate.ts';
 import { answerFrom, type ListDeps } from './list-answer.ts';
 
 export interface OwnInquiryDeps extends Omit<ListDeps, 'drift'>, SettlingDeps {

@@ -1,6 +1,14 @@
 /** A part of a list as a request of its own, with its own retries and a response read completely. */
 
 import type { Buffer } from 'node:buffer';
+import { AnswerMemory } from '../../answers/answer-memory.ts';
+import { heldBytes } from '../../answers/held-answer.ts';
+import { WholeMadeAnswer, withoutBodyHeaders } from '../../answers/made-answer.ts';
+import { observerOf } from '../../answers/relay.ts';
+import { toFailure } from '../../answers/translation-faults.ts';
+import { untilGone } from '../../answers/until-gone.ts';
+import { otherWidthIn, type Width, widthFor, wrongWidth } from '../../answers/vector-width.ts';
+import { Allowance, readWhole } from '../../answers/whole-answer.ts';
 import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { TargetLease } from '../../core/dispatch.ts';
@@ -13,20 +21,12 @@ import type { RequestHeaders } from '../../core/request-headers.ts';
 import type { Route } from '../../core/route.ts';
 import { Unfit } from '../../core/translation.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
-import { AnswerMemory } from '../answers/answer-memory.ts';
-import { heldBytes } from '../answers/held-answer.ts';
-import { WholeMadeAnswer, withoutBodyHeaders } from '../answers/made-answer.ts';
-import { observerOf } from '../answers/relay.ts';
-import { untilGone } from '../answers/until-gone.ts';
-import { otherWidthIn, type Width, widthFor, wrongWidth } from '../answers/vector-width.ts';
-import { Allowance, readWhole } from '../answers/whole-answer.ts';
+import { type Judged, NoFreeSlot, type Plan } from '../../plan/call.ts';
+import { estimateWith, type OtherModel, otherModelsIn } from '../../plan/other-models.ts';
+import type { Question, QuestionReader } from '../../plan/question.ts';
+import { withOnly } from '../../plan/route-plan.ts';
+import { estimateOf } from '../../plan/usage/request-estimate.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
-import { type Judged, NoFreeSlot, type Plan } from '../calls/plan.ts';
-import { toFailure } from '../calls/translation-faults.ts';
-import { estimateWith, type OtherModel, otherModelsIn } from '../other-models.ts';
-import type { Question, QuestionReader } from '../question.ts';
-import { withOnly } from '../route-plan.ts';
-import { estimateOf } from '../usage/request-estimate.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
 export interface PartDeps extends AttemptDeps {

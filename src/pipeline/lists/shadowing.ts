@@ -1,12 +1,12 @@
 /** Copies a good response as it passes, to compare it with a shadow's. */
 
 import { Buffer } from 'node:buffer';
+import { decode } from '../../answers/decoding.ts';
+import { PassingAnswer } from '../../answers/passing-answer.ts';
 import type { Drift } from '../../core/drift.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
-import { decode } from '../answers/decoding.ts';
-import { PassingAnswer } from '../answers/passing-answer.ts';
-import type { Plan } from '../calls/plan.ts';
+import type { Plan } from '../../plan/call.ts';
 
 /** A longer answer is not compared. */
 const mostBytes = 8 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { offerKey } from '../../core/snapshot.ts';
 import { type BackgroundEnd, type BackgroundStore, backgroundStatuses } from '../../core/store/background-answers.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
-import { createUsageObserver } from '../usage/usage.ts';
+import { createUsageObserver } from '../../plan/usage/usage.ts';
 import type { ObjectLocation } from './object-location.ts';
 import { inTime } from './object-registry.ts';
 import { callForOurselves, type OwnCallDeps, wholeOf } from './own-call.ts';

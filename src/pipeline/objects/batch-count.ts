@@ -20,8 +20,8 @@ import {
 } from '../../lib/json/json-scan.ts';
 import type { Line } from '../../lib/lines.ts';
 import { recordOf } from '../../lib/record-of.ts';
-import { createUsageObserver } from '../usage/usage.ts';
-import { usageIn } from '../usage/usage-reader.ts';
+import { createUsageObserver } from '../../plan/usage/usage.ts';
+import { usageIn } from '../../plan/usage/usage-reader.ts';
 
 const watchedLine = compileWatchedKeys(['response']);
 const watchedResponse = compileWatchedKeys(['status_code', 'body']);

@@ -13,7 +13,7 @@ import type { FormPart, Upload } from '../../core/upload.ts';
 import { type Line, LineReader } from '../../lib/lines.ts';
 import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
-import { compileQuestionReader, type QuestionReader } from '../question.ts';
+import { compileQuestionReader, type QuestionReader } from '../../plan/question.ts';
 import { addEstimate, sureToolsOf } from './batch-count.ts';
 import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';

@@ -1,6 +1,8 @@
 /** Batch API: creates batches from validated files, polls, lists and cancels them. */
 
 import { Buffer } from 'node:buffer';
+import { HeldAnswer } from '../../answers/held-answer.ts';
+import { ownLines } from '../../answers/own-headers.ts';
 import { forNothing } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -14,17 +16,15 @@ import type { ResolvedModel, Upstream } from '../../core/snapshot.ts';
 import type { BatchInput, StoredName, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import type { Upload } from '../../core/upload.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
-import { HeldAnswer } from '../answers/held-answer.ts';
+import { nameAt } from '../../plan/call.ts';
+import { modelNotAllowed, notSupported, unknownModel } from '../../plan/find-model.ts';
+import { notStored } from '../../plan/named-objects.ts';
+import { routePlanOf } from '../../plan/route-plan.ts';
 import { attempt } from '../calls/attempt.ts';
-import { nameAt } from '../calls/plan.ts';
-import { modelNotAllowed, notSupported, unknownModel } from '../find-model.ts';
-import { ownLines } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
-import { routePlanOf } from '../route-plan.ts';
 import type { Batches } from './batch-polling.ts';
 import { noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { compileFields, needed, readFields } from './known-fields.ts';
-import { notStored } from './named-objects.ts';
 import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { inTime, ownerOf } from './object-registry.ts';
 import {

@@ -1,6 +1,8 @@
 /** Files at the upstream that the operator names for a project: upload, list, download and delete. They are free. */
 
 import { Buffer } from 'node:buffer';
+import { HeldAnswer } from '../../answers/held-answer.ts';
+import { ownLines } from '../../answers/own-headers.ts';
 import { forNothing } from '../../core/accounting/price.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -13,10 +15,8 @@ import type { BackgroundStore } from '../../core/store/background-answers.ts';
 import type { BatchInput, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import type { FormPart, Upload } from '../../core/upload.ts';
 import { plainName } from '../../lib/multipart/part-head.ts';
-import { HeldAnswer } from '../answers/held-answer.ts';
+import type { Plan } from '../../plan/call.ts';
 import { attempt } from '../calls/attempt.ts';
-import type { Plan } from '../calls/plan.ts';
-import { ownLines } from '../own-headers.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';
 import { noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';

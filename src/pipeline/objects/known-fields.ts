@@ -10,7 +10,7 @@ import {
   scanJsonSliced,
   type WatchedKeys,
 } from '../../lib/json/json-scan.ts';
-import { duplicate, missing } from '../question.ts';
+import { duplicate, missing } from '../../plan/question.ts';
 
 /** A longer one is scanned in time slices. */
 const oneSliceBytes = 512 * 1024;

@@ -4,7 +4,7 @@ import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Credential, Snapshot, Upstream } from '../../core/snapshot.ts';
 import { type StoredObject, storedKinds } from '../../core/store/stored-objects.ts';
-import { type NamedObjects, type Naming, notStored } from './named-objects.ts';
+import { type NamedObjects, type Naming, notStored } from '../../plan/named-objects.ts';
 import type { ObjectRegistry } from './object-registry.ts';
 
 /** One account at one upstream. */

@@ -2,6 +2,9 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { WholeMadeAnswer } from '../../answers/made-answer.ts';
+import { relay } from '../../answers/relay.ts';
+import { Settling, type SettlingDeps } from '../../answers/settling.ts';
 import { noCaps } from '../../core/caps.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -22,10 +25,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import type { ServerRequest } from '../../wire/server-request.ts';
-import { WholeMadeAnswer } from '../answers/made-answer.ts';
-import { relay } from '../answers/relay.ts';
 import type { PipelineDeps } from '../pipeline.ts';
-import { Settling, type SettlingDeps } from '../usage/settling.ts';
 import type { ObjectPipeline } from './by-id.ts';
 import { inTime, type ObjectRegistry } from './object-registry.ts';
 

@@ -15,7 +15,7 @@ import { orAfter } from '../../lib/deadline.ts';
 import { createId } from '../../lib/ids.ts';
 import { type Repeated, repeat } from '../../lib/repeat.ts';
 import { reasonOf } from '../../lib/thrown.ts';
-import { routePlanOf } from '../route-plan.ts';
+import { routePlanOf } from '../../plan/route-plan.ts';
 import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { inTime } from './object-registry.ts';
 

@@ -1,12 +1,12 @@
 /** Holds back each piece of a response until the IDs in it are recorded. Its bytes do not change. */
 
 import type { Buffer } from 'node:buffer';
+import { PassingAnswer } from '../../answers/passing-answer.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Answer, AnswerSink, ClientWork, Failure } from '../../core/outcome.ts';
 import type { StoredName } from '../../core/store/stored-objects.ts';
 import { traceOf } from '../../lib/thrown.ts';
-import { PassingAnswer } from '../answers/passing-answer.ts';
 import type { StoredIds } from './stored-ids.ts';
 
 type Piece =

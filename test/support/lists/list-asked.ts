@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
+import { WholeMadeAnswer } from '../../../src/answers/made-answer.ts';
 import { noCaps } from '../../../src/core/caps.ts';
 import { Exchange } from '../../../src/core/exchange.ts';
 import type { ListLimits } from '../../../src/core/list-limits.ts';
@@ -10,7 +11,6 @@ import type { Answer } from '../../../src/core/outcome.ts';
 import type { Snapshot } from '../../../src/core/snapshot.ts';
 import { Unfit } from '../../../src/core/translation.ts';
 import { compileWatchedKeys, scanJson } from '../../../src/lib/json/json-scan.ts';
-import { WholeMadeAnswer } from '../../../src/pipeline/answers/made-answer.ts';
 import { routes } from '../../../src/routes/index.ts';
 import { routePlan, target, upstream as upstreamOf } from '../gateways/dispatching.ts';
 import { toKeyRecord } from '../gateways/keys.ts';

@@ -1,0 +1,90 @@
+/** Maps an upstream's name for a request field to the client's. */
+
+import type { Buffer } from 'node:buffer';
+import type { Candidate } from '../core/dispatch.ts';
+import { upstreamError } from '../core/errors.ts';
+import { compileWatchedKeys, scanJson, scanJsonSliced } from '../lib/json/json-scan.ts';
+import { writeJson } from '../lib/json/json-text.ts';
+import { type Plan, translationFor } from '../plan/call.ts';
+import type { ErrorReader } from './foreign-error.ts';
+
+/** Names that services use for the same field, the client's own among them. */
+const sameThings: readonly (readonly string[])[] = [
+  [
+    'input',
+    'inputs',
+    'texts',
+    'text',
+    'inputText',
+    'content',
+    'contents',
+    'parts',
+    'requests',
+    'instances',
+    'documents',
+    'passages',
+    'sources',
+    'prompt',
+    'messages',
+  ],
+  ['query', 'queries', 'textQuery'],
+  [
+    'dimensions',
+    'dimension',
+    'output_dimension',
+    'output_dimensionality',
+    'outputDimensionality',
+    'embeddingDimension',
+  ],
+  ['encoding_format', 'embedding_types', 'embedding_type', 'embeddingTypes', 'output_dtype'],
+  ['input_type', 'task', 'task_type', 'taskType', 'embeddingPurpose'],
+  ['top_n', 'top_k', 'topN', 'numberOfResults'],
+  ['return_documents', 'return_text', 'return_input'],
+  ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxTokens'],
+  ['model', 'model_id', 'modelId', 'modelArn'],
+];
+
+/** The most steps a path can have. */
+const mostSteps = 12;
+const mostNames = 30;
+const oneSliceBytes = 512 * 1024;
+
+/** The reader of an error of this candidate. */
+export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
+  return {
+    shape: plan.exchange.shape,
+    isTranslated: translationFor(plan, candidate) !== undefined,
+    write: (status, message) => writeError(plan.exchange, status, message),
+    fieldFor: (param) => clientParam(param, plan.question.body),
+  };
+}
+
+function writeError({ clientApi, id }: Plan['exchange'], status: number, message: string): Buffer {
+  const said = clientApi?.error?.({ status, message, id });
+  return writeJson(said ?? { error: { message, ...upstreamError(status), param: null } });
+}
+
+/** Undefined if the client sent no such field. */
+export async function clientParam(said: string, body: Buffer): Promise<string | undefined> {
+  const steps = said
+    .split(/\W+/)
+    .filter((step) => /^[A-Za-z_]\w{0,40}$/.test(step))
+    .slice(0, mostSteps);
+  const others = steps.flatMap((step) => sameThings.filter((names) => names.includes(step)).flat());
+  const candidates = withoutRepeats([...steps, ...others]);
+  if (candidates.length === 0) return undefined;
+  const watched = compileWatchedKeys(candidates);
+  const scan = body.length <= oneSliceBytes ? scanJson(body, watched) : await scanJsonSliced(body, watched);
+  // The client's own names first: names of other services may be listed before them.
+  return scan.ok ? candidates.find((name) => scan.fields.get(name) !== undefined) : undefined;
+}
+
+/** Names that differ only in case count as one. */
+function withoutRepeats(names: readonly string[]): string[] {
+  const byFolded = new Map<string, string>();
+  for (const name of names) {
+    const folded = name.toUpperCase();
+    if (!byFolded.has(folded)) byFolded.set(folded, name);
+  }
+  return [...byFolded.values()].slice(0, mostNames);
+}

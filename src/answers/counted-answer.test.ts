@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Client, Source } from '../../test/support/upstreams/answer-source.ts';
+import { withoutUsageEvent } from './counted-answer.ts';
+
+const text = 'data: {"choices":[{"text":"a"}],"usage":null}\n\n';
+const count = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}';
+
+function open() {
+  const source = new Source();
+  const answer = withoutUsageEvent(source);
+  const client = new Client();
+  answer.take(client);
+  return { source, answer, client };
+}
+
+test('an event with only usage is counted and left out, across any chunks', () => {
+  for (let cut = 1; cut < count.length; cut += 1) {
+    const { source, answer, client } = open();
+    source.send(text, count.slice(0, cut), `${count.slice(cut)}\n\ndata: [DONE]\n\n`);
+    source.end();
+    assert.equal(client.text, `${text}data: [DONE]\n\n`);
+    assert.equal(answer.countedApart?.totalTokens, 4);
+  }
+});
+
+test('the usage event is left out even if the stream ends before its empty line', () => {
+  for (const end of [(source: Source) => source.end(), (source: Source) => source.sink?.onBroken({} as never)]) {
+    const { source, answer, client } = open();
+    source.send(text, count);
+    end(source);
+    assert.deepEqual([client.text, answer.countedApart?.totalTokens, client.endings], [text, 4, 1]);
+  }
+});
+
+test('an unfinished event without usage is passed on as the upstream sent it', () => {
+  const { source, answer, client } = open();
+  source.send(text, 'data: {"choices":[{"text":"b"}]');
+  source.end();
+  assert.equal(client.text, `${text}data: {"choices":[{"text":"b"}]`);
+  assert.equal(answer.countedApart, undefined);
+});

@@ -1,0 +1,111 @@
+/** A stream whose usage event the gateway requested: reads that event and removes it from what the client gets. */
+
+import { Buffer } from 'node:buffer';
+import type { Usage } from '../core/accounting/usage.ts';
+import type { Answer, Failure } from '../core/outcome.ts';
+import { EventStream } from '../lib/event-stream.ts';
+import { codingsOf, headerValue } from '../lib/raw-headers.ts';
+import { usageIn } from '../plan/usage/usage-reader.ts';
+import { PassingAnswer } from './passing-answer.ts';
+import { EventEnds } from './seen-events.ts';
+
+/** The event is far shorter; a longer event is not awaited. */
+const mostHeldBytes = 64 * 1024;
+const usageKey = Buffer.from('"usage"');
+const nothing = Buffer.alloc(0);
+
+/** Returns the answer itself where it is no readable stream of events. */
+export function withoutUsageEvent(answer: Answer): Answer {
+  const isStream = /^text\/event-stream\b/i.test(headerValue(answer.headers, 'content-type') ?? '');
+  const isReadable = isStream && answer.status === 200 && codingsOf(answer.headers).length === 0;
+  return isReadable ? new CountedAnswer(answer) : answer;
+}
+
+class CountedAnswer extends PassingAnswer {
+  countedApart: Usage | undefined = undefined;
+
+  readonly #ends = new EventEnds();
+  /** The beginning of an incomplete event. */
+  #held: Buffer = nothing;
+  /** An event too long to hold is passing. */
+  #isPassing = false;
+
+  constructor(answer: Answer) {
+    super(answer, withoutLength(answer.headers));
+  }
+
+  override onChunk(chunk: Buffer): boolean {
+    const heldBytes = this.#held.length;
+    const bytes = heldBytes === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = nothing;
+    let isOpen = true;
+    /** Offsets of the first byte not yet passed on, and of the current event. */
+    let from = 0;
+    let start = 0;
+    for (const endInChunk of this.#ends.in(chunk)) {
+      const end = heldBytes + endInChunk;
+      const isLeftOut = !this.#isPassing && this.#isCount(bytes.subarray(start, end));
+      this.#isPassing = false;
+      if (isLeftOut) {
+        isOpen = this.handOn(bytes.subarray(from, start)) && isOpen;
+        from = end;
+      }
+      start = end;
+    }
+    if (!this.#isPassing && bytes.length - start <= mostHeldBytes) {
+      this.#held = bytes.subarray(start);
+      return this.handOn(bytes.subarray(from, start)) && isOpen;
+    }
+    this.#isPassing = true;
+    return this.handOn(bytes.subarray(from)) && isOpen;
+  }
+
+  override onEnd(trailers: readonly string[]): void {
+    this.#release();
+    this.sink?.onEnd(trailers);
+  }
+
+  override onBroken(failure: Failure): void {
+    this.#release();
+    this.sink?.onBroken(failure);
+  }
+
+  /** An incomplete event at the end is the upstream's own. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = nothing;
+    if (!this.#isCount(held)) this.handOn(held);
+  }
+
+  /** Whether it has usage and no choice; the usage is kept. */
+  #isCount(event: Buffer): boolean {
+    if (!event.includes(usageKey)) return false;
+    const data = countIn(event);
+    if (data === undefined) return false;
+    this.countedApart = usageIn(Buffer.from(data)) ?? this.countedApart;
+    return true;
+  }
+}
+
+/** The data of an event with usage and no choice. */
+function countIn(event: Buffer): string | undefined {
+  try {
+    const events = new EventStream();
+    const [read] = [...events.push(event), ...events.end()];
+    if (read === undefined) return undefined;
+    const { choices, usage } = JSON.parse(read.data);
+    const isCount = Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null;
+    return isCount ? read.data : undefined;
+  } catch {
+    return undefined; // no event, or its data is no JSON
+  }
+}
+
+/** The removed event is not part of the length. */
+function withoutLength(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!/^content-length$/i.test(headers[i] ?? '')) kept.push(headers[i] ?? '', headers[i + 1] ?? '');
+  }
+  return kept;
+}

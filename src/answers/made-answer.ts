@@ -1,0 +1,106 @@
+/** A response whose body was made by the gateway. */
+
+import type { Buffer } from 'node:buffer';
+import type { Usage } from '../core/accounting/usage.ts';
+import type { Answer, AnswerSink } from '../core/outcome.ts';
+import type { Translated } from '../core/translation.ts';
+import { isWritable } from '../wire/head-writer.ts';
+
+interface MadeParts {
+  readonly status: number;
+  readonly statusText: string;
+  /** Names and values in turn, without headers of framing or content. */
+  readonly headers: readonly string[];
+  readonly sentAtMs: number;
+  readonly firstByteAtMs: number;
+  readonly body: Buffer;
+  /** Default `application/json`. */
+  readonly contentType?: string;
+  /** Undefined for the upstream's own bytes, already read. */
+  readonly translated: Translated | undefined;
+  readonly ignored?: readonly string[] | undefined;
+  /** Usage counted before it was rewritten. */
+  readonly countedApart?: Usage | undefined;
+  readonly meantStatus?: number | undefined;
+}
+
+const json = 'application/json';
+
+/** The upstream's content type for rewritten JSON, with its charset if that is UTF-8. */
+export function jsonTypeLike(type: string | undefined): string {
+  const [charset] = /(?<=;\s*)charset="?utf-?8"?(?=\s*(?:;|$))/i.exec(type ?? '') ?? [];
+  return charset === undefined ? json : `${json}; ${charset}`;
+}
+
+export class WholeMadeAnswer implements Answer {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: readonly string[];
+  readonly sentAtMs: number;
+  readonly firstByteAtMs: number;
+  readonly waiting: readonly Buffer[];
+  readonly ended = true;
+  readonly broken = undefined;
+  readonly translated: Translated | undefined;
+  readonly ignored: readonly string[] | undefined;
+  readonly countedApart: Usage | undefined;
+  readonly meantStatus: number | undefined;
+  readonly #body: Buffer;
+
+  constructor({
+    contentType = json,
+    status,
+    statusText,
+    headers,
+    sentAtMs,
+    firstByteAtMs,
+    body,
+    translated,
+    ignored,
+    countedApart,
+    meantStatus,
+  }: MadeParts) {
+    this.status = status;
+    this.statusText = statusText;
+    // A stored answer's type may be anything.
+    const type = isWritable(contentType) ? contentType : json;
+    this.headers = [...headers, 'content-type', type, 'content-length', String(body.length)];
+    this.sentAtMs = sentAtMs;
+    this.firstByteAtMs = firstByteAtMs;
+    this.waiting = [body];
+    this.translated = translated;
+    this.ignored = ignored;
+    this.countedApart = countedApart;
+    this.meantStatus = meantStatus;
+    this.#body = body;
+  }
+
+  get bytes(): number {
+    return this.#body.length;
+  }
+
+  take(sink: AnswerSink): void {
+    sink.onChunk(this.#body);
+    sink.onEnd([]);
+  }
+
+  resume(): void {
+    // All is here already.
+  }
+
+  cancel(): void {
+    // Nothing is running.
+  }
+}
+
+/** Headers about the upstream's body, which is not the client's. */
+const ofTheBody =
+  /^(?:content-(?:type|length|encoding|md5|digest|range|language|location|disposition)|digest|repr-digest|etag|last-modified|accept-ranges|trailer)$/i;
+
+export function withoutBodyHeaders(raw: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    if (!ofTheBody.test(raw[i] ?? '')) kept.push(raw[i] ?? '', raw[i + 1] ?? '');
+  }
+  return kept;
+}

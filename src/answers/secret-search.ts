@@ -1,0 +1,69 @@
+/** The search for an upstream's credentials, prepared once per credential. */
+
+import { Buffer } from 'node:buffer';
+import { setImmediate as nextSlice } from 'node:timers/promises';
+import type { TargetLease } from '../core/dispatch.ts';
+import type { Credential } from '../core/snapshot.ts';
+import { NeedleSearch } from '../lib/secrets/needle-search.ts';
+import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../lib/secrets/secret-spellings.ts';
+import { layersOf } from '../lib/secrets/unescape.ts';
+
+/** Unescaping a longer text gets its own time slice. */
+const oneSliceBytes = 512 * 1024;
+
+/** Each search is compiled at the first answer of its kind: most upstreams never answer with an error. */
+export class SecretSearch {
+  /** Values that a signer made of its secret; another array whenever there are new ones. */
+  readonly made: readonly string[] | undefined;
+  readonly #secrets: readonly string[];
+  #inErrors: NeedleSearch | undefined = undefined;
+  #inSuccesses: NeedleSearch | undefined = undefined;
+
+  constructor(secrets: readonly string[], made?: readonly string[]) {
+    this.made = made;
+    const long = made?.filter((secret) => Buffer.byteLength(secret) >= shortestSecretBytes) ?? [];
+    this.#secrets = [...secrets, ...long];
+  }
+
+  get inErrors(): NeedleSearch {
+    this.#inErrors ??= new NeedleSearch(this.#secrets.flatMap(spellingsInErrors));
+    return this.#inErrors;
+  }
+
+  get inSuccesses(): NeedleSearch {
+    this.#inSuccesses ??= new NeedleSearch(this.#secrets.flatMap(spellingsInSuccesses));
+    return this.#inSuccesses;
+  }
+}
+
+const searches = new WeakMap<Credential, SecretSearch>();
+
+/** The upstream's credentials, and values made of one of them to sign the call. */
+export function searchFor({ candidate, credential }: TargetLease): SecretSearch {
+  const made = credential.signer?.secrets?.();
+  let search = searches.get(credential);
+  if (search === undefined || search.made !== made) {
+    search = new SecretSearch(candidate.target.upstream.secrets, made);
+    searches.set(credential, search);
+  }
+  return search;
+}
+
+/** Whether a text contains a secret, unchanged or after unescaping. */
+export function repeats(text: Buffer, needles: NeedleSearch): boolean {
+  for (const layer of layersOf(text)) if (needles.find(layer) !== -1) return true;
+  return false;
+}
+
+/** The same in time slices. */
+export async function repeatsSliced(text: Buffer, needles: NeedleSearch): Promise<boolean> {
+  for (const layer of layersOf(text)) {
+    if (needles.find(layer) !== -1) return true;
+    if (layer.length > oneSliceBytes) await nextSlice();
+  }
+  return false;
+}
+
+export function toLatin1(fields: readonly string[]): Buffer {
+  return Buffer.from(fields.join('\n'), 'latin1');
+}

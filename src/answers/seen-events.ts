@@ -1,0 +1,73 @@
+/** Transforms an event stream for the client, and counts usage from the original. */
+
+import type { Buffer } from 'node:buffer';
+import type { Answer, Failure } from '../core/outcome.ts';
+import { Unfit } from '../core/translation.ts';
+import { EventStreamError } from '../lib/event-stream.ts';
+import { JsonTextError } from '../lib/json/json-text.ts';
+import type { UsageObserver } from '../plan/usage/usage.ts';
+import { EventAnswer } from './event-answer.ts';
+import { inside, toFailure } from './translation-faults.ts';
+
+export abstract class SeenEventAnswer extends EventAnswer {
+  /** Reads the original events; subclasses do not push converted ones into it. */
+  readonly observer: UsageObserver;
+
+  readonly #seen: UsageObserver;
+
+  /** `seen` gets the original events. */
+  constructor(answer: Answer, contentType: string, seen: UsageObserver) {
+    super(answer, contentType);
+    this.#seen = seen;
+    this.observer = {
+      push: () => undefined,
+      finish: (cut) => seen.finish(cut),
+      decodedLength: () => seen.decodedLength(),
+      written: () => seen.written(),
+      pictures: () => undefined,
+    };
+  }
+
+  get ignored(): readonly string[] | undefined {
+    return this.answer.ignored;
+  }
+
+  get countedApart(): Answer['countedApart'] {
+    return this.answer.countedApart;
+  }
+
+  override onChunk(chunk: Buffer): boolean {
+    if (!this.isOver) this.#seen.push(chunk);
+    return super.onChunk(chunk);
+  }
+
+  protected failureOf(error: unknown): Failure {
+    if (error instanceof Unfit) return toFailure(error);
+    const isNoStream = error instanceof JsonTextError || error instanceof EventStreamError;
+    return isNoStream ? toFailure(new Unfit(`its stream cannot be read: ${error.message}`)) : inside(error);
+  }
+}
+
+/** Finds the ends of events in pieces of a stream: after each empty line, with any line ends. */
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+export class EventEnds {
+  #isAtLineStart = true;
+  #isBehindReturn = false;
+
+  /** Counted from the beginning of the chunk. */
+  *in(chunk: Buffer): Generator<number> {
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
+      const endsReturn = this.#isBehindReturn && byte === LINE_FEED;
+      this.#isBehindReturn = byte === CARRIAGE_RETURN;
+      // The line feed of a CRLF whose CR counted already.
+      if (endsReturn) continue;
+      const isLineEnd = byte === LINE_FEED || byte === CARRIAGE_RETURN;
+      if (isLineEnd && this.#isAtLineStart)
+        yield at + (byte === CARRIAGE_RETURN && chunk[at + 1] === LINE_FEED ? 2 : 1);
+      this.#isAtLineStart = isLineEnd;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+/** Judges an upstream's response: pass it to the client, retry, or fail over to another target. */
+
+import type { Answer, Failure } from '../core/outcome.ts';
+import type { ErrorWireFormat } from '../core/translation.ts';
+import { JsonTextError, JsonTooMuch, parseJson } from '../lib/json/json-text.ts';
+import { codingsOf, headerValue } from '../lib/raw-headers.ts';
+import { parseRetryAfterMs } from '../lib/retry-after.ts';
+
+export type Verdict =
+  /** For the client, including an error caused by the client. */
+  | 'serves'
+  /** Too many calls; nothing was executed. */
+  | 'limited'
+  /** The credential is refused, or its account is empty; nothing was executed. */
+  | 'rejected'
+  /** It failed; something may have been executed. */
+  | 'failed'
+  /** It is not ready yet; nothing was executed. */
+  | 'loading'
+  /** The connection broke before the first byte of the body. */
+  | 'broken'
+  /** A redirect, which is never followed. */
+  | 'redirects';
+
+const rejections: ReadonlySet<number> = new Set([401, 402, 403]);
+
+/** `statuses` are those with a special meaning in a family, and what they mean. */
+const asTheyAre: Readonly<Record<number, number>> = {};
+
+export function verdictOn(
+  { status, meantStatus: meant = status, isLoading, broken, waiting }: Answer,
+  statuses: Readonly<Record<number, number>> = asTheyAre,
+): Verdict {
+  if (isLoading === true) return 'loading';
+  const meantStatus = statuses[meant] ?? meant;
+  if (meantStatus >= 500) return 'failed';
+  if (meantStatus === 429) return 'limited';
+  if (rejections.has(meantStatus)) return 'rejected';
+  if (meantStatus >= 300 && meantStatus < 400 && meantStatus !== 304) return 'redirects';
+  return broken !== undefined && meantStatus < 300 && waiting.length === 0 ? 'broken' : 'serves';
+}
+
+/** The cooldown that the answer asks for. */
+export function cooldownAskedForMs(answer: Answer, nowEpochMs: number, errors?: ErrorWireFormat): number | undefined {
+  const inMs = headerValue(answer.headers, 'retry-after-ms');
+  if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
+  const inHeader = parseRetryAfterMs(headerValue(answer.headers, 'retry-after'), nowEpochMs);
+  return inHeader ?? (errors?.retryAfterS === undefined ? undefined : cooldownInBodyMs(answer, errors));
+}
+
+/** An error that gives a time to wait is shorter. */
+const mostBytes = 16 * 1024;
+
+function cooldownInBodyMs(
+  { ended, waiting, headers, status }: Answer,
+  { retryAfterS }: ErrorWireFormat,
+): number | undefined {
+  const [body] = waiting;
+  const isRead = ended && waiting.length === 1 && (status === 429 || status === 503) && codingsOf(headers).length === 0;
+  if (!isRead || body === undefined || body.length > mostBytes) return undefined;
+  try {
+    const seconds = retryAfterS?.(parseJson(body));
+    return seconds === undefined ? undefined : seconds * 1_000;
+  } catch (error) {
+    if (error instanceof JsonTextError || error instanceof JsonTooMuch) return undefined;
+    throw error;
+  }
+}
+
+export const redirected: Omit<Failure, 'cause'> = {
+  code: 'upstream_protocol_error',
+  message:
+    'The upstream answered with a redirect, which is never followed; the operator must set its base_url to the final address.',
+};

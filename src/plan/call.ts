@@ -1,0 +1,284 @@
+/** Lists the targets that may serve a request, and writes the call to each. Pure: no clock, no I/O. */
+
+import { Buffer } from 'node:buffer';
+import type { Reservation } from '../core/accounting/spending.ts';
+import { type CallBody, withSpan } from '../core/call-body.ts';
+import type { Candidate, RoutePlan, TargetLease } from '../core/dispatch.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Exchange } from '../core/exchange.ts';
+import type { Offer } from '../core/family.ts';
+import type { Remembered } from '../core/lists.ts';
+import { upstreamNameOf } from '../core/model-name.ts';
+import type { ObjectRecords } from '../core/operations/row.ts';
+import type { Answer, AnswerForm, Call, Failure, Listening } from '../core/outcome.ts';
+import { type Query, withQuery } from '../core/query.ts';
+import type { RequestHeaders } from '../core/request-headers.ts';
+import type { Route } from '../core/route.ts';
+import { needsScoring, type RawAsked } from '../core/scores.ts';
+import type { Credential, ResolvedModel, Target } from '../core/snapshot.ts';
+import type { Translation } from '../core/translation.ts';
+import { textOf } from '../lib/json/json-scan.ts';
+import type { NamedAgain } from './named-again.ts';
+import { type OtherModel, queryAt, renamedAt } from './other-models.ts';
+import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from './question.ts';
+import { sendable, uncompressed, upstreamHeaders, upstreamLines, withoutHeader } from './request-head.ts';
+import { timeoutsOf } from './route-plan.ts';
+
+interface CallAbout {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly behind: string;
+  readonly query: Query;
+  /** The body of a call made by the gateway, as received. */
+  readonly body?: CallBody;
+}
+
+export interface Plan {
+  readonly exchange: Exchange;
+  readonly route: Route;
+  readonly question: Question;
+  readonly resolved: ResolvedModel;
+  readonly clientHeaders: RequestHeaders;
+  readonly routePlan: RoutePlan;
+  /** The only credential allowed, if the request names an object of its account. */
+  readonly credential: Credential | undefined;
+  /** In place of the exchange's own, for work that is done even if the client leaves. */
+  readonly client?: Listening;
+  /** For a call about a stored object: the part after the path where such objects are created. */
+  readonly about?: CallAbout;
+  /** If the model is in the path: the fields of the body that name it too. */
+  readonly namedAgain?: readonly NamedAgain[] | undefined;
+  /** Further models that the request names. */
+  readonly others?: readonly OtherModel[] | undefined;
+  /** Appended to the path of the call. */
+  readonly query: Query;
+  /** On the monotonic clock: one deadline for all attempts. */
+  readonly deadlineMs: number;
+  readonly reservation: Reservation;
+  /** The gateway reads the answer and writes another one for the client. */
+  readonly isRead?: boolean;
+  /** The stream is rewritten, with the usage that the gateway asks for. */
+  readonly isCountRead?: boolean;
+  /** The fields with IDs of objects that the upstream stores; undefined if it stores none. */
+  readonly records: ObjectRecords | undefined;
+  /** The answer only acknowledges background work. */
+  readonly inBackground: boolean;
+  /** Reads a good answer whole; another target is called if it does not match the request. */
+  readonly judge?: (answer: Answer, lease: TargetLease) => Promise<Judged>;
+  /** For a list whose model remembers items: those that were found. */
+  readonly remembered?: Remembered | undefined;
+  /** It asks for a part of a list. */
+  readonly isPart?: true;
+  /** It is sent only if it need not wait for a slot; throws `NoFreeSlot` else. */
+  readonly isOnlyAtOnce?: boolean;
+}
+
+export class NoFreeSlot extends Error {}
+
+export type Judged = { readonly answer: Answer } | { readonly failure: Failure };
+
+/** Undefined if the bytes pass unchanged. */
+export function translationFor({ question, exchange }: Plan, { target, offer }: Candidate): Translation | undefined {
+  const { translation } = offer;
+  // The operator's defaults apply to every request.
+  if (translation?.isNeeded === undefined || Object.keys(target.defaults).length > 0) return translation;
+  const { body, scan } = question;
+  const { shape } = exchange;
+  const { tokenIds, scores } = target;
+  if (scores !== undefined && needsScoring(scores, rawAskedIn(question))) return translation;
+  return translation.isNeeded({ body, fields: scan.fields, shape, tokenIds }) ? translation : undefined;
+}
+
+/** Whether the client wants the reranker's raw scores. */
+export function rawAskedIn({ body, scan }: Question): RawAsked {
+  const field = scan.fields.get('raw_scores');
+  if (field === undefined || field.kind === 'null') return undefined;
+  return field.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : 'unclear';
+}
+
+/** `isPlain`: the headers are final. */
+export function writeCall(asked: Plan, lease: TargetLease, client: Listening, isPlain = false): Call {
+  const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, lease);
+  const { route, question } = plan;
+  const { target, lifted, offer } = lease.candidate;
+  if (plan.about !== undefined) return toCallAbout(plan, lease, client, plan.about);
+  const insertIfAbsent = lifted || (route.model.from === 'body' && offer.namesNoModel !== true);
+  const name = nameAt(target, plan.resolved);
+  const { namedAgain } = plan;
+  const form = formOf(plan);
+  if (namedAgain !== undefined)
+    return toCall(plan, lease, client, withNames(question.body, namedAgain, name, lease), form);
+  const field = modelFieldOf(route) ?? 'model';
+  const written = nameInBody(lease.candidate, plan.resolved);
+  return toCall(plan, lease, client, withModel(question, written, insertIfAbsent ? field : undefined), form, isPlain);
+}
+
+/** The required form of a good answer whose bytes pass; undefined if any is allowed, or it is read whole. */
+function formOf({ route, question, exchange, judge }: Plan): AnswerForm | undefined {
+  const { row } = route;
+  if (route.own !== undefined || judge !== undefined || row.answers.includes('audio')) return undefined;
+  const isStream = row.mayStream && (route.streams !== undefined || exchange.estimate?.isStream === true);
+  if (isStream) return 'json or events';
+  return row.answers.includes('text') ? transcriptForm(question) : 'json';
+}
+
+/** By `response_format`. If it is absent, many services have a default of their own. */
+function transcriptForm({ body, scan }: Question): AnswerForm | undefined {
+  const format = scan.fields.get('response_format');
+  if (format?.kind !== 'string') return 'json or text';
+  return textOf(body, format).includes('json') ? 'json' : undefined;
+}
+
+/** With the target's names for the further models. */
+function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { target } }: TargetLease): Plan {
+  const { question, moved } = renamedAt(plan.question, others, target, modelFieldOf(plan.route) ?? 'model');
+  const namedAgain = plan.namedAgain?.map((one) => ({ ...one, start: moved(one.start), end: moved(one.end) }));
+  return { ...plan, question, namedAgain, query: queryAt(plan.query, others, target) };
+}
+
+/** The question as a translation reads it. */
+export const questionFor = ({ question, others, route }: Plan, { candidate: { target } }: TargetLease): Question =>
+  others === undefined ? question : renamedAt(question, others, target, modelFieldOf(route) ?? 'model').question;
+
+const nothing = Buffer.alloc(0);
+
+/** A call whose body is made by a translation. */
+export function writeBodilessCall(plan: Plan, lease: TargetLease, client: Listening): Call {
+  checkOtherSpelling(plan.question);
+  return toCall(plan, lease, client, nothing);
+}
+
+function toCall(
+  plan: Plan,
+  lease: TargetLease,
+  client: Listening,
+  body: CallBody,
+  form?: AnswerForm,
+  isPlain = false,
+): Call {
+  const { exchange, route } = plan;
+  const { target, offer, path } = lease.candidate;
+  const { upstream } = target;
+  const upstreamName = nameAt(target, plan.resolved);
+  const { credential } = lease;
+  const own = offer.asChat === true && credential.chatHeaders ? { headers: credential.chatHeaders } : credential;
+  const headers = isPlain ? noHeaders : headersFor(plan, lease, own, upstreamName);
+  return {
+    method: route.own?.method ?? 'POST',
+    upstream,
+    offer,
+    path: withQuery(path ?? upstream.pathPrefix + toPath(offer, upstreamName, route.verb), plan.query),
+    headers,
+    lines: isPlain ? upstreamLines(exchange, own, upstream, plan.clientHeaders) : undefined,
+    body,
+    timeouts: timeoutsOf(upstream, route),
+    deadlineMs: plan.deadlineMs,
+    client,
+    end: lease,
+    isOnce: !plan.routePlan.replayable,
+    form,
+  };
+}
+
+const noHeaders: readonly string[] = [];
+
+function headersFor(
+  plan: Plan,
+  lease: TargetLease,
+  own: Pick<Credential, 'headers'>,
+  upstreamName: string,
+): readonly string[] {
+  const { exchange, route, records, isRead, clientHeaders } = plan;
+  const { target } = lease.candidate;
+  const trace = exchange.trace?.calling(lease, target);
+  const all = upstreamHeaders(exchange, own, target.upstream, clientHeaders, trace);
+  const headers = headersOf(plan, all, upstreamName);
+  // A compressed body could not be read as it passes.
+  return records === undefined && isRead !== true && route.own?.usage === undefined ? headers : uncompressed(headers);
+}
+
+/** If a header names the model, it gets the upstream's name for it. */
+function headersOf({ route: { own } }: Plan, headers: string[], upstreamName: string): string[] {
+  if (own === undefined) return headers;
+  const fitting = own.method === 'GET' ? withoutHeader(headers, 'content-type') : headers;
+  if (own.model.from !== 'header') return fitting;
+  const { name } = own.model;
+  return [...withoutHeader(fitting, name), name, sendable(name, upstreamName)];
+}
+
+/** Inserted before the query of the path. */
+export function behindPath(path: string, behind: string): string {
+  const at = path.indexOf('?');
+  return at === -1 ? path + behind : path.slice(0, at) + behind + path.slice(at);
+}
+
+/** Usually without a body: the path names the object. */
+function toCallAbout(plan: Plan, lease: TargetLease, client: Listening, about: CallAbout): Call {
+  const call = toCall(plan, lease, client, about.body ?? nothing);
+  return {
+    ...call,
+    method: about.method,
+    path: withQuery(behindPath(call.path, about.behind), about.query),
+    headers: about.body === undefined ? withoutHeader(call.headers, 'content-type') : call.headers,
+  };
+}
+
+/** The upstream's name for the requested model. */
+export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
+  return upstreamNameOf(model, matched);
+}
+
+/** The same as in its bodies. */
+export function nameInBody({ target, offer }: Candidate, resolved: ResolvedModel): string {
+  const name = nameAt(target, resolved);
+  return offer.resource === undefined ? name : offer.resource(name);
+}
+
+/** The name as one encoded segment, or as those of its resource; one that the operator wrote must not lead to another path either. */
+export function toPath({ path, resource }: Pick<Offer, 'path' | 'resource'>, upstreamName: string, verb = ''): string {
+  if (!path.includes('{model}')) return path;
+  const segments = resource === undefined ? [upstreamName] : resource(upstreamName).split('/');
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    throw new GatewayError('model_not_found', { param: 'model' });
+  }
+  const encoded = segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/');
+  return path.replace('{verb}', () => verb).replace('{model}', () => encoded);
+}
+
+/** The body with the upstream's name for the model; every other byte is unchanged. */
+function withModel(question: Question, upstreamName: string, insertAs: string | undefined): CallBody {
+  const { body, scan, modelField, form } = question;
+  if (form !== undefined) return withNameOf(form, upstreamName, insertAs !== undefined);
+  if (modelField !== undefined) {
+    if (modelNameOf(question) === upstreamName) return body;
+    return withSpan(body, modelField.start, modelField.end, JSON.stringify(upstreamName));
+  }
+  if (insertAs === undefined) return body;
+  checkOtherSpelling(question, insertAs);
+  const field = `${JSON.stringify(insertAs)}:${JSON.stringify(upstreamName)}${scan.empty ? '' : ','}`;
+  return withSpan(body, scan.insertAt, scan.insertAt, field);
+}
+
+function withNameOf({ body, model }: Form, upstreamName: string, mayAdd: boolean): CallBody {
+  if (model === undefined) return body;
+  const { start, end, missing } = model;
+  if (missing === undefined) return withSpan(body, start, end, upstreamName);
+  return mayAdd ? withSpan(body, start, end, missing.before + upstreamName + missing.after) : body;
+}
+
+/** Writes the upstream's name wherever the body names the model that is in the path too, in that service's own format. */
+function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { candidate }: TargetLease): CallBody {
+  const { resource = (one: string) => one } = candidate.offer;
+  const meant = resource(name);
+  let written: CallBody = body;
+  for (const { start, end, text } of named.toReversed()) {
+    if (text !== name && text !== meant && resource(text) !== meant) {
+      written = withSpan(written, start, end, JSON.stringify(meant));
+    }
+  }
+  return written;
+}
+
+/** An upstream that reads "Model" as "model" would use the client's name, not the gateway's. */
+function checkOtherSpelling({ scan, modelField }: Question, name = 'model'): void {
+  if (modelField === undefined && scan.foldedOnly.includes(name)) throw duplicate(name);
+}

@@ -1,0 +1,34 @@
+/** What a request asks the upstream to store: objects of its own, and work in the background. */
+
+import { GatewayError } from '../core/errors.ts';
+import type { Route } from '../core/route.ts';
+import type { Plan } from './call.ts';
+import type { Question } from './question.ts';
+
+const LOWER_F = 0x66;
+const LOWER_T = 0x74;
+
+/** Whether the request only starts background work. Throws where that could not be polled. */
+export function isInBackground({ body, scan }: Question, records: Plan['records']): boolean {
+  const field = scan.fields.get('background');
+  if (field === undefined || body[field.start] !== LOWER_T) return false;
+  if (records?.isFollowed === true) return true;
+  if (records !== undefined) {
+    throw new GatewayError('unsupported_parameter', {
+      param: 'background',
+      message: 'An interaction cannot be made in the background, as nobody would know its end; leave "background" out.',
+    });
+  }
+  throw new GatewayError('unsupported_parameter', {
+    param: 'background',
+    message:
+      'An answer that is made in the background is kept until it is fetched; leave "store" out, or "background".',
+  });
+}
+
+/** Whether the upstream stores something of it: most do unless the client forbids it. */
+export function recordsOf({ body, scan }: Question, { row: { records } }: Route): Plan['records'] {
+  if (records === undefined) return undefined;
+  const field = scan.fields.get(records.unless);
+  return field !== undefined && body[field.start] === LOWER_F ? undefined : records;
+}

@@ -1,0 +1,378 @@
+/** Finds the upstream's usage in the kept parts of a response, without parsing the rest. */
+
+import { Buffer } from 'node:buffer';
+import type { Usage } from '../../core/accounting/usage.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
+import { type Excerpt, headBytes, tailBytes } from './excerpt.ts';
+import { googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
+
+/** Where usage is: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
+const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
+type Key = (typeof keys)[number];
+
+const watched = compileWatchedKeys(keys);
+const watchedMessage = compileWatchedKeys(['message']);
+const quotedKeys: Readonly<Record<Key, Buffer>> = {
+  usage: Buffer.from('"usage"'),
+  meta: Buffer.from('"meta"'),
+  duration: Buffer.from('"duration"'),
+  usageMetadata: Buffer.from('"usageMetadata"'),
+};
+const openingBrace = Buffer.from('{');
+/** The text before usage in an object of its event. */
+const inner = {
+  response: { opening: Buffer.from('{"response":{'), watched: compileWatchedKeys(['response']) },
+  delta: { opening: Buffer.from('{"delta":{'), watched: compileWatchedKeys(['delta']) },
+  interaction: { opening: Buffer.from('{"interaction":{'), watched: compileWatchedKeys(['interaction']) },
+} as const;
+
+const LINE_FEED = 0x0a;
+const BACKSLASH = 0x5c;
+const eventField = 'data:';
+/** Limit of usage after its key in the head: all are far shorter. */
+const longestCountBytes = 1024;
+
+/** The usage in an answer that is one JSON object. The end of a truncated answer proves nothing, its head does. */
+export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
+  if (!cut) {
+    const usage = anyInTail(excerpt.tail());
+    if (usage !== null || excerpt.tailIsWhole) return usage;
+  }
+  return anyInHead(excerpt.head());
+}
+
+/** The same for a complete answer. */
+export function readWholeUsage(body: Buffer): Usage | null {
+  const tail = body.length <= tailBytes ? body : body.subarray(-tailBytes);
+  const usage = anyInTail(tail);
+  return usage !== null || tail === body ? usage : anyInHead(body.subarray(0, headBytes));
+}
+
+const anyInTail = (tail: Buffer): Usage | null => firstOf((key) => readFromTail(tail, key));
+const anyInHead = (head: Buffer): Usage | null => firstOf((key) => readFromHead(head, key));
+
+/** The last usage in a stream of events; a truncated stream is counted up to its end. */
+export function readEventUsage(excerpt: Excerpt): Usage | null {
+  const last = readLastEvent(excerpt);
+  return last === null ? null : toUsage('usage', last);
+}
+
+/** Counts of the last event override those in the first one's `message`, as they grow, except where they are absent or zero. */
+export function readMessageUsage(excerpt: Excerpt): Usage | null {
+  const merged = readFirstMessage(excerpt.head());
+  const last = readLastEvent(excerpt) ?? {};
+  for (const [name, value] of Object.entries(last)) if (hasContent(value)) merged[name] = value;
+  merged.output_tokens = last.output_tokens;
+  return toUsage('usage', merged);
+}
+
+const hasContent = (value: unknown): boolean =>
+  typeof value === 'number' ? value > 0 : typeof value === 'string' || isMapping(value) || Array.isArray(value);
+
+/** The usage in the `response` of the last event that has one. Earlier events may have null there. */
+export const readResponseUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'usage');
+
+/** In the `delta` of the last event that has one, as in Cohere's API. */
+export const readDeltaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'delta', 'usage');
+
+/** In the `meta` of the last `response`, as in Cohere's first API: in events or in lines. */
+export const readMetaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'meta');
+
+/** In the last `interaction`; where that is missing, in an earlier event. */
+export const readInteractionUsage = (excerpt: Excerpt): Usage | null =>
+  readInner(excerpt, 'interaction', 'usage') ?? readEventUsage(excerpt);
+
+/** The last usage in an object of its event or line, whose beginning may be lost. */
+function readInner(excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | 'meta'): Usage | null {
+  const tail = excerpt.tail();
+  const { opening, watched: watchedOuter } = inner[outer];
+  for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
+    if (tail[at - 1] === BACKSLASH) continue;
+    const lineEnd = tail.indexOf(LINE_FEED, at);
+    // As in a whole answer, but one level deeper.
+    const event = Buffer.concat([opening, tail.subarray(at, lineEnd === -1 ? tail.length : lineEnd)]);
+    const scan = scanJson(event, watchedOuter);
+    const field = scan.ok ? scan.fields.get(outer) : undefined;
+    if (field === undefined) continue;
+    const usage = readDocument(event.subarray(field.start, field.end), key);
+    if (usage !== null) return usage;
+  }
+  return null;
+}
+
+/** For streams whose events report what is known so far: the last value of each count. */
+export function readChunkUsage(excerpt: Excerpt): Usage | null {
+  const tail = excerpt.tail();
+  const key = quotedKeys.usageMetadata;
+  const merged: Count = {};
+  for (let at = tail.indexOf(key); at !== -1; ) {
+    const start = tail.lastIndexOf(LINE_FEED, at) + 1;
+    const end = tail.indexOf(LINE_FEED, at);
+    const line = tail.subarray(start, end === -1 ? tail.length : end);
+    const isBeginningLost = start === 0 && !excerpt.tailIsWhole;
+    const event = isBeginningLost ? undefined : dataOf(line);
+    const count = isBeginningLost ? countFromTail(line, 'usageMetadata') : event && countIn(event, 'usageMetadata');
+    for (const [name, value] of Object.entries(count ?? {})) {
+      if (typeof value === 'number' || hasContent(value)) merged[name] = value;
+    }
+    at = end === -1 ? -1 : tail.indexOf(key, end);
+  }
+  return toUsage('usageMetadata', merged);
+}
+
+function readFirstMessage(head: Buffer): Count {
+  const at = head.indexOf(quotedKeys.usage);
+  const end = head.indexOf(LINE_FEED, Math.max(at, 0));
+  const event =
+    at === -1 ? undefined : dataOf(head.subarray(head.lastIndexOf(LINE_FEED, at) + 1, end === -1 ? head.length : end));
+  if (event === undefined) return {};
+  const scan = scanJson(event, watchedMessage);
+  const field = scan.ok ? scan.fields.get('message') : undefined;
+  if (field?.kind !== 'object') return {};
+  return countIn(event.subarray(field.start, field.end), 'usage') ?? {};
+}
+
+function readLastEvent(excerpt: Excerpt): Count | null {
+  const tail = excerpt.tail();
+  for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; ) {
+    const start = tail.lastIndexOf(LINE_FEED, at) + 1;
+    const end = tail.indexOf(LINE_FEED, at);
+    // An event with a picture is longer than the kept part.
+    if (start === 0 && !excerpt.tailIsWhole) return countFromTail(end === -1 ? tail : tail.subarray(0, end), 'usage');
+    const event = dataOf(tail.subarray(start, end === -1 ? tail.length : end));
+    const count = event === undefined ? null : countIn(event, 'usage');
+    if (count !== null && toUsage('usage', count) !== null) return count;
+    at = start === 0 ? -1 : tail.lastIndexOf(quotedKeys.usage, start - 1);
+  }
+  return null;
+}
+
+/** The data of a line; undefined where it has none. */
+function dataOf(line: Buffer): Buffer | undefined {
+  return line.toString('latin1', 0, eventField.length) === eventField ? line.subarray(eventField.length) : undefined;
+}
+
+/** The usage in one whole JSON object. */
+export const usageIn = (document: Buffer): Usage | null => readDocument(document, 'usage');
+
+/**
+ * In a well-formed object, the text from a top-level key on is again an object if a brace is put before it; from a nested key on it is not, as it has
+ * a bracket too many. So a count inside a returned document is not mistaken for the answer's own.
+ */
+function countFromTail(tail: Buffer, key: Key): Count | null {
+  for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
+    if (tail[at - 1] === BACKSLASH) continue;
+    const count = countIn(Buffer.concat([openingBrace, tail.subarray(at)]), key);
+    if (count !== null && toUsage(key, count) !== null) return count;
+  }
+  return null;
+}
+
+function readFromTail(tail: Buffer, key: Key): Usage | null {
+  for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
+    const usage = tail[at - 1] === BACKSLASH ? null : readEnd(tail, at, key);
+    if (usage !== null) return usage;
+  }
+  return null;
+}
+
+/** Parsed ends of short answers: few differ, and the text from the key on determines the usage. */
+const knownEnds = new Map<string, Usage>();
+const mostKnownEnds = 1_000;
+const longestKnownEnd = 160;
+
+function readEnd(tail: Buffer, at: number, key: Key): Usage | null {
+  const end = tail.length - at <= longestKnownEnd ? tail.toString('latin1', at) : undefined;
+  const known = end === undefined ? undefined : knownEnds.get(end);
+  if (known !== undefined) return known;
+  const usage = readDocument(Buffer.concat([openingBrace, tail.subarray(at)]), key);
+  if (usage === null || end === undefined) return usage;
+  if (knownEnds.size >= mostKnownEnds) knownEnds.clear();
+  knownEnds.set(end, Object.freeze(usage));
+  return usage;
+}
+
+function readFromHead(head: Buffer, key: Key): Usage | null {
+  const at = head.lastIndexOf(quotedKeys[key]);
+  if (at === -1) return null;
+  const start = head.subarray(0, at + longestCountBytes);
+  const field = scanJsonHead(start, watched).get(key);
+  const count = field === undefined ? null : toCount(start.subarray(field.start, field.end));
+  return count === null ? null : toUsage(key, count);
+}
+
+function readDocument(document: Buffer, key: Key): Usage | null {
+  const count = countIn(document, key);
+  return count === null ? null : toUsage(key, count);
+}
+
+type Count = Record<string, unknown>;
+
+function countIn(document: Buffer, key: Key): Count | null {
+  const scan = scanJson(document, watched);
+  const field = scan.ok ? scan.fields.get(key) : undefined;
+  return field === undefined ? null : toCount(document.subarray(field.start, field.end));
+}
+
+function toCount(raw: Buffer): Count | null {
+  const count: unknown = JSON.parse(raw.toString());
+  if (isMapping(count)) return count;
+  return typeof count === 'number' || typeof count === 'string' ? { duration: count } : null;
+}
+
+function toUsage(key: Key, count: Count): Usage | null {
+  const usage = readings[key](count);
+  return isEmpty(usage) ? null : usage;
+}
+
+const isEmpty = (usage: Usage): boolean =>
+  usage.promptTokens === null &&
+  usage.completionTokens === null &&
+  usage.totalTokens === null &&
+  usage.searchUnits === null &&
+  Object.values(usage).every((value) => value === null);
+
+const secondsIn = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+
+/** The length of a recording in whole transcriptions; a text in some. */
+function fromDuration({ duration }: Count): Usage {
+  const seconds = secondsIn(typeof duration === 'string' ? Number(duration) : duration);
+  return { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null, seconds };
+}
+
+const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
+  usage: fromUsage,
+  meta: fromMeta,
+  duration: fromDuration,
+  usageMetadata: fromGoogle,
+};
+
+/** OpenAI's older and newer shapes, Anthropic's, and Cohere's chat; Voyage and Jina report only the total. */
+function fromUsage(usage: unknown): Usage {
+  if (countAt(usage, 'total_input_tokens') !== null) return fromInteraction(usage);
+  if (isMapping(fieldAt(usage, 'billed_units')) || isMapping(fieldAt(usage, 'tokens'))) return fromMeta(usage);
+  const apart = passesApart(usage);
+  const hit = plus(countAt(usage, 'cache_read_input_tokens'), apart?.hit);
+  const written = plus(countAt(usage, 'cache_creation_input_tokens'), apart?.written);
+  const input = plus(countAt(usage, 'input_tokens'), apart?.input);
+  const seconds = secondsIn(fieldAt(usage, 'seconds'));
+  const units = unitsIn(usage);
+  return {
+    // Anthropic counts cached tokens beside the others, other services within.
+    promptTokens: countAt(usage, 'prompt_tokens') ?? (input === null ? null : input + (hit ?? 0) + (written ?? 0)),
+    completionTokens: countAt(usage, 'completion_tokens') ?? plus(countAt(usage, 'output_tokens'), apart?.output),
+    totalTokens: countAt(usage, 'total_tokens'),
+    searchUnits: null,
+    cachedTokens:
+      countAt(fieldAt(usage, 'prompt_tokens_details'), 'cached_tokens') ??
+      countAt(fieldAt(usage, 'input_tokens_details'), 'cached_tokens') ??
+      // DeepSeek's name for it.
+      countAt(usage, 'prompt_cache_hit_tokens') ??
+      hit,
+    ...(written !== null && { cacheWriteTokens: written }),
+    ...(seconds !== null && { seconds }),
+    ...(units !== undefined && { units }),
+    ...(apart?.isOfOthers === true && { isOfOthers: true }),
+  };
+}
+
+interface Passes {
+  readonly input: number;
+  readonly output: number;
+  readonly hit: number;
+  readonly written: number;
+  readonly isOfOthers: boolean;
+}
+
+const ownPasses: ReadonlySet<unknown> = new Set(['message', 'compaction']);
+
+/** Passes of one answer outside Anthropic's sums: compacting the conversation, or calling another model. */
+function passesApart(usage: unknown): Passes | undefined {
+  const passes = fieldAt(usage, 'iterations');
+  if (!Array.isArray(passes)) return undefined;
+  const apart = passes.filter((pass) => fieldAt(pass, 'type') !== 'message');
+  if (apart.length === 0) return undefined;
+  const sumOf = (name: string): number => apart.reduce<number>((sum, pass) => sum + (countAt(pass, name) ?? 0), 0);
+  return {
+    input: sumOf('input_tokens'),
+    output: sumOf('output_tokens'),
+    hit: sumOf('cache_read_input_tokens'),
+    written: sumOf('cache_creation_input_tokens'),
+    isOfOthers: apart.some((pass) => !ownPasses.has(fieldAt(pass, 'type'))),
+  };
+}
+
+const plus = (count: number | null, more = 0): number | null =>
+  count === null && more === 0 ? null : (count ?? 0) + more;
+
+/** Google counts thoughts beside the output, and tool results beside the prompt; cached tokens are part of the prompt. */
+function fromGoogle(usage: unknown): Usage {
+  const prompt = countAt(usage, 'promptTokenCount');
+  const tools = countAt(usage, 'toolUsePromptTokenCount') ?? 0;
+  const written = countAt(usage, 'candidatesTokenCount');
+  const thoughts = countAt(usage, 'thoughtsTokenCount');
+  const totalTokens = countAt(usage, 'totalTokenCount');
+  const units = googleUnitsIn(usage);
+  const promptTokens = prompt === null ? null : prompt + tools;
+  // Where reasoning used up everything, there is no count of zero output.
+  const left = totalTokens === null || promptTokens === null ? null : Math.max(totalTokens - promptTokens, 0);
+  return {
+    promptTokens,
+    completionTokens: written === null && thoughts === null ? left : (written ?? 0) + (thoughts ?? 0),
+    totalTokens,
+    searchUnits: null,
+    cachedTokens: countAt(usage, 'cachedContentTokenCount'),
+    ...(units !== undefined && { units }),
+  };
+}
+
+/** Google's newer names: tool results are beside the prompt, thoughts beside the output where the total shows it. */
+function fromInteraction(usage: unknown): Usage {
+  const of = (name: string): number => countAt(usage, `total_${name}tokens`) ?? 0;
+  const promptTokens = of('input_') + of('tool_use_');
+  const totalTokens = countAt(usage, 'total_tokens');
+  const written = of('output_');
+  const withThoughts = written + of('thought_');
+  const units = interactionUnitsIn(usage);
+  return {
+    promptTokens,
+    completionTokens:
+      totalTokens === null ? withThoughts : Math.max(written, Math.min(withThoughts, totalTokens - promptTokens)),
+    totalTokens,
+    searchUnits: null,
+    cachedTokens: countAt(usage, 'total_cached_tokens'),
+    ...(units !== undefined && { units }),
+  };
+}
+
+/** Cohere reports billed units under `billed_units`, SiliconFlow counted tokens under `tokens`. */
+function fromMeta(meta: unknown): Usage {
+  const billed = fieldAt(meta, 'billed_units');
+  const counted = fieldAt(meta, 'tokens');
+  return {
+    promptTokens: countAt(billed, 'input_tokens') ?? countAt(counted, 'input_tokens'),
+    completionTokens: countAt(billed, 'output_tokens') ?? countAt(counted, 'output_tokens'),
+    totalTokens: null,
+    searchUnits: countAt(billed, 'search_units'),
+    cachedTokens: null,
+  };
+}
+
+function fieldAt(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function countAt(value: unknown, name: string): number | null {
+  const count = fieldAt(value, name);
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+function firstOf(read: (key: Key) => Usage | null): Usage | null {
+  for (const key of keys) {
+    const usage = read(key);
+    if (usage !== null) return usage;
+  }
+  return null;
+}

@@ -1,0 +1,325 @@
+/** Reads usage from the first and last bytes of a response as it passes. */
+
+import { Buffer } from 'node:buffer';
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib';
+import type { Pictures, Usage, Written } from '../../core/accounting/usage.ts';
+import type { OperationRow } from '../../core/operations/row.ts';
+import { compileWatchedKeys, type JsonObjectScan, scanJson } from '../../lib/json/json-scan.ts';
+import { headerValue } from '../../lib/raw-headers.ts';
+import { Excerpt } from './excerpt.ts';
+import { PictureReader } from './pictures.ts';
+import { withTier } from './request-terms.ts';
+import { type CallReader, createCallReader } from './tool-calls.ts';
+import {
+  readChunkUsage,
+  readDeltaUsage,
+  readEventUsage,
+  readInteractionUsage,
+  readJsonUsage,
+  readMessageUsage,
+  readMetaUsage,
+  readResponseUsage,
+  readWholeUsage,
+} from './usage-reader.ts';
+import { createTextReader, type TextReader } from './written-text.ts';
+
+export interface UsageObserver {
+  /** Takes a relayed chunk; it is kept for a while and must not change. */
+  push(chunk: Buffer): void;
+  /** To be called once, at the end. `cut`: the answer ended incomplete, which its bytes do not always show. Null: it reported no usage. */
+  finish(cut?: boolean): Usage | null | Promise<Usage | null>;
+  /** After `finish`: the decompressed length; undefined where it is not compressed, or in an unknown way. */
+  decodedLength(): number | undefined;
+  /** After `finish`: the facts of its text; undefined where there is none. */
+  written(): Written | undefined;
+  /** After `finish`: its pictures; undefined where none were looked for, or found. */
+  pictures(): Pictures | undefined;
+}
+
+/** What to look for in an answer: text, by position and number of choices; or pictures. */
+export type Texts =
+  | { readonly names: NonNullable<OperationRow['written']>; readonly areMany: boolean }
+  | { readonly names: 'pictures' };
+
+type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
+
+/** More output is not worth the work, and may be a decompression bomb. */
+const mostDecodedBytes = 256 * 1024 * 1024;
+/** Compressed bytes waiting for the decoder: a faster client is not slowed down. */
+const mostPendingBytes = 8 * 1024 * 1024;
+
+const blind: UsageObserver = {
+  push: () => undefined,
+  finish: () => null,
+  decodedLength: () => undefined,
+  written: () => undefined,
+  pictures: () => undefined,
+};
+
+export function createUsageObserver(
+  contentType: string | undefined,
+  contentEncoding: string | undefined,
+  texts?: Texts,
+  row?: Pick<OperationRow, 'countsIn' | 'reportsTier' | 'callsIn' | 'counting'>,
+  countsCalls = false,
+): UsageObserver {
+  const read = readerFor(contentType, row);
+  if (read === undefined) return blind;
+  const isStream = !isJson(mediaTypeOf(contentType));
+  const text = texts && readerOf(texts, isStream);
+  const calls = countsCalls ? createCallReader(row?.callsIn, isStream) : undefined;
+  const encoding = contentEncoding?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text, calls);
+  const createDecoder = decoders.get(encoding);
+  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text, calls);
+}
+
+function readerOf(texts: Texts, isStream: boolean): TextReader {
+  if (texts.names === 'pictures') return new PictureReader(isStream);
+  return createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
+}
+
+/** Whether only usage is of interest: no text, no pictures, and no service tier. */
+export const isCountAll = ({ written, yields, reportsTier, countsIn, counting }: OperationRow): boolean =>
+  written === undefined &&
+  yields !== 'images' &&
+  reportsTier !== true &&
+  countsIn !== 'last line' &&
+  counting !== 'recording';
+
+/** The usage of such a complete answer; undefined where it must be observed, as when compressed. */
+export function countOfWhole(headers: readonly string[], body: Buffer): Usage | null | undefined {
+  if (headerValue(headers, 'content-encoding') !== undefined) return undefined;
+  const contentType = headerValue(headers, 'content-type');
+  return contentType === 'application/json' || isJson(mediaTypeOf(contentType)) ? readWholeUsage(body) : undefined;
+}
+
+const mediaTypeOf = (contentType: string | undefined): string =>
+  contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+const isSubtitles = (mediaType: string): boolean =>
+  ['text/plain', 'text/vtt', 'text/srt', 'application/x-subrip'].includes(mediaType);
+
+/** A line each, or an event each. */
+const streamTypes: ReadonlySet<string> = new Set([
+  'application/stream+json',
+  'application/x-ndjson',
+  'text/event-stream',
+]);
+
+const isJson = (mediaType: string): boolean =>
+  mediaType === 'application/json' || (mediaType.endsWith('+json') && !streamTypes.has(mediaType));
+
+function readerFor(
+  contentType: string | undefined,
+  row: Pick<OperationRow, 'countsIn' | 'reportsTier' | 'counting'> | undefined,
+): Reader | undefined {
+  const mediaType = mediaTypeOf(contentType);
+  if (row?.counting === 'recording' && isSubtitles(mediaType)) return readSubtitles;
+  const read = countReaderFor(mediaType, row?.countsIn);
+  if (read === undefined || row?.reportsTier !== true) return read;
+  const isStream = !isJson(mediaType);
+  const isInResponse = row.countsIn === 'response';
+  return (excerpt, cut) => withTier(read(excerpt, cut), excerpt, isStream, isInResponse);
+}
+
+function countReaderFor(mediaType: string, countsIn: OperationRow['countsIn']): Reader | undefined {
+  const inLastLine = countsIn === 'last line';
+  if (isJson(mediaType)) return inLastLine ? readLineUsage : readJsonUsage;
+  if (countsIn === 'response meta') return streamTypes.has(mediaType) ? readMetaUsage : undefined;
+  if (mediaType === 'application/x-ndjson') return inLastLine ? readLineUsage : undefined;
+  if (mediaType !== 'text/event-stream') return undefined;
+  if (countsIn === 'message') return readMessageUsage;
+  if (countsIn === 'chunks') return readChunkUsage;
+  if (countsIn === 'delta') return readDeltaUsage;
+  if (countsIn === 'interaction') return readInteractionUsage;
+  return countsIn === 'response' ? readResponseUsage : readEventUsage;
+}
+
+const nothingCounted: Usage = Object.freeze({
+  promptTokens: null,
+  completionTokens: null,
+  totalTokens: null,
+  searchUnits: null,
+});
+
+function withCalls(usage: Usage | null, reader: CallReader | undefined): Usage | null {
+  if (reader === undefined) return usage;
+  const counted = usage ?? nothingCounted;
+  return { ...counted, units: { ...counted.units, toolCalls: reader.calls() } };
+}
+
+class PlainObserver implements UsageObserver {
+  readonly #read: Reader;
+  readonly #text: TextReader | undefined;
+  readonly #calls: CallReader | undefined;
+  readonly #excerpt = new Excerpt();
+
+  constructor(read: Reader, text: TextReader | undefined, calls: CallReader | undefined) {
+    this.#read = read;
+    this.#text = text;
+    this.#calls = calls;
+  }
+
+  push(chunk: Buffer): void {
+    this.#excerpt.push(chunk);
+    this.#text?.push(chunk);
+    this.#calls?.push(chunk);
+  }
+
+  finish(cut = false): Usage | null {
+    return withCalls(this.#read(this.#excerpt, cut), this.#calls);
+  }
+
+  decodedLength(): undefined {
+    return undefined;
+  }
+
+  written(): Written | undefined {
+    return this.#text?.written();
+  }
+
+  pictures(): Pictures | undefined {
+    return this.#text?.pictures?.();
+  }
+}
+
+/** Decompresses an answer beside the relay, off the main thread. After any fault the usage is unknown. */
+class DecodingObserver implements UsageObserver {
+  readonly #read: Reader;
+  readonly #createDecoder: CreateDecoder;
+  readonly #text: TextReader | undefined;
+  readonly #calls: CallReader | undefined;
+  readonly #excerpt = new Excerpt();
+  #decoder: Transform | undefined;
+  #decodedBytes = 0;
+  #cut = false;
+  readonly #settled = Promise.withResolvers<Usage | null>();
+
+  constructor(read: Reader, createDecoder: CreateDecoder, text: TextReader | undefined, calls: CallReader | undefined) {
+    this.#calls = calls;
+    this.#read = read;
+    this.#createDecoder = createDecoder;
+    this.#text = text;
+  }
+
+  push(chunk: Buffer): void {
+    if (chunk.length === 0) return;
+    this.#decoder ??= this.#start(chunk);
+    if (this.#decoder.destroyed) return;
+    this.#decoder.write(chunk);
+    if (this.#decoder.writableLength > mostPendingBytes) this.#decoder.destroy();
+  }
+
+  finish(cut = false): Usage | null | Promise<Usage | null> {
+    if (this.#decoder === undefined) return null;
+    this.#cut = cut;
+    this.#decoder.end();
+    return this.#settled.promise;
+  }
+
+  /** After an abort, the part that was read. */
+  decodedLength(): number {
+    return this.#decodedBytes;
+  }
+
+  written(): Written | undefined {
+    return this.#text?.written();
+  }
+
+  pictures(): Pictures | undefined {
+    return this.#text?.pictures?.();
+  }
+
+  #start(firstChunk: Buffer): Transform {
+    const decoder = this.#createDecoder(firstChunk);
+    decoder.on('data', (chunk: Buffer) => {
+      this.#excerpt.push(chunk);
+      this.#text?.push(chunk);
+      this.#calls?.push(chunk);
+      this.#decodedBytes += chunk.length;
+      if (this.#decodedBytes > mostDecodedBytes) decoder.destroy();
+    });
+    decoder.on('end', () => this.#settled.resolve(withCalls(this.#read(this.#excerpt, this.#cut), this.#calls)));
+    // An invalid body is the client's to judge; here usage is just unknown.
+    decoder.on('error', () => this.#settled.resolve(null));
+    decoder.on('close', () => this.#settled.resolve(null));
+    return decoder;
+  }
+}
+
+type CreateDecoder = (firstChunk: Buffer) => Transform;
+
+const createGzipDecoder: CreateDecoder = () => createGunzip();
+const deflateMethod = 8;
+
+const decoders: ReadonlyMap<string, CreateDecoder> = new Map([
+  ['gzip', createGzipDecoder],
+  ['x-gzip', createGzipDecoder],
+  ['br', () => createBrotliDecompress()],
+  // Some send raw deflate, without the zlib header.
+  ['deflate', ([first = 0]) => ((first & 0x0f) === deflateMethod ? createInflate() : createInflateRaw())],
+  // The window that RFC 9659 allows.
+  ['zstd', () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
+]);
+
+/** In order; the first is absent where the prompt was cached. */
+const lineKeys = ['prompt_eval_count', 'eval_count'] as const;
+const watched = compileWatchedKeys(lineKeys);
+const openingBrace = Buffer.from('{');
+const LINE_FEED = 0x0a;
+const BACKSLASH = 0x5c;
+
+/** Ollama's usage at the end. From a top-level key on, the text with a brace before it is an object again; from a nested one on it is not. */
+function readLineUsage(excerpt: Excerpt): Usage | null {
+  const tail = excerpt.tail();
+  for (const key of lineKeys) {
+    const quoted = Buffer.from(`"${key}"`);
+    for (let at = tail.lastIndexOf(quoted); at > 0; at = tail.lastIndexOf(quoted, at - 1)) {
+      if (tail[at - 1] === BACKSLASH) continue;
+      const end = tail.indexOf(LINE_FEED, at);
+      const object = Buffer.concat([openingBrace, tail.subarray(at, end === -1 ? tail.length : end)]);
+      const scan = scanJson(object, watched);
+      if (scan.ok) return toUsage(object, scan);
+    }
+  }
+  return null;
+}
+
+function toUsage(object: Buffer, scan: JsonObjectScan): Usage {
+  const [promptTokens = null, completionTokens = null] = lineKeys.map((key) => countIn(object, scan, key));
+  return { promptTokens, completionTokens, totalTokens: null, searchUnits: null };
+}
+
+function countIn(object: Buffer, { fields }: JsonObjectScan, key: string): number | null {
+  const field = fields.get(key);
+  const count = field?.kind === 'number' ? Number(object.toString('latin1', field.start, field.end)) : null;
+  return count !== null && Number.isSafeInteger(count) && count >= 0 ? count : null;
+}
+
+/** SubRip and WebVTT: `00:01:02,345 --> 00:01:04,000`, `01:02.345 --> 01:04.000`. */
+const cue = /--> *(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{3})/g;
+
+/** A recording's length by its last subtitle; null where there are none. */
+function readSubtitles(excerpt: Excerpt): Usage | null {
+  const [, hours = '0', minutes = '0', seconds = '0', thousandths = '0'] =
+    [...excerpt.tail().toString('latin1').matchAll(cue)].at(-1) ?? [];
+  const end = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds) + Number(thousandths) / 1_000;
+  if (end === 0) return null;
+  return {
+    promptTokens: null,
+    completionTokens: null,
+    totalTokens: null,
+    searchUnits: null,
+    seconds: end,
+    isLikely: true,
+  };
+}
