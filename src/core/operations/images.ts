@@ -1,7 +1,8 @@
-/** Operation `images`: images from a prompt. */
+/** Operations `images`, `image_edits` and `image_variations`. */
 
 import { defineOperation } from './row.ts';
 
+/** Images from a prompt. */
 export const images = defineOperation({
   path: '/v1/images/generations',
   words: { all: 'Images', one: 'Images' },
@@ -16,4 +17,37 @@ export const images = defineOperation({
   namedLike: /^(gpt-image|chatgpt-image|dall-e)-/,
   sample: { body: { prompt: 'A small gate in a castle wall' } },
   trial: { prompt: 'A grey square', n: 1 },
+});
+
+/** Changes images by a prompt. */
+export const imageEdits = defineOperation({
+  path: '/v1/images/edits',
+  words: { all: 'Image edits', one: 'Image edit' },
+  offered: 9,
+  yields: 'images',
+  mayStream: true,
+  items: ['prompt'],
+  counting: 'images',
+  objectNames: { fields: [], names: ['file_id'], known: { file_id: 'file' } },
+  billedBy: ['image', 'input', 'output', 'request'],
+  companionOf: 'images',
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  sample: { body: { prompt: 'Paint it green', images: [{ image_url: 'https://example.com/gate.png' }] } },
+  trial: { prompt: 'Paint it green', images: [{ image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },
+});
+
+/** Images similar to a given one. */
+export const imageVariations = defineOperation({
+  path: '/v1/images/variations',
+  words: { all: 'Image variations', one: 'Image variations' },
+  offered: 10,
+  yields: 'images',
+  items: ['image'],
+  counting: 'images',
+  billedBy: ['image', 'request'],
+  companionOf: 'images',
+  patience: { firstByteMs: 600_000, totalMs: 900_000 },
+  form: 'image',
+  sample: { body: {} },
+  trial: {},
 });

@@ -1,23 +1,18 @@
 /** All operations, in the order used by lists. */
 
+import { speech, transcriptions, translations } from './audio.ts';
 import { chat } from './chat.ts';
 import { completions } from './completions.ts';
-import { countTokens } from './count-tokens.ts';
 import { edits } from './edits.ts';
 import { embeddings } from './embeddings.ts';
 import { generate } from './generate.ts';
-import { imageEdits } from './image-edits.ts';
-import { imageVariations } from './image-variations.ts';
-import { images } from './images.ts';
-import { messages } from './messages.ts';
+import { imageEdits, images, imageVariations } from './images.ts';
+import { countTokens, messages } from './messages.ts';
 import { moderations } from './moderations.ts';
 import { own } from './own.ts';
 import { rerank } from './rerank.ts';
 import { responses } from './responses.ts';
 import type { OperationRow } from './row.ts';
-import { speech } from './speech.ts';
-import { transcriptions } from './transcriptions.ts';
-import { translations } from './translations.ts';
 
 const rows = {
   completions,

@@ -1,4 +1,4 @@
-/** Operation `messages`: Anthropic's chat, messages in and the next one out. */
+/** Operations `messages` and `count_tokens`: Anthropic's chat, messages in and the next one out. */
 
 import { defineOperation, type ObjectNames } from './row.ts';
 
@@ -23,4 +23,21 @@ export const messages = defineOperation({
   namedLike: /(^|[/_.-])claude-/,
   sample: { body: { max_tokens: 64, messages: [{ role: 'user', content: 'What is a postern?' }] } },
   trial: { max_tokens: 16, messages: [{ role: 'user', content: 'Say hello.' }] },
+});
+
+/** Counts the tokens of messages without answering them. */
+export const countTokens = defineOperation({
+  path: '/v1/messages/count_tokens',
+  words: { all: 'Token counts', one: 'Token count' },
+  offered: 8,
+  yields: 'counts',
+  replayable: true,
+  items: ['messages'],
+  counting: 'messages',
+  objectNames: storedByMessages,
+  billedBy: [],
+  companionOf: 'messages',
+  isImplied: true,
+  sample: { body: { messages: [{ role: 'user', content: 'What is a postern?' }] } },
+  trial: { messages: [{ role: 'user', content: 'Say hello.' }] },
 });

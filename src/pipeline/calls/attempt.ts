@@ -18,7 +18,7 @@ import type { MemoryPool } from '../../core/memory-lease.ts';
 import type { Answer, CallEnd, Failure, Listening, Outcome, Transport } from '../../core/outcome.ts';
 import type { Credential, Target } from '../../core/snapshot.ts';
 import type { Translation } from '../../core/translation.ts';
-import { fullJitterMs } from '../../lib/back-off.ts';
+
 import type { Clock } from '../../lib/clock.ts';
 import { NoFreeSlot, type Plan, translationFor, writeCall } from '../../plan/call.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../../plan/usage/stream-usage.ts';
@@ -28,7 +28,7 @@ import type { DrainPool } from './drain-pool.ts';
 import { isExhausted } from './exhausted.ts';
 import { FaultAttribution, unavailable } from './fault-attribution.ts';
 import { Race, type Won } from './hedge.ts';
-import { pause } from './pause.ts';
+import { fullJitterMs, pause } from './pause.ts';
 import { mayPace, paceMsOf, RateWait, usedUpForMsIn } from './rate-wait.ts';
 import { type Again, SameTarget } from './same-target.ts';
 import { sendSigned } from './sign.ts';

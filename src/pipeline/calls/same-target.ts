@@ -4,8 +4,8 @@ import type { TargetLease } from '../../core/dispatch.ts';
 import { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
-import { equalJitterMs } from '../../lib/back-off.ts';
 import type { Plan } from '../../plan/call.ts';
+import { equalJitterMs } from './pause.ts';
 
 /** `nothing` was executed; or it failed (`error`); or it may have been served without an answer (`unheard`). */
 type Done = 'nothing' | 'error' | 'unheard';

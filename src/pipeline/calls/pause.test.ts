@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fullJitterMs } from './back-off.ts';
+import { fullJitterMs } from './pause.ts';
 
 test('the longest delay doubles with each attempt, up to a second', () => {
   const longest = [0, 1, 2, 3, 4, 5, 6, 2_000].map((attempt) => fullJitterMs(attempt, () => 1));
