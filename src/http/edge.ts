@@ -10,6 +10,7 @@ import type { ObjectRoute } from '../core/object-route.ts';
 import { type Route, routeOfCustom } from '../core/route.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Clock } from '../lib/clock.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { createId } from '../lib/ids.ts';
 import type { WireFault } from '../wire/fault.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
@@ -84,16 +85,11 @@ export interface Edge extends RequestBodies {
 export function createEdge(deps: EdgeDeps): Edge {
   const routers = new WeakMap<Snapshot, Router>();
   // Ambiguous routes must fail before serving.
-  routerOf(deps.current());
+  getOrMake(routers, deps.current(), makeRouter);
 
-  function routerOf(snapshot: Snapshot): Router {
-    let router = routers.get(snapshot);
-    if (router === undefined) {
-      const routes = [...deps.routes.routes, ...snapshot.customRoutes.map(routeOfCustom)];
-      router = createRouter({ ...deps.routes, routes }, snapshot.server.basePath);
-      routers.set(snapshot, router);
-    }
-    return router;
+  function makeRouter({ customRoutes, server }: Snapshot): Router {
+    const routes = [...deps.routes.routes, ...customRoutes.map(routeOfCustom)];
+    return createRouter({ ...deps.routes, routes }, server.basePath);
   }
 
   function handle(request: ServerRequest, response: ServerAnswer, isAtSocket: boolean): void {
@@ -147,7 +143,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const { target } = request;
     const queryAt = target.indexOf('?');
     const path = queryAt === -1 ? target : target.slice(0, queryAt);
-    const router = routerOf(exchange.snapshot);
+    const router = getOrMake(routers, exchange.snapshot, makeRouter);
     const match = router.find(path);
     if (match === undefined) {
       exchange.shape = router.shapeOf(path);

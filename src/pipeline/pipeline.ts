@@ -22,6 +22,7 @@ import type { RequestHeaders } from '../core/request-headers.ts';
 import type { ApiEntry, Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { nameAt, type Plan } from '../plan/call.ts';
 import { findModel, isHidden, lookUp, type MayUseModel } from '../plan/find-model.ts';
 import { namesAgainIn } from '../plan/named-again.ts';
@@ -392,13 +393,7 @@ const noBody = Buffer.from('{}');
 /** Compiled once for each route; the operator's own routes change with the configuration. */
 function readersOf(compile: (route: Route) => QuestionReader): (route: Route) => QuestionReader {
   const readers = new WeakMap<Route, QuestionReader>();
-  return (route) => {
-    const known = readers.get(route);
-    if (known !== undefined) return known;
-    const reader = compile(route);
-    readers.set(route, reader);
-    return reader;
-  };
+  return (route) => getOrMake(readers, route, compile);
 }
 
 /** For a route of the operator whose path and body do not name the model. */

@@ -13,6 +13,7 @@ import {
   type Timeouts,
   type Upstream,
 } from '../core/snapshot.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { notSupported } from './find-model.ts';
 import { isCountAll } from './usage/usage.ts';
 
@@ -20,18 +21,15 @@ const routePlans = new WeakMap<Model, Map<Route, RoutePlan>>();
 
 /** The targets that can serve a route of a model; computed once, as neither changes. */
 export function routePlanOf({ model, id }: ResolvedModel, route: Route): RoutePlan {
-  let byRoute = routePlans.get(model);
-  if (byRoute === undefined) {
-    byRoute = new Map();
-    routePlans.set(model, byRoute);
-  }
-  let routePlan = byRoute.get(route);
-  if (routePlan === undefined) {
-    routePlan = makeRoutePlan(model, route, id);
-    byRoute.set(route, routePlan);
-  }
-  return routePlan;
+  const byRoute = getOrMake(routePlans, model, noPlans);
+  const known = byRoute.get(route);
+  if (known !== undefined) return known;
+  const made = makeRoutePlan(model, route, id);
+  byRoute.set(route, made);
+  return made;
 }
+
+const noPlans = (): Map<Route, RoutePlan> => new Map();
 
 function makeRoutePlan(model: Model, route: Route, modelId: string): RoutePlan {
   const tiers = new Map<number, Candidate[]>();
