@@ -63,7 +63,7 @@ for (const [index, step] of requestPath.entries()) {
   test(`step ${index + 1} of a request: ${pathOf(step)} has ${step.functions.join(', ')}`, () => {
     assert.ok(step.functions.length > 0);
     for (const name of step.functions) assertDeclared(pathOf(step), name);
-    for (const name of step.direct) assertDeclared('src/direct/exchange.ts', name);
+    for (const name of step.direct) assertDeclared('src/direct/path.ts', name);
   });
 }
 

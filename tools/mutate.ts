@@ -22,7 +22,10 @@ const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
-    modules: { type: 'string', default: 'accounting,answers,budgets,direct,journal,keys,limits,memory,pipeline,plan,upstream' },
+    modules: {
+      type: 'string',
+      default: 'accounting,answers,budgets,direct,journal,keys,limits,memory,pipeline,plan,upstream',
+    },
     only: { type: 'string' },
     again: { type: 'string' },
     most: { type: 'string', default: '20' },

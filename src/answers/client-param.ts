@@ -5,7 +5,7 @@ import type { Candidate } from '../core/dispatch.ts';
 import { upstreamError } from '../core/errors.ts';
 import { compileWatchedKeys, scanJson, scanJsonSliced } from '../lib/json/json-scan.ts';
 import { writeJson } from '../lib/json/json-text.ts';
-import { type Plan, translationFor } from '../plan/call.ts';
+import { type Plan, translationFor } from '../plan/planned-call.ts';
 import type { ErrorReader } from './foreign-error.ts';
 
 /** Names that services use for the same field, the client's own among them. */

@@ -9,7 +9,7 @@ import { scoringOf } from '../core/scores.ts';
 import type { ResolvedModel, Upstream } from '../core/snapshot.ts';
 import { toHundredthsText } from '../lib/json/json-pieces.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
-import { nameAt, rawAskedIn } from '../plan/call.ts';
+import { nameAt, rawAskedIn } from '../plan/planned-call.ts';
 import type { Question } from '../plan/question.ts';
 import { toFieldLines } from '../wire/head-writer.ts';
 

@@ -3,7 +3,7 @@
 import type { TargetLease } from '../core/dispatch.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Answer } from '../core/outcome.ts';
-import type { Plan } from '../plan/call.ts';
+import type { Plan } from '../plan/planned-call.ts';
 import { readerOf } from './client-param.ts';
 import { inOurWords } from './foreign-error.ts';
 import { screenError, screenSuccess } from './screen.ts';

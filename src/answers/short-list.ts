@@ -8,7 +8,7 @@ import { type Answer, type AnswerSink, type Failure, misfit } from '../core/outc
 import { OPEN_BRACKET } from '../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../lib/json/json-walk.ts';
 import { codingsOf } from '../lib/raw-headers.ts';
-import type { Plan } from '../plan/call.ts';
+import type { Plan } from '../plan/planned-call.ts';
 import type { Question } from '../plan/question.ts';
 import { listIn } from '../plan/usage/request-estimate.ts';
 import type { UsageObserver } from '../plan/usage/usage.ts';

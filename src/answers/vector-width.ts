@@ -7,7 +7,7 @@ import { type Failure, misfit } from '../core/outcome.ts';
 import { textOf } from '../lib/json/json-scan.ts';
 import { CLOSE_BRACKET, COLON, COMMA, DOT, OPEN_BRACKET, QUOTE, SPACE } from '../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../lib/json/json-walk.ts';
-import type { Plan } from '../plan/call.ts';
+import type { Plan } from '../plan/planned-call.ts';
 import { numberIn } from '../plan/usage/number-in.ts';
 
 /** Required number of elements in a vector. */

@@ -11,7 +11,7 @@ import type { Call, OutcomeWaiter } from '../core/outcome.ts';
 import type { Route } from '../core/route.ts';
 import type { FirstCall } from '../pipeline/calls/attempt.ts';
 import type { Begun, Pipeline, PipelineDeps } from '../pipeline/pipeline.ts';
-import type { Plan } from '../plan/call.ts';
+import type { Plan } from '../plan/planned-call.ts';
 import type { QuestionReader } from '../plan/question.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
@@ -26,7 +26,7 @@ export interface DirectDeps extends PipelineDeps {
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
 }
 
-/** What the client asked, and who is told of its end. */
+/** What the client asked, and who waits for its end. */
 export interface Asked {
   readonly exchange: Exchange;
   readonly route: Route;

@@ -2,10 +2,10 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { asList } from '../answers/list-answer.ts';
 import { ownLines } from '../answers/own-headers.ts';
 import { observerOf, relay } from '../answers/relay.ts';
 import { type LettingIn, letIn, Settling } from '../answers/settling.ts';
+import { asList } from '../answers/stream-as-list.ts';
 import { Captured } from '../core/accounting/captured.ts';
 import type { Ledger } from '../core/accounting/ledger.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
@@ -23,13 +23,13 @@ import type { ApiEntry, Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
-import { nameAt, type Plan } from '../plan/call.ts';
 import { findModel, isHidden, lookUp, type MayUseModel } from '../plan/find-model.ts';
 import { namesAgainIn } from '../plan/named-again.ts';
 import { namedObjectsIn } from '../plan/named-objects.ts';
 import { asksOtherWidth, servingOtherWidth, withoutWidth } from '../plan/one-width.ts';
 import { estimateWith, type OtherModel, otherModelsIn, refusedModel, routePlanWith } from '../plan/other-models.ts';
 import { ParsingMemory } from '../plan/parsing-memory.ts';
+import { nameAt, type Plan } from '../plan/planned-call.ts';
 import {
   checkShape,
   checkStandIn,

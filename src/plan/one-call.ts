@@ -2,7 +2,7 @@
 
 import type { Candidate, RoutePlan } from '../core/dispatch.ts';
 import { limitsOf, listOperations, tightest } from '../core/lists.ts';
-import type { Plan } from './call.ts';
+import type { Plan } from './planned-call.ts';
 
 /** For a pattern, of the last requested name. */
 const quickLimits = new WeakMap<RoutePlan, QuickLimits>();

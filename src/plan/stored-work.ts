@@ -2,7 +2,7 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
-import type { Plan } from './call.ts';
+import type { Plan } from './planned-call.ts';
 import type { Question } from './question.ts';
 
 const LOWER_F = 0x66;

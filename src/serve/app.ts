@@ -19,7 +19,7 @@ import type { SlotArbiter } from '../core/slots.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import type { TargetState } from '../core/target-state.ts';
-import { createDirect } from '../direct/exchange.ts';
+import { createDirect } from '../direct/path.ts';
 import { createEdge, type Edge } from '../http/edge.ts';
 import { createListener, type Listening } from '../http/listener.ts';
 import { createSpool } from '../http/spool.ts';

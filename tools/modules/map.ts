@@ -14,6 +14,8 @@ const gap = 10;
 const step = 20;
 const columns = 3;
 const slabHeight = 44;
+/** In a slab, left to the words of its imports. */
+const wordsWidth = 72;
 /** A name and a few words, and a line of imports below them. */
 const boxHeight = { plain: 56, importing: 74 };
 const frame = { title: 28, padding: 12 };
@@ -153,21 +155,24 @@ function drawSlab(module: Module, { x, y, width: slabWidth, height }: Area, show
     box('module', x, y, slabWidth, height),
     text('name', x + 12, y + 27, module.name),
     text('brief', x + 84, y + 27, module.brief),
+    ...badges(module, x + slabWidth - wordsWidth, y + 22),
     ...arrowWords(module, shown).map((words) =>
       text('imports', x + slabWidth - 12, y + 27, words, { 'text-anchor': 'end' }),
     ),
   ];
 }
 
-/** What a module imports, core apart; a layer of which it imports every module has one word. */
+/** What a module imports, core apart; a layer of which it imports every module, by itself or by another, has one word. */
 function arrowWords({ name }: Module, shown: ModuleImports): string[] {
   const imported = new Set(shown.get(name));
   imported.delete('core');
+  const isReached = ({ name: other }: Module): boolean =>
+    imported.has(other) || [...imported].some((one) => shown.get(one)?.has(other) === true);
   const words: string[] = [];
   for (const layer of layers) {
     const names = layer.modules.map((module) => module.name).filter((module) => imported.has(module));
     const [first = layer.title] = layer.title.split(',');
-    if (isFramed(layer) && names.length === layer.modules.length) words.push(`all ${first}`);
+    if (isFramed(layer) && names.length > 0 && layer.modules.every(isReached)) words.push(`all ${first}`);
     else words.push(...names);
   }
   return words.length === 0 ? [] : [`→ ${words.join(', ')}`];

@@ -69,7 +69,7 @@ export const layers: readonly Layer[] = [
         path: 'src/direct',
         brief: 'a plain request, in callbacks',
         owns: 'A plain request from its head to its settlement: callbacks, and no promise where nothing waits. `exits.ts` hands everything else to the general path.',
-        firstFile: 'exchange.ts',
+        firstFile: 'path.ts',
       },
     ],
   },

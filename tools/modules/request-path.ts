@@ -10,7 +10,7 @@ export interface PathStep {
   /** In that file: functions, classes or private methods. */
   readonly functions: readonly string[];
   readonly does: string;
-  /** The methods of `direct/exchange.ts` that take this step; none for what comes before it. */
+  /** The methods of `direct/path.ts` that take this step; none for what comes before it. */
   readonly direct: readonly string[];
 }
 
@@ -80,7 +80,7 @@ export const requestPath: readonly PathStep[] = [
   },
   {
     module: 'plan',
-    file: 'call.ts',
+    file: 'planned-call.ts',
     functions: ['writeCall'],
     does: 'write path, headers and body; replace the model name',
     direct: ['#toPlan', '#send'],

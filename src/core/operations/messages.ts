@@ -2,7 +2,7 @@
 
 import { defineOperation, type ObjectNames } from './row.ts';
 
-export const storedByMessages: ObjectNames = { fields: ['container'], names: ['file_id'], except: ['input'] };
+const storedByMessages: ObjectNames = { fields: ['container'], names: ['file_id'], except: ['input'] };
 
 export const messages = defineOperation({
   path: '/v1/messages',

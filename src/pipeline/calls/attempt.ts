@@ -20,7 +20,7 @@ import type { Credential, Target } from '../../core/snapshot.ts';
 import type { Translation } from '../../core/translation.ts';
 
 import type { Clock } from '../../lib/clock.ts';
-import { NoFreeSlot, type Plan, translationFor, writeCall } from '../../plan/call.ts';
+import { NoFreeSlot, type Plan, translationFor, writeCall } from '../../plan/planned-call.ts';
 import { asksUsage, mayBeRefusal, rememberRefusal, withUsageAsked } from '../../plan/usage/stream-usage.ts';
 import { halfCharacterIn } from '../half-characters.ts';
 import { shareOf } from '../lists/shares.ts';

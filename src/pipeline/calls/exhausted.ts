@@ -7,7 +7,7 @@ import { mayMeanExhaustion } from '../../core/family.ts';
 import type { Answer } from '../../core/outcome.ts';
 import { isJsonObject, type Json, JsonTextError, parseJson } from '../../lib/json/json-text.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 
 /** A longer body is no such message. */
 const mostBytes = 16 * 1024;

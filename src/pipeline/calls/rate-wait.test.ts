@@ -4,7 +4,7 @@ import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
 import type { Pacing } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Upstream } from '../../core/snapshot.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 import { RateWait, usedUpForMsIn } from './rate-wait.ts';
 
 const nowMs = Date.parse('2026-11-26T12:00:00Z');

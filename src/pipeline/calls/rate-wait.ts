@@ -6,7 +6,7 @@ import { CallerCall, type Dispatcher, type NoTarget, type PacedCall, type Pacing
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 
 /** The time to the next try if no wait was given. */
 const shortestMs = 20;

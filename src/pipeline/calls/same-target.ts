@@ -4,7 +4,7 @@ import type { TargetLease } from '../../core/dispatch.ts';
 import { Exchange } from '../../core/exchange.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 import { equalJitterMs } from './pause.ts';
 
 /** `nothing` was executed; or it failed (`error`); or it may have been served without an answer (`unheard`). */

@@ -27,7 +27,7 @@ import {
 } from '../../core/translation.ts';
 import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
-import { toPath } from '../../plan/call.ts';
+import { toPath } from '../../plan/planned-call.ts';
 import { renumberedBody } from '../lists/renumbered.ts';
 import { shareOf } from '../lists/shares.ts';
 import type { DrainPool } from './drain-pool.ts';

@@ -6,7 +6,7 @@ import { PassingAnswer } from '../../answers/passing-answer.ts';
 import type { Drift } from '../../core/drift.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 
 /** A longer answer is not compared. */
 const mostBytes = 8 * 1024 * 1024;

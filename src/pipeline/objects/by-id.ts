@@ -17,7 +17,7 @@ import { noQuery, type Query, queryOf, readQuery } from '../../core/query.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
 import type { StoredName, StoredObject } from '../../core/store/stored-objects.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 import type { Question } from '../../plan/question.ts';
 import { routePlanOf } from '../../plan/route-plan.ts';
 import type { ServerAnswer } from '../../wire/server-answer.ts';

@@ -15,7 +15,7 @@ import type { BackgroundStore } from '../../core/store/background-answers.ts';
 import type { BatchInput, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import type { FormPart, Upload } from '../../core/upload.ts';
 import { plainName } from '../../lib/multipart/part-head.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 import { attempt } from '../calls/attempt.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';

@@ -5,8 +5,8 @@ import { performance } from 'node:perf_hooks';
 import type { Offer } from '../../core/family.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Answer, Call, Transport } from '../../core/outcome.ts';
-import { behindPath, toPath } from '../../plan/call.ts';
-import { uncompressed, upstreamHeaders, withoutHeader } from '../../plan/request-head.ts';
+import { behindPath, toPath } from '../../plan/planned-call.ts';
+import { uncompressed, upstreamHeaders, withoutHeader } from '../../plan/upstream-head.ts';
 import type { ObjectLocation } from './object-location.ts';
 
 export interface OwnCallDeps {

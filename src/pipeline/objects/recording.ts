@@ -4,7 +4,7 @@ import type { Answer } from '../../core/outcome.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { orAfter } from '../../lib/deadline.ts';
 import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
-import type { Plan } from '../../plan/call.ts';
+import type { Plan } from '../../plan/planned-call.ts';
 import type { Background } from './background.ts';
 import { type ObjectRegistry, ownerOf } from './object-registry.ts';
 import { RecordedAnswer } from './recorded-answer.ts';

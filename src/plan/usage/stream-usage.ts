@@ -5,9 +5,9 @@ import { type CallBody, inOnePiece, lengthOf, withSpan } from '../../core/call-b
 import type { Call } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { compileWatchedKeys, scanJson } from '../../lib/json/json-scan.ts';
-import { nameAt, type Plan } from '../call.ts';
+import { nameAt, type Plan } from '../planned-call.ts';
 import type { Question } from '../question.ts';
-import { uncompressed } from '../request-head.ts';
+import { uncompressed } from '../upstream-head.ts';
 
 const options = 'stream_options';
 const usage = 'include_usage';

@@ -21,8 +21,8 @@ import { textOf } from '../lib/json/json-scan.ts';
 import type { NamedAgain } from './named-again.ts';
 import { type OtherModel, queryAt, renamedAt } from './other-models.ts';
 import { duplicate, type Form, modelFieldOf, modelNameOf, type Question } from './question.ts';
-import { sendable, uncompressed, upstreamHeaders, upstreamLines, withoutHeader } from './request-head.ts';
 import { timeoutsOf } from './route-plan.ts';
+import { sendable, uncompressed, upstreamHeaders, upstreamLines, withoutHeader } from './upstream-head.ts';
 
 interface CallAbout {
   readonly method: 'GET' | 'POST' | 'DELETE';
