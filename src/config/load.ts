@@ -16,10 +16,10 @@ import { filesNamedIn, secretFilesIn, withSecrets } from './elements/secret-file
 import { availableMemory } from './elements/server/compile.ts';
 import { standardStore } from './elements/store.ts';
 import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
-import { createFaultList, type Fault, type FaultList, withMaskedFault } from './read/faults.ts';
+import { type Fault, FaultList, nowhere, type Warning } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
 import { withIncluded } from './read/include.ts';
-import { withLocation } from './read/layers.ts';
+import { toWarningText } from './read/layers.ts';
 import { readSideFiles } from './read/side-files.ts';
 import { type FilePosition, type Source, toSource } from './read/source.ts';
 import { readSourceFile } from './read/source-file.ts';
@@ -89,28 +89,29 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
       ? undefined
       : await withIncluded(written, file, { env: options.env, cwd, isList: isElementList });
   const { source, env, origins } = withOutsideSettings(included?.source ?? written, options.env, set);
-  const { tree, faults, positionOf } = withElements(source, sealed);
-  if (tree === undefined) return { ok: false, faults: faults.all().map(withMaskedFault), file, store: undefined };
+  const whole = withElements(source, sealed);
+  const { tree, faults, positionOf } = whole;
+  if (tree === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
 
   const substituted = await timeSliced(substituting(tree, env, faults));
   const directory = file === undefined ? cwd : dirname(file);
   const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
   const substitution = withSecrets(substituted, secretFiles, faults);
-  const unknown = options.refusesUnknownVariables === true ? unknownVariables(options.env, substitution.names) : [];
-  const allFaults = (): Fault[] => [...faults.all(), ...unknown].map(withMaskedFault);
+  if (options.refusesUnknownVariables === true) faults.put(...unknownVariables(options.env, substitution.names));
   const keySource = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(keySource, faults), faults);
   const document = await timeSliced(judgingDocument(substitution, { faults, positionOf, elements }));
-  if (document === undefined) return { ok: false, faults: allFaults(), file, store: undefined };
+  if (document === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), directory);
-  const warnings = [
-    ...passedOver.map((name) => `${name} is not read, as another configuration file stands beside it`),
+  const overridden = (name: string): string => `${name} is not read, as another configuration file stands beside it`;
+  const warnings: Warning[] = [
+    ...passedOver.map((name) => ({ path: [], text: overridden(name) })),
     ...(included?.warnings ?? []),
   ];
   const keyFile = elements.length === 0 ? undefined : keyFileOf(keySource);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
-  if (keyWarning !== undefined) warnings.push(keyWarning);
+  if (keyWarning !== undefined) warnings.push({ path: [], text: keyWarning });
   const misplacedSecrets = await timeSliced(findMisplacedSecrets(substitution.tree, elements, warnings));
   const { isSubstituted } = substitution;
   const compilation = compiling(document, {
@@ -127,7 +128,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     warnings,
   });
   const { snapshot, credentialCounts } = await timeSliced(compilation);
-  const found = allFaults();
+  const found = faults.all(whole);
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   const files = [
     ...(file === undefined ? awaited : [file]),
@@ -142,7 +143,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     file,
     setOutside: origins,
     files,
-    warnings: warnings.map((warning) => withMasks(withLocation(warning, positionOf))),
+    warnings: warnings.map((warning) => withMasks(toWarningText(warning, whole))),
     misplacedSecrets,
     credentialCounts,
     declared: createDeclared(source, substitution.tree, file),
@@ -184,8 +185,7 @@ async function findKeyRing(keySource: SecretKeySource, faults: FaultList): Promi
 }
 
 async function readSource(file: string | undefined): Promise<Source> {
-  const nowhere = createFaultList(() => undefined);
-  if (file === undefined) return { tree: embeddedConfiguration, positionOf: () => undefined, faults: nowhere };
+  if (file === undefined) return { ...nowhere, tree: embeddedConfiguration, faults: new FaultList() };
   return timeSliced(toSource(await readSourceFile(file)));
 }
 

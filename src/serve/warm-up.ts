@@ -15,7 +15,7 @@ import { createSpending } from '../accounting/spending.ts';
 import { createLocalBudgets } from '../budgets/local-budgets.ts';
 import { compiling } from '../config/elements/compile.ts';
 import { judgingDocument } from '../config/elements/document.ts';
-import { createFaultList } from '../config/read/faults.ts';
+import { FaultList } from '../config/read/faults.ts';
 import { readSideFiles } from '../config/read/side-files.ts';
 import { substitute } from '../config/read/substitute.ts';
 import type { Family } from '../core/family.ts';
@@ -161,7 +161,7 @@ async function compile(upstreamPort: number, families: readonly Family[]): Promi
     keys: [{ id: node, secret: key, models: ['*'] }],
   };
   const positionOf = (): undefined => undefined;
-  const faults = createFaultList(positionOf);
+  const faults = new FaultList();
   const substitution = substitute(tree, {}, faults);
   const document = await timeSliced(judgingDocument(substitution, { faults, positionOf, elements: [] }));
   if (document === undefined) throw new TypeError('the configuration is a mapping');

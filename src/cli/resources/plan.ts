@@ -13,7 +13,7 @@ import {
   writingOrder,
 } from '../../config/store/resource-changes.ts';
 import type { ResourceFile } from '../../config/store/resource-file.ts';
-import { carries, faultsOf, type JudgedKeys, type KeyToPut, locateKeys } from '../../config/store/resource-keys.ts';
+import { carries, type KeyToPut, locateKeys, type WantedKey } from '../../config/store/resource-keys.ts';
 import type { Element } from '../../config/store/resources.ts';
 import { hideSecrets, openDocument } from '../../config/store/sealed-fields.ts';
 import type { KeyTerms } from '../../core/key.ts';
@@ -30,7 +30,7 @@ import { readRing } from './secrets.ts';
 
 interface Wanted {
   readonly file: ResourceFile;
-  readonly keys: JudgedKeys;
+  readonly keys: readonly WantedKey[];
   /** Elements with these notes are pruned. */
   readonly notes: ReadonlyMap<string, string> | undefined;
   readonly overlapMs: number;
@@ -60,14 +60,14 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
     ...(await keyFaults(changes, store.health)),
     ...newFaults(ground.whole, next),
   ];
-  if (found.length > 0) throw new FaultsFound([...found, ...faultsOf(keys, file)], next.file);
+  if (found.length > 0) throw new FaultsFound([...found, ...file.faults()], next.file);
   // The projects are known only in a valid whole.
   if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);
   const storedKeys = await store.keys.list();
-  const keysToPut = next.ok ? await locateKeys(keys, next, store.keys, storedKeys) : [];
+  const keysToPut = next.ok ? await locateKeys(keys, file.list, next, store.keys, storedKeys) : [];
   const surplusKeys = notes === undefined ? [] : findSurplusKeys(notes, file, storedKeys);
   const homeless = findHomeless(surplus, [...surplusKeys, ...keysToPut], storedKeys);
-  const atFault = [...faultsOf(keys, file), ...homeless];
+  const atFault = [...file.faults(), ...homeless];
   if (atFault.length > 0) throw new FaultsFound(atFault, next.file);
 
   const rank = ({ kind }: { readonly kind: Resource['kind'] }): number => writingOrder.indexOf(kind);

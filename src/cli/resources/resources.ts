@@ -32,7 +32,8 @@ export async function apply(context: CommandContext) {
   const content = await readText(path, largestFileBytes);
   if ('reason' in content) throw new UserFault(`${name} cannot be used: ${content.reason}`);
   const file = readResourceFile(name, content.text, env, { mayBeEmpty: notes !== undefined });
-  if (file.faults.length > 0) throw new FaultsFound(file.faults, undefined);
+  const faults = file.faults();
+  if (faults.length > 0) throw new FaultsFound(faults, undefined);
   const keys = await judgeKeys(file, path);
 
   return async (ground: OpenResources) => {

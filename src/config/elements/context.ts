@@ -3,8 +3,7 @@
 import type { Family } from '../../core/family.ts';
 import { mayBeMatched } from '../../core/model-name.ts';
 import type { TakenPath } from '../../core/paths.ts';
-import type { FaultList, Path, Position } from '../read/faults.ts';
-import { suggestion, toPathText } from '../read/faults.ts';
+import { type FaultList, type Path, type Position, suggestion, toPathText, type Warning } from '../read/faults.ts';
 import type { SideFiles } from '../read/side-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 
@@ -23,7 +22,7 @@ export interface CompileContext {
   readonly positionOf: (path: Path) => Position | undefined;
   readonly isSubstituted: Substitution['isSubstituted'];
   /** About what is valid but perhaps not meant. */
-  readonly warnings: string[];
+  readonly warnings: Warning[];
 }
 
 /** An element of one of the lists. */
@@ -56,7 +55,7 @@ export class Location<C extends Reporting = CompileContext> {
 
   /** For what is valid but perhaps not meant. `text` follows the path, such as `: this key has expired`. */
   warn(text: string): void {
-    this.context.warnings.push(`${toPathText(this.path)}${text}`);
+    this.context.warnings.push({ path: this.path, text });
   }
 
   /** A name for a message; one from the environment is not repeated. */

@@ -104,8 +104,7 @@ export function* judgingDocument(
     for (const one of owned) {
       yield;
       if (one.kind !== stored.kind) continue;
-      const make = (own: Reporting) => judgeOne(schema, one, [one.root], own);
-      entries.push(...stored.judging.of(reusable(one), [], context, make));
+      entries.push(...stored.judging.of(reusable(one), [], context, () => judgeOne(schema, one, [one.root], context)));
     }
     return entries;
   }
@@ -157,7 +156,7 @@ function* checkAllForVariables(
   for (const element of elements) {
     yield;
     const { root, document } = element;
-    variableCheck.of(reusable(element), [], context, (own) => checkLiteralVariables(document, [root], own));
+    variableCheck.of(reusable(element), [], context, () => checkLiteralVariables(document, [root], context));
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFaults, type FaultRow, faultsOf } from '../../../test/support/gateways/configuration.ts';
-import { createFaultList } from '../read/faults.ts';
+import { FaultList } from '../read/faults.ts';
 import { judge } from './judge.ts';
 import { upstreamSchema } from './upstream/schema.ts';
 
@@ -86,7 +86,7 @@ test('a key called __proto__ is unknown everywhere, even where any name is allow
     ['{"credentials":[{"api_key":"k","__proto__":{"weight":0}}]}', 'credentials[0].__proto__'],
   ];
   for (const [document, path] of rows) {
-    const faults = createFaultList(() => undefined);
+    const faults = new FaultList();
     const input = { id: 'a', family: 'openai', ...JSON.parse(document) };
     if (path === '__proto__')
       Object.defineProperty(input, '__proto__', { value: {}, enumerable: true, configurable: true });

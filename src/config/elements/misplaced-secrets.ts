@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { findSecretShape, maskOf } from '../../lib/secrets/secret-shapes.ts';
-import { type Path, toPathText } from '../read/faults.ts';
+import { type Path, toPathText, type Warning } from '../read/faults.ts';
 import { type FoundText, partsOf, textsIn } from '../read/tree.ts';
 import { resourceSchemas } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
@@ -20,7 +20,7 @@ interface Found {
 export function* findMisplacedSecrets(
   tree: unknown,
   elements: readonly Element[],
-  warnings: string[],
+  warnings: Warning[],
 ): Generator<undefined, ReadonlyMap<string, string>, undefined> {
   const secrets = new Map<string, string>();
   const add = (found: readonly Found[]): void => {
@@ -51,7 +51,7 @@ const foundIn = new WeakMap<Element, readonly Found[]>();
 
 /** The same for a document without secret fields. */
 export const misplacedWarnings = (document: unknown): string[] =>
-  findEach(shapedTexts(document, []), z.unknown()).map(toWarning);
+  findEach(shapedTexts(document, []), z.unknown()).map((found) => toPathText(found.path) + toWarning(found).text);
 
 function findEach(texts: readonly FoundText[], schema: z.core.$ZodType): Found[] {
   const found = new Map<string, Found>();
@@ -79,7 +79,8 @@ function hostIn(text: string): string {
   return /^[a-z][a-z+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]*)/i.exec(text)?.[1] ?? '';
 }
 
-function toWarning({ path, mask, count }: Found): string {
+function toWarning({ path, mask, count }: Found): Warning {
   const more = count === 1 ? '' : `, here and in ${count - 1} more ${count === 2 ? 'place' : 'places'}`;
-  return `${toPathText(path)}: holds what looks like a secret of a service, where none belongs${more}; it is shown as ${mask}: write something else, and revoke the secret`;
+  const text = `: holds what looks like a secret of a service, where none belongs${more}; it is shown as ${mask}: write something else, and revoke the secret`;
+  return { path, text };
 }

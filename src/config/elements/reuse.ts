@@ -1,17 +1,17 @@
 /** Reuse from one load of the configuration to the next: an element of the store that has not changed is not judged and compiled again. */
 
-import type { FaultList } from '../read/faults.ts';
+import type { FaultList, Warning } from '../read/faults.ts';
 
 interface Reports {
-  readonly faults: FaultList;
-  readonly warnings: string[];
+  readonly faults: Pick<FaultList, 'reports'>;
+  readonly warnings: Warning[];
 }
 
 interface Made<T> {
   /** All that it was made of, beside the element. */
   readonly inputs: readonly unknown[];
   readonly result: T;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -22,23 +22,17 @@ export class ReusableStep<T> {
   readonly #made = new WeakMap<object, Made<T>>();
 
   /** `element` is undefined for one that is not of the store. Only what `inputs` hold and what never changes may go into the result. */
-  of<C extends Reports>(
-    element: object | undefined,
-    inputs: readonly unknown[],
-    context: C,
-    make: (context: C) => T,
-  ): T {
-    if (element === undefined) return make(context);
+  of(element: object | undefined, inputs: readonly unknown[], { faults, warnings }: Reports, make: () => T): T {
+    if (element === undefined) return make();
     const known = this.#made.get(element);
     if (known !== undefined && isSame(known.inputs, inputs)) {
-      context.warnings.push(...known.warnings);
+      warnings.push(...known.warnings);
       return known.result;
     }
-    const faults = new NotedFaults(context.faults);
-    const warnings: string[] = [];
-    const result = make({ ...context, faults, warnings });
-    context.warnings.push(...warnings);
-    if (!faults.isAny) this.#made.set(element, { inputs, result, warnings });
+    const { reports } = faults;
+    const { length } = warnings;
+    const result = make();
+    if (faults.reports === reports) this.#made.set(element, { inputs, result, warnings: warnings.slice(length) });
     return result;
   }
 }
@@ -49,25 +43,3 @@ export const reusable = <T extends { readonly createdAtMs?: number | undefined }
 
 const isSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
   one.length === other.length && one.every((input, index) => input === other[index]);
-
-/** Reports to another list, and knows whether anything was reported. */
-class NotedFaults implements FaultList {
-  isAny = false;
-  readonly #list: FaultList;
-
-  constructor(list: FaultList) {
-    this.#list = list;
-  }
-
-  add(...fault: Parameters<FaultList['add']>): void {
-    this.isAny = true;
-    this.#list.add(...fault);
-  }
-
-  hush(path: Parameters<FaultList['hush']>[0]): void {
-    this.isAny = true;
-    this.#list.hush(path);
-  }
-
-  all: FaultList['all'] = () => this.#list.all();
-}

@@ -5,7 +5,7 @@ import { nearestName } from '../../lib/nearest-name.ts';
 import { findSecretShape } from '../../lib/secrets/secret-shapes.ts';
 import { configurationSchema } from '../elements/schema.ts';
 import { bare, eachElement, isSecret, settingsIn } from '../elements/schema-lookup.ts';
-import { type Fault, type Path, type Position, suggestion } from '../read/faults.ts';
+import { type Fault, type FaultList, placesIn, suggestion } from '../read/faults.ts';
 import { type Layer, withLayers } from '../read/layers.ts';
 import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
@@ -80,18 +80,22 @@ export function withOutsideSettings(source: Source, env: Environment, set: reado
   const faults: Fault[] = [];
   const written = [...inEnvironment(env), ...set.flatMap((text) => onCommandLine(text, faults))];
   if (source.tree === undefined || (written.length === 0 && faults.length === 0)) return { source, env, origins: [] };
+  source.faults.put(...faults);
   // A whole section is applied before parts of it.
   const ordered = written.toSorted((a, b) => a.name.path.length - b.name.path.length);
-  const whole = ordered.map((one) => ({ one, ...toLayer(one) }));
+  const whole = ordered.map((one) => ({ one, ...toLayer(one, source.faults) }));
   const own = new OwnedTree(source.tree);
   for (const { one, value } of whole) {
     own.put(one.name.path, value);
     const other = otherForm(one.name);
     if (other !== undefined) own.put(other.path, undefined);
   }
-  const layers = whole.map(({ layer }) => layer);
   return {
-    source: withLayers(source, own.tree, [...layers, nowhere(faults)]),
+    source: withLayers(
+      source,
+      own.tree,
+      whole.map(({ layer }) => layer),
+    ),
     origins: ordered.map(({ origin }) => origin),
     env: { ...env, ...Object.fromEntries(written.map(({ name, text }) => [name.variable, text])) },
   };
@@ -144,33 +148,27 @@ function otherForm({ dotted }: OutsideName): OutsideName | undefined {
 }
 
 /** A scalar is inserted as a reference, so that it is read as from the environment, and never shown. */
-function toLayer({ name, text, origin }: Written): { readonly layer: Layer; readonly value: unknown } {
+function toLayer(
+  { name, text, origin }: Written,
+  faults: FaultList,
+): { readonly layer: Layer; readonly value: unknown } {
   const depth = name.path.length;
   const claims: Layer['inner'] = (path) =>
     path.length >= depth && name.path.every((step, at) => path[at] === step) ? path.slice(depth) : undefined;
-  const layer = { origin, inner: claims, positionOf: () => undefined, namesInner: false, faults: [] };
+  const layer = { origin, inner: claims, positionOf: () => undefined, namesInner: false };
   const isStructured = name.shape === 'structure' || /^\s*[[{]/.test(text);
   if (!isStructured) {
     const value = name.shape === 'scalar' ? `\${${name.variable}}` : text.split(',').map((item) => item.trim());
     return { layer, value };
   }
   const parsed = parseSource(text);
-  const faults = parsed.faults.all().map((fault): Fault => ({ origin, ...fault }));
-  const positionOf = (inner: Path): Position | undefined => {
+  faults.put(...parsed.faults.all(placesIn(origin, parsed.positionOf)));
+  const positionOf: Layer['positionOf'] = (inner) => {
     const position = parsed.positionOf(inner);
     return position && { ...position, origin };
   };
-  return { layer: { ...layer, positionOf, faults }, value: parsed.tree };
+  return { layer: { ...layer, positionOf }, value: parsed.tree };
 }
-
-/** Has no value of its own. */
-const nowhere = (faults: readonly Fault[]): Layer => ({
-  origin: '--set',
-  inner: () => undefined,
-  positionOf: () => undefined,
-  namesInner: false,
-  faults,
-});
 
 /** Further known variables. */
 const otherNames = [

@@ -1,6 +1,5 @@
 /** A fault of a configuration: its location, and what to write instead. */
 
-import type { FieldFault } from '../../core/field-fault.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 
 /** A first step with ": " names something outside the file, such as `store: upstream "openai" (version 3)`; further steps are within it. */
@@ -25,15 +24,6 @@ export interface Fault {
   readonly message: string;
 }
 
-export interface FaultList {
-  /** The value's position is looked up unless it is given. */
-  add(path: Path, message: string, position?: Position): void;
-  /** Suppresses further faults of a value that has one already. */
-  hush(path: Path): void;
-  /** In the order of the file. */
-  all(): Fault[];
-}
-
 export function toPathText(path: Path): string {
   let text = '';
   for (const [index, step] of path.entries()) {
@@ -47,42 +37,80 @@ export function toPathText(path: Path): string {
   return text;
 }
 
-/** Masks texts that look like secrets, which a repeated name may contain. */
-export function withMaskedFault(fault: Fault): Fault {
-  const { origin, path, message } = fault;
-  return { ...fault, ...(origin && { origin: withMasks(origin) }), path: withMasks(path), message: withMasks(message) };
+/** A valid value that is perhaps not meant. The text follows the path, such as `: this key has expired`. */
+export interface Warning {
+  readonly path: Path;
+  readonly text: string;
 }
 
-export function createFaultList(positionOf: (path: Path) => Position | undefined): FaultList {
-  const faults: Fault[] = [];
-  const hushed = new Set<string>();
-  const seen = new Set<string>();
-  return {
-    add(path, message, position = positionOf(path)) {
-      const text = toPathText(path);
-      const key = `${text} ${position?.line} ${message}`;
-      if (hushed.has(text) || seen.has(key)) return;
-      seen.add(key);
+/** Where values are written. */
+export interface Places {
+  /** Of the value, or of the nearest one around it. */
+  positionOf(path: Path): Position | undefined;
+  /** How faults name it: the origin, and the path there. */
+  nameOf(path: Path): Pick<Fault, 'origin'> & { readonly path: Path };
+  /** All origins, in the order of their faults. */
+  readonly origins: readonly string[];
+}
+
+export const nowhere: Places = { positionOf: () => undefined, nameOf: (path) => ({ path }), origins: [] };
+
+export const placesIn = (origin: string, positionOf: Places['positionOf']): Places => ({
+  positionOf,
+  nameOf: (path) => ({ origin, path }),
+  origins: [origin],
+});
+
+/** Faults by their paths: where they are is looked up in the end. */
+export class FaultList {
+  readonly #added: { readonly path: Path; readonly message: string }[] = [];
+  readonly #located: Fault[] = [];
+  readonly #hushed = new Set<string>();
+  /** How often anything was reported, suppressed or not. */
+  reports = 0;
+
+  add(path: Path, message: string): void {
+    this.reports += 1;
+    if (!this.#hushed.has(toPathText(path))) this.#added.push({ path, message });
+  }
+
+  /** Faults of which the position is known; without an origin, that of the list applies. */
+  put(...faults: readonly Fault[]): void {
+    this.#located.push(...faults);
+  }
+
+  /** Suppresses further faults of a value that has one already. */
+  hush(path: Path): void {
+    this.reports += 1;
+    this.#hushed.add(toPathText(path));
+  }
+
+  /** Each once, in the order of the file and of the other origins. */
+  all({ positionOf, nameOf, origins }: Places = nowhere): Fault[] {
+    const found = this.#added.map(({ path, message }): Fault => {
+      const { path: named, ...origin } = nameOf(path);
+      const position = positionOf(path);
       const at = position && { line: position.line, column: position.column };
-      faults.push({ path: text, ...at, message });
-    },
-    hush(path) {
-      hushed.add(toPathText(path));
-    },
-    all() {
-      return faults
-        .toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
-        .map(withMaskedFault);
-    },
-  };
+      return { ...origin, path: toPathText(named), ...at, message };
+    });
+    const { path: _, ...standard } = nameOf([]);
+    const located = this.#located.map((fault): Fault => ({ ...standard, ...fault }));
+    const different = new Map([...located, ...found].map((fault) => [JSON.stringify(fault), fault]));
+    const ranks = new Map<string | undefined, number>([undefined, ...origins].map((origin, rank) => [origin, rank]));
+    const rankOf = ({ origin }: Fault): number => ranks.get(origin) ?? ranks.size;
+    return [...different.values()]
+      .toSorted((a, b) => rankOf(a) - rankOf(b) || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+      .map(withMaskedFault);
+  }
+}
+
+/** Masks texts that look like secrets, which a repeated name may contain. */
+function withMaskedFault(fault: Fault): Fault {
+  const { origin, path, message } = fault;
+  return { ...fault, ...(origin && { origin: withMasks(origin) }), path: withMasks(path), message: withMasks(message) };
 }
 
 /** `; did you mean visible?`, or empty. */
 export function suggestion(near: string | undefined): string {
   return near === undefined ? '' : `; did you mean ${near}?`;
-}
-
-/** For a document outside of files: only the path within it. */
-export function toFieldFaults(faults: FaultList): FieldFault[] {
-  return faults.all().map(({ path, message }) => ({ path, message }));
 }

@@ -59,10 +59,10 @@ test('a fault gives its file and line', async (t) => {
     [
       [undefined, 1, 'include', 'names this file itself; take it out'],
       [undefined, 1, 'include[6]', 'wanted: the path of a file; came: 7; put it in quotes to make it text'],
-      ['a.yaml', 5, 'include', 'stands in a file that is itself included; name the files in the first one'],
-      ['a.yaml', 6, 'server', `stands in ${join(cwd, 'postern.yaml')} too; keep one of the two`],
       ['a.yaml', 2, 'models[0].targets[0].upstream', 'unknown upstream "nobody"; declare it under upstreams'],
       ['a.yaml', 3, 'models[1].id', '"m" is taken by models[0].id (line 4); each name stands for one thing'],
+      ['a.yaml', 5, 'include', 'stands in a file that is itself included; name the files in the first one'],
+      ['a.yaml', 6, 'server', `stands in ${join(cwd, 'postern.yaml')} too; keep one of the two`],
       ['b.yaml', 1, '', 'the indentation does not fit, or a bracket is not closed'],
       ['d.yaml', 1, 'models[0].id', '"x" is taken by models[0].id (a.yaml, line 2); each name stands for one thing'],
       ['gone.yaml', undefined, '', 'the configuration file cannot be used: there is no such file'],

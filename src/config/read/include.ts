@@ -5,7 +5,7 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
 import { emptyMapping } from './columns.ts';
-import type { Path } from './faults.ts';
+import { type FaultList, type Path, placesIn, type Warning } from './faults.ts';
 import { type Layer, withLayers } from './layers.ts';
 import { type Source, toSource } from './source.ts';
 import { readSourceFile } from './source-file.ts';
@@ -15,7 +15,7 @@ export interface WithIncluded {
   readonly source: Source;
   /** The files, and the directories in which further ones may appear; absolute. */
   readonly files: readonly string[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 const mostFiles = 1000;
@@ -40,7 +40,7 @@ export async function withIncluded(
   const layers: Layer[] = [];
   for (const one of found.files) {
     const included = await timeSliced(toSource(await readSourceFile(one)));
-    layers.push(whole.add(included, fromHere(one, cwd)));
+    layers.push(whole.add(included, fromHere(one, cwd), faults));
   }
   return {
     source: withLayers(source, whole.tree, layers),
@@ -52,7 +52,7 @@ export async function withIncluded(
 interface FoundFiles {
   readonly files: readonly string[];
   readonly directories: readonly string[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 }
 
 /** In the order they are named, and within a pattern in that of their names; each once. */
@@ -60,7 +60,7 @@ async function findFiles(patterns: readonly unknown[], file: string, { faults }:
   const directory = dirname(file);
   const files = new Set<string>();
   const directories = new Set<string>();
-  const warnings: string[] = [];
+  const warnings: Warning[] = [];
   for (const [index, pattern] of patterns.entries()) {
     if (typeof pattern !== 'string') continue;
     const at = ['include', index];
@@ -74,7 +74,7 @@ async function findFiles(patterns: readonly unknown[], file: string, { faults }:
       matches.push(resolve(directory, match));
       if (matches.length > mostFiles) break;
     }
-    if (matches.length === 0) warnings.push(`include[${index}]: no file has such a name`);
+    if (matches.length === 0) warnings.push({ path: at, text: ': no file has such a name' });
     if (matches.length > mostFiles) faults.add(at, `matches more than ${mostFiles} files; name them closer`);
     else for (const match of matches.toSorted()) directories.add(dirname(match)) && files.add(match);
   }
@@ -104,7 +104,8 @@ class Whole {
     for (const key of Object.keys(tree)) if (!isList(key)) this.#owners.set(key, file);
   }
 
-  add({ tree, positionOf, faults }: Source, origin: string): Layer {
+  /** The file's own faults go into the list of all. */
+  add({ tree, positionOf, faults }: Source, origin: string, all: FaultList): Layer {
     const ranges = new Map<string, { readonly from: number; readonly to: number }>();
     const sections = new Set<string>();
     if (tree !== undefined && !isMapping(tree)) faults.add([], 'is not a mapping of keys to values');
@@ -121,10 +122,10 @@ class Whole {
         sections.add(key);
       }
     }
+    all.put(...faults.all(placesIn(origin, positionOf)));
     return {
       origin,
       namesInner: true,
-      faults: faults.all().map((fault) => ({ origin, ...fault })),
       positionOf(inner) {
         const position = positionOf(inner);
         return position && { ...position, origin, pathThere: inner };

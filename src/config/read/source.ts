@@ -2,15 +2,13 @@
 
 import { atOnce } from '../../lib/time-slices.ts';
 import { type Columns, type Positions, positionIn, type SourceText, toTree } from './columns.ts';
-import { createFaultList, type FaultList, type Path, type Position } from './faults.ts';
+import { FaultList, nowhere, type Path, type Places, type Position, toPathText } from './faults.ts';
 import { readPlain } from './plain-source.ts';
 import { readYaml } from './yaml-source.ts';
 
-export interface Source {
+export interface Source extends Places {
   /** Undefined where the text cannot be read. Mappings have no inherited keys. */
   readonly tree: unknown;
-  /** Of the value, or of the nearest one around it. */
-  positionOf(path: Path): Position | undefined;
   /** The faults so far; later ones are added. */
   readonly faults: FaultList;
 }
@@ -48,9 +46,9 @@ export const parseSource = (text: string): Source => atOnce(toSource(readSourceT
 export function* toSource({ columns, faults }: SourceText): Generator<undefined, Source, undefined> {
   const positions = columns && withoutScalars(columns);
   const positionOf = (path: Path): Position | undefined => positions && positionIn(positions, path);
-  const list = createFaultList(positionOf);
-  for (const { path, message, position } of faults) list.add(path, message, position);
-  return { tree: columns && (yield* toTree(columns)), positionOf, faults: list };
+  const list = new FaultList();
+  list.put(...faults.map(({ path, message, position }) => ({ path: toPathText(path), ...position, message })));
+  return { ...nowhere, tree: columns && (yield* toTree(columns)), positionOf, faults: list };
 }
 
 /** Positions are kept, but not the values, which may be secrets. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { faultsOf, loaded } from '../../../test/support/gateways/configuration.ts';
-import { createFaultList } from './faults.ts';
+import { FaultList } from './faults.ts';
 import { substitute } from './substitute.ts';
 
 function put(text: string, env: Record<string, string | undefined> = {}) {
-  const faults = createFaultList(() => undefined);
+  const faults = new FaultList();
   const { tree } = substitute({ a: text }, env, faults);
   return { text: Object(tree).a, faults: faults.all().map(({ message }) => message) };
 }

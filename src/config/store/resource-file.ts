@@ -3,7 +3,7 @@
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { nearestName } from '../../lib/nearest-name.ts';
-import { type Fault, type FaultList, type Path, suggestion } from '../read/faults.ts';
+import { type Fault, type FaultList, type Path, placesIn, suggestion } from '../read/faults.ts';
 import { parseSource } from '../read/source.ts';
 import { type Environment, type Substitution, substitute } from '../read/substitute.ts';
 import { resourceLists } from './resource-schemas.ts';
@@ -15,7 +15,10 @@ export interface ResourceFile {
   readonly elements: readonly Element[];
   /** Keys are separate: the store has their digests, and no document. */
   readonly keys: readonly WrittenElement[];
-  readonly faults: readonly Fault[];
+  /** Those of its keys are added later. */
+  readonly list: FaultList;
+  /** All so far. */
+  faults(): readonly Fault[];
   readonly positionOf: ElementFile['positionOf'];
   readonly isSubstituted: Substitution['isSubstituted'];
 }
@@ -67,7 +70,8 @@ export function readResourceFile(
     name,
     elements,
     keys,
-    faults: faults.all().map((fault) => ({ origin: name, ...fault })),
+    list: faults,
+    faults: () => faults.all(placesIn(name, positionOf)),
     positionOf,
     isSubstituted,
   };

@@ -15,11 +15,11 @@ import { keySchema, toTerms } from '../elements/key/terms.ts';
 import { unknownProject } from '../elements/key/warnings.ts';
 import { readSecret } from '../elements/secret-files.ts';
 import type { LoadedConfiguration } from '../load.ts';
-import { createFaultList, type Fault, type FaultList, type Path, toPathText } from '../read/faults.ts';
+import { type FaultList, type Path, toPathText } from '../read/faults.ts';
 import { readText } from '../read/side-files.ts';
 import type { ResourceFile, WrittenElement } from './resource-file.ts';
 
-interface WantedKey {
+export interface WantedKey {
   readonly id: string;
   readonly at: Path;
   readonly name: string;
@@ -28,18 +28,13 @@ interface WantedKey {
   readonly secret: { readonly digest: string; readonly hint: string } | undefined;
 }
 
-export interface JudgedKeys {
-  readonly keys: readonly WantedKey[];
-  readonly faults: FaultList;
-}
-
 const wantedKeySchema = mapping({ name: keyName.optional(), ...keySchema.shape });
 
 const largestSecretFileBytes = 64 * 1024;
 
 /** `path`: of the file, to which paths of its secrets are relative. */
-export async function judgeKeys(file: ResourceFile, path: string): Promise<JudgedKeys> {
-  const faults = createFaultList(file.positionOf);
+export async function judgeKeys(file: ResourceFile, path: string): Promise<readonly WantedKey[]> {
+  const { list: faults } = file;
   const keys: WantedKey[] = [];
   const firstOf = createFirsts<Location<Reporting>>();
   for (const written of file.keys) {
@@ -58,7 +53,7 @@ export async function judgeKeys(file: ResourceFile, path: string): Promise<Judge
     const secret = digest === undefined ? undefined : { digest, hint };
     keys.push({ id: value.id, at, name: value.name?.trim() ?? value.id, terms, secret });
   }
-  return { keys, faults };
+  return keys;
 }
 
 /** The document with the secret in place of its file's name. */
@@ -82,7 +77,8 @@ export interface KeyToPut extends WantedKey {
 
 /** Compares with the resulting configuration and the store; objections become faults. */
 export async function locateKeys(
-  { keys, faults }: JudgedKeys,
+  keys: readonly WantedKey[],
+  faults: FaultList,
   { snapshot, keyPositions }: LoadedConfiguration,
   store: Pick<KeyStore, 'holder'>,
   storedKeys: readonly StoredKey[],
@@ -130,10 +126,6 @@ function secretFault(
   if (holder === undefined || holder.isCurrent) return undefined;
   return 'is the one that the key had before it was given another; write that one, or one that it never had';
 }
-
-/** Faults with the name of the file. */
-export const faultsOf = ({ faults }: Pick<JudgedKeys, 'faults'>, { name }: Pick<ResourceFile, 'name'>): Fault[] =>
-  faults.all().map((fault) => ({ origin: name, ...fault }));
 
 /** Whether metadata has all of these. */
 export function carries(metadata: unknown, notes: ReadonlyMap<string, string>): boolean {

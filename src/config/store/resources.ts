@@ -57,11 +57,11 @@ export function openElements(
   const keys = typeof ring === 'string' ? undefined : ring;
   const inputs = [typeof ring === 'string' ? ring : ring.keyIds.join()];
   return elements.map((element) =>
-    opening.of(reusable(element), inputs, { faults, warnings: [] }, (context) => {
+    opening.of(reusable(element), inputs, { faults, warnings: [] }, () => {
       const report = (path: Path, message: string): void => {
         const at = [element.root, ...path];
-        if (ring !== 'unfit') context.faults.add(at, message);
-        context.faults.hush(at);
+        if (ring !== 'unfit') faults.add(at, message);
+        faults.hush(at);
       };
       return { ...element, document: openDocument(element, element.document, keys, report) };
     }),
@@ -82,5 +82,4 @@ const toLayer = ({ root, file }: Element): Layer => ({
   inner: (path) => [...(file?.at ?? []), ...path.slice(1)],
   positionOf: (inner) => file?.positionOf(inner),
   namesInner: true,
-  faults: [],
 });

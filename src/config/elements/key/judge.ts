@@ -6,7 +6,7 @@ import type { KeyGround, KeyJudge, NewKeyTerms, ParsedTerms } from '../../../cor
 import type { KeyChange } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../../../lib/quantities.ts';
-import { createFaultList, type FaultList, toFieldFaults } from '../../read/faults.ts';
+import { FaultList } from '../../read/faults.ts';
 import type { FilePosition } from '../../read/source.ts';
 import { describeCaps, toCaps } from '../caps.ts';
 import { checkStars, Location, type Reporting } from '../context.ts';
@@ -48,7 +48,7 @@ export function parseNewKeyTerms(
   ground: KeyGround,
   { mayBeNameless = false }: NewKeyRules = {},
 ): ParsedTerms<NewKeyTerms> {
-  const faults = createFaultList(() => undefined);
+  const faults = new FaultList();
   const location = locationIn(faults);
   const written = withoutNulls(fromNow(document, ground.nowMs, faults));
   if (!mayBeNameless && isMapping(written) && written.name === undefined) {
@@ -57,7 +57,7 @@ export function parseNewKeyTerms(
   const value = judge(newSchema, written, [], location.context);
   const caps = value && toCaps(value, location);
   if (value !== undefined) checkOfStore(value, ground, location);
-  const found = toFieldFaults(faults);
+  const found = faults.all();
   if (value === undefined || caps === undefined || found.length > 0) return { faults: found };
   return { terms: { name: value.name.trim(), ...toTerms(value, caps) } };
 }
@@ -68,7 +68,7 @@ export function parseKeyChange(
   before: Pick<KeyRecord, 'caps'>,
   ground: KeyGround,
 ): ParsedTerms<KeyChange> {
-  const faults = createFaultList(() => undefined);
+  const faults = new FaultList();
   const location = locationIn(faults);
   const given = fromNow(document, ground.nowMs, faults);
   const has = (field: string): boolean => isMapping(given) && given[field] !== undefined;
@@ -84,7 +84,7 @@ export function parseKeyChange(
       location.at(field).fault('cannot be taken away; leave it out to keep it as it is');
     }
   }
-  const found = toFieldFaults(faults);
+  const found = faults.all();
   if (value === undefined || caps === undefined || found.length > 0) return { faults: found };
   const { models = [], metadata = {} } = value;
   const change = toChange(toTerms({ ...value, models, metadata }, caps), has);

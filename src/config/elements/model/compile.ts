@@ -49,16 +49,15 @@ export function* compileModels(
     checkShadow(value, document.modelNames, location);
     // One that is at fault is no fault of the model; one that is absent is.
     const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? document.upstreamIds.has(id));
-    const model = compiling.of(reusable(entry), [...inputs, ...called], context, (own) => {
-      const modelLocation = new Location(own, path);
-      const [first, ...others] = toTargets(value, document, upstreams, modelLocation.at('targets'));
+    const model = compiling.of(reusable(entry), [...inputs, ...called], context, () => {
+      const [first, ...others] = toTargets(value, document, upstreams, location.at('targets'));
       if (first === undefined) return undefined;
       const isComplete = others.length + 1 === value.targets.length;
-      return compileModel({ location: modelLocation, value, createdAtMs, isComplete }, [first, ...others]);
+      return compileModel({ location, value, createdAtMs, isComplete }, [first, ...others]);
     });
     if (named && model !== undefined) models.push(model);
   }
-  for (const warning of yield* ambiguities(models)) context.warnings.push(warning);
+  for (const text of yield* ambiguities(models)) context.warnings.push({ path: ['models'], text });
   return [...models, ...builtInModels(upstreams, document.modelNames)];
 }
 
@@ -80,7 +79,7 @@ function* ambiguities(models: readonly Model[]): Generator<undefined, string[], 
 }
 
 function ambiguity(id: string, other: string): string {
-  return `models: the patterns "${id}" and "${other}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`;
+  return `: the patterns "${id}" and "${other}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`;
 }
 
 function overlap(one: string, other: string): boolean {

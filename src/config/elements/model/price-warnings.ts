@@ -39,9 +39,9 @@ export function* priceWarnings(
     const model = byId.get(id);
     if (model === undefined) continue;
     const isBudgeted = isCounted(model);
-    const lists = judging.of(reusable(entry), [model, isBudgeted, day], context, (own) => {
+    const lists = judging.of(reusable(entry), [model, isBudgeted, day], context, () => {
       const called = calledTargets(entry.value, model);
-      const location = new Location(own, entry.path);
+      const location = new Location(context, entry.path);
       warnOfUnknownPrices(entry.value, called, isBudgeted, location);
       warnOfMissingUnits(entry.value, model, called, location);
       warnOfPricesPerToken(entry.value, location);
@@ -49,8 +49,10 @@ export function* priceWarnings(
     });
     for (const list of lists) old.set(list, [...(old.get(list) ?? []), id]);
   }
-  for (const [list, ids] of old)
-    warnings.push(`budgets count ${inShort(ids)} by ${list}; set price, or import newer ones, where they have changed`);
+  for (const [list, ids] of old) {
+    const text = `budgets count ${inShort(ids)} by ${list}; set price, or import newer ones, where they have changed`;
+    warnings.push({ path: [], text });
+  }
 }
 
 /** Gives back the old lists that budgets go by. */

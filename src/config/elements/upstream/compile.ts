@@ -70,9 +70,9 @@ export function* compileUpstreams(
   for (const entry of entries) {
     yield;
     const { path, value } = entry;
-    const isFirst = claim(value.id, new Location(context, path).at('id'));
-    const made = compiling.of(readsFiles(value) ? undefined : reusable(entry), inputs, context, (own) => {
-      const location = new Location(own, path);
+    const location = new Location(context, path);
+    const isFirst = claim(value.id, location.at('id'));
+    const made = compiling.of(readsFiles(value) ? undefined : reusable(entry), inputs, context, () => {
       const family = findFamily(value.family, location.at('family'));
       const keys = readKeys(value, family?.credential, location);
       if (family === undefined) return undefined;
