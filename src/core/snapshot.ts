@@ -290,6 +290,8 @@ export interface ModelIndex {
 export interface LedgerSettings {
   readonly directory: string;
   readonly durability: Durability;
+  /** The longest that a request waits for a write of the journal; undefined for the default of its durability. */
+  readonly journalWaitMs: number | undefined;
   /** How long rows are kept; sums stay. */
   readonly retentionMs: number;
   /** JSON fields whose values are removed from captured bodies. */

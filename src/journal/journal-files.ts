@@ -5,6 +5,7 @@ import {
   closeSync,
   fstatSync,
   fdatasync as nodeDataSync,
+  open as nodeOpen,
   fsync as nodeSync,
   write as nodeWrite,
   openSync,
@@ -20,8 +21,9 @@ import { makeDirectory } from '../lib/make-directory.ts';
 export interface JournalFiles {
   makeDirectory(path: string): void;
   list(path: string): string[];
-  /** `wx` creates a file that must not exist. */
-  open(path: string, flags: 'r' | 'r+' | 'wx'): number;
+  open(path: string, flags: 'r' | 'r+'): number;
+  /** Creates a file that must not exist, asynchronously. */
+  create(path: string): Promise<number>;
   close(file: number): void;
   size(file: number): number;
   /** Whether the file still has a name in a directory. */
@@ -41,11 +43,13 @@ export interface JournalFiles {
 
 const dataSync = promisify(nodeDataSync);
 const fullSync = promisify(nodeSync);
+const openLater = promisify(nodeOpen);
 
 export const systemFiles: JournalFiles = {
   makeDirectory: (path) => makeDirectory(path, 0o700),
   list: (path) => readdirSync(path),
   open: (path, flags) => openSync(path, flags, 0o600),
+  create: (path) => openLater(path, 'wx', 0o600),
   close: (file) => closeSync(file),
   size: (file) => fstatSync(file).size,
   isLinked: (file) => fstatSync(file).nlink > 0,

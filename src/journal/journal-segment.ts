@@ -66,7 +66,7 @@ export async function allocateSegment(
   isDurable: boolean,
 ): Promise<SegmentWriter> {
   const path = segmentPath(directory, number);
-  const file = files.open(path, 'wx');
+  const file = await files.create(path);
   try {
     for (let position = 0; position < bytes; ) {
       const most = Math.min(zeros.length, bytes - position);
@@ -86,6 +86,9 @@ export async function allocateSegment(
   return new SegmentWriter(path, number, bytes, file, files);
 }
 
+/** Who waited for the write has been notified. */
+const ignore = (): void => undefined;
+
 export class SegmentWriter {
   readonly path: string;
   readonly number: number;
@@ -94,6 +97,7 @@ export class SegmentWriter {
   readonly #files: JournalFiles;
   /** The end of its content. */
   offset = 0;
+  #writing: Promise<void> | undefined = undefined;
 
   constructor(path: string, number: number, bytes: number, file: number, files: JournalFiles) {
     this.path = path;
@@ -117,6 +121,25 @@ export class SegmentWriter {
     this.offset += frame.length;
   }
 
+  /** The same by a thread. `isDurable`: and until it is on the disk. The bytes must not change meanwhile. */
+  appendLater(frame: Buffer, isDurable: boolean): Promise<void> {
+    this.#writing = this.#writeLater(frame, isDurable).finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  async #writeLater(frame: Buffer, isDurable: boolean): Promise<void> {
+    for (let done = 0; done < frame.length; ) {
+      const rest = done === 0 ? frame : frame.subarray(done);
+      const written = await this.#files.writeLater(this.#file, rest, this.offset + done);
+      if (written === 0) throw new Error('the file takes no more');
+      done += written;
+    }
+    this.offset += frame.length;
+    if (isDurable) await this.sync();
+  }
+
   isThere(): boolean {
     return this.#files.isLinked(this.#file);
   }
@@ -125,8 +148,14 @@ export class SegmentWriter {
     return this.#files.sync(this.#file);
   }
 
+  /** After a write that goes on: another file could get its number, and the frame. */
   close(): void {
-    this.#files.close(this.#file);
+    if (this.#writing === undefined) this.#files.close(this.#file);
+    else
+      this.#writing
+        .catch(ignore)
+        .then(() => this.#files.close(this.#file))
+        .catch(ignore);
   }
 
   /** Deletes the file of an empty segment. */

@@ -14,7 +14,7 @@ import { durabilities } from '../core/accounting/ledger-row.ts';
 import { GatewayError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createJournal, type Journal, type JournalOptions } from './journal.ts';
-import { systemFiles } from './journal-files.ts';
+import { type JournalFiles, systemFiles } from './journal-files.ts';
 import type { RowItem } from './journal-items.ts';
 import { createJournalReader, type JournalReader } from './journal-reader.ts';
 
@@ -94,9 +94,10 @@ for (const durability of durabilities) {
     const counted = createFaultyFiles();
     const journal = await open({ durability, files: counted.files });
     await journal.open('0', intentLine('0'));
+    await hasSpare();
     const writes: FileCall[] = [];
     counted.judge((call) => {
-      if (call === 'write') writes.push(call);
+      if (call === (durability === 'fast' ? 'write' : 'writeLater')) writes.push(call);
       return undefined;
     });
     const promises = [
@@ -187,6 +188,7 @@ test('a start record without an end is lost if its process ended, with its reser
   const journal = await open();
   await journal.open('a', intentLine('a', 'node-1', 700));
   await journal.open('b', intentLine('b', 'node-1', 0));
+  await hasSpare();
   const reader = await read(false);
   assert.deepEqual((await readThrough(reader)).rows, []);
 
@@ -323,6 +325,57 @@ test('a segment whose sync failed is abandoned, and its last write repeated else
   const { rows } = await readThrough(await read());
   assert.deepEqual(outcomes(rows), ['a ok']);
 });
+
+for (const durability of durabilities) {
+  test(`a disk that does not answer holds up nobody but who waits for it: ${durability}`, async () => {
+    const stalled = Promise.withResolvers<void>();
+    let isStalled = false;
+    const disk = createFaultyFiles();
+    const files: JournalFiles = {
+      ...disk.files,
+      async writeLater(file, bytes, position) {
+        if (isStalled) await stalled.promise;
+        return disk.files.writeLater(file, bytes, position);
+      },
+      async create(path) {
+        if (isStalled) await stalled.promise;
+        return disk.files.create(path);
+      },
+    };
+    const journal = await open({ durability, waitMs: 100, files });
+    for (const id of ['a', 'b', 'c']) await journal.open(id, intentLine(id));
+    await hasSpare();
+    isStalled = true;
+    const written = journal.settle('a', settlementLine('a'));
+    const begun = journal.open('d', intentLine('d'));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const behind = journal.open('e', intentLine('e'));
+    const refused = 'store_unavailable';
+    assert.deepEqual(await Promise.all([written, begun, behind].map(outcomeOf)), [refused, refused, refused]);
+    assert.equal(await outcomeOf(journal.settle('d', settlementLine('d'))), refused);
+    assert.equal(journal.state().failing, true);
+    assert.equal(journal.fits(intentLine('f')), false);
+    // From here on nobody waits: no write is tried until the disk has answered.
+    const calls = disk.calls();
+    for (let index = 0; index < 20; index += 1) {
+      assert.equal(await outcomeOf(journal.open('f', intentLine('f'))), refused);
+      assert.equal(await outcomeOf(journal.settle('f', settlementLine('f'))), refused);
+    }
+    assert.equal(disk.calls(), calls);
+    isStalled = false;
+    stalled.resolve();
+    await until(() => !journal.state().failing);
+    await journal.settle('b', settlementLine('b'));
+    await journal.close();
+    const { rows } = await readThrough(await read());
+    const found = new Map(rows.map(({ row }) => [row.id, row.outcome]));
+    assert.equal(found.size, rows.length, `doubled: ${outcomes(rows)}`);
+    // What a stalled write held is on the disk in the end, confirmed or not.
+    assert.match(found.get('a') ?? '', /^(cut|ok)$/);
+    assert.deepEqual([found.get('b'), found.get('c')], ['ok', 'lost']);
+    for (const id of ['d', 'e', 'f']) assert.notEqual(found.get(id), 'lost', id);
+  });
+}
 
 test('settlements that cannot be written are rejected, and recorded as cut when the journal recovers', async () => {
   const disk = createFaultyFiles();

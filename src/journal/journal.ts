@@ -5,6 +5,7 @@ import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Durability } from '../core/accounting/ledger-row.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../lib/clock.ts';
+import { beforeDeadline } from '../lib/deadline.ts';
 import { EndReserve } from './end-reserve.ts';
 import { codeOrReasonOf, JournalError, journalUnavailable, toJournalError } from './journal-error.ts';
 import { type JournalFiles, systemFiles } from './journal-files.ts';
@@ -42,6 +43,11 @@ export interface JournalOptions {
   readonly directory: string;
   readonly node: string;
   readonly durability: Durability;
+  /**
+   * The longest that an item waits for a write, which a thread makes, so that a disk that does not answer delays nobody else.
+   * Undefined in fast durability: the calling thread writes, which is faster and waits for as long as it takes.
+   */
+  readonly waitMs?: number | undefined;
   readonly clock: Clock;
   readonly files?: JournalFiles;
   readonly log?: Log;
@@ -52,6 +58,8 @@ export interface JournalOptions {
 
 const defaultSegmentBytes = 16 * 1024 * 1024;
 const defaultRetryMs = 1_000;
+/** In strict durability a thread waits for the disk in any case. */
+const strictWaitMs = 10_000;
 /** A frame with so many items is written at once. */
 const mostGathered = 16;
 const mostLateBytes = 16 * 1024 * 1024;
@@ -85,8 +93,9 @@ export async function createJournal(options: JournalOptions): Promise<Journal> {
 
 class FileJournal implements Journal {
   readonly #options: JournalOptions;
+  readonly #waitMs: number | undefined;
   readonly #supply: SegmentSupply;
-  readonly #frames = new FrameWriter();
+  #frames = new FrameWriter();
   /** Space for a segment's first record. */
   readonly #firstBytes: number;
   readonly #flushNow = (): void => this.#flush();
@@ -106,6 +115,8 @@ class FileJournal implements Journal {
   #items = 0;
   #itemsBefore = 0;
   #isBusy = false;
+  /** A write has taken too long, and goes on. */
+  #isStalled = false;
   #isStarted = false;
   #isClosing = false;
   #isClosed = false;
@@ -126,6 +137,7 @@ class FileJournal implements Journal {
 
   constructor(options: JournalOptions, files: JournalFiles, firstNumber: number) {
     this.#options = options;
+    this.#waitMs = options.waitMs ?? (options.durability === 'strict' ? strictWaitMs : undefined);
     this.#firstBytes = toItem({ kind: 'start', node: options.node, atMs: Number.MAX_SAFE_INTEGER }).length;
     this.#supply = new SegmentSupply({
       directory: options.directory,
@@ -182,7 +194,8 @@ class FileJournal implements Journal {
   }
 
   fits(item: RowItem): boolean {
-    if (this.#supply.fault !== undefined || this.#held !== undefined || this.#late.length > 0) return false;
+    if (this.#isStalled || this.#supply.fault !== undefined || this.#held !== undefined || this.#late.length > 0)
+      return false;
     const bytes = sizeOfItem(item) + sizeOf(this.#ends) + sizeOf(this.#beginnings);
     return this.#supply.hasSpace(bytes + frameBytes + this.#firstBytes, this.#reserve.bytes);
   }
@@ -192,7 +205,7 @@ class FileJournal implements Journal {
     return {
       bytesWritten: this.#bytesWritten,
       openExchanges: this.#reserve.count,
-      failing: this.#isClosing || isShort,
+      failing: this.#isClosing || this.#isStalled || isShort,
     };
   }
 
@@ -231,9 +244,9 @@ class FileJournal implements Journal {
     this.#items = 0;
     // The end of the sync calls this again.
     if (this.#isBusy) return;
-    const job = this.#nextJob();
-    if (job !== undefined) this.#write(job);
-    if (this.#isBusy) return;
+    const job = this.#isStalled ? this.#gather() : this.#nextJob();
+    if (job !== undefined) this.#isStalled ? this.#giveUp(job) : this.#write(job);
+    if (this.#isBusy || this.#isStalled) return;
     if (job !== undefined && this.#held === undefined && this.#hasMore()) this.#schedule();
     void this.#supply.grow(this.#waitingBytes(), this.#reserve.bytes);
   }
@@ -286,6 +299,7 @@ class FileJournal implements Journal {
   }
 
   #write(job: Job): void {
+    const waitMs = this.#waitMs;
     while (job.tries < mostTries) {
       const voids = this.#voids;
       const own = ownItems(job, voids);
@@ -302,13 +316,13 @@ class FileJournal implements Journal {
       const frame = this.#encode(job, own, segment, bytes);
       try {
         this.#checkPosition(segment);
-        segment.append(frame);
+        if (waitMs === undefined) segment.append(frame);
       } catch (thrown) {
         this.#failed(job, position, thrown);
         continue;
       }
-      if (this.#options.durability === 'fast') this.#written(job, voids, frame.length);
-      else this.#sync(segment, job, voids, frame.length, position);
+      if (waitMs === undefined) this.#written(job, voids, frame.length);
+      else this.#writeLater(segment, frame, waitMs, job, voids, position);
       return;
     }
     this.#giveUp(job);
@@ -342,22 +356,45 @@ class FileJournal implements Journal {
     this.#nextLookMs = nowMs + lookEveryMs;
   }
 
-  #sync(segment: SegmentWriter, job: Job, voids: readonly string[], bytes: number, position: FramePosition): void {
+  #writeLater(
+    segment: SegmentWriter,
+    frame: Buffer,
+    waitMs: number,
+    job: Job,
+    voids: readonly string[],
+    position: FramePosition,
+  ): void {
     this.#isBusy = true;
-    segment.sync().then(
+    const noAnswer = (): Error => new NoAnswer(`the disk did not answer within ${waitMs} ms`);
+    const writing = segment.appendLater(frame, this.#options.durability === 'strict');
+    beforeDeadline(writing, waitMs, noAnswer).then(
       () => {
         this.#isBusy = false;
-        this.#written(job, voids, bytes);
+        this.#written(job, voids, frame.length);
         this.#flush();
       },
       (thrown: unknown) => {
         this.#isBusy = false;
+        if (thrown instanceof NoAnswer) this.#giveUpWaiting(job, writing);
         // After a failed sync the system may report success the next time: this file is not written any more.
         this.#failed(job, position, thrown);
         this.#write(job);
         if (!this.#isBusy) this.#flush();
       },
     );
+  }
+
+  /** Until the disk answers, it would not answer for another segment either: what comes is refused at once. */
+  #giveUpWaiting(job: Job, writing: Promise<void>): void {
+    job.tries = mostTries - 1;
+    // The write that goes on reads its frame.
+    this.#frames = new FrameWriter();
+    this.#isStalled = true;
+    const goOn = (): void => {
+      this.#isStalled = false;
+      this.#flush();
+    };
+    writing.then(goOn, goOn);
   }
 
   #written({ ends, beginnings, late }: Job, voids: readonly string[], bytes: number): void {
@@ -424,6 +461,8 @@ class FileJournal implements Journal {
     return bytes === 0 ? 0 : bytes + frameBytes + this.#firstBytes;
   }
 }
+
+class NoAnswer extends Error {}
 
 const written = Promise.resolve();
 

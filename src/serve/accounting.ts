@@ -112,7 +112,7 @@ function openBooksInMemory({ snapshot, store, log, clock }: AccountingDeps): Boo
 }
 
 async function openBooksOnDisk({ snapshot, store, log, clock, cwd }: AccountingDeps, node: string): Promise<Books> {
-  const { durability, retentionMs } = snapshot.ledger;
+  const { durability, journalWaitMs: waitMs, retentionMs } = snapshot.ledger;
   const directory = resolve(cwd, snapshot.ledger.directory);
   const isDefault = snapshot.ledger.directory === defaultJournal(snapshot.store);
   const formerDirectory = isDefault ? resolve(cwd, formerJournal) : directory;
@@ -121,7 +121,7 @@ async function openBooksOnDisk({ snapshot, store, log, clock, cwd }: AccountingD
   await store.ledger.secure();
   const slot = claimSlot({ directory, lock: lockFile, clock, store: identity });
   try {
-    const journal = await createJournal({ directory: slot.directory, node, durability, clock, log });
+    const journal = await createJournal({ directory: slot.directory, node, durability, waitMs, clock, log });
     const { number } = slot;
     const ownSlot = { number, directory: slot.directory };
     const directories = [...new Set([directory, formerDirectory])];

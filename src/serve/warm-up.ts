@@ -138,7 +138,7 @@ const nowhere: JournalFiles = {
   ...systemFiles,
   makeDirectory: () => undefined,
   list: () => [],
-  open: () => openSync(devNull, 'r+'),
+  create: async () => openSync(devNull, 'r+'),
   isLinked: () => true,
   remove: () => undefined,
 };

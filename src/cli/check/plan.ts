@@ -52,6 +52,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
     ledger: {
       journal: ledger.directory,
       durability: ledger.durability,
+      journal_wait: ledger.journalWaitMs === undefined ? null : fromMilliseconds(ledger.journalWaitMs),
       retention: fromMilliseconds(ledger.retentionMs),
     },
     log: { level: log.level, format: log.format, fields: log.fields, access: toAccess(log), file: log.file ?? null },

@@ -16,6 +16,7 @@ test('console, ledger and alerts have defaults', async (t) => {
   assert.deepEqual(snapshot.ledger, {
     directory: 'data/journal',
     durability: 'fast',
+    journalWaitMs: undefined,
     retentionMs: 90 * 86_400_000,
     hiddenFields: [],
   });
@@ -27,7 +28,7 @@ test('configured values apply, and an explicit port is remembered', async (t) =>
   const { snapshot } = await loaded(
     t,
     `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters, url: https://Postern.example/, trace_url: 'https://traces.example/t/{trace_id}?a=b' }
-ledger: { journal: /var/journal, durability: strict, retention: 1d }
+ledger: { journal: /var/journal, durability: strict, journal_wait: 2s, retention: 1d }
 alerts: { webhooks: [{ url: https://hooks.example/x, secret: a-secret-of-16-c }, { url: "http://127.0.0.1:9" }] }
 redis: rediss://u:p@host:6380/1
 store: postgresql://u:p@host/db`,
@@ -45,6 +46,7 @@ store: postgresql://u:p@host/db`,
   assert.deepEqual(snapshot.ledger, {
     directory: '/var/journal',
     durability: 'strict',
+    journalWaitMs: 2_000,
     retentionMs: 86_400_000,
     hiddenFields: [],
   });

@@ -19,6 +19,12 @@ export const ledgerSchema = mapping({
     .default('fast')
     .describe('What a written row survives: the end of the process (`fast`), or a power cut (`strict`).')
     .meta({ restart: atStart(({ ledger }) => ledger.durability) }),
+  journal_wait: duration(100, 60_000)
+    .optional()
+    .describe(
+      'The longest that a request waits for the journal; then it gets 503. Frames are then written by a thread, so that a disk that does not answer delays nobody else, at some 20 µs more a request. Default: `10s` with `durability: strict`, else none: the event loop writes and waits.',
+    )
+    .meta({ restart: atStart(({ ledger }) => ledger.journalWaitMs) }),
   retention: retentionField().prefault('90d').describe('How long rows are kept; sums stay.'),
   redact: redactField()
     .default([])
@@ -46,13 +52,14 @@ export function defaultJournal(store: string): string {
 }
 
 export function toLedgerSettings(
-  { journal, durability, retention, redact }: z.output<typeof ledgerSchema>,
+  { journal, durability, journal_wait: wait, retention, redact }: z.output<typeof ledgerSchema>,
   store: string,
 ): LedgerSettings {
   const hiddenFields = Object.freeze([...new Set(redact)]);
   return Object.freeze({
     directory: journal ?? defaultJournal(store),
     durability,
+    journalWaitMs: wait,
     retentionMs: retention,
     hiddenFields,
   });

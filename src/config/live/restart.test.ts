@@ -50,6 +50,7 @@ const rows: readonly (readonly [next: string, settings: readonly string[]])[] = 
   ['server: { socket: { path: /run/p.sock } }', ['server.port', 'server.socket']],
   [`console: { host: 0.0.0.0, token: ${token}, port: 5001 }`, ['console.host', 'console.port', 'console.token']],
   ['ledger: { journal: elsewhere, durability: strict }', ['ledger.journal', 'ledger.durability']],
+  ['ledger: { journal_wait: 2s }', ['ledger.journal_wait']],
   ['store: postgres://h/db', ['store']],
   ['keys: [{ id: k, secret: a-secret-of-24-characters, limits: { requests_per_day: 1 } }]', []],
 ];

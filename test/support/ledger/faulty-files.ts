@@ -2,7 +2,7 @@
 
 import { type JournalFiles, systemFiles } from '../../../src/journal/journal-files.ts';
 
-export type FileCall = 'open' | 'write' | 'writeLater' | 'sync' | 'syncDirectory' | 'close' | 'remove';
+export type FileCall = 'create' | 'write' | 'writeLater' | 'sync' | 'syncDirectory' | 'close' | 'remove';
 
 export type Fault =
   /** It throws, and does nothing. */
@@ -75,8 +75,7 @@ export function createFaultyFiles(code = 'EIO'): FaultyFiles {
     },
     files: {
       ...systemFiles,
-      open: (path, flags) =>
-        flags === 'r' ? systemFiles.open(path, flags) : around('open', () => systemFiles.open(path, flags)),
+      create: (path) => aroundLater('create', () => systemFiles.create(path)),
       write(file, bytes, position) {
         checkBroken(file);
         const fault = judge?.('write', number++);

@@ -77,7 +77,7 @@ export const faultKinds: readonly FaultKind[] = [
     name: 'the directory is read-only for a while',
     durability: 'fast',
     code: 'EACCES',
-    calls: ['open'],
+    calls: ['create'],
     faults: ['fails'],
     share: 1,
   },
