@@ -8,7 +8,7 @@ import { FaultsFound, printFaults } from './cli/output.ts';
 import { type CommandName, words } from './cli/words.ts';
 import type { ExitCode } from './core/exit-code.ts';
 import { UserFault } from './core/user-fault.ts';
-import { nearestName } from './lib/nearest-name.ts';
+import { nearHint } from './lib/nearest-name.ts';
 import { withMasks } from './lib/secrets/secret-shapes.ts';
 import { traceOf } from './lib/thrown.ts';
 import { version } from './version.ts';
@@ -48,10 +48,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
   }
   if (first === '' || first.startsWith('-')) return run('serve', argv);
   if (isCommandName(first)) return run(first, rest);
-  const near = nearestName(first, commandNames);
-  return fault(
-    `there is no command "${first}"${near === undefined ? '' : `; did you mean ${near}?`} (postern help lists them)`,
-  );
+  return fault(`there is no command "${first}"${nearHint(first, commandNames)} (postern help lists them)`);
 }
 
 async function run(name: CommandName, args: readonly string[]): Promise<ExitCode> {

@@ -4,7 +4,7 @@ import type { FaultyConfiguration } from '../config/load.ts';
 import type { ExitCode } from '../core/exit-code.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
-import { nearestName } from '../lib/nearest-name.ts';
+import { nearHint } from '../lib/nearest-name.ts';
 import { type OpenStore, openExisting } from '../serve/configuration.ts';
 import { type Command, type CommandContext, commandOf, configUsage, optionsIn } from './command.ts';
 import { faultless } from './output.ts';
@@ -64,9 +64,7 @@ function findAction<Ground>(
       throw new UserFault(`${command} needs an action: ${usages.join(', ')}`);
     }
     const names = Object.keys(actions);
-    const near = nearestName(name, names);
-    const hint = near === undefined ? '' : `; did you mean ${near}?`;
-    throw new UserFault(`there is no "${command} ${name}"${hint} (there are ${names.join(', ')})`);
+    throw new UserFault(`there is no "${command} ${name}"${nearHint(name, names)} (there are ${names.join(', ')})`);
   }
   const taken = optionsIn(`${action.usage} ${configUsage}`);
   const foreign = Object.keys(values).find((option) => !Object.hasOwn(taken, option));

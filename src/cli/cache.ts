@@ -1,9 +1,8 @@
 /** `postern cache`: clears the item cache on every node. */
 
 import { forgetItemsOf } from '../core/lists.ts';
-import type { Model } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
-import { nearestName } from '../lib/nearest-name.ts';
+import { nearestName, toHint } from '../lib/nearest-name.ts';
 import { type OpenConfiguration, openLeniently } from '../serve/configuration.ts';
 import { actionsOf } from './actions.ts';
 import type { CommandContext } from './command.ts';
@@ -18,21 +17,16 @@ function clear({ values, stdout }: CommandContext) {
   return async ({ store, loaded }: OpenConfiguration) => {
     const { all } = loaded.snapshot.models;
     const known = all.find(({ id }) => id === model);
-    if (known === undefined) throw unknown(model, all);
+    if (known === undefined) {
+      const ids = all.map(({ id }) => id);
+      const near = nearestName(model, ids);
+      const hint = toHint(near && `"${near}"`);
+      throw new UserFault(`there is no model "${model}"${hint} ("postern models" lists them)`);
+    }
     if (known.cache === undefined) {
       throw new UserFault(`the model "${model}" has no cache (models[].cache), so there is nothing to clear`);
     }
     await forgetItemsOf(store.settings, model, 'cli');
     stdout(`The cache of "${model}" is cleared on every node within a second.`);
   };
-}
-
-function unknown(model: string, all: readonly Model[]): UserFault {
-  const near = nearestName(
-    model,
-    all.map(({ id }) => id),
-  );
-  return new UserFault(
-    `there is no model "${model}"${near === undefined ? '' : `; did you mean "${near}"?`} ("postern models" lists them)`,
-  );
 }

@@ -13,6 +13,13 @@ export function nearestName(name: string, known: Iterable<string>, share = usual
 
 const usualShare = 3;
 
+/** The end of a sentence about an unknown name: `; did you mean visible?`, else `otherwise`. */
+export const nearHint = (name: string, known: Iterable<string>, otherwise = ''): string =>
+  toHint(nearestName(name, known), otherwise);
+
+export const toHint = (near: string | undefined, otherwise = ''): string =>
+  near === undefined ? otherwise : `; did you mean ${near}?`;
+
 /** Comparisons of two names; some 0.2 µs each. */
 const mostComparisons = 2_000_000;
 

@@ -12,7 +12,7 @@ import type { KeyChange, StoredKey } from '../../core/store/keys.ts';
 import type { Resource } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearHint } from '../../lib/nearest-name.ts';
 import type { CommandContext } from '../command.ts';
 
 type Values = CommandContext['values'];
@@ -192,10 +192,8 @@ function checkTaken(
     if (value !== '') continue;
     if (before === undefined) throw new UserFault(`--${option} ${name}: has no value; write it such as ${name}=50`);
     if (known.includes(name)) continue;
-    const near = nearestName(name, known);
-    throw new UserFault(
-      `--${option}: there is no ${option} "${name}"${near === undefined ? ` (there are ${known.join(', ')})` : `; did you mean ${near}?`}`,
-    );
+    const hint = nearHint(name, known, ` (there are ${known.join(', ')})`);
+    throw new UserFault(`--${option}: there is no ${option} "${name}"${hint}`);
   }
 }
 

@@ -4,7 +4,7 @@ import { rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import { operations } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import { UserFault } from '../../core/user-fault.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearHint } from '../../lib/nearest-name.ts';
 import { toMilliseconds } from '../../lib/quantities.ts';
 import type { CommandContext } from '../command.ts';
 import { toInstant } from '../times.ts';
@@ -80,9 +80,8 @@ function readOneOf<T extends string>(values: Values, option: string, known: read
 export function toOneOf<T extends string>(option: string, noun: string, text: string, known: readonly T[]): T {
   const found = known.find((name) => name === text);
   if (found !== undefined) return found;
-  const near = nearestName(text, known);
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  throw new UserFault(`--${option}: there is no ${noun} "${text}"${hint} (there are ${known.join(', ')})`);
+  const all = known.join(', ');
+  throw new UserFault(`--${option}: there is no ${noun} "${text}"${nearHint(text, known)} (there are ${all})`);
 }
 
 /** Undefined where the option is absent. An empty value is a fault, as it is most likely a mistake. */

@@ -9,7 +9,7 @@ import { toNewElement } from '../../config/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { toDollars } from '../../lib/money.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearHint } from '../../lib/nearest-name.ts';
 import { type PriceColumn, type PriceRow, readingPriceCsv, toPriceCsv } from '../../prices/imported.ts';
 import { hasMaker, priceDates } from '../../prices/listed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
@@ -135,10 +135,8 @@ const isHost = (text: string): boolean =>
 function serviceFault(service: string, familyIds: readonly string[], isService: (id: string) => boolean): string {
   const shown = JSON.stringify(toPrintable(service));
   if (familyIds.includes(service)) return `${shown} runs at your own addresses; write the host name of yours`;
-  const near = nearestName(service, familyIds.filter(isService));
-  const hint =
-    near === undefined ? 'write one such as openai, or a host name such as api.example.com' : `did you mean ${near}?`;
-  return `${shown} is neither a family nor a host name; ${hint}`;
+  const otherwise = '; write one such as openai, or a host name such as api.example.com';
+  return `${shown} is neither a family nor a host name${nearHint(service, familyIds.filter(isService), otherwise)}`;
 }
 
 const firstReason = ({ leftOut: [first] }: PriceReading): string =>

@@ -12,7 +12,7 @@ import { resourceLists } from '../../config/store/resource-schemas.ts';
 import { hideSecrets } from '../../config/store/sealed-fields.ts';
 import { type Resource, type ResourceKind, resourceKinds } from '../../core/store/resources.ts';
 import { UserFault } from '../../core/user-fault.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearHint } from '../../lib/nearest-name.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
 import { actionsOf, actor } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
@@ -191,13 +191,9 @@ function findOne(kind: ResourceKind, id: string, ground: OpenResources): Resourc
   if (ground.whole.ok && isOfFile(kind, id, ground.whole)) {
     throw new UserFault(`${kind} ${id} is declared in the configuration file; look at it, and change it, there`);
   }
-  const near = nearestName(
-    id,
-    ground.resources.flatMap((one) => (one.kind === kind ? [one.id] : [])),
-  );
-  throw new UserFault(
-    `there is no ${kind} ${JSON.stringify(id)} in the store${near === undefined ? '; "postern resources list" shows what there is' : `; did you mean ${near}?`}`,
-  );
+  const ids = ground.resources.flatMap((one) => (one.kind === kind ? [one.id] : []));
+  const hint = nearHint(id, ids, '; "postern resources list" shows what there is');
+  throw new UserFault(`there is no ${kind} ${JSON.stringify(id)} in the store${hint}`);
 }
 
 function isOfFile(kind: ResourceKind, id: string, { snapshot }: LoadedConfiguration): boolean {
@@ -213,8 +209,6 @@ function toKind(written = ''): ResourceKind {
   if (written === 'key' || written === 'keys') {
     throw new UserFault('keys are shown and revoked by "postern keys show ID" and "postern keys revoke ID"');
   }
-  const near = nearestName(written, resourceKinds);
-  throw new UserFault(
-    `there is no kind of resource "${written}"${near === undefined ? ` (there are ${resourceKinds.join(', ')})` : `; did you mean ${near}?`}`,
-  );
+  const hint = nearHint(written, resourceKinds, ` (there are ${resourceKinds.join(', ')})`);
+  throw new UserFault(`there is no kind of resource "${written}"${hint}`);
 }

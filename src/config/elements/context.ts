@@ -3,7 +3,8 @@
 import type { Family } from '../../core/family.ts';
 import { mayBeMatched } from '../../core/model-name.ts';
 import type { TakenPath } from '../../core/paths.ts';
-import { type FaultList, type Path, type Position, suggestion, toPathText, type Warning } from '../read/faults.ts';
+import { type NearestName, nearestName, toHint } from '../../lib/nearest-name.ts';
+import { type FaultList, type Path, type Position, toPathText, type Warning } from '../read/faults.ts';
 import type { SideFiles } from '../read/side-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 
@@ -63,9 +64,10 @@ export class Location<C extends Reporting = CompileContext> {
     return this.context.isSubstituted(this.path) ? 'this name' : JSON.stringify(name);
   }
 
-  /** A fault of a name that nothing has, with the nearest known one, else with `hint`. */
-  unknown(what: string, name: string, near: string | undefined, hint = ''): void {
-    this.fault(`${what} ${this.quoted(name)}${suggestion(near) || hint}`);
+  /** A fault of a name that nothing has, with the nearest known one, else with `otherwise`. */
+  unknown(what: string, name: string, known: Iterable<string> | NearestName, otherwise?: string): void {
+    const near = typeof known === 'function' ? known(name) : nearestName(name, known);
+    this.fault(`${what} ${this.quoted(name)}${toHint(near, otherwise)}`);
   }
 
   /** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */

@@ -3,7 +3,6 @@
 import type * as z from 'zod';
 import { byOperation, type Operation, operations } from '../../core/operations/index.ts';
 import type { ModelIndex } from '../../core/snapshot.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
 import type { Location } from './context.ts';
 import { mapping, modelName } from './fields.ts';
 
@@ -26,11 +25,8 @@ export function toDefaultModels(
     const model = name.includes('*') ? undefined : models.resolve(name)?.model;
     if (model === undefined) {
       if (modelNames.has(name) && !name.includes('*')) continue; // it is in the file, with a fault of its own
-      const near = nearestName(
-        name,
-        models.all.map(({ id }) => id),
-      );
-      at.unknown('unknown model', name, near);
+      const ids = models.all.map(({ id }) => id);
+      at.unknown('unknown model', name, ids);
     } else if (!model.operations.includes(operation)) {
       at.fault(`${at.quoted(name)} does not serve ${operation}; it serves ${model.operations.join(', ')}`);
     }

@@ -1,9 +1,9 @@
 /** Validates one part of the file against its schema: reports every fault and returns the valid rest. */
 
 import * as z from 'zod';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearestName, nearHint, toHint } from '../../lib/nearest-name.ts';
 import { holdsProtoKey, takeOutProtoKeys } from '../../lib/proto-keys.ts';
-import { type FaultList, type Path, suggestion } from '../read/faults.ts';
+import type { FaultList, Path } from '../read/faults.ts';
 import type { Substitution } from '../read/substitute.ts';
 import { isSecretAt, keysAt, schemaAt, wantsScalar } from './schema-lookup.ts';
 
@@ -99,12 +99,11 @@ function report(
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, path);
     for (const key of issue.keys) {
-      const near = nearestName(key, known);
       if (key === 'fallbacks' && known.includes('targets')) {
         faults.add([...at, ...path, key], `unknown key; ${fallbackHint}`);
         continue;
       }
-      const hint = near === undefined && known.length > 0 ? `; known here: ${known.join(', ')}` : suggestion(near);
+      const hint = nearHint(key, known, known.length > 0 ? `; known here: ${known.join(', ')}` : '');
       faults.add([...at, ...path, key], `unknown key${hint}`);
     }
     return;
@@ -119,7 +118,7 @@ function report(
   const fullPath = [...at, ...path];
   faults.add(
     fullPath,
-    `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${suggestion(near)}`,
+    `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${toHint(near)}`,
   );
   // It is removed from here on, but must not be reported as missing.
   faults.hush(fullPath);

@@ -3,7 +3,6 @@
 import type * as z from 'zod';
 import type { Project } from '../../core/key.ts';
 import type { Upstream } from '../../core/snapshot.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
 import { capsFields, toCaps } from './caps.ts';
 import { type CompileContext, createClaims, type Entry, Location, managerOf } from './context.ts';
 import { mapping, notes, ownId, text } from './fields.ts';
@@ -47,7 +46,7 @@ export function* compileProjects(
 function checkFiles(id: string, upstreams: ReadonlyMap<string, Upstream>, location: Location): void {
   const upstream = upstreams.get(id);
   if (upstream === undefined) {
-    location.unknown('no upstream is called', id, nearestName(id, [...upstreams.keys()]));
+    location.unknown('no upstream is called', id, upstreams.keys());
   } else if (upstream.filesPath === undefined) {
     location.fault(`the upstream keeps no files, as family ${upstream.family.id} does not; name another one`);
   }

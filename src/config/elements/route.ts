@@ -6,7 +6,6 @@ import { labels } from '../../core/label.ts';
 import { mayMeanTheSame } from '../../core/paths.ts';
 import type { QueryGrammar } from '../../core/query.ts';
 import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
 import { type CompileContext, type Entry, Location } from './context.ts';
 import { duration, flag, laneField, list, mapping, modelName, oneOf, ownId, text, wholeNumber } from './fields.ts';
 
@@ -130,7 +129,7 @@ function checkUpstreams(
 ): void {
   named.forEach((id, index) => {
     if (upstreams.has(id)) return;
-    location.at(index).unknown('no upstream is called', id, nearestName(id, [...upstreams.keys()]));
+    location.at(index).unknown('no upstream is called', id, upstreams.keys());
   });
 }
 

@@ -1,11 +1,11 @@
 /** Settings from the environment (`POSTERN_SERVER_PORT`) and from `--set server.port=8080`, which has precedence. */
 
 import * as z from 'zod';
-import { nearestName } from '../../lib/nearest-name.ts';
+import { nearHint } from '../../lib/nearest-name.ts';
 import { findSecretShape } from '../../lib/secrets/secret-shapes.ts';
 import { configurationSchema } from '../elements/schema.ts';
 import { bare, eachElement, isSecret, settingsIn } from '../elements/schema-lookup.ts';
-import { type Fault, type FaultList, placesIn, suggestion } from '../read/faults.ts';
+import { type Fault, type FaultList, placesIn } from '../read/faults.ts';
 import { type Layer, withLayers } from '../read/layers.ts';
 import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
@@ -128,7 +128,7 @@ function whyNotOnCommandLine(
 ): string | undefined {
   if (name === undefined) {
     const inList = /[[\].]\d/.test(dotted) ? '; a list is set as a whole' : '';
-    return `is no setting${inList || suggestion(nearestName(dotted, byDotted.keys()))}`;
+    return `is no setting${inList || nearHint(dotted, byDotted.keys())}`;
   }
   if (value === undefined || value === '') return `needs a value, as in --set ${dotted}=VALUE`;
   if (!name.mayHoldSecret && !holdsSecretIn(name, value)) return undefined;
@@ -188,8 +188,8 @@ export function unknownVariables(env: Environment, readNames: ReadonlySet<string
   return Object.entries(env).flatMap(([variable, text = '']): Fault[] => {
     if (!variable.startsWith('POSTERN_') || known.includes(variable) || readNames.has(variable)) return [];
     if (ownNames.test(variable) || isServiceLink(variable, text)) return [];
-    const near = suggestion(nearestName(variable, known));
-    const message = `is no setting, and the configuration refers to no such variable${near}${near === '' ? '; take it out of the environment' : ''}`;
+    const hint = nearHint(variable, known, '; take it out of the environment');
+    const message = `is no setting, and the configuration refers to no such variable${hint}`;
     return [{ origin: variable, path: '', message }];
   });
 }

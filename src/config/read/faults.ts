@@ -109,8 +109,3 @@ function withMaskedFault(fault: Fault): Fault {
   const { origin, path, message } = fault;
   return { ...fault, ...(origin && { origin: withMasks(origin) }), path: withMasks(path), message: withMasks(message) };
 }
-
-/** `; did you mean visible?`, or empty. */
-export function suggestion(near: string | undefined): string {
-  return near === undefined ? '' : `; did you mean ${near}?`;
-}

@@ -2,8 +2,8 @@
 
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { nearestName } from '../../lib/nearest-name.ts';
-import { type Fault, type FaultList, type Path, placesIn, suggestion } from '../read/faults.ts';
+import { nearHint } from '../../lib/nearest-name.ts';
+import { type Fault, type FaultList, type Path, placesIn } from '../read/faults.ts';
 import { parseSource } from '../read/source.ts';
 import { type Environment, type Substitution, substitute } from '../read/substitute.ts';
 import { resourceLists } from './resource-schemas.ts';
@@ -84,8 +84,7 @@ interface Reading extends Pick<ElementFile, 'positionOf'> {
 
 function refuseForeign(tree: Reading['tree'], faults: FaultList): void {
   for (const key of Object.keys(tree).filter((one) => !lists.includes(one))) {
-    const near = nearestName(key, lists);
-    faults.add([key], `is no list of resources${suggestion(near) || `; there are ${lists.join(', ')}`}`);
+    faults.add([key], `is no list of resources${nearHint(key, lists, `; there are ${lists.join(', ')}`)}`);
   }
 }
 

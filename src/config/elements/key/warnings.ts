@@ -2,9 +2,8 @@
 
 import type { KeyRecord } from '../../../core/key.ts';
 import type { Model, ModelIndex, Snapshot } from '../../../core/snapshot.ts';
-import { nearestName } from '../../../lib/nearest-name.ts';
+import { nearestName, toHint } from '../../../lib/nearest-name.ts';
 import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
-import { suggestion } from '../../read/faults.ts';
 import { misplacedWarnings } from '../misplaced-secrets.ts';
 import { reaches } from '../model/price-warnings.ts';
 
@@ -49,7 +48,7 @@ export function modelWarning(
   nearest: (name: string) => string | undefined,
 ): string | undefined {
   const resolved = models.resolve(name);
-  if (resolved === undefined) return `there is no model ${shown} as yet${suggestion(nearest(name))}`;
+  if (resolved === undefined) return `there is no model ${shown} as yet${toHint(nearest(name))}`;
   if (resolved.id === name) return undefined;
   return `${shown} is an alias, and keys are judged by the model's ID: write ${resolved.id}`;
 }
@@ -82,5 +81,5 @@ export function unknownProject(id: string, known: ReadonlySet<string>): string |
 }
 
 export function unknownProjectFault(shown: string, near: string | undefined): string {
-  return `unknown project ${shown}${suggestion(near) || '; declare it under projects, in the file or in the store'}`;
+  return `unknown project ${shown}${toHint(near, '; declare it under projects, in the file or in the store')}`;
 }

@@ -3,7 +3,6 @@
 import { listOperations } from '../../../core/lists.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Hedge, Model } from '../../../core/snapshot.ts';
-import { nearestName } from '../../../lib/nearest-name.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import type { Location } from '../context.ts';
 import { type ModelEntry, standardRetry } from './schema.ts';
@@ -136,7 +135,7 @@ export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<strin
   const isKnown =
     names.has(shadow.model) || [...names].some((name) => name.includes('*') && matches(name, shadow.model));
   if (!isKnown) {
-    at.unknown('there is no model', shadow.model, nearestName(shadow.model, [...names]), '; declare it under models');
+    at.unknown('there is no model', shadow.model, names, '; declare it under models');
   }
 }
 

@@ -7,7 +7,6 @@ import { type Operation, operationRows, operations } from '../../../core/operati
 import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
-import { nearestName } from '../../../lib/nearest-name.ts';
 import { toPathText } from '../../read/faults.ts';
 import { checkPattern, createFirsts, type Entry, type Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
@@ -62,8 +61,8 @@ export function toTargets(
     if (upstream === undefined) {
       // One in the file has a fault of its own.
       if (!document.upstreamIds.has(entry.upstream)) {
-        const near = document.nearestUpstream(entry.upstream);
-        at.at('upstream').unknown('unknown upstream', entry.upstream, near, '; declare it under upstreams');
+        const { nearestUpstream } = document;
+        at.at('upstream').unknown('unknown upstream', entry.upstream, nearestUpstream, '; declare it under upstreams');
       }
       return [];
     }
@@ -128,7 +127,7 @@ function toBridgeOffers({ entry: { bridge }, upstream, location }: NewTarget): O
   if (known.length === 0) {
     at.fault(`family ${family.id} speaks no chat, so there is nothing to bridge to; leave this out`);
   } else {
-    at.unknown('unknown bridge', bridge, nearestName(bridge, known), `; known are ${known.join(', ')}`);
+    at.unknown('unknown bridge', bridge, known, `; known are ${known.join(', ')}`);
   }
   return undefined;
 }

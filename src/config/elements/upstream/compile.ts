@@ -20,7 +20,6 @@ import {
   toSocketOrigin,
   toSocketUrl,
 } from '../../../lib/addresses/socket-origin.ts';
-import { nearestName } from '../../../lib/nearest-name.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, type Entry, Location } from '../context.ts';
 import { ReusableStep, reusable } from '../reuse.ts';
@@ -97,7 +96,7 @@ function findFamily(id: string, location: Location): Family | undefined {
   const family = families.find((one) => one.id === id);
   if (family === undefined) {
     const known = families.map((one) => one.id);
-    location.unknown('unknown family', id, nearestName(id, known), `; known are ${known.join(', ')}`);
+    location.unknown('unknown family', id, known, `; known are ${known.join(', ')}`);
   }
   return family;
 }

@@ -11,10 +11,10 @@ import {
 import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { type HealthCheck, offerKey, type Upstream, type UpstreamLimits } from '../../../core/snapshot.ts';
-import { nearestName } from '../../../lib/nearest-name.ts';
+import { nearHint } from '../../../lib/nearest-name.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { shortestSecretBytes, whyNotInSuccesses } from '../../../lib/secrets/secret-spellings.ts';
-import { suggestion, toPathText } from '../../read/faults.ts';
+import { toPathText } from '../../read/faults.ts';
 import type { Location } from '../context.ts';
 import type { Key } from './credentials.ts';
 import type { UpstreamEntry } from './schema.ts';
@@ -119,8 +119,7 @@ export function toFamilyOptions(
     if (option === undefined) {
       const names = Object.keys(known);
       const all = names.length === 0 ? `family ${family.id} has none` : `known are ${names.join(', ')}`;
-      const hint = suggestion(nearestName(name, names)) || `; ${all}`;
-      at.fault(`unknown option ${at.quoted(name)} of family ${family.id}${hint}`);
+      at.fault(`unknown option ${at.quoted(name)} of family ${family.id}${nearHint(name, names, `; ${all}`)}`);
     } else if (option.values !== undefined && !option.values.includes(value)) {
       at.fault(`wanted: one of ${option.values.join(', ')}`);
     } else if (option.values === undefined && !(option.pattern ?? plain).test(value)) {
