@@ -16,7 +16,7 @@ import { filesNamedIn, secretFilesIn, withSecrets } from './elements/secret-file
 import { availableMemory } from './elements/server/compile.ts';
 import { standardStore } from './elements/store.ts';
 import { unknownVariables, withOutsideSettings } from './outside/settings.ts';
-import { type Fault, FaultList, nowhere, type Warning } from './read/faults.ts';
+import { type Fault, FaultList, unlocated, type Warning } from './read/faults.ts';
 import { findConfiguration } from './read/find.ts';
 import { withIncluded } from './read/include.ts';
 import { toWarningText } from './read/layers.ts';
@@ -90,7 +90,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
       : await withIncluded(written, file, { env: options.env, cwd, isList: isElementList });
   const { source, env, origins } = withOutsideSettings(included?.source ?? written, options.env, set);
   const whole = withElements(source, sealed);
-  const { tree, faults, positionOf } = whole;
+  const { tree, faults } = whole;
   if (tree === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
 
   const substituted = await timeSliced(substituting(tree, env, faults));
@@ -100,7 +100,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   if (options.refusesUnknownVariables === true) faults.put(...unknownVariables(options.env, substitution.names));
   const keySource = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(keySource, faults), faults);
-  const document = await timeSliced(judgingDocument(substitution, { faults, positionOf, elements }));
+  const document = await timeSliced(judgingDocument(substitution, { faults, locator: whole, elements }));
   if (document === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), directory);
@@ -123,7 +123,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     availableCores,
     isInKubernetes: Boolean(options.env.KUBERNETES_SERVICE_HOST),
     faults,
-    positionOf,
+    locator: whole,
     isSubstituted,
     warnings,
   });
@@ -185,7 +185,7 @@ async function findKeyRing(keySource: SecretKeySource, faults: FaultList): Promi
 }
 
 async function readSource(file: string | undefined): Promise<Source> {
-  if (file === undefined) return { ...nowhere, tree: embeddedConfiguration, faults: new FaultList() };
+  if (file === undefined) return { ...unlocated, tree: embeddedConfiguration, faults: new FaultList() };
   return timeSliced(toSource(await readSourceFile(file)));
 }
 

@@ -15,7 +15,7 @@ import { createSpending } from '../accounting/spending.ts';
 import { createLocalBudgets } from '../budgets/local-budgets.ts';
 import { compiling } from '../config/elements/compile.ts';
 import { judgingDocument } from '../config/elements/document.ts';
-import { FaultList } from '../config/read/faults.ts';
+import { FaultList, unlocated } from '../config/read/faults.ts';
 import { readSideFiles } from '../config/read/side-files.ts';
 import { substitute } from '../config/read/substitute.ts';
 import type { Family } from '../core/family.ts';
@@ -160,10 +160,9 @@ async function compile(upstreamPort: number, families: readonly Family[]): Promi
     ],
     keys: [{ id: node, secret: key, models: ['*'] }],
   };
-  const positionOf = (): undefined => undefined;
   const faults = new FaultList();
   const substitution = substitute(tree, {}, faults);
-  const document = await timeSliced(judgingDocument(substitution, { faults, positionOf, elements: [] }));
+  const document = await timeSliced(judgingDocument(substitution, { faults, locator: unlocated, elements: [] }));
   if (document === undefined) throw new TypeError('the configuration is a mapping');
   const compilation = compiling(document, {
     families,
@@ -174,7 +173,7 @@ async function compile(upstreamPort: number, families: readonly Family[]): Promi
     availableCores: 1,
     isInKubernetes: false,
     faults,
-    positionOf,
+    locator: unlocated,
     isSubstituted: substitution.isSubstituted,
     warnings: [],
   });

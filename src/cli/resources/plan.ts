@@ -159,7 +159,7 @@ function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): voi
     lacking.map(({ at }) => ({
       origin: file.name,
       path: `${at[0]}[${at[1]}].metadata`,
-      ...file.positionOf(at),
+      ...file.locator.positionOf(at),
       message: `lacks the notes of --prune (${said}); add them, or the next run would not prune it`,
     })),
     undefined,

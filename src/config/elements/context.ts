@@ -4,7 +4,7 @@ import type { Family } from '../../core/family.ts';
 import { mayBeMatched } from '../../core/model-name.ts';
 import type { TakenPath } from '../../core/paths.ts';
 import { type NearestName, nearestName, toHint } from '../../lib/nearest-name.ts';
-import { type FaultList, type Path, type Position, toPathText, type Warning } from '../read/faults.ts';
+import { type FaultList, type Locator, type Path, toPathText, type Warning } from '../read/faults.ts';
 import type { SideFiles } from '../read/side-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 
@@ -20,7 +20,7 @@ export interface CompileContext {
   /** There, a terminating pod still gets requests for a moment. */
   readonly isInKubernetes: boolean;
   readonly faults: FaultList;
-  readonly positionOf: (path: Path) => Position | undefined;
+  readonly locator: Locator;
   readonly isSubstituted: Substitution['isSubstituted'];
   /** About what is valid but perhaps not meant. */
   readonly warnings: Warning[];
@@ -34,7 +34,7 @@ export interface Entry<T> {
   readonly createdAtMs?: number | undefined;
 }
 
-export type Reporting = Pick<CompileContext, 'faults' | 'positionOf' | 'isSubstituted' | 'warnings'>;
+export type Reporting = Pick<CompileContext, 'faults' | 'locator' | 'isSubstituted' | 'warnings'>;
 
 /** The location of a value in the configuration: takes faults and warnings about it. */
 export class Location<C extends Reporting = CompileContext> {
@@ -72,10 +72,11 @@ export class Location<C extends Reporting = CompileContext> {
 
   /** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */
   inWords(): string {
-    const position = this.context.positionOf(this.path);
+    const { positionOf, nameOf } = this.context.locator;
+    const position = positionOf(this.path);
     if (position === undefined) return toPathText(this.path);
-    const file = position.origin === undefined ? '' : `${position.origin}, `;
-    return `${toPathText(position.pathThere ?? this.path)} (${file}line ${position.line})`;
+    const { origin, path } = nameOf(this.path);
+    return `${toPathText(path)} (${origin === undefined ? '' : `${origin}, `}line ${position.line})`;
   }
 }
 

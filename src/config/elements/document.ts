@@ -45,7 +45,7 @@ export interface ConfigurationDocument {
   readonly nearestProject: NearestName;
 }
 
-interface JudgeOptions extends Pick<Reporting, 'faults' | 'positionOf'> {
+interface JudgeOptions extends Pick<Reporting, 'faults' | 'locator'> {
   /** Of the store, or about to be stored. */
   readonly elements: readonly Element[];
 }
@@ -63,7 +63,7 @@ const storedProjects: StoredList<typeof projectSchema> = { kind: 'project', judg
 /** Undefined where the file is no mapping at all. It may pause at every `yield`. */
 export function* judgingDocument(
   substitution: Substitution,
-  { faults, positionOf, elements }: JudgeOptions,
+  { faults, locator, elements }: JudgeOptions,
 ): Generator<undefined, ConfigurationDocument | undefined, undefined> {
   const { tree, isSubstituted } = substitution;
   const foreign = foreignFileFault(tree);
@@ -71,7 +71,7 @@ export function* judgingDocument(
     faults.add([], foreign ?? 'is not a mapping of keys to values');
     return undefined;
   }
-  const context: Reporting = { faults, isSubstituted, positionOf, warnings: [] };
+  const context: Reporting = { faults, isSubstituted, locator, warnings: [] };
   yield* checkAllForVariables(tree, elements, context);
   const written = judgeSettings(tree, context);
   if (written === undefined) return undefined;

@@ -25,10 +25,11 @@ function countSteps<T>(work: Generator<undefined, T, undefined>): { readonly ste
 }
 
 test('loading a large configuration yields to requests at every element', () => {
-  const { tree, positionOf, faults } = parseSource(text);
+  const source = parseSource(text);
+  const { tree, faults } = source;
   const substituted = countSteps(substituting(tree, {}, faults));
   assert.ok(substituted.steps >= models + keys, 'substitution');
-  const judged = countSteps(judgingDocument(substituted.value, { faults, positionOf, elements: [] }));
+  const judged = countSteps(judgingDocument(substituted.value, { faults, locator: source, elements: [] }));
   // Once for variables, once for the schema, once for names.
   assert.ok(judged.steps >= 3 * models + 2 * keys, 'judgement');
   assert.ok(judged.value);
@@ -41,7 +42,7 @@ test('loading a large configuration yields to requests at every element', () => 
     isInKubernetes: false,
     takenPaths: [],
     faults,
-    positionOf,
+    locator: source,
     isSubstituted: substituted.value.isSubstituted,
     warnings: [],
   };
@@ -50,8 +51,5 @@ test('loading a large configuration yields to requests at every element', () => 
   assert.ok(compiled.steps >= 2 * models + keys, 'compilation');
   assert.equal(compiled.value.snapshot.keys.size, keys);
   assert.deepEqual(faults.all(), []);
-  assert.ok(
-    countSteps(toKeyPositions({ positionOf }, substituted.value.tree, undefined)).steps >= keys,
-    'positions of keys',
-  );
+  assert.ok(countSteps(toKeyPositions(source, substituted.value.tree, undefined)).steps >= keys, 'positions of keys');
 });

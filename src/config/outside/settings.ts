@@ -5,7 +5,7 @@ import { nearHint } from '../../lib/nearest-name.ts';
 import { findSecretShape } from '../../lib/secrets/secret-shapes.ts';
 import { configurationSchema } from '../elements/schema.ts';
 import { bare, eachElement, isSecret, settingsIn } from '../elements/schema-lookup.ts';
-import { type Fault, type FaultList, placesIn } from '../read/faults.ts';
+import { type Fault, type FaultList, locatorFor } from '../read/faults.ts';
 import { type Layer, withLayers } from '../read/layers.ts';
 import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
@@ -162,12 +162,8 @@ function toLayer(
     return { layer, value };
   }
   const parsed = parseSource(text);
-  faults.put(...parsed.faults.all(placesIn(origin, parsed.positionOf)));
-  const positionOf: Layer['positionOf'] = (inner) => {
-    const position = parsed.positionOf(inner);
-    return position && { ...position, origin };
-  };
-  return { layer: { ...layer, positionOf }, value: parsed.tree };
+  faults.put(...parsed.faults.all(locatorFor(origin, parsed.positionOf)));
+  return { layer: { ...layer, positionOf: parsed.positionOf }, value: parsed.tree };
 }
 
 /** Further known variables. */

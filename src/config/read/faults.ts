@@ -8,9 +8,6 @@ export type Path = readonly (string | number)[];
 export interface Position {
   readonly line: number;
   readonly column: number;
-  /** Its position, if not in the configuration file itself, and its name there. */
-  readonly origin?: string;
-  readonly pathThere?: Path;
 }
 
 export interface Fault {
@@ -44,7 +41,7 @@ export interface Warning {
 }
 
 /** Where values are written. */
-export interface Places {
+export interface Locator {
   /** Of the value, or of the nearest one around it. */
   positionOf(path: Path): Position | undefined;
   /** How faults name it: the origin, and the path there. */
@@ -53,9 +50,9 @@ export interface Places {
   readonly origins: readonly string[];
 }
 
-export const nowhere: Places = { positionOf: () => undefined, nameOf: (path) => ({ path }), origins: [] };
+export const unlocated: Locator = { positionOf: () => undefined, nameOf: (path) => ({ path }), origins: [] };
 
-export const placesIn = (origin: string, positionOf: Places['positionOf']): Places => ({
+export const locatorFor = (origin: string, positionOf: Locator['positionOf']): Locator => ({
   positionOf,
   nameOf: (path) => ({ origin, path }),
   origins: [origin],
@@ -86,12 +83,10 @@ export class FaultList {
   }
 
   /** Each once, in the order of the file and of the other origins. */
-  all({ positionOf, nameOf, origins }: Places = nowhere): Fault[] {
+  all({ positionOf, nameOf, origins }: Locator = unlocated): Fault[] {
     const found = this.#added.map(({ path, message }): Fault => {
       const { path: named, ...origin } = nameOf(path);
-      const position = positionOf(path);
-      const at = position && { line: position.line, column: position.column };
-      return { ...origin, path: toPathText(named), ...at, message };
+      return { ...origin, path: toPathText(named), ...positionOf(path), message };
     });
     const { path: _, ...standard } = nameOf([]);
     const located = this.#located.map((fault): Fault => ({ ...standard, ...fault }));

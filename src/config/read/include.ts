@@ -5,7 +5,7 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
 import { emptyMapping } from './columns.ts';
-import { type FaultList, type Path, placesIn, type Warning } from './faults.ts';
+import { type FaultList, locatorFor, type Path, type Warning } from './faults.ts';
 import { type Layer, withLayers } from './layers.ts';
 import { type Source, toSource } from './source.ts';
 import { readSourceFile } from './source-file.ts';
@@ -122,14 +122,11 @@ class Whole {
         sections.add(key);
       }
     }
-    all.put(...faults.all(placesIn(origin, positionOf)));
+    all.put(...faults.all(locatorFor(origin, positionOf)));
     return {
       origin,
       namesInner: true,
-      positionOf(inner) {
-        const position = positionOf(inner);
-        return position && { ...position, origin, pathThere: inner };
-      },
+      positionOf,
       inner([key, index, ...rest]: Path) {
         if (typeof key !== 'string') return undefined;
         if (sections.has(key)) return index === undefined ? [key] : [key, index, ...rest];

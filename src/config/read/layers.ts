@@ -1,6 +1,6 @@
 /** A configuration from several sources: which one each value is from. */
 
-import { type Path, type Places, type Position, toPathText, type Warning } from './faults.ts';
+import { type Locator, type Path, type Position, toPathText, type Warning } from './faults.ts';
 import type { Source } from './source.ts';
 
 export interface Layer {
@@ -43,8 +43,9 @@ export function withLayers(
   };
 }
 
-/** For a value of an included file: with the file's name, the line, and the path there. */
-export function toWarningText({ path, text }: Warning, { positionOf }: Pick<Places, 'positionOf'>): string {
-  const { origin, line, pathThere } = positionOf(path) ?? {};
-  return pathThere === undefined ? toPathText(path) + text : `${origin}:${line} ${toPathText(pathThere)}${text}`;
+/** For a value of another file than the configuration: with that file's name, the line, and the path there. */
+export function toWarningText({ path, text }: Warning, { positionOf, nameOf }: Locator): string {
+  const { origin, path: named } = nameOf(path);
+  const line = origin && positionOf(path)?.line;
+  return line === undefined ? toPathText(path) + text : `${origin}:${line} ${toPathText(named)}${text}`;
 }

@@ -2,11 +2,11 @@
 
 import { atOnce } from '../../lib/time-slices.ts';
 import { type Columns, type Positions, positionIn, type SourceText, toTree } from './columns.ts';
-import { FaultList, nowhere, type Path, type Places, type Position, toPathText } from './faults.ts';
+import { FaultList, type Locator, type Path, type Position, toPathText, unlocated } from './faults.ts';
 import { readPlain } from './plain-source.ts';
 import { readYaml } from './yaml-source.ts';
 
-export interface Source extends Places {
+export interface Source extends Locator {
   /** Undefined where the text cannot be read. Mappings have no inherited keys. */
   readonly tree: unknown;
   /** The faults so far; later ones are added. */
@@ -20,12 +20,12 @@ export interface FilePosition {
 
 /** `file`: the location of all values without another one; undefined where there is none. */
 export function filePositionIn(
-  { positionOf }: Pick<Source, 'positionOf'>,
+  { positionOf, nameOf }: Locator,
   path: Path,
   file: string | undefined,
 ): FilePosition | undefined {
   const position = positionOf(path);
-  const origin = position?.origin ?? file;
+  const { origin = file } = nameOf(path);
   return origin === undefined || position === undefined ? undefined : { file: origin, line: position.line };
 }
 
@@ -48,7 +48,7 @@ export function* toSource({ columns, faults }: SourceText): Generator<undefined,
   const positionOf = (path: Path): Position | undefined => positions && positionIn(positions, path);
   const list = new FaultList();
   list.put(...faults.map(({ path, message, position }) => ({ path: toPathText(path), ...position, message })));
-  return { ...nowhere, tree: columns && (yield* toTree(columns)), positionOf, faults: list };
+  return { ...unlocated, tree: columns && (yield* toTree(columns)), positionOf, faults: list };
 }
 
 /** Positions are kept, but not the values, which may be secrets. */

@@ -3,6 +3,7 @@
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import type { Locator } from '../read/faults.ts';
 import { type FilePosition, filePositionIn, type Source } from '../read/source.ts';
 import { resourceLists, settingIds, settingSections } from './resource-schemas.ts';
 import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
@@ -23,7 +24,7 @@ export function withoutKeys(tree: unknown): unknown {
 
 /** `substituted` is the same tree with the environment applied: an ID may come from there. It may pause at every `yield`. */
 export function* toDeclared(
-  source: Pick<Source, 'tree' | 'positionOf'>,
+  source: Locator & Pick<Source, 'tree'>,
   substituted: unknown,
   file: string | undefined,
 ): Generator<undefined, DeclaredElement[], undefined> {
@@ -54,7 +55,7 @@ export function* toDeclared(
 
 /** Positions of the file's keys, by ID; keys are shown as in force, never as written. */
 export function* toKeyPositions(
-  source: Pick<Source, 'positionOf'>,
+  source: Locator,
   substituted: unknown,
   file: string | undefined,
 ): Generator<undefined, ReadonlyMap<string, FilePosition>, undefined> {

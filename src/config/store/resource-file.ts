@@ -3,7 +3,7 @@
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { nearHint } from '../../lib/nearest-name.ts';
-import { type Fault, type FaultList, type Path, placesIn } from '../read/faults.ts';
+import { type Fault, type FaultList, type Locator, locatorFor, type Path } from '../read/faults.ts';
 import { parseSource } from '../read/source.ts';
 import { type Environment, type Substitution, substitute } from '../read/substitute.ts';
 import { resourceLists } from './resource-schemas.ts';
@@ -19,7 +19,7 @@ export interface ResourceFile {
   readonly list: FaultList;
   /** All so far. */
   faults(): readonly Fault[];
-  readonly positionOf: ElementFile['positionOf'];
+  readonly locator: Locator;
   readonly isSubstituted: Substitution['isSubstituted'];
 }
 
@@ -47,6 +47,7 @@ export function readResourceFile(
 ): ResourceFile {
   const source = parseSource(text);
   const { faults, positionOf } = source;
+  const locator = locatorFor(name, positionOf);
   const elements: Element[] = [];
   const keys: WrittenElement[] = [];
   const { tree, isSubstituted } = substitute(source.tree, env, faults);
@@ -71,8 +72,8 @@ export function readResourceFile(
     elements,
     keys,
     list: faults,
-    faults: () => faults.all(placesIn(name, positionOf)),
-    positionOf,
+    faults: () => faults.all(locator),
+    locator,
     isSubstituted,
   };
 }

@@ -42,7 +42,7 @@ export async function judgeKeys(file: ResourceFile, path: string): Promise<reado
     const { at } = written;
     const isSubstituted = (one: Path): boolean =>
       (isSecretRead && toPathText(one) === toPathText([...at, 'secret'])) || file.isSubstituted(one);
-    const context = { faults, isSubstituted, positionOf: file.positionOf, warnings: [] };
+    const context = { faults, isSubstituted, locator: file.locator, warnings: [] };
     const value = judge(wantedKeySchema, document, at, context);
     if (value === undefined) continue;
     const location: Location<Reporting> = new Location(context, at);

@@ -6,7 +6,7 @@ import type { KeyGround, KeyJudge, NewKeyTerms, ParsedTerms } from '../../../cor
 import type { KeyChange } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { durationPattern, fromMilliseconds, toMilliseconds } from '../../../lib/quantities.ts';
-import { FaultList } from '../../read/faults.ts';
+import { FaultList, unlocated } from '../../read/faults.ts';
 import type { FilePosition } from '../../read/source.ts';
 import { describeCaps, toCaps } from '../caps.ts';
 import { checkStars, Location, type Reporting } from '../context.ts';
@@ -36,7 +36,7 @@ const changeSchema = newSchema.partial().extend({ name: keyName.optional() });
 
 /** Of a document that is in no file. */
 const locationIn = (faults: FaultList): Location<Reporting> =>
-  new Location({ faults, positionOf: () => undefined, isSubstituted: () => false, warnings: [] }, []);
+  new Location({ faults, locator: unlocated, isSubstituted: () => false, warnings: [] }, []);
 
 interface NewKeyRules {
   /** People identify keys by their names; scripts keep the answer. */
