@@ -42,7 +42,7 @@ const partial: unknown = {
 };
 const snapshot = partial as Snapshot;
 const reservation: Reservation = {
-  headers: [],
+  rateLines: '',
   nanos: 0,
   accounts: [],
   enter: () => undefined,

@@ -17,10 +17,9 @@ export interface ReservationDeps {
   worstCost(price: Price | undefined, estimate: RequestEstimate): number;
 }
 
-interface Beforehand {
-  readonly taken: Taken | undefined;
-  readonly hold: BudgetHold | undefined;
-  readonly nanos: number;
+export interface Wanted {
+  readonly estimate: RequestEstimate;
+  readonly amounts: Amounts;
   /** The exchange's start: its cost belongs to that day. */
   readonly beganAtMs: number;
 }
@@ -33,6 +32,7 @@ interface Entry {
   readonly hold: BudgetHold | undefined;
 }
 
+const none: readonly string[] = Object.freeze([]);
 const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
 /** A sent request counts, whatever its result. */
 const onlyTheRequest: Amounts = Object.freeze({ requests: 1, tokens: 0, items: 0 });
@@ -40,15 +40,14 @@ const onlyTheRequest: Amounts = Object.freeze({ requests: 1, tokens: 0, items: 0
 const unknownRetryMs = 60_000;
 
 export class HeldReservation implements Reservation {
-  readonly headers: readonly string[];
+  readonly rateLines: string;
   readonly nanos: number;
   readonly #deps: ReservationDeps;
   readonly #routePlan: RoutePlan;
-  readonly #estimate: RequestEstimate;
-  readonly #amounts: Amounts;
-  /** Amounts for an upstream's limits: a batch is one call. */
-  readonly #callAmounts: Amounts;
-  readonly #beforehand: Beforehand;
+  readonly #wanted: Wanted;
+  /** Of its key, project and model. */
+  readonly #taken: Taken | undefined;
+  readonly #hold: BudgetHold | undefined;
   /** In the order of the calls; undefined for most exchanges, which make one call to an upstream without caps. */
   #entries: Entry[] | undefined = undefined;
   #answered: readonly Entry[] = [];
@@ -57,24 +56,25 @@ export class HeldReservation implements Reservation {
   constructor(
     deps: ReservationDeps,
     routePlan: RoutePlan,
-    estimate: RequestEstimate,
-    amounts: Amounts,
-    beforehand: Beforehand,
+    wanted: Wanted,
+    taken: Taken | undefined,
+    hold: BudgetHold | undefined,
+    nanos: number,
   ) {
     this.#deps = deps;
     this.#routePlan = routePlan;
-    this.#estimate = estimate;
-    this.#amounts = amounts;
-    this.#callAmounts = estimate.batch === undefined ? amounts : onlyTheRequest;
-    this.#beforehand = beforehand;
-    this.headers = beforehand.taken?.headers() ?? [];
-    this.nanos = beforehand.nanos;
+    this.#wanted = wanted;
+    this.#taken = taken;
+    this.#hold = hold;
+    this.rateLines = taken?.lines() ?? '';
+    this.nanos = nanos;
   }
 
   /** After settlement, upstream accounts of the answering upstream only. */
   get accounts(): readonly string[] {
-    const own = this.#beforehand.hold?.accounts ?? [];
-    const entries = this.#isSettled ? this.#answered : (this.#entries ?? []);
+    const own = this.#hold?.accounts ?? none;
+    const entries = this.#isSettled ? this.#answered : this.#entries;
+    if (entries === undefined || entries.length === 0) return own;
     const theirs = entries.flatMap(({ hold }) => hold?.accounts ?? []);
     return theirs.length === 0 ? own : [...new Set([...own, ...theirs])];
   }
@@ -91,35 +91,33 @@ export class HeldReservation implements Reservation {
 
   endLimits(): void {
     // Only a limit's first settlement counts.
-    this.#beforehand.taken?.settle(this.#amounts);
+    this.#taken?.settle(this.#wanted.amounts);
     for (const { taken } of this.#entries ?? []) taken?.settle(this.#callAmounts);
   }
 
   settle(exchange: Exchange): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    this.#answered = this.#answeredBy(exchange);
-    this.#beforehand.taken?.settle(withSaved(usedBy(exchange, this.#amounts.items), exchange, this.#routePlan));
-    this.#beforehand.hold?.settle(exchange.bill?.costNanos ?? 0);
-    for (const entry of this.#entries ?? []) {
+    const { items: asked } = this.#wanted.amounts;
+    this.#taken?.settle(withSaved(usedBy(exchange, asked), exchange, this.#routePlan));
+    this.#hold?.settle(exchange.bill?.costNanos ?? 0);
+    const entries = this.#entries;
+    if (entries === undefined) return;
+    this.#answered = answeredOf(entries, exchange);
+    for (const entry of entries) {
       const { part, taken, hold } = entry;
       const isAnswered = this.#answered.includes(entry);
       const billed = part ?? exchange;
-      const items = part?.estimate?.items ?? this.#amounts.items;
+      const items = part?.estimate?.items ?? asked;
       taken?.settle(isAnswered ? usedBy(billed, items) : onlyTheRequest);
       hold?.settle(isAnswered ? (billed.bill?.costNanos ?? 0) : 0);
     }
   }
 
-  /** For each billed part, or for the whole where the list was not split, the last call to the upstream that answered. */
-  #answeredBy(exchange: Exchange): Entry[] {
-    const entries = this.#entries ?? [];
-    return entries.filter((entry) => {
-      const { part } = entry;
-      if (part === undefined ? exchange.parts !== undefined : part.bill === null) return false;
-      const { upstream } = (part ?? exchange).target ?? {};
-      return entry === entries.findLast((one) => one.part === part && one.upstream === upstream);
-    });
+  /** Amounts for an upstream's limits: a batch is one call. */
+  get #callAmounts(): Amounts {
+    const { estimate, amounts } = this.#wanted;
+    return estimate.batch === undefined ? amounts : onlyTheRequest;
   }
 
   #enterBudgets(
@@ -131,7 +129,7 @@ export class HeldReservation implements Reservation {
     if (answer?.kind === 'refused') return toDenial(answer);
     if (budgeted.length === 0) return this.#entered({ ...about, taken: answer, hold: undefined });
     try {
-      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(about), this.#beforehand.beganAtMs);
+      const held = this.#deps.budgets.reserve(budgeted, this.#worstAt(about), this.#wanted.beganAtMs);
       if (!(held instanceof Promise)) return this.#entered({ ...about, taken: answer, hold: held });
       return held.then(
         (hold) => this.#entered({ ...about, taken: answer, hold }),
@@ -155,7 +153,7 @@ export class HeldReservation implements Reservation {
   }
 
   #worstAt({ upstream, part }: Pick<Entry, 'upstream' | 'part'>): number {
-    const estimate = part?.estimate ?? this.#estimate;
+    const estimate = part?.estimate ?? this.#wanted.estimate;
     let most = 0;
     for (const tier of this.#routePlan.tiers) {
       for (const { target } of tier) {
@@ -164,6 +162,16 @@ export class HeldReservation implements Reservation {
     }
     return most;
   }
+}
+
+/** For each billed part, or for the whole where the list was not split, the last call to the upstream that answered. */
+function answeredOf(entries: readonly Entry[], exchange: Exchange): Entry[] {
+  return entries.filter((entry) => {
+    const { part } = entry;
+    if (part === undefined ? exchange.parts !== undefined : part.bill === null) return false;
+    const { upstream } = (part ?? exchange).target ?? {};
+    return entry === entries.findLast((one) => one.part === part && one.upstream === upstream);
+  });
 }
 
 function amountsOf(estimate: RequestEstimate | undefined): Amounts | undefined {

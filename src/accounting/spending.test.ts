@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toKeyRecord } from '../../test/support/gateways/keys.ts';
+import { headersIn } from '../../test/support/limits/rate-lines.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { toUpstream } from '../../test/support/upstreams/upstream.ts';
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
@@ -128,8 +129,8 @@ function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks 
   };
 }
 
-const remaining = ({ headers }: Reservation, measure: string): string | undefined =>
-  headers[headers.indexOf(`x-ratelimit-remaining-${measure}`) + 1];
+const remaining = ({ rateLines }: Reservation, measure: string): string | undefined =>
+  new RegExp(`^x-ratelimit-remaining-${measure}: (.*)$`, 'm').exec(rateLines)?.[1];
 
 function refusalOf(attempt: () => unknown): GatewayError {
   try {
@@ -145,7 +146,7 @@ test('without limits and budgets nothing is counted or reported, but the worst c
   const { reserveNow, settle, upstreams } = stage({});
   const reservation = reserveNow();
   assert.ok(reservation.nanos > 0);
-  assert.deepEqual(reservation.headers, []);
+  assert.equal(reservation.rateLines, '');
   assert.deepEqual(reservation.accounts, []);
   const [upstream] = upstreams;
   assert.ok(upstream);
@@ -159,7 +160,7 @@ test('counts limits per key, project and model, and reports the tightest remaini
     project: { rates: [tokensAMinute(100)] },
     model: { rates: [itemsAMinute(9), requestsAMinute(4)] },
   });
-  assert.deepEqual(reserveNow().headers, [
+  assert.deepEqual(headersIn({ lines: () => reserveNow().rateLines }), [
     ...['x-ratelimit-limit-requests', '4', 'x-ratelimit-remaining-requests', '3', 'x-ratelimit-reset-requests', '1m1s'],
     ...['x-ratelimit-limit-tokens', '100', 'x-ratelimit-remaining-tokens', '60', 'x-ratelimit-reset-tokens', '1m1s'],
     ...['x-ratelimit-limit-items', '9', 'x-ratelimit-remaining-items', '6', 'x-ratelimit-reset-items', '1m1s'],

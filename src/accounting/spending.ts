@@ -9,9 +9,9 @@ import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
-import type { Amounts, Limiter, Refused, Taken } from '../limits/limiter.ts';
+import type { Limiter, Refused, Taken } from '../limits/limiter.ts';
 import { type CappedExchange, CappedIndex } from './capped.ts';
-import { HeldReservation } from './reservation.ts';
+import { HeldReservation, type Wanted } from './reservation.ts';
 
 export interface Hits {
   limitHit(holder: HolderKind, measure: Measure | 'concurrency'): void;
@@ -28,24 +28,18 @@ export interface SpendingDeps {
   readonly hits?: Hits | undefined;
 }
 
-interface Wanted {
-  readonly estimate: RequestEstimate;
-  readonly amounts: Amounts;
-  readonly beganAtMs: number;
-}
-
 export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }: SpendingDeps): Spending {
   const index = new CappedIndex();
+  const deps = { limiter, budgets, worstCost, index };
 
   function reservation(
     routePlan: RoutePlan,
-    { estimate, amounts, beganAtMs }: Wanted,
+    wanted: Wanted,
     taken: Taken | undefined,
     hold: BudgetHold | undefined,
     nanos: number,
   ): Reservation {
-    const beforehand = { taken, hold, nanos, beganAtMs };
-    return new HeldReservation({ limiter, budgets, worstCost, index }, routePlan, estimate, amounts, beforehand);
+    return new HeldReservation(deps, routePlan, wanted, taken, hold, nanos);
   }
 
   async function reserveLater(
@@ -189,5 +183,8 @@ function worstOf({ tiers }: RoutePlan, estimate: RequestEstimate, worstCost: Spe
 
 function tooMany({ message, isForever, retryAfterS, ...refused }: Refused): GatewayError {
   const again = isForever ? ['x-should-retry', 'false'] : ['Retry-After', String(retryAfterS)];
-  return new GatewayError('rate_limit_exceeded', { message, headers: [...again, ...refused.headers()] });
+  return new GatewayError('rate_limit_exceeded', { message, headers: [...again, ...listOf(refused.lines())] });
 }
+
+/** Names and values in turn. */
+const listOf = (lines: string): string[] => lines.split(/: |\r\n/).slice(0, -1);

@@ -18,16 +18,15 @@ export function ownLines(
   { status, meantStatus = status, translated, ignored = translated?.ignored }: Answer,
   resolved: ResolvedModel,
   question: Question,
-  { headers: rateHeaders }: Reservation,
+  { rateLines }: Reservation,
 ): string {
   const { target, route } = exchange;
-  const rates = rateHeaders.length === 0 ? '' : toFieldLines(rateHeaders);
   const requestId = `x-request-id: ${exchange.clientRequestId ?? exchange.id}`;
-  if (!exchange.snapshot.server.diagnostics) return `${requestId}\r\n${rates}`;
+  if (!exchange.snapshot.server.diagnostics) return `${requestId}\r\n${rateLines}`;
   const upstreamMs = exchange.firstByteAtMs - exchange.sentAtMs;
   const gatewayMs = performance.now() - exchange.startedMs - upstreamMs - exchange.queuedMs;
   const queue = exchange.queuedMs === 0 ? '' : `, queue;dur=${toHundredthsText(exchange.queuedMs)}`;
-  let lines = `${requestId}${callLines(target?.upstream, exchange.attempts)}${toHundredthsText(gatewayMs)}${queue}, upstream;dur=${toHundredthsText(upstreamMs)}\r\n${rates}`;
+  let lines = `${requestId}${callLines(target?.upstream, exchange.attempts)}${toHundredthsText(gatewayMs)}${queue}, upstream;dur=${toHundredthsText(upstreamMs)}\r\n${rateLines}`;
   if (exchange.parts !== undefined) lines += `x-postern-calls: ${exchange.parts.length}\r\n`;
   if (exchange.cacheUse !== undefined) lines += `x-postern-cache: ${wordFor(exchange.cacheUse)}\r\n`;
   if (translated !== undefined) lines += toFieldLines(['x-postern-translated', translated.by]);

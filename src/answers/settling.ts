@@ -46,7 +46,7 @@ export class Settling {
   reserved(reservation: Reservation): void {
     this.#beginning?.over();
     this.#reservation = reservation;
-    this.#exchange.hasOwnRates = reservation.headers.length > 0;
+    this.#exchange.hasOwnRates = reservation.rateLines !== '';
   }
 
   /** An answer ended, or broke off. Resolves when that is recorded; rejects where it cannot be. */

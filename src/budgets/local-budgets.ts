@@ -153,8 +153,9 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
     let hold: Hold | undefined;
     for (const holder of holders) {
       for (const budget of holder.caps.budgets) {
-        hold ??= new Hold(nanos);
-        hold.add(find(holder, budget, beganAtMs));
+        const allowance = find(holder, budget, beganAtMs);
+        if (hold === undefined) hold = new Hold(nanos, allowance);
+        else hold.add(allowance);
       }
     }
     return hold === undefined ? nothing : hold.take();
@@ -173,13 +174,15 @@ const nothing: BudgetHold = Object.freeze({ accounts: Object.freeze([]), settle:
 
 /** One exchange's reservations in each applicable budget. */
 class Hold implements BudgetHold {
-  readonly accounts: string[] = [];
-  readonly #allowances: LocalAllowance[] = [];
+  readonly accounts: string[];
+  readonly #allowances: LocalAllowance[];
   readonly #nanos: number;
   #isSettled = false;
 
-  constructor(nanos: number) {
+  constructor(nanos: number, first: LocalAllowance) {
     this.#nanos = nanos;
+    this.accounts = [first.account.id];
+    this.#allowances = [first];
   }
 
   add(allowance: LocalAllowance): void {

@@ -59,6 +59,8 @@ export interface PlannedRate {
   readonly holder: Holder;
   readonly rate: Rate;
   readonly window: Window;
+  /** The beginning of its header lines, once it was written. */
+  beginning?: string;
 }
 
 export interface PlannedCrowd {
@@ -66,6 +68,10 @@ export interface PlannedCrowd {
   readonly most: number;
   readonly count: HolderCount;
 }
+
+/** An access by a variable name would be looked up anew each time. */
+export const amountOf = ({ requests, tokens, items }: Amounts, measure: Measure): number =>
+  measure === 'requests' ? requests : measure === 'tokens' ? tokens : items;
 
 /** All limits of a list of holders. */
 export class Plan {
@@ -79,8 +85,13 @@ export class Plan {
     this.counts = counts;
   }
 
-  isStale(): boolean {
+  /** How many counts had been dropped when none of its own was. */
+  checkedAt = 0;
+
+  isStale(dropped: number): boolean {
+    if (this.checkedAt === dropped) return false;
     for (const count of this.counts) if (count.isDropped) return true;
+    this.checkedAt = dropped;
     return false;
   }
 
@@ -105,13 +116,13 @@ export class Plan {
 
   take(nowMs: number, amounts: Amounts): void {
     this.hold();
-    for (const { rate, window } of this.rates) window.add(nowMs, amounts[rate.measure]);
+    for (const { rate, window } of this.rates) window.add(nowMs, amountOf(amounts, rate.measure));
     for (const { count } of this.crowds) count.held += 1;
   }
 
   settle(takenAtMs: number, amounts: Amounts, used: Amounts): void {
     for (const { rate, window } of this.rates) {
-      const more = used[rate.measure] - amounts[rate.measure];
+      const more = amountOf(used, rate.measure) - amountOf(amounts, rate.measure);
       if (more !== 0) window.add(takenAtMs, more);
     }
     for (const { count } of this.crowds) count.held -= 1;
@@ -124,12 +135,13 @@ export class Counters {
   readonly #plans = new WeakMap<readonly Holder[], Plan>();
   #sweep = this.#counts.values();
   #sweptAtMs = Number.NEGATIVE_INFINITY;
+  #dropped = 0;
 
   /** `nowMs` is a whole number. */
   plan(holders: readonly Holder[], nowMs: number): Plan {
     this.#sweepSome(nowMs);
     const known = this.#plans.get(holders);
-    if (known !== undefined && !known.isStale()) return known;
+    if (known !== undefined && !known.isStale(this.#dropped)) return known;
     const plan = this.#makePlan(holders, nowMs);
     this.#plans.set(holders, plan);
     return plan;
@@ -175,6 +187,7 @@ export class Counters {
       }
       if (!value.isIdleAt(nowMs)) continue;
       value.isDropped = true;
+      this.#dropped += 1;
       this.#counts.delete(`${value.kind} ${value.id}`);
     }
   }

@@ -17,17 +17,17 @@ export type WorkerQuestion =
   | { readonly kind: 'slots'; readonly no: number; readonly claims: readonly SlotClaim[] };
 
 export type ParentAnswer =
-  | { readonly kind: 'taken'; readonly no: number; readonly headers: readonly string[] }
+  | { readonly kind: 'taken'; readonly no: number; readonly lines: string }
   | {
       readonly kind: 'refused';
       readonly no: number;
       readonly refused: PlainRefusal;
-      readonly headers: readonly string[];
+      readonly lines: string;
     }
   | { readonly kind: 'slots'; readonly no: number; readonly grants: readonly SlotGrant[] };
 
 /** Without functions, for messages between processes. */
-type PlainRefusal = Omit<Refused, 'headers'>;
+type PlainRefusal = Omit<Refused, 'lines'>;
 
 export type LimitServer = ReturnType<typeof createLimitServer>;
 
@@ -57,10 +57,10 @@ export function createLimitServer({ clock, workers }: LimitServerDeps) {
     const answer = limiter.reserve(holders, amounts);
     if (answer.kind === 'taken') {
       state.taken.set(no, { taken: answer, amounts });
-      return { kind: 'taken', no, headers: answer.headers() };
+      return { kind: 'taken', no, lines: answer.lines() };
     }
-    const { headers, ...refused } = answer;
-    return { kind: 'refused', no, refused, headers: headers() };
+    const { lines, ...refused } = answer;
+    return { kind: 'refused', no, refused, lines: lines() };
   }
 
   function answerOne(worker: number, state: WorkerState, question: WorkerQuestion): ParentAnswer | undefined {

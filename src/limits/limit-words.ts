@@ -1,6 +1,6 @@
 /** Texts of limits: error messages with advice, and the `x-ratelimit-*` headers. */
 
-import { type Holder, measures, type Rate, rateWindowMs } from '../core/caps.ts';
+import { type Holder, type Measure, measures, type Rate, rateWindowMs } from '../core/caps.ts';
 import type { PlannedRate } from './counters.ts';
 
 export interface Obstacle {
@@ -55,26 +55,39 @@ export interface RateState {
   readonly resetAfterMs: number;
 }
 
-/** Names and values in turn; `states` are those of the rates. */
-export function toRateHeaders(rates: readonly PlannedRate[], states: readonly RateState[]): string[] {
-  const headers: string[] = [];
+const resetNames: Readonly<Record<Measure, string>> = {
+  requests: '\r\nx-ratelimit-reset-requests: ',
+  tokens: '\r\nx-ratelimit-reset-tokens: ',
+  items: '\r\nx-ratelimit-reset-items: ',
+};
+
+/** The limit, and the name of what remains; kept for the whole limit, and written anew for a share of it. */
+function beginningOf(planned: PlannedRate, most: number): string {
+  const { rate } = planned;
+  if (most === rate.most && planned.beginning !== undefined) return planned.beginning;
+  const beginning = `x-ratelimit-limit-${rate.measure}: ${most}\r\nx-ratelimit-remaining-${rate.measure}: `;
+  if (most === rate.most) planned.beginning = beginning;
+  return beginning;
+}
+
+/** Lines of a head; `states` are those of the rates. */
+export function toRateLines(rates: readonly PlannedRate[], states: readonly RateState[]): string {
+  let lines = '';
   for (const measure of measures) {
+    let shown: PlannedRate | undefined;
     let tightest: RateState | undefined;
     for (let index = 0; index < rates.length; index += 1) {
       const state = states[index];
-      if (rates[index]?.rate.measure === measure && state !== undefined && isTighter(state, tightest)) tightest = state;
+      if (rates[index]?.rate.measure !== measure || state === undefined || !isTighter(state, tightest)) continue;
+      shown = rates[index];
+      tightest = state;
     }
-    if (tightest === undefined) continue;
-    headers.push(
-      `x-ratelimit-limit-${measure}`,
-      String(tightest.most),
-      `x-ratelimit-remaining-${measure}`,
-      String(Math.max(0, tightest.most - tightest.total)),
-      `x-ratelimit-reset-${measure}`,
-      toSpan(tightest.resetAfterMs),
-    );
+    if (shown === undefined || tightest === undefined) continue;
+    const { most, total, resetAfterMs } = tightest;
+    const left = Math.max(0, most - total);
+    lines += `${beginningOf(shown, most)}${left}${resetNames[measure]}${toSpan(resetAfterMs)}\r\n`;
   }
-  return headers;
+  return lines;
 }
 
 function isTighter(state: RateState, than: RateState | undefined): boolean {

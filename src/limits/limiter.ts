@@ -7,8 +7,8 @@ export type Amounts = Readonly<Record<Measure, number>>;
 
 export interface Taken {
   readonly kind: 'taken';
-  /** `x-ratelimit-*` after the reservation: names and values in turn. */
-  headers(): string[];
+  /** `x-ratelimit-*` after the reservation, as lines of a head. */
+  lines(): string;
   /** Adjusts the reservation to the actual use, and ends the exchange's count for concurrency. Idempotent. Never throws. */
   settle(used: Amounts): void;
 }
@@ -27,7 +27,8 @@ export interface Refused {
   readonly isForever: boolean;
   /** For the client: which limit, and what to do. */
   readonly message: string;
-  headers(): string[];
+  /** Likewise. */
+  lines(): string;
 }
 
 /** An exchange that has begun, without a reservation. */

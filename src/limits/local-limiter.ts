@@ -2,8 +2,8 @@
 
 import type { Holder } from '../core/caps.ts';
 import type { Clock } from '../lib/clock.ts';
-import { Counters, type Plan, type PlannedRate } from './counters.ts';
-import { inWords, messageFor, type Obstacle, type RateState, retryAfterSOf, toRateHeaders } from './limit-words.ts';
+import { amountOf, Counters, type Plan, type PlannedRate } from './counters.ts';
+import { inWords, messageFor, type Obstacle, type RateState, retryAfterSOf, toRateLines } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 
 /** The end of another exchange is unknown. */
@@ -38,7 +38,7 @@ export class LocalLimits<Reply = never> {
     const nowMs = this.nowMs();
     const plan = this.counters.plan(holders, nowMs);
     const obstacle = obstacleTo(plan, least, nowMs, nodes, false, true);
-    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateLines(plan, nowMs, nodes));
     plan.begin();
     return new Beginning(plan);
   }
@@ -48,7 +48,7 @@ export class LocalLimits<Reply = never> {
     const nowMs = this.nowMs();
     const { nodes } = this;
     const obstacle = obstacleTo(plan, amounts, nowMs, nodes, isMerelyLate);
-    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateHeaders(plan, nowMs, nodes));
+    if (obstacle !== undefined) return refusalOf(obstacle, () => localRateLines(plan, nowMs, nodes));
     return this.taken(plan, amounts, nowMs);
   }
 
@@ -58,8 +58,8 @@ export class LocalLimits<Reply = never> {
   }
 
   /** Of a reservation; `reply` is undefined where it was decided here. */
-  headersOf(plan: Plan, atMs: number, _reply: Reply | undefined): string[] {
-    return localRateHeaders(plan, atMs, this.nodes);
+  linesOf(plan: Plan, atMs: number, _reply: Reply | undefined): string {
+    return localRateLines(plan, atMs, this.nodes);
   }
 
   /** A reservation has ended. */
@@ -96,8 +96,8 @@ class Held<Reply> implements Taken {
     this.#reply = reply;
   }
 
-  headers(): string[] {
-    return this.#limits.headersOf(this.#plan, this.#atMs, this.#reply);
+  lines(): string {
+    return this.#limits.linesOf(this.#plan, this.#atMs, this.#reply);
   }
 
   settle(used: Amounts): void {
@@ -159,7 +159,7 @@ function obstacleOf(
   isMerelyLate: boolean,
 ): Obstacle | undefined {
   const { holder, rate, window } = planned;
-  const asked = amounts[rate.measure];
+  const asked = amountOf(amounts, rate.measure);
   const most = shareOf(rate.most, nodes);
   const rest = isMerelyLate ? window.shareOfRest(nowMs, rate.most, nodes) : undefined;
   if (rest !== undefined) {
@@ -191,7 +191,7 @@ function isLonger(one: Obstacle, than: Obstacle): boolean {
   return one.retryAfterMs > than.retryAfterMs;
 }
 
-export function refusalOf(obstacle: Obstacle, headers: () => string[]): Refused {
+export function refusalOf(obstacle: Obstacle, lines: () => string): Refused {
   return {
     kind: 'refused',
     holder: obstacle.holder.kind,
@@ -201,11 +201,11 @@ export function refusalOf(obstacle: Obstacle, headers: () => string[]): Refused 
     retryAfterS: retryAfterSOf(obstacle),
     isForever: obstacle.isForever,
     message: messageFor(obstacle),
-    headers,
+    lines,
   };
 }
 
-function localRateHeaders(plan: Plan, nowMs: number, nodes: number): string[] {
+function localRateLines(plan: Plan, nowMs: number, nodes: number): string {
   const states = plan.rates.map(({ rate, window }): RateState => {
     return {
       most: shareOf(rate.most, nodes),
@@ -213,5 +213,5 @@ function localRateHeaders(plan: Plan, nowMs: number, nodes: number): string[] {
       resetAfterMs: window.resetAfterMs(nowMs),
     };
   });
-  return toRateHeaders(plan.rates, states);
+  return toRateLines(plan.rates, states);
 }

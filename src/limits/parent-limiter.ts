@@ -78,11 +78,11 @@ export class ParentLimiter extends SharedLimiter<Decision> implements SlotArbite
   }
 
   protected refusalIn(answer: Decision): Refused | undefined {
-    return answer.kind === 'refused' ? { ...answer.refused, headers: () => [...answer.headers] } : undefined;
+    return answer.kind === 'refused' ? { ...answer.refused, lines: () => answer.lines } : undefined;
   }
 
-  override headersOf(plan: Plan, atMs: number, answer: Decision | undefined): string[] {
-    return answer === undefined ? super.headersOf(plan, atMs, answer) : [...answer.headers];
+  override linesOf(plan: Plan, atMs: number, answer: Decision | undefined): string {
+    return answer === undefined ? super.linesOf(plan, atMs, answer) : answer.lines;
   }
 
   override settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, answer: Decision | undefined): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noCaps, type Rate } from '../core/caps.ts';
-import { toRateHeaders, toSpan } from './limit-words.ts';
+import { toRateLines, toSpan } from './limit-words.ts';
 import { Window } from './window.ts';
 
 test('writes reset times as OpenAI does, rounded up', () => {
@@ -26,11 +26,11 @@ function shown(...states: [number, number][]): string | undefined {
     const rate: Rate = { measure: 'requests', window: 'minute', most };
     return { holder: { kind: 'key', id: 'dev', caps: noCaps } as const, rate, window: new Window(60_000, 0) };
   });
-  const headers = toRateHeaders(
+  const lines = toRateLines(
     rates,
     states.map(([most, total]) => ({ most, total, resetAfterMs: 0 })),
   );
-  return headers[headers.indexOf('x-ratelimit-limit-requests') + 1];
+  return /^x-ratelimit-limit-requests: (.*)$/m.exec(lines)?.[1];
 }
 
 test('shows the limit with the smallest remaining share, and the smaller one of equals', () => {

@@ -6,7 +6,7 @@ import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { Plan } from './counters.ts';
-import { type Obstacle, type RateState, toRateHeaders } from './limit-words.ts';
+import { type Obstacle, type RateState, toRateLines } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 import { crowdObstacle, refusalOf } from './local-limiter.ts';
 import { within } from './reading-time.ts';
@@ -166,7 +166,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     const nowMs = this.nowMs();
     const first = firstSumIn(reply);
     for (const [index, { window }] of plan.rates.entries()) window.hear(nowMs, reply[first + 2 * index] ?? 0);
-    return obstacle && refusalOf(obstacle, () => remoteRateHeaders(plan, reply));
+    return obstacle && refusalOf(obstacle, () => remoteRateLines(plan, reply));
   }
 
   protected override decideHere(plan: Plan, amounts: Amounts): Taken | Refused {
@@ -189,8 +189,8 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     return super.taken(plan, amounts, nowMs, reply);
   }
 
-  override headersOf(plan: Plan, atMs: number, reply: Reply | undefined): string[] {
-    return reply === undefined ? super.headersOf(plan, atMs, reply) : remoteRateHeaders(plan, reply);
+  override linesOf(plan: Plan, atMs: number, reply: Reply | undefined): string {
+    return reply === undefined ? super.linesOf(plan, atMs, reply) : remoteRateLines(plan, reply);
   }
 
   protected answered(): void {
@@ -382,7 +382,7 @@ const isTaken = (reply: Reply): boolean => reply[0] === 1;
 /** From there on stand the sums and newest buckets of the rates. */
 const firstSumIn = (reply: Reply): number => (isTaken(reply) ? 2 : 4);
 
-function remoteRateHeaders({ rates }: Plan, reply: Reply): string[] {
+function remoteRateLines({ rates }: Plan, reply: Reply): string {
   const nowMs = reply[1] ?? 0;
   const first = firstSumIn(reply);
   const states = rates.map(({ rate, window }, index): RateState => {
@@ -391,7 +391,7 @@ function remoteRateHeaders({ rates }: Plan, reply: Reply): string[] {
     const resetAfterMs = total === 0 ? 0 : Math.max(0, (newest + slots) * window.bucketMs - nowMs);
     return { most: rate.most, total, resetAfterMs };
   });
-  return toRateHeaders(rates, states);
+  return toRateLines(rates, states);
 }
 
 function obstacleIn({ rates, crowds }: Plan, amounts: Amounts, reply: Reply): Obstacle {

@@ -10,8 +10,9 @@ export class Window {
   readonly #amounts = new Float64Array(slots);
   /** Amounts that the shared counter does not know yet; may be negative. */
   #untold: Float64Array | undefined = undefined;
-  /** The current bucket, as of the last call. */
+  /** The current bucket as of the last call, and when it ends. */
   #head: number;
+  #headEndsAtMs: number;
   /** The last bucket with an amount. */
   #newest = Number.NEGATIVE_INFINITY;
   #total = 0;
@@ -23,6 +24,7 @@ export class Window {
   constructor(windowMs: number, nowMs: number) {
     this.bucketMs = windowMs / bucketsPerWindow;
     this.#head = this.bucketAt(nowMs);
+    this.#headEndsAtMs = (this.#head + 1) * this.bucketMs;
   }
 
   bucketAt(atMs: number): number {
@@ -30,7 +32,7 @@ export class Window {
   }
 
   totalAt(nowMs: number): number {
-    this.#advance(this.bucketAt(nowMs));
+    this.#advanceTo(nowMs);
     return this.#total;
   }
 
@@ -41,8 +43,8 @@ export class Window {
 
   /** May be negative, but not below zero in all. Amounts too far in the past are ignored. */
   add(atMs: number, amount: number): void {
-    const bucket = this.bucketAt(atMs);
-    this.#advance(bucket);
+    this.#advanceTo(atMs);
+    const bucket = atMs >= this.#headEndsAtMs - this.bucketMs ? this.#head : this.bucketAt(atMs);
     if (bucket <= this.#head - slots) return;
     if (amount > 0 && bucket > this.#newest) this.#newest = bucket;
     const slot = bucket % slots;
@@ -88,8 +90,8 @@ export class Window {
 
   /** Records an amount to report; see `report`. */
   note(atMs: number, amount: number): void {
+    this.#advanceTo(atMs);
     const bucket = this.bucketAt(atMs);
-    this.#advance(bucket);
     if (bucket <= this.#head - slots) return;
     this.#untold ??= new Float64Array(slots);
     const slot = bucket % slots;
@@ -103,7 +105,7 @@ export class Window {
 
   /** Visits what must be reported, bucket by bucket, and marks it as reported. */
   report(nowMs: number, visit: (bucket: number, amount: number) => void): void {
-    this.#advance(this.bucketAt(nowMs));
+    this.#advanceTo(nowMs);
     const untold = this.#untold;
     this.#untold = undefined;
     if (untold === undefined) return;
@@ -113,7 +115,9 @@ export class Window {
     }
   }
 
-  #advance(bucket: number): void {
+  #advanceTo(atMs: number): void {
+    if (atMs < this.#headEndsAtMs) return;
+    const bucket = this.bucketAt(atMs);
     if (bucket <= this.#head) return;
     if (bucket - this.#head >= slots) {
       if (this.#total > 0) this.#amounts.fill(0);
@@ -123,6 +127,7 @@ export class Window {
       for (let next = this.#head + 1; next <= bucket; next += 1) this.#leave(next % slots);
     }
     this.#head = bucket;
+    this.#headEndsAtMs = (bucket + 1) * this.bucketMs;
   }
 
   #leave(slot: number): void {

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Caps, type Holder, type HolderKind, noCaps, type Rate } from '../../src/core/caps.ts';
 import type { Amounts, Limiter, Refused, Taken } from '../../src/limits/limiter.ts';
 import { createRedisLimiter, type RedisLimiter } from '../../src/limits/redis-limiter.ts';
+import { headersIn } from '../support/limits/rate-lines.ts';
 import { startOwnRedis, startRedis } from '../support/servers/redis.ts';
 
 const one: Amounts = { requests: 1, tokens: 0, items: 0 };
@@ -113,7 +114,7 @@ test('four nodes with clocks two seconds apart admit exactly the limit', async (
   assert.equal(refused.length, 700);
   assert.ok(refused.every(({ limit }) => limit === `100 requests a minute of the key ${JSON.stringify(key)}`));
   assert.ok(refused.every(({ retryAfterMs }) => retryAfterMs > 50_000 && retryAfterMs <= 61_000));
-  assert.deepEqual(refused[0]?.headers().slice(0, 4), [
+  assert.deepEqual(refused[0] && headersIn(refused[0]).slice(0, 4), [
     ...['x-ratelimit-limit-requests', '100', 'x-ratelimit-remaining-requests', '0'],
   ]);
   // What is given back whole by one node is there for another.
@@ -127,7 +128,7 @@ test('settled tokens are returned or added for all nodes', async (t) => {
   if (redis === undefined) return;
   const [first, second] = [await startNode(t, redis.url), await startNode(t, redis.url)];
   const holders = [holder('key', unique('key'), { rates: [tokensAMinute(100)] })];
-  const remaining = (answer: Taken | Refused): string | undefined => answer.headers()[3];
+  const remaining = (answer: Taken | Refused): string | undefined => headersIn(answer)[3];
   const asked = { requests: 1, tokens: 60, items: 0 };
   const taken = await first.reserve(holders, asked);
   assert.ok(taken.kind === 'taken');
@@ -135,7 +136,7 @@ test('settled tokens are returned or added for all nodes', async (t) => {
   assert.equal((await second.reserve(holders, asked)).kind, 'refused');
   taken.settle({ requests: 1, tokens: 25, items: 0 });
   taken.settle({ requests: 1, tokens: 0, items: 0 });
-  await until('given back', async () => (await second.reserve(holders, { ...one, tokens: 0 })).headers()[3] === '75');
+  await until('given back', async () => headersIn(await second.reserve(holders, { ...one, tokens: 0 }))[3] === '75');
   const more = await second.reserve(holders, asked);
   assert.ok(more.kind === 'taken');
   assert.equal(remaining(more), '15');
@@ -245,7 +246,7 @@ test('a Redis restored to an older state gets the counts it has lost', async (t)
   taken[0]?.settle({ requests: 1, tokens: 15, items: 0 });
   await until('it knows of all', async () => {
     const { taken: more } = await reserve(second, list, 1, { requests: 0, tokens: 0, items: 0 });
-    const headers = more[0]?.headers() ?? [];
+    const headers = more[0] === undefined ? [] : headersIn(more[0]);
     return headers[3] === '50' && headers[9] === '740';
   });
   assert.equal((await reserve(second, list, 60)).taken.length, 50);
@@ -270,7 +271,7 @@ test('with Redis hanging every decision is still made, and requests in flight co
   redis.resume();
   await until('it is back', () => node.isShared);
   const after = await reserve(node, list, 1);
-  const used = 1_000 - Number(after.taken[0]?.headers()[3]);
+  const used = 1_000 - Number(after.taken[0] && headersIn(after.taken[0])[3]);
   // Those on their way when it fell silent may have been carried out on the lost connection as well.
   assert.ok(used >= 411 && used <= 611, `${used}`);
 });
@@ -291,7 +292,7 @@ test('a short silence closes no connection, and nothing is counted twice', async
   redis.resume();
   await until('it is back', () => node.isShared);
   const [after] = (await reserve(node, list, 1)).taken;
-  assert.equal(after?.headers()[3], String(1_000 - 61));
+  assert.equal(after && headersIn(after)[3], String(1_000 - 61));
   assert.equal(Number(await connections()), before + 1, 'that of this question');
   assert.equal(node.localDecisions.late, 50);
   assert.ok(!node.lines.some(({ text }) => text.startsWith('redis is away')));

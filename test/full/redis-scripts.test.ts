@@ -8,6 +8,7 @@ import { type Holder, noCaps, type Rate } from '../../src/core/caps.ts';
 import type { Taken } from '../../src/limits/limiter.ts';
 import { MemoryLimiter } from '../../src/limits/local-limiter.ts';
 import { adjustScript, reserveScript } from '../../src/limits/redis-scripts.ts';
+import { headersIn } from '../support/limits/rate-lines.ts';
 import { startOwnRedis } from '../support/servers/redis.ts';
 import { createFakeClock } from '../support/time/fake-clock.ts';
 
@@ -69,7 +70,7 @@ test('counts in Redis as in memory, in any order of reserve, settle and wait', a
           assert.ok(Array.isArray(theirs));
           if (mine.kind === 'taken') {
             assert.equal(theirs[0], 1);
-            assert.equal(mine.headers()[3], String(9 - Number(theirs[2])));
+            assert.equal(headersIn(mine)[3], String(9 - Number(theirs[2])));
             open.push({ taken: mine, tokens: value, atMs: clock.monotonicMs() });
           } else {
             assert.equal(theirs[0], 0);

@@ -9,8 +9,8 @@ import type { RequestEstimate } from './price.ts';
 
 /** What one exchange reserved under every limit and budget that applies. */
 export interface Reservation {
-  /** `x-ratelimit-*` of the tightest limits: names and values in turn; empty where the key has none. */
-  readonly headers: readonly string[];
+  /** `x-ratelimit-*` of the tightest limits, as lines of a head; empty where the key has none. */
+  readonly rateLines: string;
   /** Upper bound of the cost; 0 where the price is unknown. */
   readonly nanos: number;
   /** The budget accounts that it is charged to; see `BudgetAccountStore`. */
@@ -25,7 +25,7 @@ export interface Reservation {
 
 /** Nothing is reserved; `nanos` is for the ledger, should the actual cost stay unknown. */
 export const freeReservation = (nanos: number): Reservation => ({
-  headers: none,
+  rateLines: '',
   nanos,
   accounts: none,
   enter: nothingToDo,

@@ -248,7 +248,7 @@ function exchangeFor(whole: Exchange): Exchange {
 
 /** The upstream's limits count each call. */
 const forPart = (reservation: Reservation, part: Exchange): Reservation => ({
-  headers: reservation.headers,
+  rateLines: reservation.rateLines,
   nanos: reservation.nanos,
   accounts: reservation.accounts,
   enter: (upstream) => reservation.enter(upstream, part),
