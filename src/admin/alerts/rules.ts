@@ -123,14 +123,17 @@ async function ofUpstreams(context: Watched, rule: AlertRule, states: readonly s
   const { upstreams } = await readStates(context);
   return upstreams
     .filter(({ state, cause }) => states.includes(state) && cause !== null)
-    .map(({ id, state, cause, models, evidence: { since } }) => {
+    .map(({ id, state, cause, models, evidence: { since, successShare } }) => {
       const from = since === null || since === undefined ? '' : ` since ${since.slice(11, 16)} UTC`;
       const affected = models.length === 0 ? '' : `; affects ${models.join(', ')}`;
       return {
         ...{ rule, kind: 'upstream', subject: id },
         severity: state === 'degraded' ? 'warning' : 'bad',
         cause: `${id}: ${cause}${from}${affected}`,
-        explore: { upstream: id, by: 'code' },
+        explore: {
+          upstream: id,
+          by: successShare !== null && successShare < stateRule.successShare ? 'code' : 'model',
+        },
       };
     });
 }

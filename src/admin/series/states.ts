@@ -64,8 +64,9 @@ async function findStates(context: Stated): Promise<States> {
   const { series, clock, configuration } = context;
   const atMs = clock.nowMs();
   const fromMs = atMs - stateRule.windowMs;
-  const [recent, week, reports] = await Promise.all([
+  const [recent, ofUpstreams, [week, weekOfUpstreams], reports] = await Promise.all([
     series.read({ ...query, fromMs, toMs: atMs }),
+    series.read({ ...query, by: ['upstream'], fromMs, toMs: atMs }),
     readWeek(context, fromMs),
     readTargetReports(context),
   ]);
@@ -74,11 +75,25 @@ async function findStates(context: Stated): Promise<States> {
   const before = await byTarget(snapshot, week.lines);
   const seconds = (atMs - recent.fromMs) / 1_000;
   const targets = await stateTargets(snapshot, { lines, before, reports, seconds });
-  const upstreams = await stateUpstreams(snapshot, targets);
+  const all = { lines: byUpstream(ofUpstreams.lines), before: byUpstream(weekOfUpstreams.lines), reports, seconds };
+  const upstreams = await stateUpstreams(snapshot, targets, all);
   // Cause and beginning only for the first of them, as each takes a query.
   const isBad = ({ state }: ShownTarget | ShownUpstream): boolean => rank[state] <= rank.degraded;
-  const worst = [...targets.filter(isBad).slice(0, mostExplained), ...upstreams.filter(isBad).slice(0, mostExplained)];
-  await Promise.all(worst.map((one) => explain(context, one, atMs)));
+  await Promise.all(
+    targets
+      .filter(isBad)
+      .slice(0, mostExplained)
+      .map((one) => explain(context, one, atMs)),
+  );
+  await Promise.all(
+    upstreams
+      .filter(isBad)
+      .slice(0, mostExplained)
+      .map(async (one) => {
+        await explain(context, one, atMs);
+        blame(one, targets);
+      }),
+  );
   return { atMs, targets, upstreams, shown: toIndex(targets, upstreams) };
 }
 
@@ -96,12 +111,19 @@ function toIndex(targets: readonly ShownTarget[], upstreams: readonly ShownUpstr
   };
 }
 
-function readWeek(context: Stated, toMs: number): Promise<SeriesAnswer> {
+/** By target, and by upstream. */
+function readWeek(context: Stated, toMs: number): Promise<readonly [SeriesAnswer, SeriesAnswer]> {
   const hour = Math.floor(toMs / hourMs) * hourMs;
-  return recentWeek(context, 'week', () => context.series.read({ ...query, fromMs: hour - weekMs, toMs: hour }));
+  const asked = { ...query, fromMs: hour - weekMs, toMs: hour };
+  return recentWeek(context, 'week', () =>
+    Promise.all([context.series.read(asked), context.series.read({ ...asked, by: ['upstream'] })]),
+  );
 }
 
 const nameOf = (model: string, upstream: string): string => `${model}\0${upstream}`;
+
+const byUpstream = (lines: readonly SeriesLine[]): ReadonlyMap<string, SeriesFigures> =>
+  new Map(lines.flatMap(({ names: [id = ''], isOthers, figures }) => (isOthers ? [] : [[id, figures] as const])));
 
 /** Of all names of a pattern, the one with the most requests supplies the latency. */
 async function byTarget(
@@ -151,7 +173,7 @@ async function stateTargets({ models }: Snapshot, { lines, before, reports, seco
     return {
       ...{ model: id, upstream: upstream.id, upstreamModel: model, state, reported, evidence },
       cooldownMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
-      cause: causeOf(state, evidence, said.find(({ why }) => why !== undefined)?.why),
+      cause: causeOf(state, evidence, { why: said.find(({ why }) => why !== undefined)?.why }),
     };
   });
   return targets.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
@@ -192,17 +214,31 @@ function stateOf(evidence: Evidence, measured: number, reported: ShownTarget['re
 const isSlow = (p95Ms: number | null, weekP95Ms: number | null): boolean =>
   p95Ms !== null && weekP95Ms !== null && p95Ms > weekP95Ms * stateRule.slower;
 
-function causeOf(state: ShownState, evidence: Evidence, why: string | undefined): string | null {
-  const { attempts, failedAttempts, successShare, p95Ms, weekP95Ms, topCode } = evidence;
+/** `model`: the one whose calls they are, where the sentence is about an upstream. */
+function causeOf(
+  state: ShownState,
+  evidence: Evidence,
+  { why, model }: { readonly why?: string | undefined; readonly model?: string } = {},
+): string | null {
+  const { attempts, failedAttempts, p95Ms, weekP95Ms, topCode } = evidence;
   if (state === 'healthy' || state === 'untested') return null;
-  if (successShare !== null && successShare < stateRule.successShare) {
+  if (isFailingOften(evidence)) {
     const mostly = topCode === null ? '' : `, mostly ${wordsOf(topCode)}`;
-    return `${Math.round((failedAttempts / attempts) * 100)} % of calls fail${mostly}`;
+    const calls = model === undefined ? 'calls' : `calls for ${model}`;
+    return `${Math.round((failedAttempts / attempts) * 100)} % of ${calls} fail${mostly}`;
   }
-  if (isSlow(p95Ms, weekP95Ms))
-    return `p95 is ${toDuration(p95Ms)}, against ${toDuration(weekP95Ms)} over the week before`;
+  if (isSlow(p95Ms, weekP95Ms)) {
+    const what = model === undefined ? 'p95' : `p95 of ${model}`;
+    return `${what} is ${toDuration(p95Ms)}, against ${toDuration(weekP95Ms)} over the week before`;
+  }
   return why === undefined ? 'No call is answered' : `No call is made: ${why}`;
 }
+
+const isFailingOften = ({ successShare }: Evidence): boolean =>
+  successShare !== null && successShare < stateRule.successShare;
+
+const showsTrouble = (evidence: Evidence): boolean =>
+  isFailingOften(evidence) || isSlow(evidence.p95Ms, evidence.weekP95Ms);
 
 const wordsOf = ({ kind, code }: NonNullable<Evidence['topCode']>): string => code || kind;
 
@@ -211,38 +247,41 @@ function toDuration(ms: number | null): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 }
 
-async function stateUpstreams({ upstreams }: Snapshot, targets: readonly ShownTarget[]): Promise<ShownUpstream[]> {
-  const byUpstream = Map.groupBy(targets, ({ upstream }) => upstream);
+/** Its state is that of its worst target in use; its figures are of all its calls. */
+async function stateUpstreams(
+  { upstreams }: Snapshot,
+  targets: readonly ShownTarget[],
+  { lines, before, seconds }: Facts,
+): Promise<ShownUpstream[]> {
+  const grouped = Map.groupBy(targets, ({ upstream }) => upstream);
   const shown = await inSlices(upstreams.keys(), (id): ShownUpstream => {
-    const own = byUpstream.get(id) ?? [];
+    const own = grouped.get(id) ?? [];
     // Unused targets say nothing about used ones.
-    const called = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);
-    const [worst = own[0]] = called;
+    const [worst = own[0]] = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);
     const state = worst?.state ?? 'untested';
-    const evidence = sumOf(called);
     const counts: ShownUpstream['targets'] = {};
     for (const target of own) counts[target.state] = (counts[target.state] ?? 0) + 1;
-    return {
-      ...{ id, state, cause: causeOf(state, evidence, undefined), targets: counts, evidence },
+    const one: ShownUpstream = {
+      ...{ id, state, cause: null, targets: counts, evidence: toEvidence(lines.get(id), before.get(id), seconds) },
       models: own.flatMap((target) => (target.state === state ? target.model : [])).slice(0, mostNamed),
     };
+    blame(one, worst === undefined ? [] : [worst]);
+    return one;
   });
   return shown.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
 }
 
-/** Percentiles cannot be summed: the busiest target's are used, until the upstream itself is queried. */
-function sumOf(targets: readonly ShownTarget[]): Evidence {
-  const [busiest] = targets.toSorted((a, b) => b.evidence.attempts - a.evidence.attempts);
-  const sum = (name: 'attempts' | 'failedAttempts' | 'requestsPerSecond'): number =>
-    targets.reduce((total, { evidence }) => total + evidence[name], 0);
-  const [attempts, failedAttempts] = [sum('attempts'), sum('failedAttempts')];
-  return {
-    ...(busiest?.evidence ?? toEvidence(undefined, undefined, 1)),
-    attempts,
-    failedAttempts,
-    successShare: attempts === 0 ? null : 1 - failedAttempts / attempts,
-    requestsPerSecond: sum('requestsPerSecond'),
-  };
+/** Where the figures of all calls of an upstream show no trouble, the cause is that of the first target in its state. */
+function blame(shown: ShownUpstream, targets: readonly ShownTarget[]): void {
+  const { id, state, evidence } = shown;
+  const target = targets.find((one) => one.upstream === id && one.state === state);
+  if (target === undefined || showsTrouble(evidence)) {
+    shown.cause = causeOf(state, evidence);
+  } else {
+    evidence.since = target.evidence.since;
+    const { model } = target;
+    shown.cause = showsTrouble(target.evidence) ? causeOf(state, target.evidence, { model }) : target.cause;
+  }
 }
 
 /** Adds the beginning, and the most frequent failure. */
@@ -257,10 +296,9 @@ async function explain({ series }: Stated, shown: ShownTarget | ShownUpstream, a
   const [top] = recent.attemptErrors;
   const { evidence } = shown;
   evidence.topCode = top === undefined ? null : { kind: top.kind, code: top.code, attempts: top.attempts };
-  if (!isTarget) evidence.p95Ms = recent.total.figures.duration?.p95 ?? null;
   const sinceMs = beganMs(long, evidence);
   evidence.since = sinceMs === undefined ? null : toInstant(sinceMs);
-  if (evidence.topCode !== null || !isTarget) shown.cause = causeOf(shown.state, evidence, undefined) ?? shown.cause;
+  if (isTarget && isFailingOften(evidence)) shown.cause = causeOf(shown.state, evidence);
 }
 
 /** Minutes in a row without trouble that end it. */

@@ -240,3 +240,34 @@ test('failing requests and a failing upstream open alerts with subject and start
     ['degraded', 'degraded'],
   );
 });
+
+test('the cause of an upstream with one slow model names that model, and its p95 is of all its calls', async (t) => {
+  const target = (model: string) => ({ id: model, operations: ['embeddings'], targets: [{ upstream: 'eu', model }] });
+  const { ask, store, context } = await openAdmin(t, {
+    configuration: {
+      upstreams: [{ id: 'eu', family: 'openai', api_key: 'sk-0123456789' }],
+      models: ['small', 'large'].map(target),
+    },
+  });
+  const nowMs = Date.now();
+  const rows = (model: string, durationMs: number, fromMs: number, count: number) =>
+    Array.from({ length: count }, (_, at) =>
+      imported({ model, upstream: 'eu', upstreamModel: model, durationMs, startedAtMs: fromMs - at * 1_000 }),
+    );
+  const dayAgoMs = nowMs - 86_400_000;
+  const week = [...rows('small', 50, dayAgoMs, 150), ...rows('large', 900, dayAgoMs, 150)];
+  const recent = [...rows('small', 300, nowMs - 60_000, 60), ...rows('large', 900, nowMs - 60_000, 40)];
+  await store.ledger.import('j', [...week, ...recent], { segment: 1, offset: 1 });
+  const { json } = await ask('GET', '/api/now');
+  const [{ state, cause, models, evidence }] = json.upstreams;
+  assert.deepEqual(
+    [state, cause, models],
+    ['degraded', 'p95 of small is 300 ms, against 50 ms over the week before', ['small']],
+  );
+  for (const ms of [evidence.p95Ms, evidence.weekP95Ms]) assert.ok(Math.abs(ms - 900) < 10, `${ms} ms`);
+  await context.alerts.look();
+  await context.alerts.look();
+  const [alert] = (await ask('GET', '/api/alerts')).json.items;
+  assert.match(alert.cause, /^eu: p95 of small is 300 ms, .* since \d\d:\d\d UTC; affects small$/);
+  assert.equal(alert.explore.by, 'model');
+});
