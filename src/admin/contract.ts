@@ -110,6 +110,7 @@ export type FirstSteps = z.output<typeof state.firstSteps>;
 export type FamilyFacts = z.output<typeof upstreams.family>;
 export type FamilyOption = FamilyFacts['options'][number];
 export type Upstream = z.output<typeof upstreams.upstream>;
+export type UpstreamPage = z.output<typeof upstreams.upstreamPage>;
 export type UpstreamDetail = z.output<typeof upstreams.upstreamDetail>;
 export type UpstreamTest = z.output<typeof upstreams.testAnswer>;
 export type UpstreamModels = z.output<typeof upstreams.upstreamModels>;

@@ -164,16 +164,18 @@ interface PageQuery {
 interface PageParts<T> {
   fits(element: ConfiguredElement): boolean;
   toView(element: ConfiguredElement): T;
+  /** Of IDs. */
+  readonly compare: (a: string, b: string) => number;
 }
 
 export async function toElementPage<T>(
   elements: readonly ConfiguredElement[],
   { before, limit }: PageQuery,
-  { fits, toView }: PageParts<T>,
+  { fits, toView, compare }: PageParts<T>,
 ) {
   const fitting = (await inSlices(elements, (element) => (fits(element) ? [element] : []))).flat();
-  fitting.sort((a, b) => (a.id < b.id ? -1 : 1));
-  const rest = before === undefined ? fitting : fitting.filter(({ id }) => id > before);
+  fitting.sort((a, b) => compare(a.id, b.id));
+  const rest = before === undefined ? fitting : fitting.filter(({ id }) => compare(id, before) > 0);
   const items = await inSlices(rest.slice(0, limit), toView);
   return { items, next: rest.length > limit ? (rest[limit - 1]?.id ?? null) : null, total: fitting.length };
 }

@@ -191,7 +191,7 @@ testInBrowser('each trouble of a staged incident is explained from the Overview 
   await begin();
   await explains(lineOf('slow').getByText(/^p95 is [\d.]+ s, against 4\d\d ms over the week before$/));
   await click(lineOf('slow').getByRole('link', { name: 'Explore' }));
-  await explains(page.locator('.tile', { hasText: 'p95' }).getByText(/^[\d.]+ sec$/));
+  await explains(page.locator('.tile', { hasText: 'p95' }).getByText(/^[\d.]+ s$/));
 
   await begin();
   await click(page.getByRole('region', { name: 'Near a budget' }).getByRole('link', { name: 'spender' }));

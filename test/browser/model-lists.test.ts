@@ -1,6 +1,9 @@
 /** What a model's page says of its lists: what is remembered, that an upstream has changed it, and how it agrees with another one. */
 
+import assert from 'node:assert/strict';
+import { openStore } from '../../src/store/open-store.ts';
 import { openConsole, testInBrowser } from '../support/console/browser.ts';
+import { imported } from '../support/ledger/ledger-rows.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 testInBrowser('a model that has changed is told of, and what is remembered can be forgotten', async (t) => {
@@ -75,4 +78,61 @@ testInBrowser('a model that has changed is told of, and what is remembered can b
   await drawer.getByRole('button', { name: 'Forget what is remembered' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click();
   await page.getByText('What was remembered is forgotten on every node.').waitFor();
+});
+
+testInBrowser('lists have a line for each row at 1440, sort on the server, and scroll no page at 1024', async (t) => {
+  const price = { input: 0.15, output: 0.6, cached_input: 0.075, audio_input: 10 };
+  const names = Array.from({ length: 60 }, (_, at) => `embed-${String(at).padStart(2, '0')}`);
+  const { signIn, gateway, ask } = await openConsole(t, {
+    config: {
+      upstreams: [{ id: 'local', family: 'local' }],
+      models: [
+        ...names.map((id) => ({
+          id,
+          operations: ['rerank'],
+          price: 'free',
+          targets: [{ upstream: 'local', model: 'bm25' }],
+        })),
+        {
+          id: 'the-one-with-a-long-price',
+          operations: ['rerank'],
+          price,
+          targets: [{ upstream: 'local', model: 'bm25' }],
+        },
+      ],
+      keys: [{ id: 'nightly-import-of-everything', secret: 'key-of-the-import-with-enough-characters' }],
+    },
+  });
+  const startedAtMs = Date.now() - 60_000;
+  const store = await openStore('sqlite:postern.db', { cwd: gateway.directory });
+  const rows = names.flatMap((model, at) =>
+    Array.from({ length: at === 0 ? 1 : 2 }, () =>
+      imported({ model, upstream: 'local', key: 'nightly-import-of-everything', startedAtMs, durationMs: 1_234 }),
+    ),
+  );
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  await store.close();
+  const { page, open, shoot } = await signIn('editor');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const heights = async (selector: string): Promise<number[]> =>
+    Promise.all((await page.locator(selector).all()).map(async (one) => (await one.boundingBox())?.height ?? 0));
+  for (const path of ['/models', '/upstreams']) {
+    await open(path);
+    assert.ok(Math.max(...(await heights('tbody tr'))) < 48, `${path} has rows of several lines`);
+  }
+  await open('/models?sort=requests&direction=asc');
+  const rowOf = (id: string) => page.getByRole('row', { name: new RegExp(id) });
+  // The one with the fewest requests of 60: no list of the busiest has it.
+  await rowOf('embed-00')
+    .getByText(/^1\.2\d s$/)
+    .waitFor();
+  await rowOf('the-one-with-a-long-price').getByText('$0.15 in, $0.60 out').waitFor();
+  await open('/keys');
+  await rowOf('nightly-import').waitFor();
+  assert.ok(Math.max(...(await heights('.row-name > :first-child'))) < 28, 'the name of a key is broken');
+  await shoot('lists-keys');
+  await page.setViewportSize({ width: 1024, height: 768 });
+  await open('/keys');
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0);
+  assert.equal((await ask('GET', '/api/models?sort=requests&limit=1')).items[0].traffic.requests, 2);
 });

@@ -1,11 +1,11 @@
-/** Traffic and last use of keys, and lists of keys sorted by either. */
+/** The last use of keys, and lists of keys sorted by it or by their traffic. */
 
 import type * as z from 'zod';
-import { type SeriesLine, wholeStretch } from '../../core/store/series.ts';
-import { toDollars } from '../../lib/money.ts';
+import { wholeStretch } from '../../core/store/series.ts';
 import type { AdminContext } from '../context.ts';
 import { createRecently } from '../recently.ts';
-import type { keyQuery, listedKey } from './contract/keys.ts';
+import { numberOf, readTraffic } from '../traffic.ts';
+import type { keyQuery } from './contract/keys.ts';
 import { type AnyKey, isStored } from './key-view.ts';
 
 const minuteMs = 60_000;
@@ -15,23 +15,6 @@ const dayMs = 24 * hourMs;
 const mostKeys = 100_000;
 
 const recently = createRecently(15_000);
-
-export type KeyTraffic = ReadonlyMap<string, SeriesLine['figures']>;
-
-/** Figures of the last 24 hours by key. */
-export const readTraffic = (context: AdminContext): Promise<KeyTraffic> =>
-  recently(context, 'traffic', async () => {
-    const toMs = context.clock.nowMs();
-    const asked = { ...wholeStretch, by: ['key'] as const, top: mostKeys };
-    const { lines } = await context.series.read({ ...asked, fromMs: toMs - dayMs, toMs });
-    return new Map(lines.flatMap(({ names: [key = ''], isOthers, figures }) => (isOthers ? [] : [[key, figures]])));
-  });
-
-export function toTraffic(figures: SeriesLine['figures'] | undefined): z.input<typeof listedKey>['traffic'] {
-  if (figures === undefined) return null;
-  const { requests, duration, costNanos } = figures;
-  return { requests, duration: duration === undefined ? null : { p95: duration.p95 }, cost: toDollars(costNanos) };
-}
 
 /** The minute of the last use within two hours, else the hour or the day. */
 const readLastUse = (context: AdminContext): Promise<ReadonlyMap<string, number>> =>
@@ -69,20 +52,16 @@ export async function inOrder(
     const named = keys.map((key) => ({ key, name: isStored(key) && key.name !== '' ? key.name : key.id }));
     return named.sort((a, b) => sign * compare(a.name, b.name)).map(({ key }) => key);
   }
-  const numberOf = await numbersOf(sort, context);
-  const numbers = keys.map((key) => ({ key, number: numberOf(key.id) ?? -1 }));
+  const number = await numbersOf(sort, context);
+  const numbers = keys.map((key) => ({ key, number: number(key.id) }));
   return numbers.sort((a, b) => sign * (a.number - b.number)).map(({ key }) => key);
 }
 
 async function numbersOf(sort: Exclude<Order['sort'], 'name' | undefined>, context: AdminContext) {
   if (sort === 'lastUsed') {
     const used = await readLastUse(context);
-    return (id: string) => used.get(id);
+    return (id: string) => used.get(id) ?? -1;
   }
-  const traffic = await readTraffic(context);
-  return (id: string) => {
-    const figures = traffic.get(id);
-    if (sort === 'p95') return figures?.duration?.p95;
-    return sort === 'cost' ? figures?.costNanos : figures?.requests;
-  };
+  const traffic = await readTraffic(context, 'key');
+  return (id: string) => numberOf(traffic.get(id), sort);
 }

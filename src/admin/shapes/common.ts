@@ -45,6 +45,25 @@ export function pageOf<T extends z.ZodType>(item: T) {
 /** Money is decimal US dollars as text, exact to the nano-dollar. */
 export const dollars = z.string().describe('US dollars, decimal and exact.');
 
+export const trafficSorts = ['requests', 'p95', 'cost'] as const;
+
+/** Of list items. */
+export const shownTraffic = {
+  traffic: z
+    .object({ requests: z.number(), duration: z.object({ p95: z.number() }).nullable(), cost: dollars })
+    .nullable()
+    .describe('Of the last 24 hours; null where there was none.'),
+};
+
+/** Queries of lists that can be sorted by traffic. */
+export const sortedPageQuery = pageQuery.extend({
+  sort: z
+    .enum(['name', ...trafficSorts])
+    .optional()
+    .describe('Traffic is that of the last 24 hours.'),
+  direction: z.enum(['asc', 'desc']).default('desc'),
+});
+
 export const place = z.object({
   file: z.string(),
   line: z.number().int(),

@@ -4,6 +4,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@t
 import { type BudgetPeriod, keyManagers, keyStates, type PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../../parts/api/asking.ts';
 import { ask, askVersioned } from '../../parts/api/client.ts';
+import { trafficSorts } from '../../parts/explorer/traffic.ts';
 
 export interface KeyFilter {
   readonly q: string;
@@ -18,10 +19,11 @@ const pageSize = 50;
 /** Others change keys as well, and what is spent goes up. */
 const refreshMs = 15_000;
 
-export const keySorts = ['name', 'requests', 'p95', 'cost', 'lastUsed'] as const;
+/** By the titles of the list's columns. */
+export const keySorts = { Key: 'name', ...trafficSorts, 'Last used': 'lastUsed' } as const;
 
-export interface KeyOrder {
-  readonly sort: (typeof keySorts)[number];
+interface KeyOrder {
+  readonly sort: (typeof keySorts)[keyof typeof keySorts];
   readonly direction: 'asc' | 'desc';
 }
 

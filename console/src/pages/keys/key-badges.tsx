@@ -9,11 +9,11 @@ import { useNow } from '../../parts/words/numbers.tsx';
 /** Users of the key need time to get a new one. */
 const soonMs = 14 * 86_400_000;
 
-export const KeyBadges = ({ item }: { readonly item: Key }) => (
-  <Group gap={6}>
+export const KeyBadges = ({ item, isShort = false }: { readonly item: Key; readonly isShort?: boolean }) => (
+  <Group gap={6} wrap={isShort ? 'nowrap' : 'wrap'}>
     <State item={item} />
     {item.oldSecretUntil !== null && <FormerSecret until={item.oldSecretUntil} />}
-    <ManagedBy by={item.managedBy} place={item.place} />
+    <ManagedBy by={item.managedBy} place={item.place} isShort={isShort} />
     {isPlaygroundKey(item) && (
       <StatusBadge
         state="off"

@@ -4,22 +4,21 @@ import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@manti
 import { useMediaQuery } from '@mantine/hooks';
 import { Link } from 'wouter';
 import type { Key, ListedKey } from '../../../../src/admin/contract.ts';
-import { trafficCells, trafficColumns } from '../../parts/explorer/traffic.ts';
+import { trafficCells, trafficColumns, trafficWords } from '../../parts/explorer/traffic.ts';
+import type { useOrder } from '../../parts/layout/filters.tsx';
 import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { pageOf } from '../../parts/words/links.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
-import type { KeyOrder } from './data.ts';
 import { KeyBadges, limitsInWords, modelsInWords, nameOf } from './key-badges.tsx';
 import { BudgetBar, Trend } from './spend-facts.tsx';
 
 export interface KeyListProps {
   readonly keys: readonly ListedKey[];
   readonly trends: ReadonlyMap<string, readonly number[]>;
-  readonly order: KeyOrder | undefined;
-  onOrder(order: KeyOrder): void;
+  readonly table: ReturnType<typeof useOrder>['table'];
   /** Undefined where there are no more. */
   readonly onMore: (() => void) | undefined;
   readonly isLoadingMore: boolean;
@@ -41,48 +40,34 @@ export function KeyList(props: KeyListProps) {
   );
 }
 
-const [requests, p95, cost] = trafficColumns;
-/** The columns that the list can be in the order of. */
-const sorts: Readonly<Record<string, KeyOrder['sort']>> = {
-  Key: 'name',
-  [requests]: 'requests',
-  [p95]: 'p95',
-  [cost]: 'cost',
-  'Last used': 'lastUsed',
-};
-
-function Rows({ keys, trends, order, onOrder }: KeyListProps) {
-  const sorted = Object.keys(sorts).find((title) => sorts[title] === order?.sort);
+function Rows({ keys, trends, table }: KeyListProps) {
   return (
-    <Table.ScrollContainer minWidth={1140} type="native" tabIndex={0} aria-label="Keys">
+    <Table.ScrollContainer minWidth={1080} type="native" pos="relative" tabIndex={0} aria-label="Keys">
       <DataTable
         highlightOnHover
         verticalSpacing="sm"
-        {...(sorted !== undefined && { sorting: { by: sorted, isDescending: order?.direction === 'desc' } })}
-        onSort={({ by, isDescending }) =>
-          onOrder({ sort: sorts[by] ?? 'name', direction: isDescending ? 'desc' : 'asc' })
-        }
+        {...table}
         columns={[
-          { title: 'Key', maw: 240, isSortable: true },
+          { title: 'Key', miw: 180, maw: 260, isSortable: true },
           'State',
-          { title: 'May use', miw: 120, maw: 200 },
-          'Limits',
-          { title: 'Budgets', miw: 160 },
-          'Last 7 days',
           ...trafficColumns.map((title) => ({ title, ta: 'right' as const, isSortable: true })),
-          { title: 'Last used', miw: 84, isSortable: true },
+          { title: 'Last 7 days', className: 'one-line' },
+          { title: 'Budgets', miw: 170 },
+          { title: 'Last used', miw: 110, isSortable: true },
+          'Limits',
+          { title: 'May use', miw: 110, maw: 200 },
         ]}
         rows={keys.map((key) => ({
           id: key.id,
           cells: [
-            <Name key="name" item={key} />,
-            <KeyBadges key="state" item={key} />,
-            <Reach key="reach" item={key} />,
-            <Limits key="limits" item={key} />,
+            <Name key="name" item={key} isShort />,
+            <KeyBadges key="state" item={key} isShort />,
+            ...trafficCells(key.traffic),
+            <Use key="use" values={trends.get(key.id)} isShort />,
             <Budgets key="budgets" item={key} />,
-            <Use key="use" values={trends.get(key.id)} />,
-            ...trafficCells(key.traffic ?? undefined),
             <When key="used" at={key.lastUsedAt} />,
+            <Limits key="limits" item={key} />,
+            <Reach key="reach" item={key} />,
           ],
         }))}
       />
@@ -100,6 +85,7 @@ const Cards = ({ keys, trends }: KeyListProps) => (
           <Reach item={key} />
           {limitsInWords(key.document.limits).length > 0 && <Limits item={key} />}
           {key.budgets.length > 0 && <Budgets item={key} />}
+          <Text size="sm">Last 24 h: {trafficWords(key.traffic)}</Text>
           <Use values={trends.get(key.id)} />
         </Stack>
       </Card>
@@ -107,12 +93,12 @@ const Cards = ({ keys, trends }: KeyListProps) => (
   </Stack>
 );
 
-const Name = ({ item }: { readonly item: Key }) => (
+const Name = ({ item, isShort = false }: { readonly item: Key; readonly isShort?: boolean }) => (
   <UnstyledButton {...listItem} component={Link} href={pageOf({ kind: 'key', id: item.id })} className="row-name">
-    <Text fw={600} size="sm" className="breaks">
+    <Text fw={600} size="sm" className={isShort ? 'one-line cut-name' : 'breaks'} title={nameOf(item)}>
       {nameOf(item)}
     </Text>
-    <Remark className="breaks">
+    <Remark className={isShort ? 'one-line cut-name' : 'breaks'}>
       {[item.hint, item.document.name === undefined ? undefined : item.id, item.document.project]
         .filter((part) => part !== undefined && part !== null)
         .join(' · ')}
@@ -154,7 +140,13 @@ function Budgets({ item: { budgets } }: { readonly item: Key }) {
   );
 }
 
-function Use({ values }: { readonly values: readonly number[] | undefined }) {
+interface UseProps {
+  readonly values: readonly number[] | undefined;
+  /** The line alone; its words are for screen readers. */
+  readonly isShort?: boolean;
+}
+
+function Use({ values, isShort = false }: UseProps) {
   const sum = (values ?? []).reduce((total, value) => total + value, 0);
   if (values === undefined || sum === 0) {
     return <Remark>Not used</Remark>;
@@ -163,7 +155,7 @@ function Use({ values }: { readonly values: readonly number[] | undefined }) {
   return (
     <>
       <Trend values={values} label={`${words} in the last 7 days`} />
-      <Remark className="numeric">{words}</Remark>
+      {!isShort && <Remark className="numeric">{words}</Remark>}
     </>
   );
 }

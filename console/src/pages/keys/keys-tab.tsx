@@ -1,12 +1,11 @@
 /** The tab of keys, with search and results. */
 
 import { Button, Group } from '@mantine/core';
-import { oneOf } from '../../parts/api/asking.ts';
 import { Action } from '../../parts/layout/button.tsx';
-import { FilterSelect, SearchField, useAddress } from '../../parts/layout/filters.tsx';
+import { FilterSelect, SearchField, useAddress, useOrder } from '../../parts/layout/filters.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Needs } from '../../parts/session/role.tsx';
-import { type KeyFilter, type KeyOrder, keySorts, useKeys, useProjects, useTrends } from './data.ts';
+import { type KeyFilter, keySorts, useKeys, useProjects, useTrends } from './data.ts';
 import { KeyList } from './key-list.tsx';
 
 const filterNames = ['q', 'project', 'state', 'managedBy'] as const satisfies readonly (keyof KeyFilter)[];
@@ -19,7 +18,7 @@ export function KeysTab() {
     state: search.get('state') ?? '',
     managedBy: search.get('managedBy') ?? '',
   };
-  const order = readOrder(search);
+  const { order, table } = useOrder(keySorts);
   const isFiltered = filterNames.some((name) => filter[name] !== '');
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useKeys(filter, order);
   const trends = useTrends();
@@ -43,19 +42,13 @@ export function KeysTab() {
         <KeyList
           keys={keys}
           trends={trends}
-          order={order}
-          onOrder={({ sort, direction }) => change({ sort, direction }, true)}
+          table={table}
           onMore={hasNextPage ? () => void fetchNextPage() : undefined}
           isLoadingMore={isFetchingNextPage}
         />
       )}
     </>
   );
-}
-
-function readOrder(search: URLSearchParams): KeyOrder | undefined {
-  const sort = oneOf(keySorts, search.get('sort') ?? '');
-  return sort && { sort, direction: search.get('direction') === 'asc' ? 'asc' : 'desc' };
 }
 
 const NothingFound = ({ onClear }: { readonly onClear: () => void }) => (

@@ -6,7 +6,8 @@ import { useMemo } from 'react';
 import { managers, operations } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../../parts/api/asking.ts';
 import { ask } from '../../parts/api/client.ts';
-import { FilterSelect, SearchField, useAddress } from '../../parts/layout/filters.tsx';
+import { trafficSorts } from '../../parts/explorer/traffic.ts';
+import { FilterSelect, SearchField, useAddress, useOrder } from '../../parts/layout/filters.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 
 const visibilities = [
@@ -64,7 +65,9 @@ const filterNames = ['q', 'operation', 'upstream', 'visible', 'managedBy'] as co
 type FilterName = (typeof filterNames)[number];
 export type Filters = Readonly<Record<FilterName, string>>;
 
-export interface FilterState {
+const modelSorts = { Model: 'name', ...trafficSorts } as const;
+
+export interface FilterState extends ReturnType<typeof useOrder<(typeof modelSorts)[keyof typeof modelSorts]>> {
   readonly filters: Filters;
   readonly isFiltered: boolean;
   /** The model whose details are open. */
@@ -84,7 +87,9 @@ export function useFilters(): FilterState {
     () => Object.fromEntries(filterNames.map((name) => [name, params.get(name) ?? ''])) as Filters,
     [params],
   );
+  const order = useOrder(modelSorts);
   return {
+    ...order,
     filters,
     isFiltered: filterNames.some((name) => filters[name] !== ''),
     opened: params.get('model') ?? undefined,

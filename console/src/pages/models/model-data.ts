@@ -12,15 +12,15 @@ import type { Model, ModelDetail, ModelPage, ModelTestAnswer, Operation } from '
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
 import { refreshModels } from '../../parts/models/pick-models.tsx';
-import { type Filters, toQuery } from './filter-bar.tsx';
+import { type FilterState, type Filters, toQuery } from './filter-bar.tsx';
 
 const pageSize = 100;
 const healthEveryMs = 5_000;
 /** Time until the gateway has applied a write. */
 const settlingMs = 700;
 
-export function useModels(filters: Filters) {
-  const query = toQuery(filters);
+export function useModels(filters: Filters, order: FilterState['order']) {
+  const query = { ...toQuery(filters), ...order };
   return useInfiniteQuery({
     queryKey: ['models', 'list', query],
     queryFn: ({ pageParam: before, signal }) =>
@@ -97,7 +97,7 @@ interface Visibility {
 
 function withVisible(pages: Pages | undefined, id: string, visible: boolean): Pages | undefined {
   if (pages === undefined) return undefined;
-  const change = (model: Model): Model => (model.id === id ? { ...model, visible } : model);
+  const change = <T extends Model>(model: T): T => (model.id === id ? { ...model, visible } : model);
   return { ...pages, pages: pages.pages.map((page) => ({ ...page, items: page.items.map(change) })) };
 }
 

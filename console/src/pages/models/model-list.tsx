@@ -5,21 +5,14 @@ import { useMediaQuery } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
-import type { Model, ModelTarget } from '../../../../src/admin/contract.ts';
+import type { Model, ModelPage, ModelTarget } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
-import {
-  sortedBy,
-  type Traffic,
-  trafficCells,
-  trafficColumns,
-  trafficWords,
-  useTraffic,
-} from '../../parts/explorer/traffic.ts';
+import { trafficCells, trafficColumns, trafficWords } from '../../parts/explorer/traffic.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { refreshModels } from '../../parts/models/pick-models.tsx';
@@ -29,7 +22,7 @@ import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { pageOf } from '../../parts/words/links.ts';
 import { operationWords } from '../../parts/words/operations.ts';
-import { priceInWords, sourceInWords } from '../../parts/words/prices.ts';
+import { priceInShort, priceInWords, sourceInWords } from '../../parts/words/prices.ts';
 import { BulkPrice, setPrice } from './bulk-price.tsx';
 import type { FilterState } from './filter-bar.tsx';
 import { removeModel, useModels, useVisibility } from './model-data.ts';
@@ -42,10 +35,12 @@ interface ModelListProps {
 }
 
 export function ModelList({ state, add }: ModelListProps) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useModels(state.filters);
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useModels(
+    state.filters,
+    state.order,
+  );
   const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
   const visibility = useVisibility();
-  const traffic = useTraffic('model');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   if (data === undefined) {
     return error === null ? (
@@ -67,11 +62,11 @@ export function ModelList({ state, add }: ModelListProps) {
       {isNarrow === true ? (
         <Stack gap="sm" component="ul" className="plain-list">
           {parts.map((part) => (
-            <ModelCard key={part.model.id} {...part} traffic={traffic} />
+            <ModelCard key={part.model.id} {...part} />
           ))}
         </Stack>
       ) : (
-        <ModelTable parts={parts} traffic={traffic} chosen={chosen} onChosen={setChosen} />
+        <ModelTable parts={parts} table={state.table} chosen={chosen} onChosen={setChosen} />
       )}
       <Muted mt="sm" role="status">
         {total === models.length ? inCount(total) : `${models.length} of ${inCount(total)}`}
@@ -106,41 +101,39 @@ function NoModels({ state, add }: ModelListProps) {
 }
 
 interface Part {
-  readonly model: Model;
+  readonly model: ModelPage['items'][number];
   readonly toggle: ReactNode;
 }
 
 interface ModelTableProps {
   readonly parts: readonly Part[];
-  readonly traffic: Traffic;
+  readonly table: FilterState['table'];
   readonly chosen: ReadonlySet<string>;
   onChosen(ids: ReadonlySet<string>): void;
 }
 
 const right = (title: string) => ({ title, ta: 'right' as const, isSortable: true });
 
-function ModelTable({ parts, traffic, chosen, onChosen }: ModelTableProps) {
-  const [sorting, setSorting] = useState<Sorting>();
+function ModelTable({ parts, table, chosen, onChosen }: ModelTableProps) {
   const choose = (id: string): void => onChosen(chosen.symmetricDifference(new Set([id])));
-  const shown = sorting === undefined ? parts : sortedBy(parts, sorting, ({ model }) => model.id, traffic);
   return (
     <Table.ScrollContainer minWidth={1080}>
       <DataTable
         verticalSpacing={6}
+        horizontalSpacing={6}
         highlightOnHover
         isNamed
-        {...(sorting !== undefined && { sorting })}
-        onSort={setSorting}
+        {...table}
         columns={[
           { title: 'Model', miw: 200, isSortable: true },
-          'Serves',
-          'Answered by',
-          ...trafficColumns.map(right),
-          { title: 'Price', maw: 200 },
           'Health',
+          ...trafficColumns.map(right),
+          'Serves',
           'Visible',
+          'Answered by',
+          { title: 'Price, 1M tokens', className: 'one-line' },
         ]}
-        rows={shown.map(({ model, toggle }) => ({
+        rows={parts.map(({ model, toggle }) => ({
           id: model.id,
           cells: [
             <Group key="name" gap="sm" wrap="nowrap">
@@ -152,12 +145,12 @@ function ModelTable({ parts, traffic, chosen, onChosen }: ModelTableProps) {
               />
               <ModelName model={model} isShort />
             </Group>,
-            <Operations key="serves" model={model} />,
-            <Targets key="targets" model={model} />,
-            ...trafficCells(traffic.get(model.id)),
-            <PriceText key="price" targets={model.targets} />,
             <Health key="health" model={model} />,
+            ...trafficCells(model.traffic),
+            <Operations key="serves" model={model} />,
             toggle,
+            <Targets key="targets" model={model} />,
+            <ShortPrice key="price" targets={model.targets} />,
           ],
         }))}
       />
@@ -233,7 +226,7 @@ function BulkBar({ models, onDone }: BulkBarProps) {
   );
 }
 
-const ModelCard = ({ model, toggle, traffic }: Part & { readonly traffic: Traffic }) => (
+const ModelCard = ({ model, toggle }: Part) => (
   <Card component="li" withBorder padding="md">
     <Group justify="space-between" align="flex-start" wrap="nowrap">
       <ModelName model={model} />
@@ -248,7 +241,7 @@ const ModelCard = ({ model, toggle, traffic }: Part & { readonly traffic: Traffi
         <Targets model={model} />
       </Labelled>
       <Labelled name="Last 24 h">
-        <Text size="sm">{trafficWords(traffic.get(model.id))}</Text>
+        <Text size="sm">{trafficWords(model.traffic)}</Text>
       </Labelled>
       <Labelled name="Price">
         <PriceText targets={model.targets} />
@@ -302,7 +295,7 @@ function Targets({ model: { id, targets } }: { readonly model: Model }) {
   if (first === undefined) return null;
   const all = targets.map(({ upstream, model }) => (model === id ? upstream : `${upstream} as ${model}`)).join(', ');
   return (
-    <Text size="sm" className="one-line" title={all}>
+    <Text size="sm" className="one-line cut-targets" title={all}>
       {first.upstream}
       <Text span size="xs" c="dimmed">
         {first.model === id ? '' : ` as ${first.model}`}
@@ -318,6 +311,27 @@ function Health({ model }: { readonly model: Model }) {
   const { calls, failedCalls } = callsOf(model.targets);
   const said = calls === 0 ? '' : ` ${formatCount(failedCalls)} of ${formatCount(calls)} calls failed in 5 min.`;
   return <StatusBadge state={state} {...(label !== undefined && { label })} why={`${why}${said}`.trim() || null} />;
+}
+
+/** On one line: of several targets the first price, and how many others differ. */
+function ShortPrice({ targets }: { readonly targets: readonly ModelTarget[] }) {
+  const all = new Map(targets.map(({ price }) => [priceInWords(price), price]));
+  const [[words, price] = ['', null]] = all;
+  if (words === '') return null;
+  return (
+    <Tooltip
+      label={[...all].map(([each, of]) => `${each}. ${sourceInWords(of)}`).join(' ')}
+      withinPortal
+      multiline
+      maw={320}
+      events={{ hover: true, focus: true, touch: true }}
+    >
+      <Text size="xs" className="one-line" tabIndex={0} {...(!price?.amounts && { c: 'dimmed' })}>
+        {priceInShort(price)}
+        {all.size > 1 && `, and ${all.size - 1} more`}
+      </Text>
+    </Tooltip>
+  );
 }
 
 /** Of several targets: one line for each price that differs. */

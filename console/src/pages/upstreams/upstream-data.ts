@@ -1,8 +1,9 @@
 /** Queries and changes of the Upstreams page. */
 
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query';
-import type { Upstream, UpstreamDetail, UpstreamTest, Written } from '../../../../src/admin/contract.ts';
+import type { UpstreamDetail, UpstreamPage, UpstreamTest, Written } from '../../../../src/admin/contract.ts';
 import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
+import { trafficSorts } from '../../parts/explorer/traffic.ts';
 import type { Document } from '../../parts/forms/documents.ts';
 
 const stateEveryMs = 3_000;
@@ -10,21 +11,31 @@ const stateEveryMs = 3_000;
 const settlingMs = 700;
 const pageSize = 200;
 
+export type ListedUpstream = UpstreamPage['items'][number];
+
+/** By the titles of the list's columns. */
+export const upstreamSorts = { Upstream: 'name', ...trafficSorts } as const;
+
+interface Order {
+  readonly sort: (typeof upstreamSorts)[keyof typeof upstreamSorts];
+  readonly direction: 'asc' | 'desc';
+}
+
 /** All of them: there are few, and users look for them by eye. */
-export function useUpstreams() {
+export function useUpstreams(order?: Order) {
   return useQuery({
-    queryKey: ['upstreams', 'list'],
-    queryFn: ({ signal }) => readAll(signal),
+    queryKey: ['upstreams', 'list', order],
+    queryFn: ({ signal }) => readAll(order, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.some(({ inForce }) => !inForce) === true ? settlingMs : stateEveryMs),
   });
 }
 
-async function readAll(signal: AbortSignal): Promise<Upstream[]> {
-  const found: Upstream[] = [];
+async function readAll(order: Order | undefined, signal: AbortSignal): Promise<ListedUpstream[]> {
+  const found: ListedUpstream[] = [];
   let before: string | undefined;
   for (;;) {
-    const { items, next } = await ask('GET /api/upstreams', { query: { limit: pageSize, before }, signal });
+    const { items, next } = await ask('GET /api/upstreams', { query: { limit: pageSize, before, ...order }, signal });
     found.push(...items);
     if (next === null) return found;
     before = next;

@@ -18,9 +18,10 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Upstream } from '../../../../src/admin/contract.ts';
 import { Sparkline } from '../../parts/charts/sparkline.tsx';
-import { sortedBy, trafficCells, trafficColumns, useTraffic } from '../../parts/explorer/traffic.ts';
+import { trafficCells, trafficColumns } from '../../parts/explorer/traffic.ts';
+import { useOrder } from '../../parts/layout/filters.tsx';
 import { Empty, Failed } from '../../parts/layout/state.tsx';
-import { DataTable, type Sorting } from '../../parts/layout/table.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
@@ -28,7 +29,7 @@ import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
 import { pageOf } from '../../parts/words/links.ts';
 import { Count, Duration } from '../../parts/words/numbers.tsx';
-import { useUpstreams } from './upstream-data.ts';
+import { type ListedUpstream, upstreamSorts, useUpstreams } from './upstream-data.ts';
 import { stateWords } from './upstream-words.ts';
 
 interface UpstreamListProps {
@@ -40,7 +41,8 @@ const searchFrom = 7;
 const columns = { base: 1, sm: 2 };
 
 export function UpstreamList({ add }: UpstreamListProps) {
-  const { data, error, refetch, dataUpdatedAt } = useUpstreams();
+  const { order, table } = useOrder(upstreamSorts);
+  const { data, error, refetch, dataUpdatedAt } = useUpstreams(order);
   const latencies = useLatencies(data, dataUpdatedAt);
   const [wanted, setWanted] = useState('');
   const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
@@ -87,7 +89,7 @@ export function UpstreamList({ add }: UpstreamListProps) {
           ))}
         </SimpleGrid>
       ) : (
-        <UpstreamTable upstreams={fitting} />
+        <UpstreamTable upstreams={fitting} table={table} />
       )}
       {fitting.length === 0 && (
         <Empty icon="search" title="None fits">
@@ -138,11 +140,13 @@ interface UpstreamCardProps {
 
 const right = (title: string, isSortable = true) => ({ title, ta: 'right' as const, isSortable });
 
+interface UpstreamTableProps {
+  readonly upstreams: readonly ListedUpstream[];
+  readonly table: ReturnType<typeof useOrder>['table'];
+}
+
 /** One row for each upstream: state and reason, running calls, and the traffic of the last day. */
-function UpstreamTable({ upstreams }: { readonly upstreams: readonly Upstream[] }) {
-  const [sorting, setSorting] = useState<Sorting>();
-  const traffic = useTraffic('upstream');
-  const shown = sorting === undefined ? upstreams : sortedBy(upstreams, sorting, ({ id }) => id, traffic);
+function UpstreamTable({ upstreams, table }: UpstreamTableProps) {
   return (
     <Table.ScrollContainer minWidth={1060} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
       <DataTable
@@ -150,18 +154,17 @@ function UpstreamTable({ upstreams }: { readonly upstreams: readonly Upstream[] 
         verticalSpacing={6}
         highlightOnHover
         isNamed
-        {...(sorting !== undefined && { sorting })}
-        onSort={setSorting}
+        {...table}
         columns={[
           { title: 'Upstream', isSortable: true },
-          'Family',
-          { title: 'Address', maw: 260 },
           'State',
+          ...trafficColumns.map((title) => right(title)),
           right('In flight', false),
           right('Models', false),
-          ...trafficColumns.map((title) => right(title)),
+          'Family',
+          { title: 'Address', maw: 260 },
         ]}
-        rows={shown.map((upstream) => {
+        rows={upstreams.map((upstream) => {
           const { id, family, address, models, inFlight, waiting, managedBy, place } = upstream;
           return {
             id,
@@ -179,19 +182,19 @@ function UpstreamTable({ upstreams }: { readonly upstreams: readonly Upstream[] 
                 </Anchor>
                 <ManagedBy by={managedBy} place={place} isShort />
               </Group>,
+              <State key="state" upstream={upstream} />,
+              ...trafficCells(upstream.traffic),
+              <span key="calls" className="numeric">
+                {formatCount(inFlight)}
+                {waiting > 0 && `, ${formatCount(waiting)} waiting`}
+              </span>,
+              formatCount(models.length),
               <Text key="family" size="sm" className="one-line">
                 {family.title}
               </Text>,
               <Text key="address" size="sm" truncate title={address ?? undefined}>
                 {address ?? 'Answers inside the gateway'}
               </Text>,
-              <State key="state" upstream={upstream} />,
-              <span key="calls" className="numeric">
-                {formatCount(inFlight)}
-                {waiting > 0 && `, ${formatCount(waiting)} waiting`}
-              </span>,
-              formatCount(models.length),
-              ...trafficCells(traffic.get(id)),
             ],
           };
         })}

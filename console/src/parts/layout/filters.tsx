@@ -6,6 +6,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { withParameters } from '../api/asking.ts';
 import { Icon } from '../marks/icon.tsx';
+import type { Sorting } from './table.tsx';
 
 type Changes = Parameters<typeof withParameters>[1];
 
@@ -17,6 +18,21 @@ export function useAddress() {
     [set],
   );
   return [parameters, change] as const;
+}
+
+/** The order of a list, kept in the URL: what the API sorts by, for each column title that can be sorted. */
+export function useOrder<S extends string>(sorts: Readonly<Record<string, S>>) {
+  const [parameters, change] = useAddress();
+  const by = Object.keys(sorts).find((title) => sorts[title] === parameters.get('sort'));
+  const sort = by === undefined ? undefined : sorts[by];
+  const direction = parameters.get('direction') === 'asc' ? ('asc' as const) : ('desc' as const);
+  return {
+    order: sort && { sort, direction },
+    table: {
+      ...(by !== undefined && { sorting: { by, isDescending: direction === 'desc' } }),
+      onSort: (next: Sorting) => change({ sort: sorts[next.by], direction: next.isDescending ? 'desc' : 'asc' }, true),
+    },
+  };
 }
 
 interface FilterSelectProps {

@@ -38,7 +38,10 @@ interface DataTableProps extends Omit<TableProps, 'data' | 'children'> {
 
 export function DataTable(props: DataTableProps) {
   const { columns, rows, isNamed = false, foot, caption, sorting, onSort, ...table } = props;
-  const all = columns.map((column): Column => (typeof column === 'string' ? { title: column } : column));
+  const all = columns.map((column): Column => {
+    if (typeof column === 'string') return { title: column };
+    return column.ta === 'right' ? { className: 'one-line', ...column } : column;
+  });
   const toRow = ({ id, cells, ...row }: Row, weight: number) => (
     <Table.Tr key={id} {...row}>
       {all.map(({ title, isHidden: _, isSortable: __, ...cell }, at) =>
@@ -59,12 +62,13 @@ export function DataTable(props: DataTableProps) {
       {caption}
       <Table.Thead>
         <Table.Tr>
-          {all.map(({ title, isHidden = false, isSortable = false, className: _, ...cell }) => (
+          {all.map(({ title, isHidden = false, isSortable = false, className, ...cell }) => (
             // At the right edge, hidden content would make the page wider.
             <Table.Th
               key={title}
               scope="col"
               {...(isHidden ? {} : cell)}
+              {...(className === 'one-line' && { className })}
               {...(sorting?.by === title && { 'aria-sort': sorting.isDescending ? 'descending' : 'ascending' })}
             >
               {isSortable ? (
@@ -99,7 +103,9 @@ function SortButton({ title, sorting, onSort }: SortButtonProps) {
       onClick={() => onSort?.({ by: title, isDescending: isBy ? !sorting.isDescending : true })}
     >
       {title}
-      <span aria-hidden="true">{isBy ? (sorting.isDescending ? ' ↓' : ' ↑') : ''}</span>
+      <span aria-hidden="true" className={isBy ? undefined : 'sort-mark'}>
+        {isBy ? (sorting.isDescending ? ' ↓' : ' ↑') : ' ↕'}
+      </span>
     </UnstyledButton>
   );
 }

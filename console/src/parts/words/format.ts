@@ -6,7 +6,7 @@ const locale = undefined;
 
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
 const compactCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
-const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+const percents = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 const wholeDollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
 const smallDollars = new Intl.NumberFormat(locale, {
   style: 'currency',
@@ -30,8 +30,8 @@ export function formatRate(value: number): string {
   return formatCount(value >= 100 ? Math.round(value) : Number(value.toPrecision(2)));
 }
 
-/** Of a share: 0.5 is 50 %. */
-export const formatPercent = (share: number): string => percents.format(share);
+/** Of a share: 0.5 is 50 %. In the form that the gateway's own sentences have, and never broken over two lines. */
+export const formatPercent = (share: number): string => `${percents.format(share * 100)}\u00a0%`;
 
 /** Decimal text, as the API gives it; what is less than a cent keeps the digits that say something. */
 export function formatMoney(dollars: string | number): string {
@@ -58,26 +58,20 @@ const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
 export function formatDuration(ms: number): string {
-  if (ms < secondMs) return withUnit(ms, 'millisecond');
-  if (ms < minuteMs) return withUnit(ms / secondMs, 'second');
-  if (ms < hourMs) return withUnit(ms / minuteMs, 'minute');
-  if (ms < 2 * dayMs) return withUnit(ms / hourMs, 'hour');
-  return withUnit(ms / dayMs, 'day');
-}
-
-function withUnit(value: number, unit: 'millisecond' | 'second' | 'minute' | 'hour' | 'day'): string {
-  const maximumFractionDigits = value < 10 && value % 1 !== 0 ? 2 : value < 100 && unit !== 'millisecond' ? 1 : 0;
-  const name = `${unit} ${maximumFractionDigits}`;
-  let format = unitFormats.get(name);
-  if (format === undefined) {
-    format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits });
-    unitFormats.set(name, format);
-  }
-  return format.format(value);
+  if (ms < secondMs) return withUnit(ms, 'ms');
+  if (ms < minuteMs) return withUnit(ms / secondMs, 's');
+  if (ms < hourMs) return withUnit(ms / minuteMs, 'min');
+  if (ms < 2 * dayMs) return withUnit(ms / hourMs, 'h');
+  return withUnit(ms / dayMs, 'days');
 }
 
 /** To make one takes a tenth of a millisecond: too long where numbers change every second. */
-const unitFormats = new Map<string, Intl.NumberFormat>();
+const digitFormats = [0, 1, 2].map((maximumFractionDigits) => new Intl.NumberFormat(locale, { maximumFractionDigits }));
+
+function withUnit(value: number, unit: 'ms' | 's' | 'min' | 'h' | 'days'): string {
+  const digits = value < 10 && value % 1 !== 0 ? 2 : value < 100 && unit !== 'ms' ? 1 : 0;
+  return `${digitFormats[digits]?.format(value)} ${unit}`;
+}
 
 const toSignificant = (value: number): string =>
   new Intl.NumberFormat(locale, {

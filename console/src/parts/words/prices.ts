@@ -69,6 +69,19 @@ export function priceInWords(price: Price | null): string {
   return amountsInWords(price.amounts).join(', ');
 }
 
+/** On one line: the price of texts, without its unit of 1M tokens, or the first amount of other prices. */
+export function priceInShort(price: Price | null): string {
+  const { input, output } = price?.amounts ?? {};
+  const perTokens = [
+    ...(Number(input ?? 0) > 0 ? [`${formatMoney(input ?? 0)} in`] : []),
+    ...(Number(output ?? 0) > 0 ? [`${formatMoney(output ?? 0)} out`] : []),
+  ];
+  if (perTokens.length > 0) return perTokens.join(', ');
+  return price?.isFree === false && price.amounts !== null
+    ? (amountsInWords(price.amounts)[0] ?? '')
+    : priceInWords(price);
+}
+
 /** The source of the price as text. */
 export function sourceInWords(price: Price | null): string {
   if (price === null) return '';

@@ -5,7 +5,16 @@ import { budgetPeriods } from '../../../core/caps.ts';
 import { keyTermsDocument } from '../../../core/key.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { usageFigures } from '../../ledger/contract/ledger.ts';
-import { dollars, instant, managed, pageOf, pageQuery, place } from '../../shapes/common.ts';
+import {
+  dollars,
+  instant,
+  managed,
+  pageOf,
+  pageQuery,
+  place,
+  shownTraffic,
+  trafficSorts,
+} from '../../shapes/common.ts';
 import { keyManagers, keyStates } from '../facts.ts';
 
 const keysEndpoint = endpointsOf('Keys and projects');
@@ -59,13 +68,7 @@ export const key = z.object({
 
 const used = { lastUsedAt: instant.nullable().describe('When the newest request in the ledger began.') };
 
-export const listedKey = key.extend({
-  ...used,
-  traffic: z
-    .object({ requests: z.number(), duration: z.object({ p95: z.number() }).nullable(), cost: dollars })
-    .nullable()
-    .describe('Of the last 24 hours; null where there was none.'),
-});
+export const listedKey = key.extend({ ...used, ...shownTraffic });
 
 export const keyDetail = key.extend({
   ...used,
@@ -82,7 +85,7 @@ export const keyQuery = pageQuery.extend({
   state: z.enum(keyStates).optional(),
   managedBy: managedBy.optional(),
   sort: z
-    .enum(['name', 'requests', 'p95', 'cost', 'lastUsed'])
+    .enum(['name', ...trafficSorts, 'lastUsed'])
     .optional()
     .describe('Traffic is that of the last 24 hours.'),
   direction: z.enum(['asc', 'desc']).default('desc'),

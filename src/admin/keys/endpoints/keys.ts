@@ -22,9 +22,10 @@ import {
   writeResource,
 } from '../../resource-write.ts';
 import { toInstant, toShown } from '../../shapes/common.ts';
+import { readTraffic, toTraffic } from '../../traffic.ts';
 import type { keyDetail, keyQuery, project } from '../contract/keys.ts';
 import * as contract from '../contract/keys.ts';
-import { inOrder, readTraffic, toTraffic } from '../key-traffic.ts';
+import { inOrder } from '../key-traffic.ts';
 import {
   type AnyKey,
   findKey,
@@ -49,7 +50,7 @@ export const listAllKeys = implement(contract.listKeys, async ({ query, context 
   const all = await inOrder(await listKeys(context), { sort, direction }, context);
   const found = all.slice(startAfter(all, before)).filter((key) => fits(key, filter, nowMs));
   const page = found.slice(0, limit);
-  const traffic = await readTraffic(context);
+  const traffic = await readTraffic(context, 'key');
   const items: z.input<typeof contract.listedKey>[] = [];
   const toListed = async (key: AnyKey) => ({
     ...(await toKey(key, context)),

@@ -13,9 +13,10 @@ import {
   instant,
   managed,
   pageOf,
-  pageQuery,
   reported,
   reportedStates,
+  shownTraffic,
+  sortedPageQuery,
   written,
 } from '../../shapes/common.ts';
 
@@ -23,7 +24,7 @@ const modelsEndpoint = endpointsOf('Models');
 
 const truth = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-const modelQuery = pageQuery.extend({
+const modelQuery = sortedPageQuery.extend({
   q: z.string().max(200).optional().describe('A part of the ID, of an alias, or of a target.'),
   operation: z.enum(operations).optional(),
   upstream: z.string().max(256).optional(),
@@ -97,7 +98,7 @@ export const model = z.object({
   ...managed,
 });
 
-export const modelPage = pageOf(model).extend({
+export const modelPage = pageOf(model.extend(shownTraffic)).extend({
   total: z.number().int().describe('Number of matches.'),
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { imported } from '../../../../test/support/ledger/ledger-rows.ts';
 import type { ConfiguredElement } from '../../../core/resource-editor.ts';
 
 const configuration = {
@@ -84,6 +85,34 @@ test('filtered pages list every matching model once', async (t) => {
   }
   assert.equal(new Set(seen).size, 7);
   assert.equal(seen.length, 7);
+});
+
+test('models and upstreams are listed with their traffic, and in its order, page by page', async (t) => {
+  const { ask, store, context } = await open(t, 'viewer');
+  const startedAtMs = context.clock.nowMs() - 60_000;
+  const rowsOf = (model: string, upstream: string, count: number, durationMs: number) =>
+    Array.from({ length: count }, () => imported({ model, upstream, startedAtMs, durationMs, costNanos: 1_000 }));
+  const rows = [...rowsOf('hidden', 'one', 3, 20), ...rowsOf('text-embedding-3-small', 'real', 2, 900)];
+  await store.ledger.import('j', rows, { segment: 1, offset: 1 });
+  const listed = async (path: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let before = ''; ; ) {
+      const page = (await ask('GET', `${path}&limit=2${before && `&before=${encodeURIComponent(before)}`}`)).json;
+      ids.push(...page.items.map(({ id }: { id: string }) => id));
+      if (page.next === null) return ids;
+      before = page.next;
+    }
+  };
+  const busiest = await listed('/api/models?sort=requests');
+  assert.deepEqual([busiest.slice(0, 2), new Set(busiest).size], [['hidden', 'text-embedding-3-small'], 7]);
+  assert.deepEqual((await listed('/api/models?sort=p95')).slice(0, 2), ['text-embedding-3-small', 'hidden']);
+  assert.equal((await listed('/api/models?sort=name&direction=asc'))[0], 'BAAI/bge-m3');
+  assert.deepEqual(await listed('/api/upstreams?sort=p95'), ['real', 'one', 'local']);
+  const { items } = (await ask('GET', '/api/models?sort=requests&limit=3')).json;
+  assert.deepEqual(
+    items.map(({ traffic }: { traffic: { requests: number; cost: string } | null }) => traffic?.requests ?? null),
+    [3, 2, null],
+  );
 });
 
 test('a model is created, read with its version, changed and deleted', async (t) => {

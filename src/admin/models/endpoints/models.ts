@@ -22,6 +22,7 @@ import {
 } from '../../resource-write.ts';
 import { readStates } from '../../series/states.ts';
 import { indexOf, readTargetReports } from '../../target-index.ts';
+import { readTraffic, toComparison, toTraffic } from '../../traffic.ts';
 import * as contract from '../contract/models.ts';
 import { type ModelSketch, toListView, toModelSketch, toModelView } from '../model-view.ts';
 
@@ -31,15 +32,20 @@ const longestExcerpt = 600;
 const longestTryMs = 60_000;
 
 export const listModels = implement(contract.listModels, async ({ query, context }) => {
-  const [elements, index, reports, { shown }] = await Promise.all([
+  const [elements, index, reports, { shown }, traffic] = await Promise.all([
     context.resources.list('model'),
     indexOf(context.configuration.snapshot()),
     readTargetReports(context),
     readStates(context),
+    readTraffic(context, 'model'),
   ]);
   return toElementPage(elements, query, {
     fits: (element) => fits(toModelSketch(element, index), query),
-    toView: (element) => toModelView(element, index, reports, shown),
+    toView: (element) => ({
+      ...toModelView(element, index, reports, shown),
+      traffic: toTraffic(traffic.get(element.id)),
+    }),
+    compare: toComparison(query, traffic),
   });
 });
 

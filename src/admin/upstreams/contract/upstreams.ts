@@ -6,7 +6,15 @@ import { operations } from '../../../core/operations/index.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { price } from '../../models/contract/models.ts';
 import { shownStates } from '../../series/contract/series.ts';
-import { elementDocument, managed, pageOf, pageQuery, reported, written } from '../../shapes/common.ts';
+import {
+  elementDocument,
+  managed,
+  pageOf,
+  reported,
+  shownTraffic,
+  sortedPageQuery,
+  written,
+} from '../../shapes/common.ts';
 
 const upstreamsEndpoint = endpointsOf('Upstreams');
 
@@ -111,13 +119,15 @@ export const upstreamModels = z.object({
   ),
 });
 
+export const upstreamPage = pageOf(upstream.extend(shownTraffic)).extend({ total: z.number().int() });
+
 export const listUpstreams = upstreamsEndpoint('GET /api/upstreams', 'viewer', {
   summary: 'List all upstreams with their state',
-  query: pageQuery.extend({
+  query: sortedPageQuery.extend({
     q: z.string().max(200).optional().describe('A part of the ID, of the family, or of the address.'),
     family: z.string().max(64).optional(),
   }),
-  answer: pageOf(upstream).extend({ total: z.number().int() }),
+  answer: upstreamPage,
 });
 
 export const getUpstream = upstreamsEndpoint('GET /api/upstreams/:id', 'viewer', {

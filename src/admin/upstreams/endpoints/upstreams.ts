@@ -25,6 +25,7 @@ import {
 import { readStates } from '../../series/states.ts';
 import { toShown } from '../../shapes/common.ts';
 import { indexOf, readTargetReports } from '../../target-index.ts';
+import { readTraffic, toComparison, toTraffic } from '../../traffic.ts';
 import * as contract from '../contract/upstreams.ts';
 import { judgeUpstream } from '../upstream-judge.ts';
 import {
@@ -37,12 +38,20 @@ import {
 
 export const listUpstreams = implement(
   contract.listUpstreams,
-  async ({ query: { before, limit, ...filter }, context }) => {
-    const [elements, surroundings] = await Promise.all([context.resources.list('upstream'), lookAround(context)]);
+  async ({ query: { before, limit, sort, direction, ...filter }, context }) => {
+    const [elements, surroundings, traffic] = await Promise.all([
+      context.resources.list('upstream'),
+      lookAround(context),
+      readTraffic(context, 'upstream'),
+    ]);
     const page = { before, limit };
     return toElementPage(elements, page, {
       fits: (element) => fits(toUpstreamSketch(element, surroundings), filter),
-      toView: (element) => toUpstreamView(element, surroundings),
+      toView: (element) => ({
+        ...toUpstreamView(element, surroundings),
+        traffic: toTraffic(traffic.get(element.id)),
+      }),
+      compare: toComparison({ sort, direction }, traffic),
     });
   },
 );
