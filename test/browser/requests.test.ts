@@ -239,6 +239,55 @@ testInBrowser('the charts say what the rows say, split and compared, and a drag 
   await page.getByRole('button', { name: 'Zoom out' }).click();
 });
 
+testInBrowser(
+  'failures by error code are a share of all requests, and attempts stand where series know them',
+  async (t) => {
+    const rig = await openConsole(t, { config: await twoTargets(t) });
+    const failed = [
+      { upstream: 'open', model: 'm', credential: undefined, outcome: 'failed', detail: 503, durationMs: 5 },
+    ];
+    const refusedThere = [{ ...failed[0], upstream: 'closed' }];
+    const rowAt = (at: number): ImportedRow =>
+      imported({
+        ...{
+          startedAtMs: Date.now() - 120_000 - at * 1_000,
+          key: 'dev',
+          model: 'bge-m3',
+          upstream: 'open',
+          attempts: 1,
+        },
+        ...(at % 4 === 0 ? { outcome: 'error', status: 503, tries: failed } : {}),
+        ...(at % 4 === 1 ? { attempts: 2, tries: refusedThere } : {}),
+      } as Parameters<typeof imported>[0]);
+    await put(
+      rig,
+      Array.from({ length: 40 }, (_, at) => rowAt(at)),
+    );
+    const { page, open } = await rig.signIn('viewer');
+    await open('/explorer?range=1h&by=code');
+    const lines = page.getByRole('row').filter({ hasText: '503' });
+    await lines
+      .first()
+      .getByText(/^10 \(25\s%\)$/)
+      .waitFor();
+    await page.getByRole('columnheader', { name: 'Error code' }).waitFor();
+    await page.getByRole('rowheader', { name: 'No error' }).waitFor();
+    await page.getByRole('button', { name: 'Errors: show as a table' }).click();
+    const cells = await page.getByRole('region', { name: 'Errors', exact: true }).locator('tbody').innerText();
+    assert.doesNotMatch(cells, /100\s%/);
+    const attempts = page.getByRole('region', { name: 'Failed attempts' });
+    await open('/explorer?range=1h');
+    await attempts.getByRole('button', { name: 'closed' }).waitFor();
+    // Narrowed to how requests ended, series do not know their attempts: nothing says that there were none.
+    await open('/explorer?range=1h&outcome=failed');
+    await page.getByRole('region', { name: 'How requests ended' }).waitFor();
+    assert.equal(await attempts.count(), 0);
+    // By key they do not know the upstream of each: there is one line, and none without a name.
+    await open('/explorer?range=1h&key=dev');
+    assert.deepEqual(await attempts.getByRole('listitem').allInnerTexts(), ['Any upstream\nfailed, 503\n20']);
+  },
+);
+
 testInBrowser('cost is stacked by what it is split by, with what else was counted, and comes as a file', async (t) => {
   const rig = await openConsole(t);
   await rig.account('viewer');
@@ -341,12 +390,12 @@ testInBrowser('changes show before and after; only admins see them', async (t) =
   assert.match(await row.innerText(), /− near\s+\+ <b>far<\/b>/);
   await visitor.shoot('requests-changes');
   await visitor.checkAccessibility();
-  await page.getByRole('combobox', { name: 'What was done begins with' }).fill('nothing.');
+  await page.getByRole('combobox', { name: 'Action begins with' }).fill('nothing.');
   await page.keyboard.press('Enter');
   await page.getByText('No change fits').waitFor();
 
   const viewer = await rig.signIn('viewer');
   await viewer.open('/audit');
-  await viewer.page.getByText('There is no page here').waitFor();
+  await viewer.page.getByRole('heading', { name: 'Audit log: only for the role admin' }).waitFor();
   assert.equal(await viewer.page.getByRole('link', { name: 'Audit log' }).count(), 0);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { highest, lonely, stack, toArea, toBars, toLine, toMarks, toTicks } from './chart-geometry.ts';
+import { highest, lonely, stack, toArea, toBars, toLine, toMarks, toTicks, toTimeMarks } from './chart-geometry.ts';
 
 const plot = { left: 0, top: 0, width: 100, height: 50 };
 
@@ -51,4 +51,25 @@ test('the last time is labelled, and labels fit the width', () => {
   const marks = toMarks(60, 400, 100);
   assert.ok(marks.length <= 4);
   assert.equal(marks.at(-1), 59);
+});
+
+test('times below a chart are round ones of the reader, with the day at midnight', () => {
+  const minuteMs = 60_000;
+  const from = (hour: number, minute: number): number => new Date(2026, 10, 26, hour, minute).getTime();
+  const points = (fromMs: number, stepMinutes: number, count: number): number[] =>
+    Array.from({ length: count }, (_, at) => fromMs + at * stepMinutes * minuteMs);
+  const minutesOf = (times: readonly number[], most: number): number[] =>
+    toTimeMarks(times, most).map(({ at }) => new Date(times[at] ?? 0).getMinutes());
+  assert.deepEqual(minutesOf(points(from(6, 4), 1, 60), 4), [15, 30, 45, 0]);
+  assert.deepEqual(minutesOf(points(from(6, 5), 5, 12), 6), [10, 20, 30, 40, 50, 0]);
+  const day = points(from(7, 0), 15, 96);
+  const marks = toTimeMarks(day, 4).map(({ at, label }) => ({ hour: new Date(day[at] ?? 0).getHours(), label }));
+  assert.deepEqual(
+    marks.map(({ hour }) => hour),
+    [12, 18, 0, 6],
+  );
+  assert.match(marks[2]?.label ?? '', /27/);
+  const month = points(from(0, 0), 360, 120);
+  assert.deepEqual(new Set(toTimeMarks(month, 5).map(({ at }) => new Date(month[at] ?? 0).getHours())), new Set([0]));
+  assert.deepEqual(toTimeMarks([from(6, 4)], 4).length, 1);
 });

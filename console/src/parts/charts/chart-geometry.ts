@@ -9,7 +9,11 @@ export interface Series {
 }
 
 /** At a time: a value for each series, null if unknown. */
-export type ChartRow = Readonly<Record<string, string | number | null>> & { readonly time: string };
+export type ChartRow = Readonly<Record<string, string | number | null>> & {
+  readonly time: string;
+  /** With it, times of the axis are round ones. */
+  readonly atMs?: number;
+};
 
 export interface Plot {
   readonly left: number;
@@ -140,4 +144,37 @@ export function toMarks(count: number, width: number, markWidth: number): number
   const marks: number[] = [];
   for (let at = count - 1; at >= 0; at -= step) marks.unshift(at);
   return marks;
+}
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const markSteps = [
+  ...[5, 15, 30].map((count) => count * secondMs),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * minuteMs),
+  ...[1, 2, 3, 6, 12].map((count) => count * hourMs),
+  ...[1, 2, 4, 7, 14, 28].map((count) => count * dayMs),
+];
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const exactClock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+
+export interface Mark {
+  readonly at: number;
+  readonly label: string;
+}
+
+/** Labels at round times of the reader's clock, days at midnight; at most as many as there is room for. */
+export function toTimeMarks(times: readonly number[], most: number): Mark[] {
+  const local = times.map((ms) => ms - new Date(ms).getTimezoneOffset() * minuteMs);
+  for (const step of markSteps) {
+    const places = [...local.keys()].filter((at) => (local[at] ?? 0) % step === 0);
+    if (places.length > most) continue;
+    return places.map((at) => {
+      const isDay = (local[at] ?? 0) % dayMs === 0;
+      return { at, label: (isDay ? days : step < minuteMs ? exactClock : clock).format(times[at]) };
+    });
+  }
+  return [];
 }

@@ -11,6 +11,7 @@ import {
   type ChartRow,
   highest,
   lonely,
+  type Mark,
   type Plot,
   type Series,
   stack,
@@ -19,6 +20,7 @@ import {
   toLine,
   toMarks,
   toTicks,
+  toTimeMarks,
   type Value,
   xOf,
   yOf,
@@ -68,6 +70,8 @@ const footHeight = 20;
 /** Width of a letter. The last label ends at the edge of the chart, so it reaches back by half its width. */
 const letterWidth = 6.4;
 const labelShare = 1.6;
+/** Of the clock. */
+const timeWidth = 8 * letterWidth;
 const right = 10;
 const top = 8;
 
@@ -165,18 +169,28 @@ function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
 }
 
 interface AxisProps {
-  readonly rows: readonly { readonly time: string }[];
+  readonly rows: readonly Pick<ChartRow, 'time' | 'atMs'>[];
   readonly plot: Plot;
   readonly height: number;
   place(at: number): number;
 }
 
 const TimeAxis = ({ rows, plot, height, place }: AxisProps) =>
-  toMarks(rows.length, plot.width, (rows[0]?.time.length ?? 1) * letterWidth * labelShare).map((at) => (
+  marksOf(rows, plot.width).map(({ at, label }) => (
     <text key={at} x={place(at)} y={height - 4} textAnchor={anchorOf(at, rows.length)}>
-      {rows[at]?.time}
+      {label}
     </text>
   ));
+
+/** Round times where the rows have any, else evenly spread ones. */
+function marksOf(rows: AxisProps['rows'], width: number): readonly Mark[] {
+  const times = rows.flatMap(({ atMs }) => atMs ?? []);
+  const round = times.length === rows.length ? toTimeMarks(times, Math.floor(width / (timeWidth * labelShare))) : [];
+  if (round.length > 1) return round;
+  const labels = rows.map(({ time }) => time);
+  const most = Math.max(1, ...labels.map(({ length }) => length));
+  return toMarks(rows.length, width, most * letterWidth * labelShare).map((at) => ({ at, label: labels[at] ?? '' }));
+}
 
 interface PointedProps {
   readonly plot: Plot;

@@ -1,15 +1,15 @@
 /** Breaks down the selection: values of the split, frequent errors, and failed attempts. */
 
-import { Anchor, Paper, SimpleGrid, Table, Title } from '@mantine/core';
+import { Anchor, Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Series as Answer } from '../../../../src/admin/contract.ts';
 import { LegendMark } from '../charts/drawing.tsx';
 import { DataTable } from '../layout/table.tsx';
 import { Muted, Remark } from '../layout/text.tsx';
 import { formatCount, formatDuration, formatMoney, formatPercent } from '../words/format.ts';
-import { outcomeWords } from '../words/labels.ts';
-import type { Field } from './filters.ts';
-import { changeWords, type NamedLine, shareAt } from './series-rows.ts';
+import { dimensionWords, outcomeWords } from '../words/labels.ts';
+import type { Field, Filters } from './filters.ts';
+import { changeWords, isOfAll, type NamedLine, shareAt } from './series-rows.ts';
 import type { Dimension } from './sight.ts';
 
 type Narrow = (values: Readonly<Partial<Record<Field, string>>>) => void;
@@ -22,7 +22,7 @@ interface SplitTableProps {
 }
 
 /** A row for each value, in its colour of the charts. */
-export function SplitTable({ answer: { comparison }, lines, by, onNarrow }: SplitTableProps) {
+export function SplitTable({ answer: { comparison, total }, lines, by, onNarrow }: SplitTableProps) {
   const right = (title: string) => ({ title, ta: 'right' as const });
   return (
     <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
@@ -31,7 +31,7 @@ export function SplitTable({ answer: { comparison }, lines, by, onNarrow }: Spli
         highlightOnHover
         isNamed
         columns={[
-          'Value',
+          by.map((each) => dimensionWords[each]).join(', '),
           right('Requests'),
           right('Change'),
           right('Failed'),
@@ -61,7 +61,9 @@ export function SplitTable({ answer: { comparison }, lines, by, onNarrow }: Spli
               </span>,
               formatCount(requests),
               comparison === null ? '–' : changeWords(requests, before),
-              sharedOf(failed, requests - refused),
+              isOfAll(by)
+                ? sharedOf(failed, total.figures.requests - total.figures.refused)
+                : sharedOf(failed, requests - refused),
               formatCount(refused),
               sharedOf(failedAttempts, attempts),
               timeOf(duration?.p50),
@@ -83,8 +85,17 @@ function sharedOf(part: number, whole: number): string {
   return share === null ? '–' : `${formatCount(part)} (${formatPercent(share)})`;
 }
 
+interface CausesProps {
+  readonly answer: Answer;
+  /** What the selection is narrowed to. */
+  readonly values: Filters['values'];
+  onNarrow: Narrow;
+}
+
 /** The most frequent failures of requests and attempts; each is a link that narrows the selection. */
-export function Causes({ answer: { codes, attemptErrors }, onNarrow }: { readonly answer: Answer; onNarrow: Narrow }) {
+export function Causes({ answer: { codes, attemptErrors }, values, onNarrow }: CausesProps) {
+  // Series know how a request ended, and not how requests with a failed attempt did.
+  const knowsAttempts = values.outcome === undefined && values.code === undefined && values.cache === undefined;
   if (codes.length === 0 && attemptErrors.length === 0) return null;
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
@@ -99,22 +110,34 @@ export function Causes({ answer: { codes, attemptErrors }, onNarrow }: { readonl
           />
         ))}
       </Cause>
-      <Cause
-        title="Failed attempts"
-        about="Calls to upstreams that another call may have made good"
-        isEmpty={attemptErrors.length === 0}
-      >
-        {attemptErrors.map(({ upstream, kind, code, attempts }) => (
-          <Line
-            key={`${upstream} ${kind} ${code}`}
-            name={upstream}
-            note={kind === code ? kind : `${kind}, ${code}`}
-            count={attempts}
-            onChoose={() => onNarrow({ upstream })}
-          />
-        ))}
-      </Cause>
+      {knowsAttempts && (
+        <Cause
+          title="Failed attempts"
+          about="Calls to upstreams that another call may have made good"
+          isEmpty={attemptErrors.length === 0}
+        >
+          {byUpstreamIfKnown(attemptErrors).map(({ upstream, kind, code, attempts }) => (
+            <Line
+              key={`${upstream} ${kind} ${code}`}
+              name={upstream}
+              note={kind === code ? kind : `${kind}, ${code}`}
+              count={attempts}
+              onChoose={() => onNarrow({ upstream })}
+            />
+          ))}
+        </Cause>
+      )}
     </SimpleGrid>
+  );
+}
+
+/** Series by key or project do not know the upstream of each attempt: then they are added up, without a name. */
+function byUpstreamIfKnown(errors: Answer['attemptErrors']): Answer['attemptErrors'] {
+  if (errors.every(({ upstream }) => upstream !== '')) return errors;
+  return [...Map.groupBy(errors, ({ kind, code }) => `${kind} ${code}`).values()].flatMap((all) =>
+    all
+      .slice(0, 1)
+      .map((one) => ({ ...one, upstream: '', attempts: all.reduce((sum, each) => sum + each.attempts, 0) })),
   );
 }
 
@@ -144,9 +167,15 @@ interface LineProps {
 
 const Line = ({ name, note, count, onChoose }: LineProps) => (
   <li className="cause-line">
-    <Anchor component="button" type="button" size="sm" ta="left" className="any-wrap" onClick={onChoose}>
-      {name}
-    </Anchor>
+    {name === '' ? (
+      <Text size="sm" span>
+        Any upstream
+      </Text>
+    ) : (
+      <Anchor component="button" type="button" size="sm" ta="left" className="any-wrap" onClick={onChoose}>
+        {name}
+      </Anchor>
+    )}
     <Remark component="span">{note}</Remark>
     <Muted component="span" className="numeric cause-count">
       {formatCount(count)}

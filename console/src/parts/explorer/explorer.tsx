@@ -201,7 +201,7 @@ export function Selection({ filters, sight, names, onNarrow, isNarrow = false }:
           </Notice>
         )}
         <FiguresRow answer={data} isNarrow={isNarrow} />
-        {isLive && <LiveCharts />}
+        {isLive && <LiveCharts answer={data} />}
         {!isLive && data === undefined && <Loading rows={2} rowHeight={260} />}
         {!isLive && data !== undefined && (
           <SeriesCharts
@@ -217,7 +217,7 @@ export function Selection({ filters, sight, names, onNarrow, isNarrow = false }:
         {data !== undefined && lines.length > 0 && (
           <SplitTable answer={data} lines={lines} by={sight.by} onNarrow={narrowTo} />
         )}
-        {data !== undefined && <Causes answer={data} onNarrow={narrowTo} />}
+        {data !== undefined && <Causes answer={data} values={filters.values} onNarrow={narrowTo} />}
       </Stack>
     </div>
   );

@@ -114,7 +114,7 @@ export function useNames(): Names {
       key,
       project,
       of(dimension, value) {
-        if (value === null || value === '') return 'None';
+        if (value === null || value === '') return dimension === 'code' ? 'No error' : 'None';
         if (dimension === 'key') return key(value);
         if (dimension === 'project') return project(value);
         if (dimension === 'operation') return wordIn(requestWords, value);

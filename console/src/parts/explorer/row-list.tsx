@@ -94,7 +94,7 @@ const RequestRow = memo(function RequestRow(props: RequestProps) {
         <Note>{row.error ?? ''}</Note>
       </td>
       <td className="cut-cell">
-        <TwoLines first={row.model ?? requestWords[row.operation]} second={requestWords[row.operation]} />
+        <TwoLines first={row.model ?? '–'} second={requestWords[row.operation]} />
       </td>
       <td className="cut-cell">
         <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />

@@ -10,7 +10,16 @@ import { IconButton } from '../layout/button.tsx';
 import { formatDuration, formatMoney, formatPercent, formatRate } from '../words/format.ts';
 import { latencyWords } from '../words/labels.ts';
 import { HeatMap } from './heat-map.tsx';
-import { failedShareAt, type NamedLine, ratesOf, rateUnitOf, shareAt, spansOf, toRows } from './series-rows.ts';
+import {
+  failedShareAt,
+  isOfAll,
+  type NamedLine,
+  ratesOf,
+  rateUnitOf,
+  shareAt,
+  spansOf,
+  toRows,
+} from './series-rows.ts';
 import type { LatencyKind, Sight } from './sight.ts';
 
 interface SeriesChartsProps {
@@ -41,7 +50,7 @@ export function SeriesCharts({ answer, sight, lines, isNarrow, onZoom, onLatency
       onZoom(begin, new Date(Date.parse(last) + answer.stepMs).toISOString());
     },
   };
-  const charts = useMemo(() => toCharts(answer, lines), [answer, lines]);
+  const charts = useMemo(() => toCharts(answer, lines, isOfAll(sight.by)), [answer, lines, sight.by]);
   const isSplit = lines.length > 0;
   const { heatmap } = answer;
   return (
@@ -91,7 +100,7 @@ export function SeriesCharts({ answer, sight, lines, isNarrow, onZoom, onLatency
 }
 
 /** With a split, each chart has a line for each value; else the chart's own series, and the former period. */
-function toCharts(answer: Answer, lines: readonly NamedLine[]) {
+function toCharts(answer: Answer, lines: readonly NamedLine[], ofAll: boolean) {
   const { total, comparison } = answer;
   const spans = spansOf(answer);
   const unit = rateUnitOf(answer);
@@ -122,12 +131,14 @@ function toCharts(answer: Answer, lines: readonly NamedLine[]) {
     },
     errors: {
       about: isSplit
-        ? 'Failed, of the requests that were not refused'
+        ? `Failed, of ${ofAll ? 'all' : 'the'} requests that were not refused`
         : 'Of the requests that were not refused; of attempts',
       series: isSplit ? split : withBefore(errorSeries),
       rows: toRows(answer, (at) =>
         isSplit
-          ? columnsOf(failedShareAt)(at)
+          ? columnsOf((points) =>
+              ofAll ? failedShareAt({ ...total.points, failed: points.failed }, at) : failedShareAt(points, at),
+            )(at)
           : {
               failed: failedShareAt(total.points, at),
               attempts: shareAt(total.points.failedAttempts[at], total.points.attempts[at]),

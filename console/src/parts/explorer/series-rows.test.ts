@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Series } from '../../../../src/admin/contract.ts';
-import { changeWords, failedShareAt, ratesOf, rateUnitOf, shareAt, spansOf, toNamedLines } from './series-rows.ts';
+import {
+  changeWords,
+  failedShareAt,
+  isOfAll,
+  ratesOf,
+  rateUnitOf,
+  shareAt,
+  spansOf,
+  toNamedLines,
+} from './series-rows.ts';
 
 const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 26, 12);
@@ -33,6 +42,7 @@ test('a comparison without data says so', () => {
   assert.equal(changeWords(5, 0), 'none before');
   assert.equal(changeWords(100, 100), 'as before');
   assert.match(changeWords(150, 100), /^\+50\s?%$/);
+  assert.equal(changeWords(34_900, 100), '349 times as before');
 });
 
 test('each line has a colour and value names, and the remaining ones are grouped as others', () => {
@@ -45,5 +55,12 @@ test('each line has a colour and value names, and the remaining ones are grouped
   assert.deepEqual(
     named.map(({ series }) => series.label),
     ['a · k', 'All others'],
+  );
+});
+
+test('failures by error code are a share of all requests, those by model of its own', () => {
+  assert.deepEqual(
+    [['code'], ['model', 'outcome'], ['model'], []].map((by) => isOfAll(by as never)),
+    [true, true, false, false],
   );
 });

@@ -2,6 +2,7 @@
 
 import type { Series as Answer, SeriesLine } from '../../../../src/admin/contract.ts';
 import type { ChartRow, Series } from '../charts/chart-geometry.ts';
+import { formatCompact } from '../words/format.ts';
 import type { Dimension } from './sight.ts';
 
 const secondMs = 1_000;
@@ -43,7 +44,13 @@ export function spansOf(
 }
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const dayClock = new Intl.DateTimeFormat(undefined, { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+const dayClock = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 const days = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 function timeWords(at: string, { stepMs, from, to }: Pick<Answer, 'stepMs' | 'from' | 'to'>): string {
@@ -61,7 +68,8 @@ export const zoneWords = (): string => {
 export const toRows = (
   answer: Pick<Answer, 'times' | 'stepMs' | 'from' | 'to'>,
   columns: (at: number) => Readonly<Record<string, number | null>>,
-): ChartRow[] => answer.times.map((time, at) => ({ time: timeWords(time, answer), ...columns(at) }));
+): ChartRow[] =>
+  answer.times.map((time, at) => ({ time: timeWords(time, answer), atMs: Date.parse(time), ...columns(at) }));
 
 export function ratesOf(points: Points, count: Count, spans: readonly number[], unit: RateUnit): (number | null)[] {
   return points[count].map((value, at) => (value * unit.ms) / (spans[at] ?? unit.ms));
@@ -74,6 +82,9 @@ export const shareAt = (part: number | undefined, whole: number | undefined): nu
 /** Failed ones among those that were sent to an upstream, or answered from the cache: refusals would hide them. */
 export const failedShareAt = ({ failed, requests, refused }: Points, at: number): number | null =>
   shareAt(failed[at], (requests[at] ?? 0) - (refused[at] ?? 0));
+
+/** By outcome or error code, a line alone fails always or never: its share is of all requests. */
+export const isOfAll = (by: readonly Dimension[]): boolean => by.includes('outcome') || by.includes('code');
 
 /** Of the values that something is split by; the last is of all others. */
 const splitColors = ['teal.6', 'blue.6', 'orange.6', 'grape.6', 'red.6', 'indigo.5', 'lime.7', 'pink.5'] as const;
@@ -106,11 +117,10 @@ export function changeWords(now: number, before: number | undefined): string {
   if (before === 0) return now === 0 ? 'none before either' : 'none before';
   const share = now / before - 1;
   if (Math.abs(share) < 0.005) return 'as before';
-  return changes.format(share);
+  if (share >= manyTimes) return `${formatCompact(now / before)} times as before`;
+  return `${changes.format(share * 100)}\u00a0%`;
 }
 
-const changes = new Intl.NumberFormat(undefined, {
-  style: 'percent',
-  signDisplay: 'always',
-  maximumSignificantDigits: 3,
-});
+/** A share beyond it is easier to read as a factor. */
+const manyTimes = 9;
+const changes = new Intl.NumberFormat(undefined, { signDisplay: 'always', maximumSignificantDigits: 3 });

@@ -1,13 +1,15 @@
-/** Charts of the last five minutes: outcomes, durations, tokens and cost. */
+/** Charts of the last five minutes: outcomes, errors, durations, cost and tokens. */
 
 import { Group, SimpleGrid } from '@mantine/core';
-import type { LiveSample } from '../../../../../src/admin/contract.ts';
+import { useRef } from 'react';
+import type { LiveSample, Series as MinuteSeries } from '../../../../../src/admin/contract.ts';
 import type { ChartRow, Series } from '../../charts/chart-geometry.ts';
 import { costSeries, latencySeries, resultSeries } from '../../charts/drawing.tsx';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import { Action } from '../../layout/button.tsx';
 import { Muted } from '../../layout/text.tsx';
 import { formatDuration, formatMoney, formatPercent, formatRate } from '../../words/format.ts';
+import { failedShareAt, ratesOf, shareAt, spansOf } from '../series-rows.ts';
 import { dollarsOf, type LivePoint, rateAt, resultOf, savings, toPoints } from './live-figures.ts';
 import { pauseLive, useLive, useLivePart } from './use-live.ts';
 
@@ -22,36 +24,93 @@ const itemSeries: readonly Series[] = [
   { name: 'known', label: 'Cached', color: 'teal.6' },
 ];
 
+const errorSeries: readonly Series[] = [{ name: 'failed', label: 'Failed requests', color: 'red.6' }];
+
 const times = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const secondsPerMinute = 60;
 
-export function LiveCharts() {
+/** What was before the first sample is drawn from the series, as the average of each minute. */
+export function LiveCharts({ answer: newest }: { readonly answer: MinuteSeries | undefined }) {
+  const isPaused = useLivePart((state) => state.isPaused);
+  const held = useRef(newest);
+  if (!isPaused) held.current = newest;
+  const answer = held.current;
   const { samples } = useLive();
   const points = toPoints(samples);
-  const rowsOf = (columns: (point: LivePoint) => Readonly<Record<string, number | null>>): ChartRow[] =>
-    points.map((point) => ({ time: times.format(point.atMs), ...columns(point) }));
+  const beginMs = Date.parse(samples[0]?.at ?? '');
+  const minuteOf = ({ atMs, samples: own }: LivePoint): number =>
+    own !== undefined || atMs >= beginMs ? -1 : (answer?.times.findLastIndex((time) => Date.parse(time) <= atMs) ?? -1);
+  const past = answer?.total.points;
+  const spans = answer === undefined ? [] : spansOf(answer);
+  const pastRates = (name: 'succeeded', ms: number) =>
+    past === undefined ? [] : ratesOf(past, name, spans, { ms, words: '' });
+  const rowsOf = (
+    columns: (point: LivePoint) => Readonly<Record<string, number | null>>,
+    before: (minute: number) => Readonly<Record<string, number | null>> = () => ({}),
+  ): ChartRow[] =>
+    points.map((point) => {
+      const minute = minuteOf(point);
+      const values = minute === -1 ? columns(point) : before(minute);
+      return { time: times.format(point.atMs), atMs: point.atMs, ...values };
+    });
+  const isMixed = points.some((point) => minuteOf(point) !== -1);
+  const untilThen = isMixed ? '; before this page was opened, by minute' : '';
+  const results = resultSeries.map(({ name }) => [name, pastRates(name as 'succeeded', 1_000)] as const);
   return (
     <>
       <LiveBar />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
         <TimeChart
-          title="Requests"
-          about="A second, by result"
+          title="Rate"
+          about={`Requests a second, by result${untilThen}`}
           kind="area"
           series={resultSeries}
-          rows={rowsOf(toResults)}
+          rows={rowsOf(toResults, (minute) =>
+            Object.fromEntries(results.map(([name, rates]) => [name, rates[minute] ?? null])),
+          )}
           format={formatRate}
+        />
+        <TimeChart
+          title="Errors"
+          about="Failed, of the requests that were not refused"
+          kind="lines"
+          series={errorSeries}
+          rows={rowsOf(
+            (point) => ({ failed: failedOf(point) }),
+            (minute) => ({ failed: past === undefined ? null : failedShareAt(past, minute) }),
+          )}
+          format={formatPercent}
         />
         <TimeChart
           title="Latency"
           about="Of ten seconds each, estimated from buckets"
           kind="lines"
           series={latencySeries}
-          rows={rowsOf(({ samples: own }) => {
-            const latency = own?.at(-1)?.latency;
-            return { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null, p99: latency?.p99 ?? null };
-          })}
+          rows={rowsOf(
+            ({ samples: own }) => {
+              const latency = own?.at(-1)?.latency;
+              return { p50: latency?.p50 ?? null, p95: latency?.p95 ?? null, p99: latency?.p99 ?? null };
+            },
+            (minute) => ({
+              p50: past?.p50[minute] ?? null,
+              p95: past?.p95[minute] ?? null,
+              p99: past?.p99[minute] ?? null,
+            }),
+          )}
           format={formatDuration}
+        />
+        <TimeChart
+          title="Cost"
+          about="A minute, of what has a known price"
+          kind="area"
+          series={costSeries}
+          rows={rowsOf(
+            (point) => ({ cost: perMinute(rateAt(point, dollarsOf)) }),
+            (minute) => ({
+              cost: past === undefined ? null : (past.cost[minute] ?? 0) * (60_000 / (spans[minute] ?? 60_000)),
+            }),
+          )}
+          format={formatMoney}
         />
         <TimeChart
           title="Tokens"
@@ -63,14 +122,6 @@ export function LiveCharts() {
             output: rateAt(point, ({ outputTokens }) => outputTokens),
           }))}
           format={formatRate}
-        />
-        <TimeChart
-          title="Cost"
-          about="A minute, of what has a known price"
-          kind="area"
-          series={costSeries}
-          rows={rowsOf((point) => ({ cost: perMinute(rateAt(point, dollarsOf)) }))}
-          format={formatMoney}
         />
         {samples.some(({ savedItems }) => savedItems > 0) && (
           <TimeChart
@@ -125,5 +176,10 @@ function aboutItems(samples: readonly LiveSample[]): string {
 
 const toResults = (point: LivePoint): Readonly<Record<string, number | null>> =>
   Object.fromEntries(resultSeries.map(({ name }) => [name, rateAt(point, (sample) => resultOf(sample, name))]));
+
+function failedOf(point: LivePoint): number | null {
+  const { failed = null, succeeded, cancelled } = toResults(point);
+  return failed === null ? null : shareAt(failed, failed + (succeeded ?? 0) + (cancelled ?? 0));
+}
 
 const perMinute = (rate: number | null): number | null => (rate === null ? null : rate * secondsPerMinute);
