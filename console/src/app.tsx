@@ -14,7 +14,7 @@ import { sessionQuery } from './parts/api/session.ts';
 import { Action } from './parts/layout/button.tsx';
 import { toMessage } from './parts/layout/state.tsx';
 import { provedPage } from './parts/session/proof-channel.ts';
-import { NotFound } from './parts/shell/page-boundary.tsx';
+import { NotAllowed, NotFound } from './parts/shell/page-boundary.tsx';
 import { Shell } from './parts/shell/shell.tsx';
 
 const SetUp = lazy(() => import('./pages/set-up/set-up.tsx'));
@@ -47,6 +47,14 @@ function Inside() {
           // A page handles the rest of its own path itself.
           <Route key={path} path={path === '/' ? path : `${path}/*?`} component={component} />
         ))}
+        {pages.map(
+          ({ path, title, role = 'viewer' }) =>
+            !own.some((page) => page.path === path) && (
+              <Route key={path} path={`${path}/*?`}>
+                <NotAllowed title={title} role={role} />
+              </Route>
+            ),
+        )}
         <Route component={NotFound} />
       </Switch>
     </Shell>

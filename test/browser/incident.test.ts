@@ -198,7 +198,7 @@ testInBrowser('each trouble of a staged incident is explained from the Overview 
   await explains(page.getByText(/\$0\.04 of \$0\.04/));
 
   await begin();
-  await click(page.getByRole('region', { name: 'Agreement' }).getByRole('link', { name: 'drifting' }));
+  await click(page.getByRole('region', { name: 'Drift and shadow traffic' }).getByRole('link', { name: 'drifting' }));
   await explains(page.getByText(/has changed|has another model|other vectors/i));
 
   // The script's steps, the ledger's rows, and the series.

@@ -260,7 +260,7 @@ testInBrowser('a viewer sees keys, their place in the file too, and changes none
   const { page } = visitor;
   await visitor.open('/keys');
   await page
-    .getByText(/^postern\.(yaml|json):\d+$/)
+    .getByRole('img', { name: /^Declared in postern\.(yaml|json):\d+$/ })
     .first()
     .waitFor();
   assert.equal(await page.getByRole('button', { name: 'Create a key' }).isDisabled(), true);

@@ -55,7 +55,10 @@ testInBrowser('a model that has changed is told of, and what is remembered can b
   };
   const overview = await rig.signIn('viewer');
   await overview.open('/');
-  await overview.page.getByRole('region', { name: 'Agreement' }).getByText('Fixed texts at ours: embedder').waitFor();
+  await overview.page
+    .getByRole('region', { name: 'Drift and shadow traffic' })
+    .getByText('Canary texts at ours: embedder')
+    .waitFor();
   const sending = setInterval(() => void embed('the same'), 100);
   t.after(() => clearInterval(sending));
   await overview.page.getByText('With newer, by the angle between vectors').waitFor();

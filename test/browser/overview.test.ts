@@ -65,6 +65,14 @@ testOnEachStore('the overview says how it is now, and leads from an upstream tha
   await page.getByRole('region', { name: 'How requests ended' }).getByRole('button', { name: '500' }).click();
   await page.waitForURL(/code=500/);
   await until(`document.querySelectorAll('tbody tr.request-row').length === 30`);
+  // A page says one thing of a target: its state stands above, and no count that others share stands beside it.
+  await go('/upstreams/near');
+  await page.getByRole('region', { name: 'State' }).getByText('Failing', { exact: true }).first().waitFor();
+  await page.getByRole('table', { name: 'Models that use it' }).getByRole('row').nth(1).waitFor();
+  assert.equal(await page.getByRole('table', { name: 'Models that use it' }).getByText('Healthy').count(), 0);
+  await go('/models/bge-m3');
+  await page.getByRole('heading', { name: 'Targets' }).waitFor();
+  assert.equal(await page.getByText(/calls? in 5 min/).count(), 0);
 });
 
 testInBrowser('an upstream has a page of its own, with its state, its traffic, and what was changed', async (t) => {
@@ -134,7 +142,7 @@ testInBrowser(
     assert.equal(opened.length, 2);
 
     // Paused, it stands still.
-    const drawn = `document.querySelector('[aria-label="Requests"] .drawing')?.getAttribute('aria-label') ?? ''`;
+    const drawn = `document.querySelector('[aria-label="Rate"] .drawing')?.getAttribute('aria-label') ?? ''`;
     await send(rig, 'bge-m3', 5);
     await until(`/Succeeded (?!0,)/.test(${drawn})`);
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -152,5 +160,13 @@ testInBrowser(
     await until(`${words}.startsWith('Connection lost')`);
     await page.unroute('**/api/live');
     await until(`${words} === 'Following'`);
+
+    // Opened anew, it begins with the minutes before.
+    await open('/explorer?range=5m');
+    await page.getByText('before this page was opened, by minute').waitFor();
+    await page.getByRole('button', { name: 'Rate: show as a table' }).click();
+    const rate = page.getByRole('region', { name: 'Rate', exact: true });
+    assert.doesNotMatch(await rate.locator('tbody tr').last().innerText(), /–/);
+    await page.getByRole('region', { name: 'Errors', exact: true }).waitFor();
   },
 );

@@ -21,8 +21,8 @@ type Name = (typeof names)[number];
 
 const hints: Readonly<Record<Name, { readonly label: string; readonly placeholder: string }>> = {
   actor: { label: 'Who', placeholder: 'console: ada@example.com' },
-  action: { label: 'What was done begins with', placeholder: 'key.' },
-  subject: { label: 'To what', placeholder: 'An ID' },
+  action: { label: 'Action begins with', placeholder: 'key.' },
+  subject: { label: 'Subject', placeholder: 'An ID' },
 };
 
 /** The most frequent actions are suggested; any other can be typed. */

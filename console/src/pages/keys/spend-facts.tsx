@@ -27,9 +27,6 @@ export function UsageFacts({ spender }: { readonly spender: Spender }) {
             <Figure title="Requests">
               <Count value={data.total.requests} />
             </Figure>
-            <Figure title="Errors">
-              <Count value={data.total.errors} />
-            </Figure>
             <Figure title="Tokens">
               <Count value={data.total.inputTokens + data.total.outputTokens} compact />
             </Figure>

@@ -4,14 +4,14 @@ import { Box, Card, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
 import { FactTable } from '../../parts/layout/table.tsx';
 import { Heading, Muted, Tag } from '../../parts/layout/text.tsx';
-import { StatusBadge, Success } from '../../parts/marks/status.tsx';
+import { StatusBadge } from '../../parts/marks/status.tsx';
 import { useMay } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
 import { When } from '../../parts/words/numbers.tsx';
 import { operationWords } from '../../parts/words/operations.ts';
 import { priceInWords, sourceInWords } from '../../parts/words/prices.ts';
 import { useVisibility } from './model-data.ts';
-import { callsOf, hiddenInWords, shownOf } from './model-words.ts';
+import { hiddenInWords, shownOf } from './model-words.ts';
 
 export function ModelFacts({ model }: { readonly model: ModelDetail }) {
   const { setVisible, pending } = useVisibility();
@@ -67,7 +67,6 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
         </Stack>
         <Stack gap={0} align="flex-end">
           <StatusBadge state={shownOf(target)} />
-          <Success {...callsOf([target])} />
           {!isListed && <Text size="sm">Not in the upstream's list</Text>}
         </Stack>
       </Group>
@@ -99,6 +98,16 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
   );
 }
 
+/** Whether a node calls it. */
+const circuitWords = {
+  healthy: 'in use',
+  unknown: 'not called yet',
+  probing: 'tried again',
+  loading: 'loads its model',
+  resting: 'in cooldown',
+  failing: 'fails, and has no alternative',
+} as const satisfies Record<ModelTarget['nodes'][number]['state'], string>;
+
 function nodeInWords({
   state,
   why,
@@ -108,12 +117,14 @@ function nodeInWords({
   waiting,
   restingCredentials,
 }: ModelTarget['nodes'][number]) {
-  const words = [state === 'resting' && restsForMs > 0 ? `rests for ${formatDuration(restsForMs)}` : state];
+  const words = [
+    state === 'resting' && restsForMs > 0 ? `in cooldown for ${formatDuration(restsForMs)}` : circuitWords[state],
+  ];
   if (why !== null) words.push(why);
   if (latencyMs > 0) words.push(`first byte after about ${formatDuration(latencyMs)}`);
   if (inFlight > 0) words.push(`${inFlight} under way`);
   if (waiting > 0) words.push(`${waiting} waiting`);
-  if (restingCredentials.length > 0) words.push(`resting credentials: ${restingCredentials.join(', ')}`);
+  if (restingCredentials.length > 0) words.push(`credentials in cooldown: ${restingCredentials.join(', ')}`);
   return words.join(', ');
 }
 

@@ -19,7 +19,6 @@ import { refreshModels } from '../../parts/models/pick-models.tsx';
 
 import { Needs } from '../../parts/session/role.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
-import { formatCount } from '../../parts/words/format.ts';
 import { pageOf } from '../../parts/words/links.ts';
 import { operationWords } from '../../parts/words/operations.ts';
 import { priceInShort, priceInWords, sourceInWords } from '../../parts/words/prices.ts';
@@ -27,7 +26,7 @@ import { BulkPrice, setPrice } from './bulk-price.tsx';
 import type { FilterState } from './filter-bar.tsx';
 import { removeModel, useModels, useVisibility } from './model-data.ts';
 import { VisibleSwitch } from './model-facts.tsx';
-import { callsOf, healthOf } from './model-words.ts';
+import { healthOf } from './model-words.ts';
 
 interface ModelListProps {
   readonly state: FilterState;
@@ -308,9 +307,7 @@ function Targets({ model: { id, targets } }: { readonly model: Model }) {
 function Health({ model }: { readonly model: Model }) {
   if (!model.inForce) return <StatusBadge state="pending" label="Being put in force" />;
   const { state, label, why } = healthOf(model.targets);
-  const { calls, failedCalls } = callsOf(model.targets);
-  const said = calls === 0 ? '' : ` ${formatCount(failedCalls)} of ${formatCount(calls)} calls failed in 5 min.`;
-  return <StatusBadge state={state} {...(label !== undefined && { label })} why={`${why}${said}`.trim() || null} />;
+  return <StatusBadge state={state} {...(label !== undefined && { label })} why={why || null} />;
 }
 
 /** On one line: of several targets the first price, and how many others differ. */

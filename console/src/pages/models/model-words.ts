@@ -60,12 +60,3 @@ function whyOf({ upstream, nodes, health }: ModelTarget): string {
   const verb = health === 'resting' ? 'is in cooldown' : health === 'failing' ? 'fails' : 'is tried again';
   return `${upstream} ${verb}${worst?.why ? `: ${worst.why}` : ''}.`;
 }
-
-/** Over all nodes: one upstream's name for a model may stand there twice, and is called as one. */
-export function callsOf(targets: readonly ModelTarget[]): { readonly calls: number; readonly failedCalls: number } {
-  const nodes = targets.filter(({ weight }) => weight > 0).flatMap((target) => target.nodes);
-  return {
-    calls: nodes.reduce((sum, node) => sum + node.calls, 0),
-    failedCalls: nodes.reduce((sum, node) => sum + node.failedCalls, 0),
-  };
-}

@@ -17,7 +17,7 @@ export function Agreements() {
   return (
     <Paper withBorder p="sm" component="section" aria-labelledby="agreements" className="upstreams">
       <Title order={2} size="h5" id="agreements" mb="xs">
-        Agreement
+        Drift and shadow traffic
       </Title>
       <ul className="upstream-list">
         {agreements.map((one) => (
@@ -56,14 +56,14 @@ function AgreementLine({ agreement }: { readonly agreement: Agreement }) {
 }
 
 const measureWords = {
-  cosine: 'by the angle between vectors',
-  ranks: 'by the order of documents',
-  verdicts: 'by verdicts',
-  overlap: 'by who is near whom',
+  cosine: 'cosine similarity',
+  ranks: 'the order of documents',
+  verdicts: 'verdicts',
+  overlap: 'nearest neighbours',
 } as const;
 
 function wordsOf({ kind, with: other, measure, compared }: Agreement): string {
-  if (kind === 'canary') return `Fixed texts at ${other}, against what they were`;
-  if (measure === null) return `With ${other}: nothing is compared yet`;
-  return `With ${other}, ${measureWords[measure]}, of ${formatCount(compared)} requests`;
+  if (kind === 'canary') return `Canary texts at ${other}, against the reference`;
+  if (measure === null) return `Shadow ${other}: nothing is compared yet`;
+  return `Shadow ${other}: ${measureWords[measure]} over ${formatCount(compared)} requests`;
 }

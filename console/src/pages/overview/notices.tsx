@@ -33,7 +33,9 @@ export function Notices() {
   );
 }
 
-function List({ notices }: { readonly notices: readonly Notice[] }) {
+/** Without budgets, which stand beside it with what is spent. */
+function List({ notices: all }: { readonly notices: readonly Notice[] }) {
+  const notices = all.filter(({ kind }) => kind !== 'budget');
   if (notices.length === 0) {
     return (
       <Group gap="xs" py="sm" wrap="nowrap">

@@ -185,9 +185,9 @@ function Figures({ now }: { readonly now: Now }) {
         label="Spent today"
         value={formatMoney(today.cost)}
         note={
-          today.budget === null
+          today.budget === null || today.budgetSpent === null
             ? `${formatCompact(today.requests)} requests, UTC day`
-            : `Of ${formatMoney(today.budget)} by the day's budgets`
+            : `Daily budgets: ${formatMoney(today.budgetSpent)} of ${formatMoney(today.budget)}`
         }
       />
     </SimpleGrid>

@@ -117,7 +117,12 @@ export function FormTools({ draft, route, values, onPick }: FormToolsProps) {
   const path = toShared(route, values);
   return (
     <Group gap={4} wrap="nowrap">
-      <Menu position="top-end" withinPortal onOpen={() => setRuns(readRuns(draft))}>
+      <Menu
+        position="top-end"
+        withinPortal
+        onOpen={() => setRuns(readRuns(draft))}
+        styles={{ itemLabel: { minWidth: 0 } }}
+      >
         <Menu.Target>
           <IconButton icon="clock" label="History of this tab" title="History of this tab" />
         </Menu.Target>

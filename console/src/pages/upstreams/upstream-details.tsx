@@ -273,7 +273,7 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
           columns={[
             { title: 'Its own name', className: 'breaks' },
             { title: 'For clients', className: 'breaks' },
-            { title: 'State', miw: 150 },
+            { title: 'Calls', miw: 150 },
             { title: 'First byte', ta: 'right' },
           ]}
           rows={targets.map(({ model, models, state, why, isListed, latencyMs, calls, failedCalls }) => ({
@@ -286,7 +286,8 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
                 </Anchor>
               )),
               <Fragment key="state">
-                <StatusBadge state={state} why={why} />
+                {/* How its calls end stands above, for each model; here, whether it is called at all. */}
+                {state !== 'healthy' && state !== 'unknown' && <StatusBadge state={state} why={why} />}
                 <Success calls={calls} failedCalls={failedCalls} />
                 {!isListed && <Text size="sm">Not in the upstream's list</Text>}
               </Fragment>,

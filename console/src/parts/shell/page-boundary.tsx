@@ -80,6 +80,24 @@ const Broken = ({ error, onRetry }: { readonly error: Error; onRetry(): void }) 
   </>
 );
 
+/** Shown for a page that the member's role does not have. */
+export function NotAllowed({ title, role }: { readonly title: string; readonly role: string }) {
+  useTitle(title);
+  return (
+    <Empty
+      icon="ban"
+      title={`${title}: only for the role ${role}`}
+      action={
+        <Button component={Link} href="/">
+          Go to the overview
+        </Button>
+      }
+    >
+      An owner can give you that role, under Settings, Members.
+    </Empty>
+  );
+}
+
 /** Shown for a URL without a page. */
 export function NotFound() {
   useTitle('No such page');

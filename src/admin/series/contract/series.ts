@@ -269,6 +269,7 @@ export const now = z.object({
     cost: dollars,
     requests: count,
     budget: dollars.nullable().describe('Sum of all daily budgets.'),
+    budgetSpent: dollars.nullable().describe('What those with a daily budget spent today.'),
   }),
   upstreams: z.array(shownUpstream).describe('Worst first, 100 at most.'),
   upstreamCount: z.number(),

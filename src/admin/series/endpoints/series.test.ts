@@ -55,6 +55,24 @@ test('counts failed, refused and succeeded requests separately, and leaves refus
   assert.equal(json.since, null);
 });
 
+test('what is spent today of daily budgets is that of those who have one', async (t) => {
+  const budgets = [{ every: 'day', amount: '2' }];
+  const secret = 'key-of-a-test-with-enough-characters';
+  const { ask, store, context } = await openAdmin(t, {
+    role: 'viewer',
+    configuration: {
+      keys: [
+        { id: 'a', secret, budgets },
+        { id: 'b', secret: `${secret}-b` },
+      ],
+    },
+  });
+  const rowOf = (key: string, costNanos: number) => imported({ startedAtMs: context.clock.nowMs(), key, costNanos });
+  await store.ledger.import('j', [rowOf('a', 500_000_000), rowOf('b', 7_000_000_000)], { segment: 1, offset: 1 });
+  const { cost, budget, budgetSpent } = (await ask('GET', '/api/now')).json.today;
+  assert.deepEqual([cost, budgetSpent, budget], ['7.5', '0.5', '2']);
+});
+
 test('filters, splits and sorts', async (t) => {
   const { ask } = await open(t);
   const { json } = await ask('GET', `/api/series?${range}&key=a&by=model,outcome&order=failed&outcome=failed`);

@@ -201,7 +201,7 @@ async function readNow(context: AdminContext) {
       from: toInstant(midnight),
       cost: toDollars(today?.sums.costNanos ?? 0n),
       requests: today?.sums.requests ?? 0,
-      budget: toBudgetOfToday(budgets),
+      ...toBudgetOfToday(budgets),
     },
     upstreams: states.upstreams.slice(0, most.upstreams),
     upstreamCount: states.upstreams.length,
@@ -215,11 +215,14 @@ async function readNow(context: AdminContext) {
 }
 
 /** Of projects if any has a daily budget, as their keys share it. */
-function toBudgetOfToday(budgets: readonly SpentBudget[]): string | null {
+function toBudgetOfToday(budgets: readonly SpentBudget[]) {
   const daily = budgets.filter(({ budget }) => budget.period === 'day');
   const ofProjects = daily.filter(({ holder }) => holder.kind === 'project');
   const counted = ofProjects.length > 0 ? ofProjects : daily.filter(({ holder }) => holder.kind === 'key');
-  return counted.length === 0 ? null : toDollars(counted.reduce((sum, { budget }) => sum + budget.nanos, 0));
+  if (counted.length === 0) return { budget: null, budgetSpent: null };
+  const sumOf = (pick: (one: SpentBudget) => number): string =>
+    toDollars(counted.reduce((sum, one) => sum + pick(one), 0));
+  return { budget: sumOf(({ budget }) => budget.nanos), budgetSpent: sumOf(({ spentNanos }) => spentNanos) };
 }
 
 function toNearBudget({ holder, budget, spentNanos, share, endsAtMs }: SpentBudget) {
