@@ -27,6 +27,17 @@ const priceColumnNames = Object.keys(priceColumns).filter(isPriceColumn);
 /** In dollars; a higher price is a mistaken unit. */
 export const highestPrice = 100_000;
 
+/** Below the cheapest and above the dearest token prices of any service, per million. */
+const suspectNanos = 1_000_000;
+const ofAMillion = ['input', 'cached_input', 'cache_write', 'output', 'character'] as const;
+
+/** The columns of a million that look like the price of one, as other gateways have them: nothing would ever be spent. */
+export const pricedByOne = (amounts: Readonly<Partial<Record<PriceColumn, unknown>>>): PriceColumn[] =>
+  ofAMillion.filter((column) => {
+    const nanos = amounts[column];
+    return typeof nanos === 'number' && nanos > 0 && nanos < suspectNanos;
+  });
+
 /** Whole nano-dollars by column; absent prices are unknown. */
 export type PriceAmounts = Partial<Record<PriceColumn, number>>;
 

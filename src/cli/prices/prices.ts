@@ -10,7 +10,7 @@ import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { toDollars } from '../../lib/money.ts';
 import { nearHint } from '../../lib/nearest-name.ts';
-import { type PriceColumn, type PriceRow, readingPriceCsv, toPriceCsv } from '../../prices/imported.ts';
+import { type PriceRow, pricedByOne, readingPriceCsv, toPriceCsv } from '../../prices/imported.ts';
 import { hasMaker, priceDates } from '../../prices/listed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
 import { actionsOf, actor } from '../actions.ts';
@@ -91,10 +91,6 @@ function parseJson(name: string, text: string): unknown {
   }
 }
 
-/** A price per token mistaken for one per million: no service is that cheap. */
-const suspectNanos = 1_000_000;
-const ofAMillion: readonly PriceColumn[] = ['input', 'cached_input', 'cache_write', 'output', 'character'];
-
 function readCsv(
   name: string,
   text: string,
@@ -108,9 +104,7 @@ function readCsv(
   const rows = [...drain(readingPriceCsv(text, report))];
   for (const { service, amounts, line } of rows) {
     if (!isService(service) && !isHost(service)) report(line, serviceFault(service, familyIds, isService));
-    for (const column of ofAMillion) {
-      const nanos = amounts[column];
-      if (nanos === undefined || nanos === 0 || nanos >= suspectNanos) continue;
+    for (const column of pricedByOne(amounts)) {
       report(line, `${column} looks like the price of one; prices here are for a million: multiply it by a million`);
     }
   }

@@ -3,6 +3,7 @@
 import { type Caps, noCaps } from '../../../core/caps.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
+import { pricedByOne } from '../../../prices/imported.ts';
 import { ageText, listOf } from '../../../prices/listed.ts';
 import { type CompileContext, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
@@ -134,11 +135,6 @@ export function reaches(pattern: string, id: string): boolean {
   return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
 }
 
-/** Below the cheapest and above the dearest token prices of any service, per million. */
-const suspectNanos = 1_000_000;
-const ofAMillion = ['input', 'cached_input', 'cache_write', 'output', 'character'] as const satisfies readonly Unit[];
-
-/** Other gateways use prices per token: read as per million, nothing would ever be spent. */
 function warnOfPricesPerToken(value: ModelEntry, location: Location): void {
   const written = [
     { at: location.at('price'), price: value.price },
@@ -146,10 +142,7 @@ function warnOfPricesPerToken(value: ModelEntry, location: Location): void {
   ];
   for (const { at, price } of written) {
     if (price === undefined || typeof price === 'string') continue;
-    const units = ofAMillion.filter((unit) => {
-      const nanos = price[unit];
-      return nanos !== undefined && nanos > 0 && nanos < suspectNanos;
-    });
+    const units = pricedByOne(price);
     if (units.length === 0) continue;
     at.warn(
       `: ${units.join(' and ')} looks like the price of one token; prices here are for a million: multiply it by a million`,
