@@ -65,39 +65,36 @@ export async function openResources(
   return isThere(alone.store, surroundings) ? joinStore(surroundings, alone, alone.store, open) : alone;
 }
 
-/** The same for commands that need a configuration without faults. */
+/** The same for commands that need a configuration without faults; `instead` may stand in for one that has some. */
 export async function openConfiguration(
   surroundings: Sources,
   open?: OpenStore,
+  instead = async (faulty: FaultyConfiguration): Promise<LoadedConfiguration | FaultyConfiguration> => faulty,
 ): Promise<OpenConfiguration | FaultyConfiguration> {
   const found = await openResources(surroundings, open);
   if (!found.ok) return found;
   const { store, whole, resources, revision } = found;
-  if (whole.ok) return { ok: true, store, loaded: whole, resources, revision };
+  const loaded = whole.ok ? whole : await instead(whole);
+  if (loaded.ok) return { ok: true, store, loaded, resources, revision };
   await store.close();
-  return whole;
+  return loaded;
 }
 
 /** For commands that only look. Where store and file do not fit together, the file alone is used, so that keys can still be revoked. */
-export async function openLeniently(
+export function openLeniently(
   surroundings: Sources & Pick<Surroundings, 'stderr'>,
   open?: OpenStore,
 ): Promise<OpenConfiguration | FaultyConfiguration> {
-  const found = await openResources(surroundings, open);
-  if (!found.ok) return found;
-  const { store, whole, resources, revision } = found;
-  if (whole.ok) return { ok: true, store, loaded: whole, resources, revision };
-  const alone = await loadWith(surroundings, []);
-  if (alone.ok) {
+  return openConfiguration(surroundings, open, async (whole) => {
+    const alone = await loadWith(surroundings, []);
+    if (!alone.ok) return whole;
     const [first] = whole.faults;
     const location = [first?.origin, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
     surroundings.stderr(
       `postern: what the store holds makes no whole with the file (${location}: ${first?.message}); going on without`,
     );
-    return { ok: true, store, loaded: alone, resources, revision };
-  }
-  await store.close();
-  return whole;
+    return alone;
+  });
 }
 
 /** The same, and the store is closed again; a missing one is not created, and counts as empty. */
