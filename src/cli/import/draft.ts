@@ -5,7 +5,7 @@ import { type Family, type Options, offersOf, standardOptions } from '../../core
 import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import { fromMilliseconds } from '../../lib/quantities.ts';
-import { type Terms, toId } from './part.ts';
+import { type Note, type Terms, toId } from './part.ts';
 import type { Provider } from './providers.ts';
 
 interface NewUpstream {
@@ -223,53 +223,48 @@ export class Draft {
     return own;
   }
 
-  /**
-   * Sets operations by model names. Targets with different names may differ in vectors and scores: such models, which are returned, serve the rest.
-   */
-  settle(): string[] {
-    const mixed: string[] = [];
-    for (const model of this.#models.values()) {
-      if (model.operations !== undefined || model.targets.length === 0) continue;
-      const names = new Set(model.targets.map((target) => target.model ?? model.id));
-      const offered = new Set(model.targets.flatMap(({ upstream }) => this.#offeredBy(upstream)));
-      const some = allOperations.filter((one) => offered.has(one));
-      const named = some.filter((one) => {
-        const { namedLike, yields } = operationRows[one];
-        return yields !== 'text' && namedLike !== undefined && [...names].every((name) => namedLike.test(name));
-      });
-      const talks = [...names].every((name) => conversing.some((pattern) => pattern?.test(name)));
-      model.did = named.length > 0 ? named : conversations;
-      if (names.size > 1) mixed.push(model.id);
-      const all = talks ? some.filter((one) => conversations.includes(one) || one === 'count_tokens') : some;
-      const fitting = names.size > 1 ? all.filter((one) => !isComparable(one)) : named.length > 0 ? named : all;
-      const ofAll = fitting.filter((one) =>
-        model.targets.every(({ upstream }) => this.#offeredBy(upstream).includes(one)),
-      );
-      // Operations that only some targets offer must not exclude the others.
-      model.operations = ofAll.length > 0 ? ofAll : fitting;
+  /** Sets operations by model names, and returns what the operator should know of models. */
+  settle(): Note[] {
+    return [...this.#models.values()].flatMap((model) => {
+      if (model.targets.length === 0) return [];
+      const texts = [this.#settleOne(model), this.#chatDoubt(model)].filter((text) => text !== undefined);
+      return texts.map((text): Note => ({ line: undefined, path: `model ${model.id}`, text }));
+    });
+  }
+
+  /** Targets with different names may differ in vectors and scores: such a model serves the rest. */
+  #settleOne(model: Model): string | undefined {
+    if (model.operations !== undefined) return undefined;
+    const names = new Set(model.targets.map((target) => target.model ?? model.id));
+    const offered = new Set(model.targets.flatMap(({ upstream }) => this.#offeredBy(upstream)));
+    const some = allOperations.filter((one) => offered.has(one));
+    const named = some.filter((one) => {
+      const { namedLike, yields } = operationRows[one];
+      return yields !== 'text' && namedLike !== undefined && [...names].every((name) => namedLike.test(name));
+    });
+    const talks = [...names].every((name) => conversing.some((pattern) => pattern?.test(name)));
+    model.did = named.length > 0 ? named : conversations;
+    const all = talks ? some.filter((one) => conversations.includes(one) || one === 'count_tokens') : some;
+    const fitting = names.size > 1 ? all.filter((one) => !isComparable(one)) : named.length > 0 ? named : all;
+    const ofAll = fitting.filter((one) =>
+      model.targets.every(({ upstream }) => this.#offeredBy(upstream).includes(one)),
+    );
+    // Operations that only some targets offer must not exclude the others.
+    model.operations = ofAll.length > 0 ? ofAll : fitting;
+    if (names.size === 1) return undefined;
+    return 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
+  }
+
+  /** Of a model with chat there: it is not served here, or no target's family is known to serve it for the model. */
+  #chatDoubt({ id, did, operations, targets }: Model): string | undefined {
+    if (did?.includes('chat') !== true) return undefined;
+    if (operations?.includes('chat') !== true) {
+      return 'loses /v1/chat/completions: the families of its targets do not offer it; --diff lists what is served';
     }
-    return mixed;
-  }
-
-  /** Models with chat there, but not here. */
-  withoutChat(): string[] {
-    return [...this.#models.values()]
-      .filter(
-        ({ did, operations, targets }) => targets.length > 0 && did?.includes('chat') && !operations?.includes('chat'),
-      )
-      .map(({ id }) => id);
-  }
-
-  /** Models with chat there, and permitted here, but no target's family is known to serve it for them. */
-  withChatInDoubt(): string[] {
-    const isInDoubt = ({ upstream, model }: NewTarget, id: string): boolean =>
-      !this.#offeredBy(upstream).includes('chat') || this.#familyOf(upstream)?.chatLacks?.test(model ?? id) === true;
-    return [...this.#models.values()]
-      .filter(
-        ({ id, did, operations, targets }) =>
-          did?.includes('chat') && operations?.includes('chat') && targets.every((target) => isInDoubt(target, id)),
-      )
-      .map(({ id }) => id);
+    const isInDoubt = ({ upstream, model = id }: NewTarget): boolean =>
+      !this.#offeredBy(upstream).includes('chat') || this.#familyOf(upstream)?.chatLacks?.test(model) === true;
+    if (!targets.every(isInDoubt)) return undefined;
+    return 'may lose /v1/chat/completions: that path of its upstream is documented for other models alone';
   }
 
   /** A row for each route of each model: its target there, and here. */

@@ -62,18 +62,7 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   const file = database === undefined ? written : nameOf(database);
   if (database === undefined) format.fromFile(openParts(await readText(written, cwd), written, notes), draft);
   else await readDatabase(name, format, { database, cwd, env, notes, draft });
-  for (const id of draft.settle()) {
-    const text = 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
-    notes.push({ line: undefined, path: `model ${id}`, text });
-  }
-  for (const id of draft.withoutChat()) {
-    const text = 'loses /v1/chat/completions: the families of its targets do not offer it; --diff lists what is served';
-    notes.push({ line: undefined, path: `model ${id}`, text });
-  }
-  for (const id of draft.withChatInDoubt()) {
-    const text = 'may lose /v1/chat/completions: that path of its upstream is documented for other models alone';
-    notes.push({ line: undefined, path: `model ${id}`, text });
-  }
+  notes.push(...draft.settle());
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
     `# From ${name}, by postern import. Credentials are in the environment; "postern check" shows the result.\n`,
