@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -32,6 +32,13 @@ function mortal(): { files: JournalFiles; die(): void } {
         open.add(file);
         return file;
       },
+      // Synchronous: a dead process creates nothing.
+      create: (path) =>
+        later(async () => {
+          const file = openSync(path, 'wx', 0o600);
+          open.add(file);
+          return file;
+        }),
       close(file) {
         if (open.delete(file)) systemFiles.close(file);
       },
