@@ -148,7 +148,6 @@ const queries: Readonly<Record<string, readonly string[]>> = {
   ],
   '/api/upstreams': ['?limit=200', '?limit=50&q=499'],
   '/api/keys': ['?limit=200', '?limit=50&q=key-9'],
-  '/api/overview': ['?by=model', '?range=1h&by=key'],
   '/api/ledger': ['?limit=200'],
   '/api/series': ['?by=model,upstream&top=50&heatmap=true&compare=before', '?by=key,model&order=p95'],
   '/api/states': ['?limit=200', '?model=model-00007'],

@@ -61,7 +61,6 @@ const table: Readonly<Record<string, Wanted>> = {
   'PUT /api/alerts/:id/silence': 'editor',
   'DELETE /api/alerts/:id/silence': 'editor',
   'GET /api/live': 'viewer',
-  'GET /api/overview': 'viewer',
   'GET /api/health': 'viewer',
   'GET /api/notices': 'viewer',
   'POST /api/notices/secret-key-backup': 'owner',

@@ -1,12 +1,10 @@
-/** Contract: the gateway's state, its activity over a time range, and live samples. */
+/** Contract: the gateway's state, and live samples. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
-import { operations } from '../../../core/operations/index.ts';
 import { targetStates } from '../../../core/target-state.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { usageFigures } from '../../ledger/contract/ledger.ts';
 import { dollars, instant, reported } from '../../shapes/common.ts';
 
 const overviewEndpoint = endpointsOf('Overview');
@@ -211,65 +209,4 @@ export const liveEvent = z.object({
 export const getLive = overviewEndpoint('GET /api/live', 'viewer', {
   summary: 'Stream rates, latency, tokens and cost: five minutes of history, then a sample a second',
   streams: 'text/event-stream',
-});
-
-const ranges = ['1h', '24h', '7d', '30d'] as const;
-export type Range = (typeof ranges)[number];
-
-const breakdowns = ['operation', 'model', 'key', 'project', 'upstream'] as const;
-export type Breakdown = (typeof breakdowns)[number];
-
-const orders = ['cost', 'requests', 'errors'] as const;
-
-const name = z.string().min(1).max(256).optional();
-
-export const overviewQuery = z.strictObject({
-  range: z.enum(ranges).default('24h'),
-  by: z.enum(breakdowns).default('model'),
-  order: z.enum(orders).default('requests'),
-  key: name,
-  project: name,
-  model: name,
-  upstream: name,
-  operation: z.enum(operations).optional(),
-});
-
-export const overviewSums = usageFigures.extend({
-  meanMs: z.number().nullable().describe('Mean duration of a request; null if there was none.'),
-});
-
-export const overviewBucket = overviewSums.extend({
-  at: instant.describe('When it begins.'),
-  byOutcome: z.partialRecord(z.enum(rowOutcomes), z.number()),
-});
-
-const overviewLine = overviewSums.extend({
-  id: z.string().nullable().describe('Null: requests without one.'),
-});
-
-export const overview = z.object({
-  from: instant,
-  to: instant,
-  bucket: z.enum(['minute', 'hour', 'day']).describe('Minutes are read from rows; hours and days (UTC) from sums.'),
-  total: overviewSums,
-  buckets: z.array(overviewBucket),
-  top: z.array(overviewLine).describe('The first ten in the requested order.'),
-  others: overviewSums.extend({ count: z.number() }).nullable().describe('All others.'),
-  comparison: z
-    .object({ from: instant, to: instant, now: overviewSums, before: overviewSums })
-    .nullable()
-    .describe('The whole hours of this period, and the same hours of the previous one.'),
-  latency: z
-    .object({ rows: z.number(), isAll: z.boolean(), duration: percentiles, firstByte: percentiles.nullable() })
-    .nullable()
-    .describe('Of the newest requests of the period, 1,000 at most.'),
-  today: z
-    .object({ from: instant, total: overviewSums, hours: z.array(z.object({ at: instant, cost: z.string() })) })
-    .describe('Since midnight UTC, without filters.'),
-});
-
-export const getOverview = overviewEndpoint('GET /api/overview', 'viewer', {
-  summary: 'Get the last hour, day, week or month: sums over time, the top ten, and latency',
-  query: overviewQuery,
-  answer: overview,
 });

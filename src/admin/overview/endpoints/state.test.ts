@@ -281,14 +281,10 @@ describe('the state of the gateway', () => {
     assert.deepEqual([later.json.hasKey, later.json.requests, later.json.tries], [false, 2, 1]);
   });
 
-  test('the overview needs a sign-in and refuses an unknown range', async (t) => {
-    const { ask, become } = await openAdmin(t, { role: null });
-    for (const path of ['health', 'about', 'notices', 'overview', 'live', 'first-steps']) {
+  test('the state of the gateway needs a sign-in', async (t) => {
+    const { ask } = await openAdmin(t, { role: null });
+    for (const path of ['health', 'about', 'notices', 'live', 'first-steps']) {
       assert.equal((await ask('GET', `/api/${path}`)).status, 401, path);
     }
-    become('viewer');
-    const wrong = await ask('GET', '/api/overview?range=2h');
-    assert.deepEqual([wrong.status, wrong.json.fields[0].path], [422, 'range']);
-    assert.equal((await ask('GET', '/api/overview?range=7d&by=key&order=cost')).status, 200);
   });
 });

@@ -1,4 +1,4 @@
-/** Endpoints: the gateway's state, its activity over a time range, live samples, and notices. */
+/** Endpoints: the gateway's state, live samples, and notices. */
 
 import type * as z from 'zod';
 import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../../core/operations/index.ts';
@@ -16,10 +16,8 @@ import * as contract from '../contract/state.ts';
 import type { LiveFrame } from '../live/sampler.ts';
 import { toAgreements, toTargets } from '../node-reports.ts';
 import { backedUpKey, readBackup, readNotices } from '../notices.ts';
-import { readOverview } from '../overview.ts';
 
 const recently = createRecently(2_000);
-const recentOverview = createRecently(3_000);
 
 const docs = [
   { title: 'Configuration', path: 'docs/reference/configuration.md' },
@@ -122,12 +120,6 @@ export const confirmBackup = implement(contract.confirmBackup, async ({ context:
 
 export const getFirstSteps = implement(contract.getFirstSteps, ({ context }) =>
   recently(context, 'first steps', () => readFirstSteps(context)),
-);
-
-export const getOverview = implement(contract.getOverview, ({ query, context }) =>
-  recentOverview(context, JSON.stringify(query), () =>
-    readOverview(context.store.ledger, query, context.clock.nowMs()),
-  ),
 );
 
 /** For a slow reader: older events are useless. */
