@@ -155,7 +155,10 @@ const shapes: readonly (readonly [string, Partial<SeriesQuery>])[] = [
   ['of a key, by model', { filter: { key }, by: ['model'] }],
   ['of an upstream, by code', { filter: { upstream: 'upstream-3' }, by: ['code'] }],
   ['by key and model', { by: ['key', 'model'] }],
+  ['lines of a comparison', { by: ['key', 'model'], lines: [[key, 'vendor/model-7']], wantsHeatmap: false }],
   ['p95 by model', { by: ['model'], order: 'p95' }],
+  ['p95 by key', { by: ['key'], order: 'p95' }],
+  ['p95 by key and model', { by: ['key', 'model'], order: 'p95' }],
 ];
 const ranges = { '1 h': hourMs, '24 h': dayMs, '7 d': 7 * dayMs, '30 d': 30 * dayMs, '90 d': 90 * dayMs };
 

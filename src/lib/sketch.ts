@@ -21,18 +21,23 @@ export const boundOf = (bucket: number): number => smallest * gamma ** bucket;
 /** Buckets and their counts in turn, in any order, buckets may repeat. */
 export type Pairs = number[];
 
+const none = new Float64Array(0);
+
 /** From this length on a dense array of counts is faster than a list. */
 const mostListed = 128;
+/** Arrays of counts grow by so many buckets: most have none above a few hundred. */
+const grownBy = 128;
 
 /** A sum of sketches: a list of pairs while short, then a dense array of counts. */
 export class Sketch {
   #pairs: Pairs = [];
+  /** Up to the largest bucket. */
   #counts: Float64Array | undefined = undefined;
 
   /** Adds the first `length` numbers of `pairs`. */
   add(pairs: ArrayLike<number>, length: number): void {
     if (this.#counts !== undefined) {
-      for (let at = 0; at < length; at += 2) this.#addTo(this.#counts, pairs[at] ?? 0, pairs[at + 1] ?? 0);
+      this.#count(this.#counts, pairs, length, 1);
       return;
     }
     for (let at = 0; at < length; at++) this.#pairs.push(pairs[at] ?? 0);
@@ -41,22 +46,31 @@ export class Sketch {
 
   /** Takes away values that were added before. */
   remove(pairs: Pairs): void {
-    if (pairs.length === 0) return;
-    const counts = this.#counts ?? this.#spread();
-    for (let at = 0; at < pairs.length; at += 2) this.#addTo(counts, pairs[at] ?? 0, -(pairs[at + 1] ?? 0));
+    if (pairs.length > 0) this.#count(this.#counts ?? this.#spread(), pairs, pairs.length, -1);
   }
 
-  #addTo(counts: Float64Array, bucket: number, count: number): void {
-    counts[bucket] = (counts[bucket] ?? 0) + count;
+  #count(counts: Float64Array, pairs: ArrayLike<number>, length: number, factor: number): void {
+    let most = 0;
+    for (let at = 0; at < length; at += 2) most = Math.max(most, pairs[at] ?? 0);
+    const to = most < counts.length ? counts : this.#grow(most);
+    for (let at = 0; at < length; at += 2) {
+      const bucket = pairs[at] ?? 0;
+      to[bucket] = (to[bucket] ?? 0) + factor * (pairs[at + 1] ?? 0);
+    }
   }
 
   #spread(): Float64Array {
-    const counts = new Float64Array(bucketCount);
-    for (let at = 0; at < this.#pairs.length; at += 2)
-      this.#addTo(counts, this.#pairs[at] ?? 0, this.#pairs[at + 1] ?? 0);
+    const pairs = this.#pairs;
     this.#pairs = [];
-    this.#counts = counts;
-    return counts;
+    this.#count(none, pairs, pairs.length, 1);
+    return this.#counts ?? this.#grow(0);
+  }
+
+  #grow(bucket: number): Float64Array {
+    const grown = new Float64Array(grownBy * (Math.floor(bucket / grownBy) + 1));
+    grown.set(this.#counts ?? none);
+    this.#counts = grown;
+    return grown;
   }
 
   get isEmpty(): boolean {
@@ -74,6 +88,18 @@ export class Sketch {
       if (count > 0) pairs.push(bucket, count);
     }
     return pairs;
+  }
+
+  /** By nearest rank; undefined where there is no value. */
+  quantile(share: number): number | undefined {
+    const counts = this.#counts ?? this.#spread();
+    let count = 0;
+    for (let bucket = 0; bucket < counts.length; bucket++) count += counts[bucket] ?? 0;
+    if (count === 0) return undefined;
+    let above = count - Math.max(1, Math.ceil(count * share));
+    let bucket = counts.length - 1;
+    for (; above >= (counts[bucket] ?? 0) && bucket > 0; bucket--) above -= counts[bucket] ?? 0;
+    return middleOf(bucket);
   }
 
   clear(): void {

@@ -177,7 +177,7 @@ export class BlockReader {
   #end = 0;
   #body = 0;
   readonly #first: number;
-  readonly #count: number;
+  readonly cellCount: number;
   #left: number;
   readonly #offsets: number[] = [];
   readonly #texts: (string | undefined)[] = [];
@@ -202,14 +202,14 @@ export class BlockReader {
       this.#offsets.push(this.#at, bytes);
       this.#at += bytes;
     }
-    this.#count = this.#varint();
-    this.#left = this.#count;
+    this.cellCount = this.#varint();
+    this.#left = this.cellCount;
     this.#first = this.#at;
     this.#end = this.#at;
   }
 
   rewind(): void {
-    this.#left = this.#count;
+    this.#left = this.cellCount;
     this.#end = this.#first;
   }
 

@@ -4,7 +4,6 @@ import { rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import {
   latencyKinds,
   type Percentiles,
-  resultOf,
   type SeriesAnswer,
   type SeriesCount,
   type SeriesFigures,
@@ -14,8 +13,9 @@ import {
   seriesCounts,
 } from '../../core/store/series.ts';
 import { boundOf, type Pairs, quantilesOf, Sketch } from '../../lib/sketch.ts';
-import { type BlockReader, counted, noName, others, sketched } from './series-block.ts';
+import { type BlockReader, counted, noName, sketched } from './series-block.ts';
 import type { SeriesPlan } from './series-plan.ts';
+import { Groups, isByTargetIn, type RankedCells, rankCells } from './series-ranking.ts';
 import { nameAt, pointAt, Selection, type StoredBlock } from './series-selection.ts';
 
 /** Positions of a count in a cell and in the answer. Unrolled: it is read for each cell. */
@@ -51,6 +51,7 @@ const copied = seriesCounts.flatMap((name, to) => {
 const copiedFrom = Uint8Array.from(copied, ([from]) => from);
 const copiedTo = Uint8Array.from(copied, ([, to]) => to);
 
+const separator = '\0';
 const mostCodes = 10;
 const shares = [0.5, 0.95, 0.99];
 const heatmapRows = 30;
@@ -90,21 +91,21 @@ class Line {
   }
 
   take(selection: Selection, isByTarget: boolean): void {
-    const { reader } = selection;
+    const { reader, facts } = selection;
     const { counts } = reader;
     const sums = this.stepSums;
     const requests = counts[cellAt.requests] ?? 0;
     if (selection.isAttempt) {
       addTo(sums, shownAt.attempts, requests);
-      if (selection.isFailure) addTo(sums, shownAt.failedAttempts, requests);
+      if (facts.isFailedAttempt) addTo(sums, shownAt.failedAttempts, requests);
       return;
     }
     for (let at = 0; at < copiedTo.length; at++) addTo(sums, copiedTo[at] ?? 0, counts[copiedFrom[at] ?? 0] ?? 0);
-    if (selection.result >= 0) addTo(sums, selection.result, requests);
+    if (facts.resultAt >= 0) addTo(sums, facts.resultAt, requests);
     if (selection.isCached) addTo(sums, shownAt.cached, requests);
     addTo(sums, shownAt.attempts, counts[isByTarget ? cellAt.direct : cellAt.attempts] ?? 0);
     addTo(sums, shownAt.failedAttempts, counts[isByTarget ? cellAt.directFailed : cellAt.failedAttempts] ?? 0);
-    if (!selection.isMeasured) return;
+    if (!facts.isMeasured) return;
     const latency = this.#latency;
     for (let at = 0; at < this.sketches.length; at++)
       this.#addSketch(reader, at, at === latency ? this.#stepSketch : this.sketches[at]);
@@ -177,7 +178,7 @@ export function readSeries(
       step = ofBlock;
     }
     if (selection.isOf(plan.totalSection)) addToTotal(selection, { total, tally, isByTarget });
-    if (lines !== undefined && selection.isOf(plan.section)) addToLines(selection, lines, isByTarget);
+    if (lines !== undefined && selection.isOf(plan.section)) lines.add(selection, isByTarget);
   }
   endStep(step);
   lines?.rest.addSketchesOf(total, lines.named);
@@ -205,7 +206,7 @@ interface Adding {
   readonly isByTarget: boolean;
 }
 
-/** Separate functions, like `rankBlock`: V8 would compile a nested loop anew for each block. */
+/** Separate, like `rankBlock`: V8 would compile a nested loop anew for each block. */
 function addToTotal(selection: Selection, { total, tally, isByTarget }: Adding): void {
   selection.rewind();
   while (selection.next()) {
@@ -216,55 +217,25 @@ function addToTotal(selection: Selection, { total, tally, isByTarget }: Adding):
   }
 }
 
-/** Most cells are of other lines, whose figures are not read. */
-function addToLines(selection: Selection, lines: Lines, isByTarget: boolean): void {
-  const ranked = lines.ranked.get(selection);
-  if (ranked !== undefined) {
-    for (let index = 0; index < ranked.starts.length; index++) {
-      const line = ranked.groups[index]?.line;
-      if (line === undefined) continue;
-      selection.reader.goTo(ranked.starts[index] ?? 0);
-      selection.next();
-      selection.reader.readFigures();
-      line.take(selection, isByTarget);
-    }
-    return;
-  }
-  selection.rewind();
-  while (selection.next()) {
-    if (selection.isAttempt && !isByTarget) continue;
-    const line = lines.lineOf(selection);
-    if (line === undefined) continue;
-    selection.reader.readFigures();
-    line.take(selection, isByTarget);
-  }
-}
-
-/** Whether calls count for the upstream that was called, and not for their request's. */
-const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
-  (filter.upstream !== undefined || by.includes('upstream')) &&
-  filter.outcomes === undefined &&
-  filter.code === undefined &&
-  filter.cache === undefined &&
-  !by.some((name) => name === 'outcome' || name === 'code' || name === 'cache');
-
-const separator = '\0';
-
 /** The largest lines in the requested order, and one for all others; or the requested lines. */
 class Lines {
   readonly named: readonly Line[];
   /** What the total has beside them. */
   readonly rest: Line;
-  /** Where the lines are not given. */
-  readonly ranked: ReadonlyMap<Selection, RankedCells>;
   readonly #groups: Groups;
+  /** Where the lines are not given. */
+  readonly #ranked: ReadonlyMap<Selection, RankedCells>;
+  /** By the number of the group. Without holes, which take several times as long. */
+  readonly #ofGroups: (Line | undefined)[];
 
   constructor(query: SeriesQuery, selections: readonly Selection[], steps: number, latency: number) {
     this.#groups = new Groups(query.by);
-    this.ranked = query.lines === undefined ? rankCells(query, selections, this.#groups) : new Map();
-    const names = query.lines ?? namesOfMost(query.top, this.#groups);
+    this.#ranked = query.lines === undefined ? rankCells(query, selections, this.#groups) : new Map();
+    const names = query.lines ?? this.#groups.largest(query.top);
     this.named = names.map((one) => new Line(one, false, steps, latency));
-    for (const line of this.named) this.#groups.of(line.names).line = line;
+    const numbers = names.map((one) => this.#groups.of(one));
+    this.#ofGroups = this.#groups.names.map(() => undefined);
+    for (const [index, line] of this.named.entries()) this.#ofGroups[numbers[index] ?? 0] = line;
     this.rest = new Line(
       query.by.map(() => ''),
       true,
@@ -273,134 +244,33 @@ class Lines {
     );
   }
 
-  /** Undefined for the rest. */
-  lineOf(selection: Selection): Line | undefined {
-    return this.#groups.at(selection).line;
-  }
-}
-
-interface Group {
-  readonly names: readonly string[];
-  weight: number;
-  readonly sketch: Sketch;
-  line: Line | undefined;
-}
-
-/** By numbers of names over all blocks, as a text joined for each cell would take most of the time. */
-class Groups {
-  readonly all: Group[] = [];
-  /** From 1. */
-  readonly #numbers = new Map<string, number>();
-  /** By the number of the first name, and of the second: 0 where there is none. */
-  readonly #byNumbers: Group[][] = [];
-  readonly #first: number;
-  readonly #second: number | undefined;
-
-  constructor([first = 'model', second]: SeriesQuery['by']) {
-    this.#first = nameAt[first];
-    this.#second = second && nameAt[second];
-  }
-
-  of(names: readonly string[]): Group {
-    const [first = '', second] = names;
-    const numbers = [this.#numberOf(first), second === undefined ? 0 : this.#numberOf(second)] as const;
-    return this.#find(...numbers) ?? this.#add(...numbers, names);
-  }
-
-  at(selection: Selection): Group {
-    const first = this.#numberIn(selection, this.#first);
-    const second = this.#second === undefined ? 0 : this.#numberIn(selection, this.#second);
-    return this.#find(first, second) ?? this.#add(first, second, this.#namesOf(selection));
-  }
-
-  #find(first: number, second: number): Group | undefined {
-    return this.#byNumbers[first]?.[second];
-  }
-
-  #add(first: number, second: number, names: readonly string[]): Group {
-    const group = { names, weight: 0, sketch: new Sketch(), line: undefined };
-    this.all.push(group);
-    this.#byNumbers[first] ??= [];
-    this.#byNumbers[first][second] = group;
-    return group;
-  }
-
-  #namesOf({ reader }: Selection): string[] {
-    const places = this.#second === undefined ? [this.#first] : [this.#first, this.#second];
-    return places.map((place) => reader.text(reader.names[place] ?? noName));
-  }
-
-  #numberOf(text: string): number {
-    const number = this.#numbers.get(text) ?? this.#numbers.size + 1;
-    this.#numbers.set(text, number);
-    return number;
-  }
-
-  #numberIn({ reader, numbers }: Selection, place: number): number {
-    const name = reader.names[place] ?? noName;
-    const number = numbers[name] || this.#numberOf(reader.text(name));
-    numbers[name] = number;
-    return number;
-  }
-}
-
-/** Begin and group of the cells of a block, so that those of lines are found again without reading the others. */
-interface RankedCells {
-  readonly starts: number[];
-  readonly groups: Group[];
-}
-
-function rankCells(query: SeriesQuery, selections: readonly Selection[], groups: Groups): Map<Selection, RankedCells> {
-  const { order } = query;
-  const isByTarget = isByTargetIn(query);
-  const ranked = new Map<Selection, RankedCells>();
-  for (const selection of selections) ranked.set(selection, rankBlock(selection, { order, isByTarget, groups }));
-  if (order === 'p95') {
-    for (const group of groups.all) group.weight = toPercentiles(group.sketch.toPairs())?.p95 ?? 0;
-  }
-  return ranked;
-}
-
-const namesOfMost = (most: number, { all }: Groups): (readonly string[])[] =>
-  all
-    .filter(({ names }) => !names.includes(others))
-    .sort((one, other) => other.weight - one.weight || (isBefore(one, other) ? -1 : 1))
-    .slice(0, most)
-    .map(({ names }) => names);
-
-const isBefore = (one: Group, other: Group): boolean => one.names.join(separator) < other.names.join(separator);
-
-interface Ranking {
-  readonly order: SeriesQuery['order'];
-  readonly isByTarget: boolean;
-  readonly groups: Groups;
-}
-
-function rankBlock(selection: Selection, { order, isByTarget, groups }: Ranking): RankedCells {
-  const ranked: RankedCells = { starts: [], groups: [] };
-  const { reader } = selection;
-  selection.rewind();
-  while (selection.next()) {
-    if (selection.isAttempt && !isByTarget) continue;
-    const group = groups.at(selection);
-    ranked.starts.push(reader.start);
-    ranked.groups.push(group);
-    if (selection.isAttempt) continue;
-    if (order === 'p95') {
-      if (!selection.isMeasured) continue;
-      reader.readFigures(1);
-      group.sketch.add(reader.sketches[0] ?? none, reader.lengths[0] ?? 0);
-      continue;
+  /** Most cells are of other lines, whose figures are not read. */
+  add(selection: Selection, isByTarget: boolean): void {
+    const ranked = this.#ranked.get(selection);
+    if (ranked !== undefined) {
+      this.#addRanked(selection, ranked, isByTarget);
+      return;
     }
-    const { outcome } = selection;
-    if (order === 'cost') {
-      reader.readCounts();
-      group.weight += reader.counts[cellAt.costNanos] ?? 0;
-    } else if (order === 'requests' || (outcome !== undefined && resultOf[outcome] === order)) {
-      group.weight += reader.readRequests();
+    selection.rewind();
+    while (selection.next()) {
+      if (selection.isAttempt && !isByTarget) continue;
+      const line = this.#ofGroups[this.#groups.at(selection)];
+      if (line === undefined) continue;
+      selection.reader.readFigures();
+      line.take(selection, isByTarget);
     }
   }
-  return ranked;
+
+  #addRanked(selection: Selection, { starts, groups, count }: RankedCells, isByTarget: boolean): void {
+    for (let index = 0; index < count; index++) {
+      const line = this.#ofGroups[groups[index] ?? 0];
+      if (line === undefined) continue;
+      selection.reader.goTo(starts[index] ?? 0);
+      selection.next();
+      selection.reader.readFigures();
+      line.take(selection, isByTarget);
+    }
+  }
 }
 
 /** Counts of failed requests by outcome, and of calls. */
@@ -408,8 +278,8 @@ class Tally {
   readonly #codes = new Map<string, number>();
   readonly #attempts = new Map<string, number>();
 
-  count({ reader, isAttempt, isFailure, outcome }: Selection): void {
-    if (isAttempt ? !isFailure : outcome === 'ok') return;
+  count({ reader, isAttempt, facts }: Selection): void {
+    if (isAttempt ? !facts.isFailedAttempt : facts.outcome === 'ok') return;
     reader.readCounts();
     const code = reader.text(reader.names[nameAt.code] ?? noName);
     const kind = reader.text(reader.names[nameAt.outcome] ?? noName);

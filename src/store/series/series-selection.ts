@@ -1,7 +1,13 @@
 /** Selects the cells of a block that match a query. */
 
 import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
-import { resultOf, type SeriesCount, type SeriesQuery, seriesCounts } from '../../core/store/series.ts';
+import {
+  type RequestResult,
+  resultOf,
+  type SeriesCount,
+  type SeriesQuery,
+  seriesCounts,
+} from '../../core/store/series.ts';
 import { BlockReader, type CellName, cellKinds, cellNames, noName } from './series-block.ts';
 import { isFailedAttempt, type Section, sections } from './series-cells.ts';
 
@@ -16,6 +22,18 @@ export interface StoredBlock {
   readonly data: Uint8Array;
 }
 
+/** What the outcome of a request, or of a call, means. */
+interface OutcomeFacts {
+  /** Undefined where unknown. */
+  readonly outcome: RowOutcome | undefined;
+  readonly result: RequestResult | undefined;
+  /** Position in the answer; -1 where unknown. */
+  readonly resultAt: number;
+  readonly isFailedAttempt: boolean;
+  readonly isWanted: boolean;
+  readonly isMeasured: boolean;
+}
+
 export class Selection {
   readonly at: number;
   readonly reader: BlockReader;
@@ -24,19 +42,14 @@ export class Selection {
   readonly #filters: readonly number[];
   readonly #outcomes: ReadonlySet<RowOutcome> | undefined;
   readonly #hasRowFilter: boolean;
-  /** The outcome of each name number; looked up once. */
-  readonly #known: (RowOutcome | 'unknown')[] = [];
-  readonly #failures: boolean[] = [];
+  /** By the number of the name; looked up once. */
+  readonly #facts: OutcomeFacts[] = [];
   readonly #hits: boolean[] = [];
   /** Of the block's names, for whom reads many blocks; 0 where none was given. */
   readonly numbers: Int32Array;
   isAttempt = false;
-  outcome: RowOutcome | undefined = undefined;
-  /** Position in the answer; -1 where unknown. */
-  result = -1;
-  isFailure = false;
-  isMeasured = false;
-  isCached = false;
+  /** Of the cell's outcome. */
+  facts: OutcomeFacts = noFacts;
 
   constructor({ filter }: SeriesQuery, { at, section, data }: StoredBlock) {
     const reader = new BlockReader(data);
@@ -65,26 +78,23 @@ export class Selection {
     const { reader } = this;
     while (reader.next()) {
       if (!this.#fits()) continue;
-      this.isAttempt = reader.kind === cellKinds.attempt;
       const outcome = reader.names[nameAt.outcome] ?? noName;
-      if (this.isAttempt) {
-        if (this.#hasRowFilter) continue;
-        this.#failures[outcome] ??= isFailedAttempt(reader.text(outcome));
-        this.isFailure = this.#failures[outcome];
-        return true;
-      }
-      this.#known[outcome] ??= toOutcome(reader.text(outcome));
-      const known = this.#known[outcome];
-      this.outcome = known === 'unknown' ? undefined : known;
-      this.result = this.outcome === undefined ? -1 : pointAt(resultOf[this.outcome]);
-      if (this.#outcomes !== undefined && (this.outcome === undefined || !this.#outcomes.has(this.outcome))) continue;
-      this.isMeasured = this.#outcomes !== undefined || (this.outcome !== 'refused' && this.outcome !== 'aborted');
-      const cache = reader.names[nameAt.cache] ?? noName;
-      if (cache !== noName) this.#hits[cache] ??= reader.text(cache) !== 'miss';
-      this.isCached = cache !== noName && this.#hits[cache] === true;
+      this.#facts[outcome] ??= toFacts(reader.text(outcome), this.#outcomes);
+      const facts = this.#facts[outcome];
+      this.isAttempt = reader.kind === cellKinds.attempt;
+      if (this.isAttempt ? this.#hasRowFilter : !facts.isWanted) continue;
+      this.facts = facts;
       return true;
     }
     return false;
+  }
+
+  /** Whether the answer came from the cache. */
+  get isCached(): boolean {
+    const cache = this.reader.names[nameAt.cache] ?? noName;
+    if (cache === noName) return false;
+    this.#hits[cache] ??= this.reader.text(cache) !== 'miss';
+    return this.#hits[cache];
   }
 
   #fits(): boolean {
@@ -96,4 +106,17 @@ export class Selection {
   }
 }
 
-const toOutcome = (text: string): RowOutcome | 'unknown' => rowOutcomes.find((one) => one === text) ?? 'unknown';
+function toFacts(text: string, wanted: ReadonlySet<RowOutcome> | undefined): OutcomeFacts {
+  const outcome = rowOutcomes.find((one) => one === text);
+  const result = outcome && resultOf[outcome];
+  return {
+    outcome,
+    result,
+    resultAt: result === undefined ? -1 : pointAt(result),
+    isFailedAttempt: isFailedAttempt(text),
+    isWanted: wanted === undefined || (outcome !== undefined && wanted.has(outcome)),
+    isMeasured: wanted !== undefined || (outcome !== 'refused' && outcome !== 'aborted'),
+  };
+}
+
+const noFacts = toFacts('', undefined);

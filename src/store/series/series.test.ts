@@ -56,6 +56,25 @@ test('sketches add up: percentiles of a sum are those of all values', () => {
   }
 });
 
+test('a quantile of a sketch is that of its pairs, whatever was added, taken away or far above the others', () => {
+  const sketch = new Sketch();
+  assert.equal(sketch.quantile(0.95), undefined);
+  const agree = (): void => {
+    for (const share of [0, 0.5, 0.95, 0.99, 1]) {
+      assert.deepEqual(quantilesOf(sketch.toPairs(), [share]).values, [sketch.quantile(share)]);
+    }
+  };
+  sketch.add([700, 2, 3, 1], 4);
+  agree();
+  for (let value = 0; value < 300; value++) sketch.add([(value * 7919) % 500, 1 + (value % 3)], 2);
+  agree();
+  sketch.add([bucketOf(1e9), 1], 2);
+  agree();
+  sketch.remove([3, 1, bucketOf(1e9), 1]);
+  agree();
+  assert.equal(sketch.quantile(1), middleOf(700));
+});
+
 const namesOf = (model: string, key: string): string[] => [model, 'up', key, '', 'embeddings', 'ok', '', ''];
 
 test('a block is decoded as it was encoded, with any numbers and names', () => {
