@@ -3,7 +3,9 @@
  * loop. Each target was called before, so that its health is known.
  *
  *   node bench/admin-calls.ts [--stored] [--only models,/api/health] [--rounds 5] [--models 5000]
+ *   node bench/admin-calls.ts --traffic 300 [--only overview,models] [--rounds 5] [--seconds 20]
  *
+ * With --traffic, clients send so many rerank requests a second while a page of the console is open, page by page: see beside-pages.ts.
  * Fails where a call holds the loop for more than 20 ms of CPU time (the median of its rounds). With --stored upstreams and models are in the store, as the console and `postern resources apply` put them there; else in the file.
  */
 
@@ -18,16 +20,19 @@ import { endpoints } from '../src/admin/endpoints.ts';
 import { toTable } from '../src/cli/output.ts';
 import { createSecretWith, digestOf } from '../src/lib/secrets/key-secret.ts';
 import { openStore } from '../src/store/open-store.ts';
+import { fillLedger, measureBeside } from './beside-pages.ts';
 import { createChildren, listeningPort } from './children.ts';
 import { keySecret } from './growth-file.ts';
 import { median } from './measurement.ts';
-import { readThreads } from './proc.ts';
+import { readThreads, readWaitedMs } from './proc.ts';
 
 const { values } = parseArgs({
   options: {
     stored: { type: 'boolean', default: false },
     only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
+    traffic: { type: 'string' },
+    seconds: { type: 'string', default: '20' },
     models: { type: 'string', default: '5000' },
     upstreams: { type: 'string', default: '500' },
     keys: { type: 'string', default: '2000' },
@@ -46,13 +51,15 @@ const settleMs = 7_000;
 const betweenCallsMs = 120;
 const streamedForMs = 1_500;
 
+const isBeside = values.traffic !== undefined;
+const embeddingsAnswer =
+  '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"m","usage":{"prompt_tokens":2,"total_tokens":2}}';
+const rerankAnswer = `{"id":"r","model":"m","results":[${Array.from({ length: 10 }, (_, index) => `{"index":${index},"relevance_score":0.5}`).join(',')}],"usage":{"total_tokens":80}}`;
 const upstream = createServer((incoming, outgoing) => {
   incoming.resume();
   incoming.once('end', () => {
     outgoing.setHeader('Content-Type', 'application/json');
-    outgoing.end(
-      '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"m","usage":{"prompt_tokens":2,"total_tokens":2}}',
-    );
+    outgoing.end(isBeside ? rerankAnswer : embeddingsAnswer);
   });
 });
 await new Promise<void>((resolve) => {
@@ -71,12 +78,12 @@ process.once('exit', () => {
 
 const upstreamsWritten = Array.from({ length: sizes.upstreams }, (_, index) => ({
   id: `upstream-${index}`,
-  family: 'openai',
+  family: isBeside ? 'vllm' : 'openai',
   base_url: `${origin}/v1`,
 }));
 const modelsWritten = Array.from({ length: sizes.models }, (_, index) => ({
   id: `model-${String(index).padStart(5, '0')}`,
-  operations: ['embeddings'],
+  operations: [isBeside ? 'rerank' : 'embeddings'],
   aliases: [`alias-${index}`],
   price: { input: 0.1 },
   targets: [
@@ -123,6 +130,19 @@ const port = await started();
 const adminUrl = new URL(/"console":"([^"]+)"/.exec(child.output())?.[1] ?? '');
 await callEveryModel();
 await wait(settleMs);
+if (values.traffic !== undefined) {
+  await measureBeside({
+    ...{ children, port, rounds, only: values.only?.split(','), rate: Number(values.traffic) },
+    ...{ directory: home, seconds: Number(values.seconds), models: modelsWritten.map(({ id }) => id) },
+    keys: Array.from({ length: keysInFile }, (_, index) => keySecret('file', index)),
+    ask: visit,
+    readHeld: readProbe,
+    mainThreadMs,
+    waitedMs: () => readWaitedMs(child.pid),
+  });
+  await child.stop();
+  process.exit(0);
+}
 
 const requestId = (await ask('GET', '/api/ledger?limit=1')).json?.items[0]?.id;
 const samples: Readonly<Record<string, string>> = {
@@ -273,6 +293,7 @@ async function fillStore(): Promise<string> {
       } as const;
       ({ id: last } = await store.keys.create({ ...terms, caps, digest: digestOf(secret), hint: secret.slice(0, 8) }));
     }
+    if (isBeside) await fillLedger(store, { ...sizes, projects: projects.length });
     if (values.stored) {
       for (const one of upstreamsWritten) await store.resources.put('upstream', one.id, one, { actor: 'bench' });
       for (const one of modelsWritten) await store.resources.put('model', one.id, one, { actor: 'bench' });
@@ -294,7 +315,7 @@ async function callEveryModel(): Promise<void> {
           agent,
           host: '127.0.0.1',
           method: 'POST',
-          path: '/v1/embeddings',
+          path: isBeside ? '/v1/rerank' : '/v1/embeddings',
           headers: {
             'Content-Type': 'application/json',
             Authorization: `Bearer ${keySecret('file', index % keysInFile)}`,
@@ -306,7 +327,8 @@ async function callEveryModel(): Promise<void> {
         },
       );
       outgoing.once('error', reject);
-      outgoing.end(JSON.stringify({ model: modelsWritten[index]?.id, input: 'a text' }));
+      const asked = isBeside ? { query: 'a text', documents: ['a text'] } : { input: 'a text' };
+      outgoing.end(JSON.stringify({ model: modelsWritten[index]?.id, ...asked }));
     });
   // A machine that is busy with other things makes the gateway shed load for a moment.
   const insist = async (index: number): Promise<void> => {
@@ -321,6 +343,18 @@ async function callEveryModel(): Promise<void> {
     await Promise.all(Array.from({ length: Math.min(8, sizes.models - from) }, (_, index) => insist(from + index)));
   }
   agent.destroy();
+}
+
+/** Asks as a page does, and drops the answer. */
+async function visit(path: string, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    const headers = { Authorization: `Bearer ${adminToken}` };
+    const answer = await fetch(new URL(path, adminUrl), { headers, ...(signal !== undefined && { signal }) });
+    if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
+    for await (const _ of answer.body ?? []);
+  } catch (thrown) {
+    if (signal?.aborted !== true) throw thrown;
+  }
 }
 
 /** A stream that has no end is left after `leaveAfterMs`. */

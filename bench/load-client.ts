@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import type { LoadResult, LoadTask } from './load.ts';
+import type { LoadTask, OwnResult } from './load.ts';
 
 /** How long after the last second answers may still arrive. */
 const graceMs = 5_000;
@@ -191,13 +191,14 @@ function finish(): void {
   errors.unsent = due.length;
   latenciesUs.sort((a, b) => a - b);
   const at = (share: number): number => latenciesUs[Math.floor(latenciesUs.length * share)] ?? 0;
-  const result: LoadResult = {
+  const result: OwnResult = {
     requests: latenciesUs.length,
     seconds: (lastAnswerMs - startMs) / 1_000,
     bytes: receivedBytes,
     p50Us: at(0.5),
     p99Us: at(0.99),
     p999Us: at(0.999),
+    longestUs: latenciesUs.at(-1) ?? 0,
     errors,
   };
   // Synchronous on a pipe, so that nothing is lost by leaving at once.

@@ -27,6 +27,11 @@ export interface LoadResult {
   readonly errors: Readonly<Record<string, number>>;
 }
 
+/** Of our own client. */
+export interface OwnResult extends LoadResult {
+  readonly longestUs: number;
+}
+
 export type LoadTool = 'wrk' | 'own client';
 
 const wrk = findProgram('wrk');

@@ -44,6 +44,12 @@ export function readThreads(pid: number): ThreadTime[] {
     .map(parseStat);
 }
 
+/** How long the main thread could have run and had no core: the work of others. */
+export function readWaitedMs(pid: number): number {
+  const [, waitedNs = 0] = (readProc(pid, `task/${pid}/schedstat`) ?? '').split(' ').map(Number);
+  return waitedNs / 1e6;
+}
+
 export function readRssBytes(pid: number): number | undefined {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(pid, 'status') ?? '')?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
