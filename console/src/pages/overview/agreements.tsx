@@ -2,16 +2,16 @@
 
 import { Badge, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import type { Health } from '../../../../src/admin/contract.ts';
+import type { Now } from '../../../../src/admin/contract.ts';
 import { Remark } from '../../parts/layout/text.tsx';
 import { formatCount } from '../../parts/words/format.ts';
-import { useHealth } from './overview-data.ts';
+import { useNow } from './overview-data.ts';
 
-type Agreement = Health['agreements'][number];
+type Agreement = Now['agreements'][number];
 
 /** Renders nothing if no model has a shadow or canaries. */
 export function Agreements() {
-  const { data } = useHealth();
+  const { data } = useNow();
   const { agreements = [] } = data ?? {};
   if (agreements.length === 0) return null;
   return (

@@ -5,7 +5,6 @@ import type { FirstSteps } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 
 const nowMs = 5_000;
-const healthMs = 5_000;
 const noticesMs = 10_000;
 
 export function useNow() {
@@ -13,14 +12,6 @@ export function useNow() {
     queryKey: ['now'],
     queryFn: ({ signal }) => ask('GET /api/now', { signal }),
     refetchInterval: nowMs,
-  });
-}
-
-export function useHealth() {
-  return useQuery({
-    queryKey: ['health'],
-    queryFn: ({ signal }) => ask('GET /api/health', { signal }),
-    refetchInterval: healthMs,
   });
 }
 
@@ -36,7 +27,7 @@ export function useFirstSteps() {
   return useQuery({
     queryKey: ['first-steps'],
     queryFn: ({ signal }) => ask('GET /api/first-steps', { signal }),
-    refetchInterval: ({ state }) => (isNew(state.data) ? healthMs : false),
+    refetchInterval: ({ state }) => (isNew(state.data) ? nowMs : false),
   });
 }
 

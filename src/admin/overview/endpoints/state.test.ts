@@ -51,6 +51,7 @@ describe('the state of the gateway', () => {
     assert.ok(Math.abs(first.value - 0.8) < 1e-9);
     assert.partialDeepStrictEqual(second, { with: 'up: m-1', kind: 'canary', value: 0.3, hasChanged: true });
     assert.deepEqual(others, []);
+    assert.deepEqual((await ask('GET', '/api/now')).json.agreements, json.agreements);
   });
 
   test('health lists every target once, with the worst state of any node, else unknown', async (t) => {

@@ -9,6 +9,7 @@ import { recordOf } from '../../../lib/record-of.ts';
 import { alert } from '../../alerts/contract/alerts.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { checkSpan, fromTime, toTimeOf } from '../../ledger/contract/ledger.ts';
+import { agreement } from '../../overview/contract/state.ts';
 import { dollars, instant, pageQuery, reportedStates } from '../../shapes/common.ts';
 
 const seriesEndpoint = endpointsOf('Series');
@@ -275,6 +276,7 @@ export const now = z.object({
   upstreamCount: z.number(),
   budgets: z.array(nearBudget).describe('At least 80 % spent, highest first, 20 at most.'),
   alerts: z.array(alert).describe('Open alerts.'),
+  agreements: z.array(agreement).describe('Of models with a shadow or canaries, over all nodes.'),
 });
 
 export const getNow = seriesEndpoint('GET /api/now', 'viewer', {

@@ -19,10 +19,12 @@ import { inSlices } from '../../../lib/time-slices.ts';
 import { readOpenAlerts } from '../../alerts/endpoints/alerts.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Given, implement } from '../../implement.ts';
+import { toAgreements } from '../../overview/node-reports.ts';
 import { budgetShare, readSpentBudgets, type SpentBudget } from '../../overview/notices.ts';
 import { lookAtField } from '../../problem.ts';
 import { createRecently } from '../../recently.ts';
 import { toInstant } from '../../shapes/common.ts';
+import { readTargetReports } from '../../target-index.ts';
 import type { series, seriesQuery } from '../contract/series.ts';
 import * as contract from '../contract/series.ts';
 import { pointCounts, pointPercentiles } from '../contract/series.ts';
@@ -178,15 +180,16 @@ const recently = createRecently(3_000);
 export const getNow = implement(contract.getNow, ({ context }) => recently(context, 'now', () => readNow(context)));
 
 async function readNow(context: AdminContext) {
-  const { series, store, clock } = context;
+  const { series, store, clock, configuration } = context;
   const atMs = clock.nowMs();
   const midnight = Math.floor(atMs / dayMs) * dayMs;
-  const [recent, states, budgets, [today], open] = await Promise.all([
+  const [recent, states, budgets, [today], open, reports] = await Promise.all([
     series.read({ ...wholeStretch, fromMs: atMs - windowMs, toMs: atMs }),
     readStates(context),
     readSpentBudgets(context),
     store.ledger.usage({ fromMs: midnight }, []),
     readOpenAlerts(context),
+    readTargetReports(context),
   ]);
   const { figures } = recent.total;
   const judged = figures.succeeded + figures.failed;
@@ -211,6 +214,7 @@ async function readNow(context: AdminContext) {
       .slice(0, most.budgets)
       .map(toNearBudget),
     alerts: open,
+    agreements: toAgreements(configuration.snapshot(), reports.spoken),
   };
 }
 
