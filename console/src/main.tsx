@@ -42,6 +42,8 @@ const theme = createTheme({
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } } },
+    // What is beside the edge is seen to be there.
+    ScrollArea: { defaultProps: { type: 'auto', offsetScrollbars: 'present' } },
     PasswordInput: { defaultProps: { visibilityToggleButtonProps: toggle } },
   },
 });

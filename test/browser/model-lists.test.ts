@@ -139,3 +139,25 @@ testInBrowser('lists have a line for each row at 1440, sort on the server, and s
   assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0);
   assert.equal((await ask('GET', '/api/models?sort=requests&limit=1')).items[0].traffic.requests, 2);
 });
+
+testInBrowser('models are narrowed to any of two hundred upstreams and more', async (t) => {
+  const ids = Array.from({ length: 203 }, (_, at) => `up-${String(at).padStart(3, '0')}`);
+  const { signIn } = await openConsole(t, {
+    looks: false,
+    config: {
+      upstreams: ids.map((id) => ({
+        id,
+        family: 'openai',
+        base_url: 'http://127.0.0.1:9/v1',
+        api_key: 'sk-0123456789',
+      })),
+      models: ids.map((id) => ({ id: `model-of-${id}`, operations: ['embeddings'], targets: [{ upstream: id }] })),
+    },
+  });
+  const { page, open } = await signIn('viewer');
+  await open('/models');
+  await page.getByLabel('Upstream').first().fill('up-202');
+  await page.getByRole('option', { name: 'up-202' }).click();
+  await page.getByRole('link', { name: 'model-of-up-202' }).waitFor();
+  await page.getByText('1 model', { exact: true }).waitFor();
+});

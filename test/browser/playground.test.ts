@@ -99,6 +99,11 @@ testInBrowser('texts are compared in a heat map and on a plane, also as base64 a
   await page.getByRole('img', { name: /on a plane/ }).waitFor();
   await visitor.checkAccessibility();
   await shoot(visitor, page, 'playground-embeddings');
+  await page.getByRole('button', { name: 'History of this tab' }).click();
+  const widthOf = async (one: Locator) => (await one.boundingBox())?.width ?? assert.fail('it is not there');
+  const runs = page.getByRole('menu');
+  assert.ok((await widthOf(runs.getByText(/^The cat sleeps/))) < (await widthOf(runs)), 'a run is wider than its menu');
+  await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: /^Options/ }).click();
   await choose(page, 'encoding_format', 'base64: fewer bytes');

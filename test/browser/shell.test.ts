@@ -301,6 +301,20 @@ testInBrowser('a gateway that is away is said to be, until it is back', async (t
   await page.getByText(/cannot be reached/).waitFor({ state: 'hidden' });
 });
 
+testInBrowser('a page first opened while the gateway is away waits for it, and blames no upgrade', async (t) => {
+  const rig = await openConsole(t, { looks: false });
+  const visitor = await rig.signIn('owner');
+  const { page, context } = visitor;
+  visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch|dynamically imported module/);
+  await visitor.open('/models');
+  await context.setOffline(true);
+  await page.getByRole('link', { name: 'Alerts' }).click();
+  await page.getByRole('heading', { name: 'This page is not loaded yet' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Reload' }).count(), 0);
+  await context.setOffline(false);
+  await heading(page, 'Alerts').waitFor();
+});
+
 testInBrowser('back online, a page reads again what failed meanwhile', async (t) => {
   const rig = await openConsole(t, { looks: false });
   const visitor = await rig.signIn('owner');

@@ -65,10 +65,13 @@ testInBrowser('the first of the ranked documents stand beside the button that ra
   await page.setViewportSize({ width: 1440, height: 900 });
   await editor.open('/playground?route=rerank');
   const button = page.getByRole('button', { name: 'Rerank', exact: true });
+  const yet = page.getByText('Documents as they will be sent; nothing is ranked yet');
+  await yet.waitFor();
   await button.scrollIntoViewIfNeeded();
   await button.click();
   const first = page.getByRole('list', { name: 'Documents, the best first' }).getByRole('listitem').first();
   await first.waitFor();
+  assert.equal(await yet.count(), 0);
   for (const one of [first, button]) {
     const box = (await one.boundingBox()) ?? assert.fail('it is not there');
     assert.ok(box.y >= 0 && box.y + box.height <= 900, `${box.y} to ${box.y + box.height}`);

@@ -4,8 +4,7 @@ import { Anchor, Button, Modal, Select, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { PickModels } from '../../parts/models/pick-models.tsx';
-import { useUpstreams } from './model-data.ts';
+import { PickModels, useUpstreams } from '../../parts/models/pick-models.tsx';
 
 interface AddModelsProps {
   readonly opened: boolean;

@@ -1,13 +1,12 @@
 /** Filters of the model list, kept in the URL so that a view can be shared. */
 
 import { Button, Group } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { managers, operations } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../../parts/api/asking.ts';
-import { ask } from '../../parts/api/client.ts';
 import { trafficSorts } from '../../parts/explorer/traffic.ts';
 import { FilterSelect, SearchField, useAddress, useOrder } from '../../parts/layout/filters.tsx';
+import { useUpstreams } from '../../parts/models/pick-models.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 
 const visibilities = [
@@ -22,7 +21,9 @@ const managerChoices = [
 
 export function FilterBar({ state: { filters, isFiltered, set, clear } }: { readonly state: FilterState }) {
   const propsOf = (name: FilterName) => ({ value: filters[name], onChange: (value: string) => set(name, value) });
-  const upstreams = useUpstreamNames();
+  const { data: upstreams = [] } = useUpstreams();
+  // Only those that serve a model.
+  const names = upstreams.flatMap(({ id, models }) => (models.length > 0 ? id : [])).toSorted();
   return (
     <Group role="search" mb="md" gap="xs" align="flex-end">
       <SearchField
@@ -32,7 +33,7 @@ export function FilterBar({ state: { filters, isFiltered, set, clear } }: { read
         {...propsOf('q')}
       />
       <FilterSelect label="Operation" any="Any operation" data={operationChoices} w={160} {...propsOf('operation')} />
-      <FilterSelect label="Upstream" any="Any upstream" data={upstreams} w={160} searchable {...propsOf('upstream')} />
+      <FilterSelect label="Upstream" any="Any upstream" data={names} w={160} searchable {...propsOf('upstream')} />
       <FilterSelect label="Visibility" any="Visible or not" data={visibilities} w={150} {...propsOf('visible')} />
       <FilterSelect
         label="Managed by"
@@ -48,17 +49,6 @@ export function FilterBar({ state: { filters, isFiltered, set, clear } }: { read
       )}
     </Group>
   );
-}
-
-/** Only upstreams that serve a model. */
-function useUpstreamNames(): string[] {
-  const { data } = useQuery({
-    queryKey: ['models', 'upstream names'],
-    queryFn: ({ signal }) => ask('GET /api/models', { query: { limit: 200 }, signal }),
-    staleTime: 60_000,
-  });
-  const names = data?.items.flatMap(({ targets }) => targets.map(({ upstream }) => upstream)) ?? [];
-  return [...new Set(names)].toSorted();
 }
 
 const filterNames = ['q', 'operation', 'upstream', 'visible', 'managedBy'] as const;

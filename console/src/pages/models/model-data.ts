@@ -100,11 +100,3 @@ function withVisible(pages: Pages | undefined, id: string, visible: boolean): Pa
   const change = <T extends Model>(model: T): T => (model.id === id ? { ...model, visible } : model);
   return { ...pages, pages: pages.pages.map((page) => ({ ...page, items: page.items.map(change) })) };
 }
-
-/** The upstreams that can serve models, and the models each of them lists. */
-export function useUpstreams() {
-  return useQuery({
-    queryKey: ['upstreams', 'names'],
-    queryFn: async ({ signal }) => (await ask('GET /api/upstreams', { query: { limit: 200 }, signal })).items,
-  });
-}

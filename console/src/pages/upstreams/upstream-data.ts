@@ -2,7 +2,7 @@
 
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query';
 import type { UpstreamDetail, UpstreamPage, UpstreamTest, Written } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
+import { ask, askVersioned, readAll, type Versioned } from '../../parts/api/client.ts';
 import { trafficSorts } from '../../parts/explorer/traffic.ts';
 import type { Document } from '../../parts/forms/documents.ts';
 
@@ -25,21 +25,11 @@ interface Order {
 export function useUpstreams(order?: Order) {
   return useQuery({
     queryKey: ['upstreams', 'list', order],
-    queryFn: ({ signal }) => readAll(order, signal),
+    queryFn: ({ signal }) =>
+      readAll((before) => ask('GET /api/upstreams', { query: { limit: pageSize, before, ...order }, signal })),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.some(({ inForce }) => !inForce) === true ? settlingMs : stateEveryMs),
   });
-}
-
-async function readAll(order: Order | undefined, signal: AbortSignal): Promise<ListedUpstream[]> {
-  const found: ListedUpstream[] = [];
-  let before: string | undefined;
-  for (;;) {
-    const { items, next } = await ask('GET /api/upstreams', { query: { limit: pageSize, before, ...order }, signal });
-    found.push(...items);
-    if (next === null) return found;
-    before = next;
-  }
 }
 
 export function useUpstream(id: string) {

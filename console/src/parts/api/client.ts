@@ -177,3 +177,19 @@ async function toError(response: Response): Promise<ApiError> {
     return new ApiError(`The gateway answered ${response.status}.`, response.status, 'internal_error');
   return new ApiError(problem.detail, problem.status, problem.code, problem.fields);
 }
+
+interface ListPage<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+/** All items of a list, page by page. */
+export async function readAll<T>(readPage: (before: string | undefined) => Promise<ListPage<T>>): Promise<T[]> {
+  const found: T[] = [];
+  for (let before: string | undefined; ; ) {
+    const { items, next } = await readPage(before);
+    found.push(...items);
+    if (next === null) return found;
+    before = next;
+  }
+}

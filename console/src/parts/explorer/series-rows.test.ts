@@ -42,7 +42,7 @@ test('a comparison without data says so', () => {
   assert.equal(changeWords(5, 0), 'none before');
   assert.equal(changeWords(100, 100), 'as before');
   assert.match(changeWords(150, 100), /^\+50\s?%$/);
-  assert.equal(changeWords(34_900, 100), '349 times as before');
+  assert.equal(changeWords(34_900, 100), '349 × before');
 });
 
 test('each line has a colour and value names, and the remaining ones are grouped as others', () => {

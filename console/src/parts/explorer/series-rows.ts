@@ -117,7 +117,7 @@ export function changeWords(now: number, before: number | undefined): string {
   if (before === 0) return now === 0 ? 'none before either' : 'none before';
   const share = now / before - 1;
   if (Math.abs(share) < 0.005) return 'as before';
-  if (share >= manyTimes) return `${formatCompact(now / before)} times as before`;
+  if (share >= manyTimes) return `${formatCompact(now / before)} × before`;
   return `${changes.format(share * 100)}\u00a0%`;
 }
 

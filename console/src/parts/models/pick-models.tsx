@@ -16,7 +16,7 @@ import {
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Operation, UpstreamModels, Written } from '../../../../src/admin/contract.ts';
-import { ApiError, ask } from '../api/client.ts';
+import { ApiError, ask, readAll } from '../api/client.ts';
 import { notifyDone } from '../dialogs/undo.tsx';
 import type { Document } from '../forms/documents.ts';
 import { toWords } from '../forms/use-api-form.ts';
@@ -335,4 +335,12 @@ function Choices({ items, chosen, onChoose }: ChoicesProps) {
       </ScrollArea.Autosize>
     </Stack>
   );
+}
+
+/** The upstreams that can serve models, and the models each of them lists. */
+export function useUpstreams() {
+  return useQuery({
+    queryKey: ['upstreams', 'names'],
+    queryFn: ({ signal }) => readAll((before) => ask('GET /api/upstreams', { query: { limit: 200, before }, signal })),
+  });
 }

@@ -53,6 +53,13 @@ function Outdated() {
     if (wasAway.current && !isAway) reload();
     wasAway.current = isAway;
   }, [isAway]);
+  if (isAway) {
+    return (
+      <Empty icon="clock" title="This page is not loaded yet">
+        The gateway cannot be reached. The page is loaded as soon as it is back.
+      </Empty>
+    );
+  }
   return (
     <Empty
       icon="refresh"

@@ -84,6 +84,7 @@ export function RankedList({ ranking, query, label, compact = false, active, onA
   useMoves(list, shown.map(({ index }) => index).join(' '));
   return (
     <>
+      {!ranking.isRanked && <Remark mb={6}>{label}; nothing is ranked yet</Remark>}
       <ol ref={list} className="rank-list" data-compact={compact || undefined} aria-label={label}>
         {shown.map((document, rank) => (
           <li
@@ -164,7 +165,7 @@ const Score = ({
   readonly document: RankedDocument;
   readonly isRanked: boolean;
 }) => (
-  <div className="rank-score">
+  <div className="rank-score" style={isRanked ? undefined : { visibility: 'hidden' }}>
     <span className="rank-track" aria-hidden="true">
       <span className="rank-bar" style={{ transform: `scaleX(${Math.max(0, Math.min(1, share))})` }} />
     </span>
