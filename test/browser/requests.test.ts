@@ -383,7 +383,10 @@ testInBrowser('changes show before and after; only admins see them', async (t) =
   await store.close();
   const visitor = await rig.signIn('admin');
   const { page } = visitor;
+  const { id } = await rig.ask('POST', '/api/keys', { name: 'Nightly import' });
   await visitor.open('/audit');
+  await page.getByRole('button', { name: /key create Nightly import/ }).waitFor();
+  assert.equal(await page.getByText(id).count(), 0);
   await page.getByRole('button', { name: /model put bge-m3/ }).click();
   const row = page.getByRole('row', { name: /targets\[0\]\.upstream/ });
   await row.waitFor();

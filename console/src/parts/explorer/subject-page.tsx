@@ -232,21 +232,21 @@ interface RestoreProps {
   onRestore(document: Document, entry: string): Promise<unknown>;
 }
 
-function Restore({ entry: { id, before, subject }, onRestore }: RestoreProps) {
+function Restore({ entry: { id, before, name, subject }, onRestore }: RestoreProps) {
   const confirm = useConfirm();
   const queries = useQueryClient();
   const mayRestore = useMay('admin');
   if (!isMapping(before) || !mayRestore) return null;
   async function restore(): Promise<void> {
     const yes = await confirm({
-      title: `Restore ${subject}?`,
+      title: `Restore ${name ?? subject}?`,
       body: 'It is put in force as it was before this change. Secrets stay as they are now.',
       confirm: 'Restore',
     });
     if (!yes || !isMapping(before)) return;
     try {
       await onRestore({ ...before }, id);
-      notifyDone(`${subject} is as it was before that change.`);
+      notifyDone(`${name ?? subject} is as it was before that change.`);
     } catch (error) {
       notifyFailed(error);
     }

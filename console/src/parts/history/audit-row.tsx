@@ -29,9 +29,13 @@ export function AuditRow({ entry, action }: AuditRowProps) {
             </span>
             <Text size="sm" className="any-wrap">
               <strong>{entry.actor}</strong>: {toWords(entry.action)}{' '}
-              <Text span inherit ff="monospace" fz="xs">
-                {entry.subject}
-              </Text>
+              {entry.name === null ? (
+                <Text span inherit ff="monospace" fz="xs">
+                  {entry.subject}
+                </Text>
+              ) : (
+                <span title={entry.subject}>{entry.name}</span>
+              )}
             </Text>
           </Group>
           <Remark component="span" className="numeric">
