@@ -165,6 +165,8 @@ const queries: Readonly<Record<string, readonly string[]>> = {
     '?limit=50&q=model-0499',
     '?limit=200&upstream=upstream-7',
     '?limit=200&before=model-04700',
+    '?limit=200&sort=name',
+    '?limit=200&sort=p95',
   ],
   '/api/upstreams': ['?limit=200', '?limit=50&q=499'],
   '/api/keys': ['?limit=200', '?limit=50&q=key-9'],
