@@ -95,7 +95,13 @@ const Cards = ({ keys, trends }: KeyListProps) => (
 
 const Name = ({ item, isShort = false }: { readonly item: Key; readonly isShort?: boolean }) => (
   <UnstyledButton {...listItem} component={Link} href={pageOf({ kind: 'key', id: item.id })} className="row-name">
-    <Text fw={600} size="sm" className={isShort ? 'one-line cut-name' : 'breaks'} title={nameOf(item)}>
+    <Text
+      fw={600}
+      size="sm"
+      c="var(--mantine-color-anchor)"
+      className={isShort ? 'one-line cut-name' : 'breaks'}
+      title={nameOf(item)}
+    >
       {nameOf(item)}
     </Text>
     <Remark className={isShort ? 'one-line cut-name' : 'breaks'}>

@@ -18,7 +18,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Upstream } from '../../../../src/admin/contract.ts';
 import { Sparkline } from '../../parts/charts/sparkline.tsx';
-import { trafficCells, trafficColumns } from '../../parts/explorer/traffic.ts';
+import { trafficCells, trafficColumns, trafficWords } from '../../parts/explorer/traffic.ts';
 import { useOrder } from '../../parts/layout/filters.tsx';
 import { Empty, Failed } from '../../parts/layout/state.tsx';
 import { DataTable } from '../../parts/layout/table.tsx';
@@ -134,7 +134,7 @@ const longer = (points: readonly (number | null)[] = [], latencyMs: number): rea
   [...points, latencyMs > 0 ? latencyMs : null].slice(-mostPoints);
 
 interface UpstreamCardProps {
-  readonly upstream: Upstream;
+  readonly upstream: ListedUpstream;
   readonly latencies: readonly (number | null)[];
 }
 
@@ -229,6 +229,7 @@ function UpstreamCard({ upstream, latencies }: UpstreamCardProps) {
         {address ?? 'Answers inside the gateway'}
       </Muted>
       <UnderWay upstream={upstream} />
+      <Text size="sm">Last 24 h: {trafficWords(upstream.traffic)}</Text>
       <Group justify="space-between" wrap="nowrap" gap="xs">
         <Text size="sm">{models.length === 1 ? '1 model' : `${models.length} models`}</Text>
         <Latency ms={upstream.latencyMs} history={latencies} />
