@@ -33,6 +33,17 @@ test('the usage event is left out even if the stream ends before its empty line'
   }
 });
 
+test('an answer that is no readable stream of events passes unchanged', () => {
+  for (const head of [
+    { status: 400 },
+    { headers: ['Content-Type', 'application/json'] },
+    { headers: ['Content-Type', 'text/event-stream', 'Content-Encoding', 'gzip'] },
+  ]) {
+    const source = Object.assign(new Source(), head);
+    assert.equal(withoutUsageEvent(source), source, JSON.stringify(head));
+  }
+});
+
 test('an unfinished event without usage is passed on as the upstream sent it', () => {
   const { source, answer, client } = open();
   source.send(text, 'data: {"choices":[{"text":"b"}]');

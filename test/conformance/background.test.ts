@@ -93,6 +93,18 @@ test('a cancelled background response is billed by known usage, a failed one is 
   await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'error' && row.costNanos === 0));
 });
 
+test('a background response without usage is billed by an estimate of its text', async (t) => {
+  const { rig, up, service, make } = await startStoredObjectsSetup(t);
+  const content = [{ type: 'output_text', text: 'word '.repeat(8), annotations: [] }];
+  up.respondWith((request, reply) =>
+    request.method === 'GET'
+      ? reply.json(200, { status: 'completed', output: [{ type: 'message', content }], filler: ' '.repeat(1_000) })
+      : service.handler(request, reply),
+  );
+  await make('one', inBackground);
+  await until(async () => (await rowsOf(rig)).some((row) => row.isEstimated && row.billedOutputTokens === 10));
+});
+
 test('a background response cannot be deleted while running, and is billed if deleted right after', async (t) => {
   const { rig, service, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', inBackground);

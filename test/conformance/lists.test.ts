@@ -118,15 +118,23 @@ test("the operator's default top_n applies across all parts", async (t) => {
   }
 });
 
-test('usage missing from one part makes no sum', async (t) => {
-  const silent: Handler = (request, reply) =>
-    inputsOf(request).includes('dddd')
-      ? reply.bytes(200, json, embeddingsOf(inputsOf(request)).replace(/, "usage".*\}\}$/, '}'))
-      : embeds(request, reply);
-  const setup = await startSeveral(t, [silent], { model: embedding, target: [{ max_items: 3 }] });
-  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: texts });
-  assert.equal(answer.body.toString(), embeddingsOf(texts).replace(/, "usage".*\}\}$/, '}'));
-});
+for (const [what, missing, counts, billed] of [
+  ['usage', /, "usage".*\}(?=\}$)/, null, [19, true]],
+  ['a count', /"prompt_tokens": \d+, /, [null, 28], [28, false]],
+] as const) {
+  test(`${what} missing from one part makes no sum`, async (t) => {
+    const silent: Handler = (request, reply) =>
+      inputsOf(request).includes('dddd')
+        ? reply.bytes(200, json, embeddingsOf(inputsOf(request)).replace(missing, ''))
+        : embeds(request, reply);
+    const setup = await startSeveral(t, [silent], { model: embedding, target: [{ max_items: 3 }] });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: texts });
+    assert.equal(answer.body.toString(), embeddingsOf(texts).replace(missing, ''));
+    const { usage, bill } = await setup.rig.exchange();
+    assert.deepEqual(usage && [usage.promptTokens, usage.totalTokens], counts);
+    assert.deepEqual([bill?.inputTokens, bill?.isEstimated], billed);
+  });
+}
 
 test('only a failed part is retried elsewhere', async (t) => {
   const half: Handler = (request, reply) =>

@@ -180,6 +180,20 @@ test('reads the last usage of a stream', async () => {
   }
 });
 
+test('reads the last of each count of a stream of chunks, also of a last line that is not ended', async () => {
+  const chunk = (usageMetadata: object) => event({ candidates: [], usageMetadata });
+  const chunks = [
+    chunk({ promptTokenCount: 4, candidatesTokenCount: 1, totalTokenCount: 5 }),
+    chunk({ candidatesTokenCount: 2, totalTokenCount: 6 }),
+  ].join('');
+  for (const stream of [chunks, chunks.trimEnd(), chunks.replaceAll('\n', '\r\n')]) {
+    const observer = createUsageObserver(events, undefined, undefined, { countsIn: 'chunks', counting: 'contents' });
+    observer.push(Buffer.from(stream));
+    const usage = await observer.finish();
+    assert.deepEqual([usage?.promptTokens, usage?.completionTokens, usage?.totalTokens], [4, 2, 6], stream.slice(-20));
+  }
+});
+
 test('reads nothing from a stream without usage', async () => {
   const streams = [
     `${event(words(null)).repeat(300)}data: [DONE]\n\n`,
