@@ -377,6 +377,19 @@ for (const durability of durabilities) {
   });
 }
 
+test('a record that could not be written to two segments is refused, even if further segments can be allocated', async () => {
+  const disk = createFaultyFiles();
+  const journal = await open({ files: disk.files });
+  await journal.open('a', intentLine('a'));
+  await hasSpare();
+  let writes = 0;
+  disk.judge((call) => (call === 'write' && writes++ < 20 ? 'fails' : undefined));
+  assert.equal(await outcomeOf(journal.open('b', intentLine('b'))), 'store_unavailable');
+  assert.equal(writes, 2);
+  disk.judge(undefined);
+  await journal.close();
+});
+
 test('settlements that cannot be written are rejected, and recorded as cut when the journal recovers', async () => {
   const disk = createFaultyFiles();
   const journal = await open({ files: disk.files });

@@ -253,11 +253,13 @@ test("a retry delay in the upstream's body becomes a Retry-After header", async 
 
 test('a retry delay in the body causes a cooldown as well, and an unreadable body is an ordinary error', async (t) => {
   const info =
-    '{"error":{"code":429,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"30s"}]}}';
+    '{"error":{"code":429,"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"20s"}]}}';
   const { embed, upstream } = await startTranslated(t, saying(429, info), { family: 'gemini' });
   assert.equal((await embed(question)).status, 429);
   const refused = await embed(question);
   assertError(refused, 'rate_limit_exceeded', { message: /too many calls and asked for a pause/ });
+  const retryAfterS = Number(refused.header('retry-after'));
+  assert.ok(retryAfterS > 0 && retryAfterS <= 20, `${retryAfterS} s`);
   assert.equal(upstream.requests.length, 1);
   for (const script of [saying(429, 'x'.repeat(400 * 1024)), saying(429, 'gz', [['content-encoding', 'gzip']])]) {
     const other = await startTranslated(t, script, { family: 'gemini' });
