@@ -264,6 +264,8 @@ test('bills audio, image and one-hour cache tokens at their own price, or at the
   assert.equal(costs(parted), 40 * 1 + 10 * 2 + 10 * 3 + 20 * 5 + 15 * 7 + 5 * 11 + 40 * 13 + 8 * 17 + 2 * 19);
   assert.equal(costs({ ...nothing, input: million, output: 13 * million }), 100 + 50 * 13);
   assert.equal(costs({ ...nothing, input: million, cacheWrite: 3 * million }), 70 + 30 * 3);
+  const unsplit = billOf({ operation: 'chat', price: parted, usage: { ...usage, units: undefined } });
+  assert.equal(unsplit?.costNanos, 60 * 1 + 10 * 2 + 30 * 3 + 50 * 13);
 });
 
 test('bills all counted tokens as audio when the upstream does not tell text and audio apart', () => {

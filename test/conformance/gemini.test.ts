@@ -202,9 +202,13 @@ test("errors have Google's shape, the gateway's own and the upstream's", async (
       details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '11.2s' }],
     },
   };
-  const { rig, up } = await startSetup(t, (_request, reply) => reply.json(429, limited));
+  const type = 'application/json; charset=UTF-8';
+  const { rig, up } = await startSetup(t, (_request, reply) =>
+    reply.bytes(429, [['content-type', type]], JSON.stringify(limited)),
+  );
   const passed = await rig.post(at('generateContent'), { contents });
   assert.deepEqual([passed.status, passed.body.toString()], [429, JSON.stringify(limited)]);
+  assert.equal(passed.header('content-type'), type);
   assert.equal(passed.header('retry-after'), '12');
   for (const [path, headers, status, word, reason] of [
     [at('generateContent', 'nobody'), [['x-goog-api-key', testKey]], 404, 'NOT_FOUND', 'MODEL_NOT_FOUND'],
@@ -220,12 +224,15 @@ test("errors have Google's shape, the gateway's own and the upstream's", async (
     assert.deepEqual([refused.status, code, said, details[0].reason], [status, status, word, reason]);
   }
   up.respondWith((_request, reply) =>
-    reply.json(403, {
-      error: { code: 403, message: 'The API has not been used in project 123', status: 'PERMISSION_DENIED' },
-    }),
+    reply.bytes(
+      403,
+      [['content-type', 'text/plain']],
+      '{"error":{"code":403,"message":"The API has not been used in project 123","status":"PERMISSION_DENIED"}}',
+    ),
   );
   const withheld = await rig.post(at('generateContent', 'same'), { contents });
   assert.deepEqual([withheld.status, errorIn(withheld).status], [403, 'PERMISSION_DENIED']);
+  assert.equal(withheld.header('content-type'), 'application/json');
   assert.doesNotMatch(withheld.body.toString(), /123/);
 });
 
