@@ -18,6 +18,7 @@ import { toUpstream, type UpstreamParts } from '../../../test/support/upstreams/
 import { defineFamily } from '../../core/family.ts';
 import openai from '../../families/openai.ts';
 import { createAddressRule } from '../../lib/addresses/address-rule.ts';
+import type { ProxyRule } from '../connections/proxy-rule.ts';
 import { createProbe } from './probe.ts';
 
 const secret = 'sk-test-0123456789';
@@ -47,12 +48,13 @@ const json =
 
 const models = json(200, { data: [{ id: 'a' }, { id: 'b' }] });
 
-function probe(lookup?: LookupFunction, patienceMs?: number) {
+function probe(lookup?: LookupFunction, patienceMs?: number, proxyFor?: ProxyRule) {
   const signing = { nowMs: () => 0, post: () => Promise.reject(new Error('no tokens here')) };
   return createProbe({
     signing,
     installation: 'installation',
     lookup,
+    proxyFor,
     ...(patienceMs !== undefined && { patienceMs }),
   });
 }
@@ -76,6 +78,13 @@ test('reports each step of the connection, and counts the listed models', async 
     ['127.0.0.1', '127.0.0.1', 'http:// has none', '/v1/models answers 200'],
   );
   assert.deepEqual(report.credentials, [{ id: 'key', status: 200, ok: true }]);
+});
+
+test('leaves the look-up to a proxy', async () => {
+  const proxy = { secure: false, hostname: '127.0.0.1', port: 1, authorization: undefined };
+  const report = await probe(undefined, undefined, () => proxy).test(upstreamAt('http://upstream.test'), signal);
+  assert.deepEqual(states(report.steps), ['look-up skipped', 'connect failed', 'secure skipped', 'ask skipped']);
+  assert.equal(report.steps[0]?.detail, 'left to the proxy');
 });
 
 test('connects to a Unix socket, and reports what prevents it', async (t) => {

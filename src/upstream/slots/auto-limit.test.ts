@@ -122,6 +122,17 @@ test('finds the best concurrency of any batching server within 30 s', () => {
   );
 });
 
+test('the limit doubles while more calls cost nothing, and grows slowly after a refusal', () => {
+  const server = { knee: 256, callMs: 100, jitter: 0 };
+  const starting = new Simulation(new AutoLimit(1, 256), server, 512);
+  starting.run(2_000);
+  assert.ok(starting.limiter.learned >= 64, `${starting.limiter.learned}`);
+  const refused = new Simulation(new AutoLimit(1, 256), server, 512);
+  refused.limiter.refused(refused.nowMs);
+  refused.run(2_000);
+  assert.ok(refused.limiter.learned <= 16, `${refused.limiter.learned}`);
+});
+
 test('follows an optimum that moves up and down', () => {
   const server = { knee: 32, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);

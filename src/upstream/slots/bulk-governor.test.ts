@@ -47,6 +47,16 @@ test('if one bulk call is too much, bulk keeps its last slot and the target is r
   assert.deepEqual([meanBulk, promised.isMissed], [1, true]);
 });
 
+test('a latency target that was missed is met again after enough calls in time', () => {
+  const promised = new Promised();
+  for (let call = 0; call < 20; call += 1) promised.count(true, true);
+  assert.equal(promised.isMissed, true);
+  for (let call = 0; call < 20; call += 1) promised.count(false, true);
+  assert.equal(promised.isMissed, true);
+  for (let call = 0; call < 80; call += 1) promised.count(false, true);
+  assert.equal(promised.isMissed, false);
+});
+
 test('bulk is limited while interactive calls are slow, and free ten seconds after the last one', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
