@@ -61,7 +61,7 @@ testInBrowser('a model that has changed is told of, and what is remembered can b
     .waitFor();
   const sending = setInterval(() => void embed('the same'), 100);
   t.after(() => clearInterval(sending));
-  await overview.page.getByText('With newer, by the angle between vectors').waitFor();
+  await overview.page.getByText(/^Shadow newer: cosine similarity over/).waitFor();
   await overview.shoot('overview-lists');
   await overview.open('/explorer?range=5m');
   await overview.until(`(document.querySelector('.live-words')?.textContent ?? '') === 'Following'`);

@@ -110,7 +110,7 @@ function TimeChoice({ filters, onChange }: Part) {
         onChange={choose}
         allowDeselect={false}
         leftSection={<Icon name="clock" size={16} />}
-        w={220}
+        w={208}
       />
       {isOwn && (
         <>
