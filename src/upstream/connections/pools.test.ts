@@ -162,6 +162,15 @@ test('a pool reused before its retirement stays', (t) => {
   assert.equal(pools.of(toUpstream('https://a.test')), pool);
 });
 
+test('closing ends every pool, those of an older configuration too', async (t) => {
+  const pools = startPools(t);
+  const older = pools.of(toUpstream('https://a.test'));
+  pools.keep([]);
+  const current = pools.of(toUpstream('https://b.test'));
+  await pools.close();
+  assert.deepEqual([older.closed, current.closed], [true, true]);
+});
+
 test('a pool used by a request of an older configuration is not kept', (t) => {
   const pools = startPools(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -123,6 +123,21 @@ test('in any order of failures, a working endpoint is chosen if there is one, an
   );
 });
 
+test('reports an endpoint once when it enters cooldown, and once when it is back', () => {
+  const { set, changes } = setOf(['10.0.0.1', '10.0.0.2'], Math.random);
+  const [endpoint] = set.all;
+  assert.ok(endpoint !== undefined);
+  changes.length = 0;
+  for (let call = 0; call < 20; call += 1) set.broke(endpoint, endpoint.circuit.begin(0), 'gone', 0);
+  for (let nowMs = 60_000; nowMs < 70_000; nowMs += 1_000)
+    set.succeeded(endpoint, endpoint.circuit.begin(nowMs), nowMs);
+  const [cooldown, back, ...more] = changes;
+  assert.ok(cooldown?.kind === 'cooldown' && cooldown.forMs > 0);
+  assert.deepEqual([cooldown.endpoint, cooldown.why], [endpoint.name, 'gone']);
+  assert.ok(back?.kind === 'back' && back.endpoint === endpoint.name);
+  assert.deepEqual(more, []);
+});
+
 test('of few endpoints the least busy is chosen, of many one of the less busy half', () => {
   for (const [count, most] of [
     [6, 10],
