@@ -390,6 +390,71 @@ test('a record that could not be written to two segments is refused, even if fur
   await journal.close();
 });
 
+for (const durability of durabilities) {
+  test(`nobody waits longer for space than for a write: ${durability}`, async () => {
+    const answered = Promise.withResolvers<void>();
+    let created = 0;
+    const files: JournalFiles = {
+      ...systemFiles,
+      async create(path) {
+        created += 1;
+        if (created === 2) await answered.promise;
+        return systemFiles.create(path);
+      },
+    };
+    const journal = await open({ durability, waitMs: 50, segmentBytes: 8_192, files });
+    await journal.open('a', intentLine('a'));
+    const long = 'x'.repeat(9_000);
+    const refused = 'store_unavailable';
+    // An end that has no space must not stay before all others either.
+    const ended = outcomeOf(journal.settle('a', settlementLine('a', 'node-1', { label: long })));
+    const begun = outcomeOf(journal.open('b', intentLine('b')));
+    assert.deepEqual(await Promise.all([ended, begun]), [refused, refused]);
+    answered.resolve();
+    for (
+      let number = 0;
+      (await outcomeOf(journal.open(`c${number}`, intentLine(`c${number}`)))) !== true;
+      number += 1
+    ) {
+      await journal.settle(`c${number}`, settlementLine(`c${number}`)).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await journal.close();
+    const rows = outcomes((await readThrough(await read())).rows);
+    assert.deepEqual(
+      rows.filter((row) => /^[ab] /.test(row)),
+      ['a cut'],
+    );
+  });
+}
+
+test('while a write does not return, nobody waits for a segment that is prepared no more', async () => {
+  const answered = Promise.withResolvers<void>();
+  let isStalled = false;
+  const files: JournalFiles = {
+    ...systemFiles,
+    async writeLater(file, bytes, position) {
+      if (isStalled && bytes[0] !== 0) await answered.promise;
+      return systemFiles.writeLater(file, bytes, position);
+    },
+  };
+  const journal = await open({ waitMs: 50, segmentBytes: 8_192, files });
+  await journal.open('a', intentLine('a'));
+  await hasSpare();
+  isStalled = true;
+  const refused = 'store_unavailable';
+  assert.equal(await outcomeOf(journal.open('b', intentLine('b'))), refused);
+  // The other files answer, so that there is no fault any more.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const long = 'x'.repeat(9_000);
+  const ended = outcomeOf(journal.settle('a', settlementLine('a', 'node-1', { label: long })));
+  const begun = outcomeOf(journal.open('c', intentLine(long)));
+  assert.deepEqual(await Promise.all([ended, begun]), [refused, refused]);
+  isStalled = false;
+  answered.resolve();
+  await journal.close();
+});
+
 test('settlements that cannot be written are rejected, and recorded as cut when the journal recovers', async () => {
   const disk = createFaultyFiles();
   const journal = await open({ files: disk.files });

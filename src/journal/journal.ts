@@ -117,6 +117,7 @@ class FileJournal implements Journal {
   #isBusy = false;
   /** A write has taken too long, and goes on. */
   #isStalled = false;
+  #waitTimer: NodeJS.Timeout | undefined = undefined;
   #isStarted = false;
   #isClosing = false;
   #isClosed = false;
@@ -249,6 +250,25 @@ class FileJournal implements Journal {
     if (this.#isBusy || this.#isStalled) return;
     if (job !== undefined && this.#held === undefined && this.#hasMore()) this.#schedule();
     void this.#supply.grow(this.#waitingBytes(), this.#reserve.bytes);
+    this.#limitWait();
+  }
+
+  /** For space, which threads prepare. */
+  #limitWait(): void {
+    const waitMs = this.#waitMs;
+    const waiting = this.#waiting();
+    if (waitMs === undefined || waiting === undefined || this.#waitTimer !== undefined) return;
+    this.#waitTimer = setTimeout(() => {
+      this.#waitTimer = undefined;
+      if (this.#isBusy || this.#isStalled) return;
+      if (this.#waiting() === waiting) this.#supply.giveUpWaiting(noAnswerIn(waitMs));
+      this.#flush();
+    }, waitMs);
+    this.#waitTimer.unref();
+  }
+
+  #waiting(): Job | Part | undefined {
+    return this.#held ?? this.#beginnings ?? this.#ends;
   }
 
   #hasMore(): boolean {
@@ -273,6 +293,7 @@ class FileJournal implements Journal {
   #gather(): Job | undefined {
     const ends = this.#ends;
     const beginnings = this.#beginnings;
+    const isRefusing = this.#isStalled || this.#supply.fault !== undefined;
     if (beginnings !== undefined) {
       if (
         this.#supply.hasSpace(sizeOf(ends) + sizeOf(beginnings) + frameBytes + this.#firstBytes, this.#reserve.bytes)
@@ -281,14 +302,13 @@ class FileJournal implements Journal {
         this.#beginnings = undefined;
         return { ends, beginnings, positions: [], tries: 0, late: undefined };
       }
-      if (this.#supply.fault !== undefined) {
+      if (isRefusing) {
         this.#beginnings = undefined;
         this.#refuseAll(beginnings, this.#supply.fault);
       }
     }
     if (ends !== undefined) {
-      if (!this.#supply.hasSpace(sizeOf(ends) + frameBytes + this.#firstBytes, 0) && this.#supply.fault === undefined)
-        return undefined;
+      if (!this.#supply.hasSpace(sizeOf(ends) + frameBytes + this.#firstBytes, 0) && !isRefusing) return undefined;
       this.#ends = undefined;
       return { ends, beginnings: undefined, positions: [], tries: 0, late: undefined };
     }
@@ -365,9 +385,8 @@ class FileJournal implements Journal {
     position: FramePosition,
   ): void {
     this.#isBusy = true;
-    const noAnswer = (): Error => new NoAnswer(`the disk did not answer within ${waitMs} ms`);
     const writing = segment.appendLater(frame, this.#options.durability === 'strict');
-    beforeDeadline(writing, waitMs, noAnswer).then(
+    beforeDeadline(writing, waitMs, () => noAnswerIn(waitMs)).then(
       () => {
         this.#isBusy = false;
         this.#written(job, voids, frame.length);
@@ -463,6 +482,8 @@ class FileJournal implements Journal {
 }
 
 class NoAnswer extends Error {}
+
+const noAnswerIn = (waitMs: number): Error => new NoAnswer(`the disk did not answer within ${waitMs} ms`);
 
 const written = Promise.resolve();
 

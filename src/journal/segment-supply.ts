@@ -93,6 +93,11 @@ export class SegmentSupply {
     if (isHopeless) this.#fail(thrown);
   }
 
+  /** The segment that is being prepared is for later. */
+  giveUpWaiting(thrown: unknown): void {
+    if (this.#fault === undefined) this.#fail(thrown);
+  }
+
   works(): void {
     if (!this.#isReported || this.#fault !== undefined) return;
     this.#isReported = false;
