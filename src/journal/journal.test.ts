@@ -428,6 +428,32 @@ for (const durability of durabilities) {
   });
 }
 
+test('an exchange in a first frame that failed is not lost', async () => {
+  const answered = Promise.withResolvers<void>();
+  let frames = 0;
+  const files: JournalFiles = {
+    ...systemFiles,
+    async writeLater(file, bytes, position) {
+      const written = await systemFiles.writeLater(file, bytes, position);
+      if (bytes[0] === 0) return written;
+      frames += 1;
+      if (frames === 1) await answered.promise;
+      if (frames === 2) throw new Error('made up by the test');
+      return written;
+    },
+  };
+  const journal = await open({ waitMs: 500, segmentBytes: 65_536, files });
+  await hasSpare();
+  // The journal starts anew together with an exchange.
+  const opened = journal.open('a', intentLine('a'));
+  answered.resolve();
+  await opened;
+  await journal.settle('a', settlementLine('a'));
+  await journal.close();
+  assert.equal(frames > 2, true);
+  assert.deepEqual(outcomes((await readThrough(await read())).rows), ['a ok']);
+});
+
 test('while a write does not return, nobody waits for a segment that is prepared no more', async () => {
   const answered = Promise.withResolvers<void>();
   let isStalled = false;

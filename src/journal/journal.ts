@@ -358,10 +358,11 @@ class FileJournal implements Journal {
     addNames(frames, late, segment, offset);
     addNames(frames, ends, segment, offset);
     addNames(frames, beginnings, segment, offset);
+    for (const { buffer } of own) frames.add(buffer);
+    // A start ends what is open: an attempt whose frame is there after all is void, or skips the rest of this one, before.
     if (offset === 0) {
       frames.add(toItem(this.#isStarted ? { kind: 'more', node } : { kind: 'start', node, atMs: nowMs }).buffer);
     }
-    for (const { buffer } of own) frames.add(buffer);
     if (late !== undefined) frames.add(late.buffer, late.length);
     if (ends !== undefined) frames.add(ends.buffer, ends.length);
     if (beginnings !== undefined) frames.add(beginnings.buffer, beginnings.length);
