@@ -51,6 +51,22 @@ test('reserves twice the announced size of a response, and twice what exceeds it
   assert.equal(held(), 200 * KiB + 2 * (100 * KiB + 1), 'as much again at a time as came by then');
 });
 
+test('responses that begin together in one conversation share one lease, or fail together', async () => {
+  const { entered, held, begin } = setUp();
+  const memory = begin();
+  assert.deepEqual(await Promise.all([memory.begin(32 * KiB), memory.begin(64 * KiB)]), [undefined, undefined]);
+  assert.deepEqual(entered, [64 * KiB]);
+  assert.equal(held(), 192 * KiB);
+  memory.giveBack();
+  assert.equal(held(), 0);
+  const none = setUp(1).begin();
+  const failures = await Promise.all([none.begin(32 * KiB), none.begin(64 * KiB)]);
+  assert.deepEqual(
+    failures.map((failure) => failure?.code),
+    ['overloaded', 'overloaded'],
+  );
+});
+
 test('refuses a growing response when memory for twice its size is missing', async () => {
   const { begin } = setUp(100 * KiB);
   const memory = begin();
