@@ -143,6 +143,15 @@ test('follows an optimum that moves up and down', () => {
   }
 });
 
+test('when slow calls get far slower by their number, probes find the new optimum', () => {
+  const server = { knee: 64, callMs: 1_000, jitter: 0.1 };
+  const simulation = new Simulation(new AutoLimit(1, 256), server, 512);
+  simulation.run(60_000);
+  server.knee = 4;
+  simulation.run(60_000);
+  assert.ok(near(simulation.limiter.learned, 4), `${simulation.limiter.learned}`);
+});
+
 test('adapts to calls that get slower or faster for other reasons than concurrency', () => {
   const server = { knee: 16, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
