@@ -194,7 +194,7 @@ function withoutConflicts(elements: readonly Element[], written: Settings, conte
   if (elements.length > 0) {
     for (const list of elementLists) {
       for (const [index, element] of written[list].entries()) {
-        const name = isMapping(element) ? `${list} ${element.id}` : '';
+        const name = isMapping(element) && typeof element.id === 'string' ? `${list} ${element.id}` : '';
         if (!indexes.has(name)) indexes.set(name, index);
       }
     }

@@ -69,6 +69,15 @@ test('without a file, stored elements add to the built-in configuration', async 
   assert.deepEqual([...found.snapshot.upstreams.keys()], ['local', 'openai']);
 });
 
+test('an ID in the file that is no text is a fault beside stored elements too', async (t) => {
+  const file = 'upstreams:\n  - { id: {}, family: openai }\n';
+  const faults = await faultsOf(t, file, [toResource('upstream', upstream)]);
+  assert.deepEqual(
+    faults.map(({ path, line }) => `${path} ${line}`),
+    ['upstreams[0].id 2'],
+  );
+});
+
 test('an element declared in both file and store is a fault with both locations', async (t) => {
   const file = [
     'upstreams:',
