@@ -394,15 +394,16 @@ for (const durability of durabilities) {
   test(`nobody waits longer for space than for a write: ${durability}`, async () => {
     const answered = Promise.withResolvers<void>();
     let created = 0;
+    const disk = createFaultyFiles();
     const files: JournalFiles = {
-      ...systemFiles,
+      ...disk.files,
       async create(path) {
         created += 1;
         if (created === 2) await answered.promise;
-        return systemFiles.create(path);
+        return disk.files.create(path);
       },
     };
-    const journal = await open({ durability, waitMs: 50, segmentBytes: 8_192, files });
+    const journal = await open({ durability, waitMs: 400, segmentBytes: 8_192, files });
     await journal.open('a', intentLine('a'));
     const long = 'x'.repeat(9_000);
     const refused = 'store_unavailable';
@@ -464,7 +465,7 @@ test('while a write does not return, nobody waits for a segment that is prepared
       return systemFiles.writeLater(file, bytes, position);
     },
   };
-  const journal = await open({ waitMs: 50, segmentBytes: 8_192, files });
+  const journal = await open({ waitMs: 400, segmentBytes: 8_192, files });
   await journal.open('a', intentLine('a'));
   await hasSpare();
   isStalled = true;
