@@ -35,7 +35,6 @@ const traffic = (by: string): PageCall => ({
 const pages: Readonly<Record<string, readonly PageCall[]>> = {
   overview: [
     { path: '/api/now', everyMs: 5 * second },
-    { path: '/api/health', everyMs: 5 * second },
     { path: '/api/notices', everyMs: 10 * second },
   ],
   'explorer, live': [
