@@ -17,3 +17,24 @@ test('a recent result is reused, unless it failed', async () => {
   await assert.rejects(recently(gateway, 'c', () => Promise.reject(new Error('away'))));
   assert.equal(await recently(gateway, 'c', ask), 4);
 });
+
+test('a result that took long is reused for longer, up to ten seconds', async () => {
+  let atMs = 0;
+  let asked = 0;
+  const gateway = { series: {}, clock: { monotonicMs: () => atMs } };
+  const recently = createRecently(1_000);
+  const slowly = (tookMs: number) => async () => {
+    atMs += tookMs;
+    asked += 1;
+    return asked;
+  };
+  assert.equal(await recently(gateway, 'a', slowly(200)), 1);
+  atMs = 3_999;
+  assert.equal(await recently(gateway, 'a', slowly(0)), 1);
+  atMs = 4_000;
+  assert.equal(await recently(gateway, 'a', slowly(2_000)), 2);
+  atMs = 13_999;
+  assert.equal(await recently(gateway, 'a', slowly(0)), 2);
+  atMs = 14_000;
+  assert.equal(await recently(gateway, 'a', slowly(0)), 3);
+});

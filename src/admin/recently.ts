@@ -1,13 +1,20 @@
-/** A cache of a few seconds, so that simultaneous requests for the same share one answer. Failures are not cached. */
+/**
+ * A cache of a few seconds, so that simultaneous requests for the same share one answer. An answer that took long is kept longer, so that
+ * a page which asks again and again costs a large or busy gateway little. Failures are not cached.
+ */
 
 import type { Clock } from '../lib/clock.ts';
 
 interface Kept {
   readonly atMs: number;
+  forMs: number;
   readonly answer: Promise<unknown>;
 }
 
 const mostKept = 100;
+/** An answer takes at most one part in so many of the time. */
+const timesLonger = 20;
+const longestMs = 10_000;
 
 interface Gateway {
   readonly series: object;
@@ -22,11 +29,18 @@ export function createRecently(keptMs: number) {
     const kept = ofGateways.get(series) ?? new Map<string, Kept>();
     ofGateways.set(series, kept);
     const found = kept.get(name);
-    if (found !== undefined && nowMs - found.atMs < keptMs) return found.answer as Promise<T>;
-    for (const [other, { atMs }] of kept) if (nowMs - atMs >= keptMs || kept.size >= mostKept) kept.delete(other);
+    if (found !== undefined && nowMs - found.atMs < found.forMs) return found.answer as Promise<T>;
+    for (const [other, { atMs, forMs }] of kept) if (nowMs - atMs >= forMs || kept.size >= mostKept) kept.delete(other);
     const answer = ask();
-    kept.set(name, { atMs: nowMs, answer });
-    answer.catch(() => kept.delete(name));
+    const one = { atMs: nowMs, forMs: keptMs, answer };
+    kept.set(name, one);
+    answer.then(
+      () => {
+        const tookMs = clock.monotonicMs() - nowMs;
+        one.forMs = Math.max(keptMs, Math.min(longestMs, timesLonger * tookMs));
+      },
+      () => kept.delete(name),
+    );
     return answer;
   };
 }

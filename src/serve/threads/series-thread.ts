@@ -37,7 +37,7 @@ function toTexts(lines: SeriesAnswer['lines']): string[] {
 }
 
 /** Viewers wait; client requests do not wait for this thread. */
-const stepsBehind = 5;
+const stepsBehind = 10;
 
 if (parentPort !== null) await run(parentPort, workerData);
 
