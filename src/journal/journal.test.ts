@@ -51,7 +51,12 @@ async function outcomeOf(promise: Promise<void>): Promise<true | string> {
 
 /** The next segment exists, so that a test from here on meets no allocation. */
 async function hasSpare(): Promise<void> {
-  await until(() => readdirSync(directory).filter((name) => name.endsWith('.journal')).length === 2);
+  await until(() => {
+    const sizes = readdirSync(directory)
+      .filter((name) => name.endsWith('.journal'))
+      .map((name) => statSync(join(directory, name)).size);
+    return sizes.length === 2 && sizes[0] === sizes[1];
+  });
   await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
