@@ -20,6 +20,7 @@ const separator = ',\n';
 export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore {
   /** The newest parsed report of each node. */
   const read = new Map<string, HealthReport>();
+  let reading = Promise.resolve();
 
   async function readAgain(nodes: readonly string[]): Promise<void> {
     if (nodes.length === 0) return;
@@ -67,9 +68,12 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
 
     async latest(maxAgeMs) {
       const nodes = await spoken(maxAgeMs);
-      await readAgain(
-        nodes.flatMap(({ node, reported_at }) => (read.get(node)?.reportedAtMs === reported_at ? [] : [node])),
+      // One caller at a time: the next one finds what the one before has parsed.
+      const done = reading.then(() =>
+        readAgain(nodes.flatMap(({ node, reported_at: at }) => (read.get(node)?.reportedAtMs === at ? [] : node))),
       );
+      reading = done.catch(() => undefined);
+      await done;
       for (const [node, { reportedAtMs }] of read) {
         if (reportedAtMs < clock.nowMs() - forgottenAfterMs) read.delete(node);
       }

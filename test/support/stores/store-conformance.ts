@@ -236,7 +236,9 @@ export function describeStore(name: string, openStore: OpenStore): void {
       clock.advance(1_000);
       await health.report('two', [targetState({})]);
       await health.report('one', [targetState({ model: 'now' }), targetState({ model: 'and this' })]);
-      const reports = await health.latest(10_000);
+      const [reports, beside] = await Promise.all([health.latest(10_000), health.latest(10_000)]);
+      for (const [at, one] of beside.entries())
+        assert.equal(one, reports[at], 'callers at the same time share what is read');
       // One that was not made anew is not read again.
       const again = await health.latest(10_000);
       assert.deepEqual(
