@@ -26,8 +26,12 @@ export const readTraffic = (
     const toMs = context.clock.nowMs();
     const asked = { ...wholeStretch, by: [by], top: mostLines };
     const { lines } = await context.series.read({ ...asked, fromMs: toMs - dayMs, toMs });
-    return new Map(lines.flatMap(({ names: [name = ''], isOthers, figures }) => (isOthers ? [] : [[name, figures]])));
+    return byName(lines);
   });
+
+/** Of lines that are split by one dimension. */
+export const byName = (lines: readonly SeriesLine[]): Traffic =>
+  new Map(lines.flatMap(({ names: [name = ''], isOthers, figures }) => (isOthers ? [] : [[name, figures] as const])));
 
 export function toTraffic(figures: Figures | undefined): z.input<typeof shownTraffic.traffic> {
   if (figures === undefined) return null;

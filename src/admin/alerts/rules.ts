@@ -7,7 +7,7 @@ import { wholeStretch } from '../../core/store/series.ts';
 import type { AdminContext } from '../context.ts';
 import { readMissedSlos, readSpentBudgets } from '../overview/notices.ts';
 import { stateRule } from '../series/contract/series.ts';
-import { readStates } from '../series/states.ts';
+import { isFailingOften, readStates } from '../series/states.ts';
 import { toInstant } from '../shapes/common.ts';
 import { readTargetReports } from '../target-index.ts';
 
@@ -123,17 +123,15 @@ async function ofUpstreams(context: Watched, rule: AlertRule, states: readonly s
   const { upstreams } = await readStates(context);
   return upstreams
     .filter(({ state, cause }) => states.includes(state) && cause !== null)
-    .map(({ id, state, cause, models, evidence: { since, successShare } }) => {
+    .map(({ id, state, cause, models, evidence }) => {
+      const { since } = evidence;
       const from = since === null || since === undefined ? '' : ` since ${since.slice(11, 16)} UTC`;
       const affected = models.length === 0 ? '' : `; affects ${models.join(', ')}`;
       return {
         ...{ rule, kind: 'upstream', subject: id },
         severity: state === 'degraded' ? 'warning' : 'bad',
         cause: `${id}: ${cause}${from}${affected}`,
-        explore: {
-          upstream: id,
-          by: successShare !== null && successShare < stateRule.successShare ? 'code' : 'model',
-        },
+        explore: { upstream: id, by: isFailingOften(evidence) ? 'code' : 'model' },
       };
     });
 }

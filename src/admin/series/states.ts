@@ -8,6 +8,7 @@ import type { AdminContext } from '../context.ts';
 import { createRecently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
 import { readTargetReports, type TargetReports, worstOf } from '../target-index.ts';
+import { byName } from '../traffic.ts';
 import { type shownStates, type shownTarget, type shownUpstream, stateRule } from './contract/series.ts';
 
 type ShownState = (typeof shownStates)[number];
@@ -75,24 +76,17 @@ async function findStates(context: Stated): Promise<States> {
   const before = await byTarget(snapshot, week.lines);
   const seconds = (atMs - recent.fromMs) / 1_000;
   const targets = await stateTargets(snapshot, { lines, before, reports, seconds });
-  const all = { lines: byUpstream(ofUpstreams.lines), before: byUpstream(weekOfUpstreams.lines), reports, seconds };
+  const all = { lines: byName(ofUpstreams.lines), before: byName(weekOfUpstreams.lines), reports, seconds };
   const upstreams = await stateUpstreams(snapshot, targets, all);
   // Cause and beginning only for the first of them, as each takes a query.
-  const isBad = ({ state }: ShownTarget | ShownUpstream): boolean => rank[state] <= rank.degraded;
+  const firstBad = <T extends ShownTarget | ShownUpstream>(shown: readonly T[]): T[] =>
+    shown.filter(({ state }) => rank[state] <= rank.degraded).slice(0, mostExplained);
+  await Promise.all(firstBad(targets).map((one) => explain(context, one, atMs)));
   await Promise.all(
-    targets
-      .filter(isBad)
-      .slice(0, mostExplained)
-      .map((one) => explain(context, one, atMs)),
-  );
-  await Promise.all(
-    upstreams
-      .filter(isBad)
-      .slice(0, mostExplained)
-      .map(async (one) => {
-        await explain(context, one, atMs);
-        blame(one, targets);
-      }),
+    firstBad(upstreams).map(async (one) => {
+      await explain(context, one, atMs);
+      blame(one, targets);
+    }),
   );
   return { atMs, targets, upstreams, shown: toIndex(targets, upstreams) };
 }
@@ -121,9 +115,6 @@ function readWeek(context: Stated, toMs: number): Promise<readonly [SeriesAnswer
 }
 
 const nameOf = (model: string, upstream: string): string => `${model}\0${upstream}`;
-
-const byUpstream = (lines: readonly SeriesLine[]): ReadonlyMap<string, SeriesFigures> =>
-  new Map(lines.flatMap(({ names: [id = ''], isOthers, figures }) => (isOthers ? [] : [[id, figures] as const])));
 
 /** Of all names of a pattern, the one with the most requests supplies the latency. */
 async function byTarget(
@@ -234,7 +225,7 @@ function causeOf(
   return why === undefined ? 'No call is answered' : `No call is made: ${why}`;
 }
 
-const isFailingOften = ({ successShare }: Evidence): boolean =>
+export const isFailingOften = ({ successShare }: Pick<Evidence, 'successShare'>): boolean =>
   successShare !== null && successShare < stateRule.successShare;
 
 const showsTrouble = (evidence: Evidence): boolean =>
