@@ -282,9 +282,9 @@ testInBrowser(
     await open('/explorer?range=1h&outcome=failed');
     await page.getByRole('region', { name: 'How requests ended' }).waitFor();
     assert.equal(await attempts.count(), 0);
-    // By key they do not know the upstream of each: there is one line, and none without a name.
     await open('/explorer?range=1h&key=dev');
-    assert.deepEqual(await attempts.getByRole('listitem').allInnerTexts(), ['Any upstream\nfailed, 503\n20']);
+    const ofKey = ['closed\nfailed, 503\n10', 'open\nfailed, 503\n10'];
+    assert.deepEqual(await attempts.getByRole('listitem').allInnerTexts(), ofKey);
   },
 );
 

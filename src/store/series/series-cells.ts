@@ -167,7 +167,7 @@ function addTries(cells: Cells, { model, key, project, operation }: RowNames, te
   return tries.length;
 }
 
-/** Subsets of names that have blocks of their own: most queries then read few cells. */
+/** Subsets of names that have blocks of their own: most queries then read few cells. Attempts keep their upstream in each. */
 export const sections = {
   detail: { number: 0, without: [] },
   targets: { number: 1, without: ['key', 'project'] },
@@ -187,9 +187,11 @@ export function sectionOf(names: readonly CellName[]): Section {
 
 export function withoutNames(cells: readonly Cell[], without: readonly CellName[]): Cell[] {
   const kept = cellNames.map((name) => !without.includes(name));
+  const keptOfAttempt = cellNames.map((name) => name === 'upstream' || !without.includes(name));
   const made = new Cells();
   for (const cell of cells) {
-    const names = cell.names.map((name, index) => (kept[index] === true ? name : ''));
+    const isKept = cell.kind === cellKinds.attempt ? keptOfAttempt : kept;
+    const names = cell.names.map((name, index) => (isKept[index] === true ? name : ''));
     made.of(cell.kind, names).addCell(cell);
   }
   return made.values();

@@ -11,8 +11,9 @@ import { type SeriesQuery, wholeStretch } from '../../core/store/series.ts';
 import { bucketOf, middleOf, quantilesOf, Sketch } from '../../lib/sketch.ts';
 import { migrateStore, openStore } from '../open-store.ts';
 import { BlockReader, Cells, cellKinds, others, writeBlock } from './series-block.ts';
-import { boundCells } from './series-cells.ts';
+import { boundCells, sections } from './series-cells.ts';
 import { planSeries } from './series-plan.ts';
+import { readSeries } from './series-read.ts';
 
 const dayMs = 86_400_000;
 
@@ -117,6 +118,22 @@ test('a split by all keys has steps of a day beyond eight days, and one of a fil
   assert.equal(stepOf(30, { by: ['key'] }), dayMs);
   assert.equal(stepOf(30, { by: ['key'], filter: { project: 'p' } }), dayMs / 4);
   assert.equal(stepOf(30, { by: ['model'] }), dayMs / 4);
+});
+
+test('attempts of a key in blocks of older versions have no upstream, and are counted', () => {
+  const cells = new Cells();
+  for (const upstream of ['', 'up'])
+    cells.of(cellKinds.attempt, ['', upstream, 'k', '', 'embeddings', 'failed', '503', '']).add(0, 2);
+  const block = { at: stretch.fromMs, section: sections.keys.number, data: writeBlock(cells.values()) };
+  const query = { ...all, filter: { key: 'k' } };
+  const { attemptErrors } = readSeries(query, planSeries(query, stretch.fromMs), [block], 0);
+  assert.deepEqual(
+    attemptErrors.map(({ upstream, attempts }) => [upstream, attempts]),
+    [
+      ['', 2],
+      ['up', 2],
+    ],
+  );
 });
 
 /** Imports and rolls up endlessly, and prints how many rows are in the store. */

@@ -145,6 +145,18 @@ function assertSums(found: SeriesAnswer['total'], rows: readonly LedgerRow[], wh
   }
 }
 
+/** The ten most frequent failures of the rows' calls, most frequent first. */
+function errorsOf(rows: readonly LedgerRow[]): string[] {
+  const failed = rows.flatMap(({ tries }) => tries).filter(({ outcome }) => outcome === 'failed');
+  return [...Map.groupBy(failed, ({ upstream, outcome, detail }) => `${upstream} ${outcome} ${detail}`)]
+    .map(([error, { length }]) => `${length} ${error}`)
+    .sort(compareErrors)
+    .slice(0, 10);
+}
+
+const compareErrors = (one: string, other: string): number =>
+  Number.parseInt(other, 10) - Number.parseInt(one, 10) || (one < other ? -1 : 1);
+
 const named: Partial<Record<SeriesDimension, (row: LedgerRow) => string>> = {
   model: (row) => row.model ?? '',
   key: (row) => row.key,
@@ -195,6 +207,20 @@ export function describeSeriesStore(name: string, openStore: OpenStore): void {
           const own = expected.get(line.names[0] ?? '') ?? [];
           if (by !== 'outcome') assertSums(line, own, `${by} ${line.names[0]}`);
           assert.equal(line.figures.requests, own.length, `${by} ${line.names[0]}`);
+        }
+      }
+      for (const filter of [{ key: 'key-1' }, { project: 'project-0' }, { key: 'key-2', project: 'project-1' }]) {
+        for (const by of [[], ['upstream'], ['key', 'upstream'], ['project']] as const) {
+          const asked = { ...all, fromMs: startMs, toMs: startMs + 50 * dayMs, by, filter };
+          const { attemptErrors } = await store.series.read(asked);
+          const fitting = known.filter((row) =>
+            Object.entries(filter).every(([name, value]) => row[name as 'key' | 'project'] === value),
+          );
+          assert.deepEqual(
+            attemptErrors.map(({ upstream, kind, code, attempts }) => `${attempts} ${upstream} ${kind} ${code}`),
+            errorsOf(fitting),
+            `${JSON.stringify(filter)} by ${by}`,
+          );
         }
       }
       for (const { by, model } of [

@@ -116,7 +116,7 @@ export function Causes({ answer: { codes, attemptErrors }, values, onNarrow }: C
           about="Calls to upstreams that another call may have made good"
           isEmpty={attemptErrors.length === 0}
         >
-          {byUpstreamIfKnown(attemptErrors).map(({ upstream, kind, code, attempts }) => (
+          {attemptErrors.map(({ upstream, kind, code, attempts }) => (
             <Line
               key={`${upstream} ${kind} ${code}`}
               name={upstream}
@@ -128,16 +128,6 @@ export function Causes({ answer: { codes, attemptErrors }, values, onNarrow }: C
         </Cause>
       )}
     </SimpleGrid>
-  );
-}
-
-/** Series by key or project do not know the upstream of each attempt: then they are added up, without a name. */
-function byUpstreamIfKnown(errors: Answer['attemptErrors']): Answer['attemptErrors'] {
-  if (errors.every(({ upstream }) => upstream !== '')) return errors;
-  return [...Map.groupBy(errors, ({ kind, code }) => `${kind} ${code}`).values()].flatMap((all) =>
-    all
-      .slice(0, 1)
-      .map((one) => ({ ...one, upstream: '', attempts: all.reduce((sum, each) => sum + each.attempts, 0) })),
   );
 }
 
@@ -168,8 +158,9 @@ interface LineProps {
 const Line = ({ name, note, count, onChoose }: LineProps) => (
   <li className="cause-line">
     {name === '' ? (
+      // Blocks of older versions lack it where they are by key or project.
       <Text size="sm" span>
-        Any upstream
+        Unknown upstream
       </Text>
     ) : (
       <Anchor component="button" type="button" size="sm" ta="left" className="any-wrap" onClick={onChoose}>

@@ -163,7 +163,9 @@ export const series = z.object({
     .describe('The most frequent bad outcomes, ten at most.'),
   attemptErrors: z
     .array(z.object({ upstream: z.string(), kind: z.string(), code: z.string(), attempts: count }))
-    .describe('The most frequent failures of calls, ten at most; `code` is a status or the kind of failure.'),
+    .describe(
+      'The most frequent failures of calls, ten at most; `code` is a status or the kind of failure. `upstream` is empty if an older version summed the calls of a key or project without it.',
+    ),
   comparison: stretch
     .extend({
       isCovered: z.boolean().describe('False if series do not reach so far back: there is no data.'),
