@@ -1,27 +1,37 @@
-/** Time slicing: all long work together gets one slice per event-loop turn, so that other work proceeds. */
+/**
+ * Time slicing: all long work together gets one slice per event-loop turn, so that other work proceeds. A request takes several turns, so
+ * a slice is short while there is little else to do, and as long as the other work of a turn where there is much.
+ */
 
 import { performance } from 'node:perf_hooks';
 
 /** Shorter work does not delay other work noticeably. */
-const sliceMs = 4;
+const shortestMs = 1;
+const longestMs = 4;
 
-/** When this turn's slice began; undefined while there is no long work. */
-let sliceStartMs: number | undefined;
+/** When this turn's slice ends; undefined while there is no long work. */
+let sliceEndMs: number | undefined;
+/** When long work stopped last: other work goes on from then. */
+let stoppedMs = 0;
 /** Yielded work that waits for a slice, in order. */
 const waiting: (() => void)[] = [];
 
 /** Whether the slice is used up; to be called between two small pieces of work. */
 export function isSliceOver(): boolean {
-  if (sliceStartMs !== undefined) return performance.now() - sliceStartMs >= sliceMs;
-  sliceStartMs = performance.now();
-  setImmediate(beginSlice);
-  return false;
+  const nowMs = performance.now();
+  if (sliceEndMs === undefined) {
+    sliceEndMs = nowMs + shortestMs;
+    setImmediate(beginSlice);
+  }
+  if (nowMs < sliceEndMs) return false;
+  stoppedMs = nowMs;
+  return true;
 }
 
 /** Resolves in a later turn of the event loop, with a fresh slice for this work. */
 export function nextSlice(): Promise<void> {
-  if (sliceStartMs === undefined) {
-    sliceStartMs = performance.now();
+  if (sliceEndMs === undefined) {
+    sliceEndMs = performance.now() + shortestMs;
     setImmediate(beginSlice);
   }
   return new Promise((resolve) => waiting.push(resolve));
@@ -61,12 +71,27 @@ export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
 
 /** Once in each turn. The continued work runs as soon as this returns, before anything else of the event loop. */
 function beginSlice(): void {
-  const goOn = waiting.shift();
-  if (goOn === undefined) {
-    sliceStartMs = undefined;
+  if (waiting.length === 0) {
+    sliceEndMs = undefined;
     return;
   }
-  sliceStartMs = performance.now();
+  const nowMs = performance.now();
+  sliceEndMs = nowMs + Math.min(longestMs, Math.max(shortestMs, nowMs - stoppedMs));
   setImmediate(beginSlice);
   goOn();
+}
+
+/** What one leaves of the slice is for the next: promises that are settled go on before the tick. */
+function goOn(): void {
+  const next = waiting.shift();
+  if (next === undefined) {
+    stoppedMs = performance.now();
+    return;
+  }
+  next();
+  queueMicrotask(() => process.nextTick(goOnInSlice));
+}
+
+function goOnInSlice(): void {
+  if (!isSliceOver()) goOn();
 }
