@@ -83,7 +83,13 @@ testInBrowser('a model that has changed is told of, and what is remembered can b
   await page.getByText('What was remembered is forgotten on every node.').waitFor();
 });
 
-testInBrowser('lists have a line for each row at 1440, sort on the server, and scroll no page at 1024', async (t) => {
+/** What scrolls sideways, or is cut off by the window; tabs may scroll within their row. */
+const tooWide = `[...document.querySelectorAll('html, .main *')]
+  .filter((one) => one.tagName === 'HTML' || /auto|scroll/.test(getComputedStyle(one).overflowX))
+  .filter((one) => !one.matches('.tab-row, pre') && one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.tagName + ' ' + one.className)`;
+
+testInBrowser('lists have a line for each row at 1440, sort on the server, and never scroll sideways', async (t) => {
   const price = { input: 0.15, output: 0.6, cached_input: 0.075, audio_input: 10 };
   const names = Array.from({ length: 60 }, (_, at) => `embed-${String(at).padStart(2, '0')}`);
   const { signIn, gateway, ask } = await openConsole(t, {
@@ -98,6 +104,7 @@ testInBrowser('lists have a line for each row at 1440, sort on the server, and s
         })),
         {
           id: 'the-one-with-a-long-price',
+          aliases: ['another-name-of-the-one-with-a-long-price'],
           operations: ['rerank'],
           price,
           targets: [{ upstream: 'local', model: 'bm25' }],
@@ -134,9 +141,19 @@ testInBrowser('lists have a line for each row at 1440, sort on the server, and s
   await rowOf('nightly-import').waitFor();
   assert.ok(Math.max(...(await heights('.row-name > :first-child'))) < 28, 'the name of a key is broken');
   await shoot('lists-keys');
+  for (const width of [1440, 1280, 1024, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const path of ['/models', '/upstreams', '/keys', '/explorer?by=model', '/settings/members']) {
+      await open(path);
+      await page.locator('.main :is(td, li)').first().waitFor();
+      assert.deepEqual(await page.evaluate(tooWide), [], `${path} at ${width}`);
+    }
+  }
+  // What has no column there is below the name.
   await page.setViewportSize({ width: 1024, height: 768 });
-  await open('/keys');
-  assert.equal(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth'), 0);
+  await open('/models?sort=requests&direction=asc');
+  await rowOf('the-one-with-a-long-price').getByText('$0.15 in, $0.60 out').waitFor();
+  await shoot('lists-models');
   assert.equal((await ask('GET', '/api/models?sort=requests&limit=1')).items[0].traffic.requests, 2);
 });
 

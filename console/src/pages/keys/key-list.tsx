@@ -1,12 +1,11 @@
 /** The list of keys, as a table or as cards on narrow screens. */
 
-import { Button, Card, Center, Stack, Table, Text, UnstyledButton } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { Button, Card, Center, Stack, Text, UnstyledButton } from '@mantine/core';
 import { Link } from 'wouter';
 import type { Key, ListedKey } from '../../../../src/admin/contract.ts';
 import { trafficCells, trafficColumns, trafficWords } from '../../parts/explorer/traffic.ts';
 import type { useOrder } from '../../parts/layout/filters.tsx';
-import { DataTable } from '../../parts/layout/table.tsx';
+import { DataTable, fitting, useListShape } from '../../parts/layout/table.tsx';
 import { Remark } from '../../parts/layout/text.tsx';
 import { listItem } from '../../parts/shell/shortcuts.tsx';
 import { formatCount } from '../../parts/words/format.ts';
@@ -25,10 +24,10 @@ export interface KeyListProps {
 }
 
 export function KeyList(props: KeyListProps) {
-  const isNarrow = useMediaQuery('(max-width: 62em)', false, { getInitialValueInEffect: false });
+  const shape = useListShape();
   return (
     <Stack>
-      {isNarrow ? <Cards {...props} /> : <Rows {...props} />}
+      {shape === 'cards' ? <Cards {...props} /> : <Rows {...props} isWide={shape === 'one line'} />}
       {props.onMore !== undefined && (
         <Center>
           <Button variant="default" loading={props.isLoadingMore} onClick={props.onMore}>
@@ -40,40 +39,57 @@ export function KeyList(props: KeyListProps) {
   );
 }
 
-function Rows({ keys, trends, table }: KeyListProps) {
+function Rows({ keys, trends, table, isWide }: KeyListProps & { readonly isWide: boolean }) {
   return (
-    <Table.ScrollContainer minWidth={1080} type="native" pos="relative" tabIndex={0} aria-label="Keys">
-      <DataTable
-        highlightOnHover
-        verticalSpacing="sm"
-        {...table}
-        columns={[
-          { title: 'Key', miw: 180, maw: 260, isSortable: true },
-          'State',
-          ...trafficColumns.map((title) => ({ title, ta: 'right' as const, isSortable: true })),
-          { title: 'Last 7 days', className: 'one-line' },
-          { title: 'Budgets', miw: 170 },
-          { title: 'Last used', miw: 110, isSortable: true },
-          'Limits',
-          { title: 'May use', miw: 110, maw: 200 },
-        ]}
-        rows={keys.map((key) => ({
-          id: key.id,
-          cells: [
-            <Name key="name" item={key} isShort />,
-            <KeyBadges key="state" item={key} isShort />,
-            ...trafficCells(key.traffic),
-            <Use key="use" values={trends.get(key.id)} isShort />,
-            <Budgets key="budgets" item={key} />,
-            <When key="used" at={key.lastUsedAt} />,
-            <Limits key="limits" item={key} />,
-            <Reach key="reach" item={key} />,
-          ],
-        }))}
-      />
-    </Table.ScrollContainer>
+    <DataTable
+      {...fitting}
+      aria-label="Keys"
+      highlightOnHover
+      verticalSpacing="sm"
+      {...table}
+      columns={[
+        { title: 'Key', isSortable: true },
+        ...(isWide ? [{ title: 'State', w: 112 }] : []),
+        ...trafficColumns,
+        ...(isWide ? [{ title: 'Last 7 days', w: 112 }] : []),
+        { title: 'Budgets', w: 150 },
+        { title: 'Last used', w: 100, isSortable: true },
+        ...(isWide ? [{ title: 'May use', w: 190 }] : []),
+      ]}
+      rows={keys.map((key) => ({
+        id: key.id,
+        cells: [
+          <div key="name">
+            <Name item={key} isShort />
+            {!isWide && (
+              <>
+                <Remark mb={4}>{allowedInWords(key)}</Remark>
+                <KeyBadges item={key} />
+              </>
+            )}
+          </div>,
+          ...(isWide ? [<KeyBadges key="state" item={key} isShort />] : []),
+          ...trafficCells(key.traffic),
+          ...(isWide ? [<Use key="use" values={trends.get(key.id)} isShort />] : []),
+          <Budgets key="budgets" item={key} />,
+          <When key="used" at={key.lastUsedAt} />,
+          ...(isWide
+            ? [
+                <div key="reach">
+                  <Reach item={key} />
+                  <Limits item={key} />
+                </div>,
+              ]
+            : []),
+        ],
+      }))}
+    />
   );
 }
+
+/** Models, operations and limits. */
+const allowedInWords = ({ document: { models, operations = [], limits } }: Key): string =>
+  [modelsInWords(models), ...operations, ...limitsInWords(limits)].join(' · ');
 
 const Cards = ({ keys, trends }: KeyListProps) => (
   <Stack gap="sm" component="ul" className="plain-list" aria-label="Keys">
@@ -93,24 +109,28 @@ const Cards = ({ keys, trends }: KeyListProps) => (
   </Stack>
 );
 
-const Name = ({ item, isShort = false }: { readonly item: Key; readonly isShort?: boolean }) => (
-  <UnstyledButton {...listItem} component={Link} href={pageOf({ kind: 'key', id: item.id })} className="row-name">
-    <Text
-      fw={600}
-      size="sm"
-      c="var(--mantine-color-anchor)"
-      className={isShort ? 'one-line cut-name' : 'breaks'}
-      title={nameOf(item)}
-    >
-      {nameOf(item)}
-    </Text>
-    <Remark className={isShort ? 'one-line cut-name' : 'breaks'}>
-      {[item.hint, item.document.name === undefined ? undefined : item.id, item.document.project]
-        .filter((part) => part !== undefined && part !== null)
-        .join(' · ')}
-    </Remark>
-  </UnstyledButton>
-);
+function Name({ item, isShort = false }: { readonly item: Key; readonly isShort?: boolean }) {
+  const { hint, id, document } = item;
+  const about = [hint, document.name === undefined ? undefined : id, document.project]
+    .filter((part) => part !== undefined && part !== null)
+    .join(' · ');
+  return (
+    <UnstyledButton {...listItem} component={Link} href={pageOf({ kind: 'key', id: item.id })} className="row-name">
+      <Text
+        fw={600}
+        size="sm"
+        c="var(--mantine-color-anchor)"
+        className={isShort ? 'cut' : 'breaks'}
+        title={nameOf(item)}
+      >
+        {nameOf(item)}
+      </Text>
+      <Remark className={isShort ? 'cut' : 'breaks'} title={about}>
+        {about}
+      </Remark>
+    </UnstyledButton>
+  );
+}
 
 const Reach = ({ item: { document } }: { readonly item: Key }) => (
   <>
@@ -123,7 +143,7 @@ const Reach = ({ item: { document } }: { readonly item: Key }) => (
 
 function Limits({ item: { document } }: { readonly item: Key }) {
   const limits = limitsInWords(document.limits);
-  if (limits.length === 0) return <Nothing>no limits</Nothing>;
+  if (limits.length === 0) return <Remark>No limits</Remark>;
   return (
     <>
       {limits.map((words) => (

@@ -1,7 +1,6 @@
 /** The list of models: a table, or cards on a phone. */
 
-import { Anchor, Button, Card, Center, Checkbox, Group, Stack, Table, Text, Tooltip } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
+import { Anchor, Button, Card, Center, Checkbox, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
@@ -12,7 +11,7 @@ import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { trafficCells, trafficColumns, trafficWords } from '../../parts/explorer/traffic.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
-import { DataTable } from '../../parts/layout/table.tsx';
+import { DataTable, fitting, useListShape } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { refreshModels } from '../../parts/models/pick-models.tsx';
@@ -38,7 +37,7 @@ export function ModelList({ state, add }: ModelListProps) {
     state.filters,
     state.order,
   );
-  const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
+  const shape = useListShape();
   const visibility = useVisibility();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   if (data === undefined) {
@@ -58,14 +57,20 @@ export function ModelList({ state, add }: ModelListProps) {
   return (
     <>
       <BulkBar models={models.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
-      {isNarrow === true ? (
+      {shape === 'cards' ? (
         <Stack gap="sm" component="ul" className="plain-list">
           {parts.map((part) => (
             <ModelCard key={part.model.id} {...part} />
           ))}
         </Stack>
       ) : (
-        <ModelTable parts={parts} table={state.table} chosen={chosen} onChosen={setChosen} />
+        <ModelTable
+          parts={parts}
+          table={state.table}
+          isWide={shape === 'one line'}
+          chosen={chosen}
+          onChosen={setChosen}
+        />
       )}
       <Muted mt="sm" role="status">
         {total === models.length ? inCount(total) : `${models.length} of ${inCount(total)}`}
@@ -107,55 +112,69 @@ interface Part {
 interface ModelTableProps {
   readonly parts: readonly Part[];
   readonly table: FilterState['table'];
+  readonly isWide: boolean;
   readonly chosen: ReadonlySet<string>;
   onChosen(ids: ReadonlySet<string>): void;
 }
 
-const right = (title: string) => ({ title, ta: 'right' as const, isSortable: true });
-
-function ModelTable({ parts, table, chosen, onChosen }: ModelTableProps) {
+function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps) {
   const choose = (id: string): void => onChosen(chosen.symmetricDifference(new Set([id])));
   return (
-    <Table.ScrollContainer minWidth={1080}>
-      <DataTable
-        verticalSpacing={6}
-        horizontalSpacing={6}
-        highlightOnHover
-        isNamed
-        {...table}
-        columns={[
-          { title: 'Model', miw: 200, isSortable: true },
-          'Health',
-          ...trafficColumns.map(right),
-          'Serves',
-          'Visible',
-          'Answered by',
-          { title: 'Price, 1M tokens', className: 'one-line' },
-        ]}
-        rows={parts.map(({ model, toggle }) => ({
-          id: model.id,
-          cells: [
-            <Group key="name" gap="sm" wrap="nowrap">
-              <Checkbox
-                size="xs"
-                aria-label={`Choose ${model.id}`}
-                checked={chosen.has(model.id)}
-                onChange={() => choose(model.id)}
-              />
+    <DataTable
+      {...fitting}
+      verticalSpacing={6}
+      highlightOnHover
+      isNamed
+      {...table}
+      columns={[
+        { title: 'Model', isSortable: true },
+        { title: 'Health', w: 110 },
+        ...trafficColumns,
+        ...(isWide ? [{ title: 'Serves', w: 124 }] : []),
+        { title: 'Visible', w: 92 },
+        ...(isWide
+          ? [
+              { title: 'Answered by', w: 160 },
+              { title: 'Price, 1M tokens', w: 140 },
+            ]
+          : []),
+      ]}
+      rows={parts.map(({ model, toggle }) => ({
+        id: model.id,
+        cells: [
+          <Group key="name" gap="sm" wrap="nowrap">
+            <Checkbox
+              size="xs"
+              aria-label={`Choose ${model.id}`}
+              checked={chosen.has(model.id)}
+              onChange={() => choose(model.id)}
+            />
+            <div className="grows">
               <ModelName model={model} isShort />
-            </Group>,
-            <Health key="health" model={model} />,
-            ...trafficCells(model.traffic),
-            <Operations key="serves" model={model} />,
-            toggle,
-            <Targets key="targets" model={model} />,
-            <ShortPrice key="price" targets={model.targets} />,
-          ],
-        }))}
-      />
-    </Table.ScrollContainer>
+              {!isWide && <SecondLine model={model} />}
+            </div>
+          </Group>,
+          <Health key="health" model={model} />,
+          ...trafficCells(model.traffic),
+          ...(isWide ? [<Operations key="serves" model={model} />] : []),
+          toggle,
+          ...(isWide
+            ? [<Targets key="targets" model={model} />, <ShortPrice key="price" targets={model.targets} />]
+            : []),
+        ],
+      }))}
+    />
   );
 }
+
+/** What has no column of its own. */
+const SecondLine = ({ model }: { readonly model: Model }) => (
+  <div className="second-line">
+    <span>{model.operations.map((operation) => operationWords[operation]).join(', ')}</span>
+    <Targets model={model} />
+    <ShortPrice targets={model.targets} />
+  </div>
+);
 
 interface BulkBarProps {
   readonly models: readonly Model[];
@@ -264,13 +283,13 @@ const ModelName = ({ model, isShort = false }: { readonly model: Model; readonly
       href={pageOf({ kind: 'model', id: model.id })}
       fw={600}
       size="sm"
-      className={isShort ? 'one-line cut-name' : 'breaks'}
+      className={isShort ? 'cut' : 'breaks'}
       title={model.id}
     >
       {model.id}
     </Anchor>
     {model.aliases.length > 0 && (
-      <Remark className={isShort ? 'one-line cut-aliases' : 'breaks'} title={model.aliases.join(', ')}>
+      <Remark className={isShort ? 'cut cut-aliases' : 'breaks'} title={model.aliases.join(', ')}>
         also {model.aliases.join(', ')}
       </Remark>
     )}
@@ -282,7 +301,7 @@ const Operations = ({ model: { operations } }: { readonly model: Model }) => {
   const [first, ...others] = operations.map((operation) => operationWords[operation]);
   return (
     <Group gap={4} wrap="nowrap" title={[first, ...others].join(', ')}>
-      {first !== undefined && <Tag className="whole-badge">{first}</Tag>}
+      {first !== undefined && <Tag>{first}</Tag>}
       {others.length > 0 && <Remark component="span">+{others.length}</Remark>}
     </Group>
   );
@@ -294,7 +313,7 @@ function Targets({ model: { id, targets } }: { readonly model: Model }) {
   if (first === undefined) return null;
   const all = targets.map(({ upstream, model }) => (model === id ? upstream : `${upstream} as ${model}`)).join(', ');
   return (
-    <Text size="sm" className="one-line cut-targets" title={all}>
+    <Text size="sm" className="cut" title={all}>
       {first.upstream}
       <Text span size="xs" c="dimmed">
         {first.model === id ? '' : ` as ${first.model}`}
@@ -323,7 +342,7 @@ function ShortPrice({ targets }: { readonly targets: readonly ModelTarget[] }) {
       maw={320}
       events={{ hover: true, focus: true, touch: true }}
     >
-      <Text size="xs" className="one-line" tabIndex={0} {...(!price?.amounts && { c: 'dimmed' })}>
+      <Text size="xs" className="cut" tabIndex={0} {...(!price?.amounts && { c: 'dimmed' })}>
         {priceInShort(price)}
         {all.size > 1 && `, and ${all.size - 1} more`}
       </Text>

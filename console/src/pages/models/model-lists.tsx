@@ -105,6 +105,7 @@ function Canaries({ id, canaries }: { readonly id: string; readonly canaries: Li
       )}
       <DataTable
         aria-label="Canaries"
+        stacks
         columns={[{ title: 'Target', className: 'breaks' }, 'As it was', 'Looked at']}
         rows={canaries.map(({ node, upstream, upstreamModel, agreement, checkedAt, failure }) => ({
           id: `${node} ${upstream} ${upstreamModel}`,
@@ -122,6 +123,7 @@ function Canaries({ id, canaries }: { readonly id: string; readonly canaries: Li
 const Agreements = ({ agreements }: { readonly agreements: Lists['agreements'] }) => (
   <DataTable
     aria-label="Agreement with its shadow"
+    stacks
     columns={[{ title: 'Shadow', className: 'breaks' }, 'Compared', 'Agreement']}
     rows={agreements.map((one) => ({
       id: `${one.node} ${one.shadow}`,

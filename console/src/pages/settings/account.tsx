@@ -160,25 +160,24 @@ function PasskeyList({ items }: { readonly items: readonly Passkey[] }) {
   }
 
   return (
-    <div className="settings-table">
-      <DataTable
-        columns={['Name', 'Added', 'Last used', { title: 'Remove', isHidden: true, ta: 'right' }]}
-        rows={items.map((passkey) => ({
-          id: passkey.id,
-          cells: [
-            passkey.name,
-            <When key="added" at={passkey.createdAt} />,
-            <When key="used" at={passkey.lastUsedAt} />,
-            <IconButton
-              key="remove"
-              icon="trash"
-              label={`Remove ${passkey.name}`}
-              onClick={() => void remove(passkey)}
-            />,
-          ],
-        }))}
-      />
-    </div>
+    <DataTable
+      stacks
+      columns={['Name', 'Added', 'Last used', { title: 'Remove', isHidden: true, ta: 'right' }]}
+      rows={items.map((passkey) => ({
+        id: passkey.id,
+        cells: [
+          passkey.name,
+          <When key="added" at={passkey.createdAt} />,
+          <When key="used" at={passkey.lastUsedAt} />,
+          <IconButton
+            key="remove"
+            icon="trash"
+            label={`Remove ${passkey.name}`}
+            onClick={() => void remove(passkey)}
+          />,
+        ],
+      }))}
+    />
   );
 }
 

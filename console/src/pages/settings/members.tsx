@@ -1,18 +1,6 @@
 /** Members, open invitations and sign-in methods. */
 
-import {
-  Button,
-  Checkbox,
-  Group,
-  Menu,
-  Radio,
-  Select,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  VisuallyHidden,
-} from '@mantine/core';
+import { Button, Checkbox, Group, Menu, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type Invitation, type MadeLink, type Member, type Role, roles } from '../../../../src/admin/contract.ts';
@@ -23,7 +11,8 @@ import { notifyDone, notifyFailed, notifyWithUndo } from '../../parts/dialogs/un
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
-import { Remark } from '../../parts/layout/text.tsx';
+import { DataTable } from '../../parts/layout/table.tsx';
+import { InParts, Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs, roleWords, useMay } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
@@ -126,75 +115,64 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
   }
 
   return (
-    <div className="settings-table">
-      <Table verticalSpacing="sm">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Member</Table.Th>
-            <Table.Th scope="col">Role</Table.Th>
-            <Table.Th scope="col">Last seen</Table.Th>
-            <Table.Th scope="col">
-              <VisuallyHidden>More</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {items.map((member) => (
-            <Table.Tr key={member.id}>
-              <Table.Td>
-                <Group gap="xs">
-                  <Text size="sm" fw={600}>
-                    {member.name}
-                  </Text>
-                  {member.disabled && <StatusBadge state="off" label="Disabled" />}
-                </Group>
-                <Remark className="breaks">{member.email}</Remark>
-              </Table.Td>
-              <Table.Td>
-                <Select
-                  aria-label={`Role of ${member.name}`}
-                  data={roles.map((one) => ({ value: one, label: one }))}
-                  value={member.role}
-                  onChange={(next) => {
-                    if (next !== null && next !== member.role) role.mutate({ member, next: next as Role });
-                  }}
-                  allowDeselect={false}
-                  disabled={!mayChange}
-                  size="xs"
-                  w={110}
-                />
-              </Table.Td>
-              <Table.Td>
-                <When at={member.lastSeenAt} />
-              </Table.Td>
-              <Table.Td ta="right">
-                {mayChange && (
-                  <Menu position="bottom-end" withinPortal>
-                    <Menu.Target>
-                      <Button size="xs" variant="subtle" color="gray" aria-label={`More for ${member.name}`}>
-                        More
-                      </Button>
-                    </Menu.Target>
-                    <Menu.Dropdown>
-                      <Menu.Item onClick={() => setResetting(member)}>Make a link for another password</Menu.Item>
-                      {member.id !== own?.id && (
-                        <>
-                          <Menu.Item onClick={() => able.mutate(member)}>
-                            {member.disabled ? 'Let sign in again' : 'Keep from signing in'}
-                          </Menu.Item>
-                          <Menu.Item color="red" onClick={() => void remove(member)}>
-                            Remove
-                          </Menu.Item>
-                        </>
-                      )}
-                    </Menu.Dropdown>
-                  </Menu>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <>
+      <DataTable
+        verticalSpacing="sm"
+        stacks
+        columns={['Member', 'Role', 'Last seen', { title: 'More', isHidden: true, ta: 'right' }]}
+        rows={items.map((member) => ({
+          id: member.id,
+          cells: [
+            <div key="member">
+              <Group gap="xs">
+                <Text size="sm" fw={600}>
+                  {member.name}
+                </Text>
+                {member.disabled && <StatusBadge state="off" label="Disabled" />}
+              </Group>
+              <Remark className="breaks">
+                <InParts text={member.email} />
+              </Remark>
+            </div>,
+            <Select
+              key="role"
+              aria-label={`Role of ${member.name}`}
+              data={roles.map((one) => ({ value: one, label: one }))}
+              value={member.role}
+              onChange={(next) => {
+                if (next !== null && next !== member.role) role.mutate({ member, next: next as Role });
+              }}
+              allowDeselect={false}
+              disabled={!mayChange}
+              size="xs"
+              w={110}
+            />,
+            <When key="seen" at={member.lastSeenAt} />,
+            mayChange && (
+              <Menu key="more" position="bottom-end" withinPortal>
+                <Menu.Target>
+                  <Button size="xs" variant="subtle" color="gray" aria-label={`More for ${member.name}`}>
+                    More
+                  </Button>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  <Menu.Item onClick={() => setResetting(member)}>Make a link for another password</Menu.Item>
+                  {member.id !== own?.id && (
+                    <>
+                      <Menu.Item onClick={() => able.mutate(member)}>
+                        {member.disabled ? 'Let sign in again' : 'Keep from signing in'}
+                      </Menu.Item>
+                      <Menu.Item color="red" onClick={() => void remove(member)}>
+                        Remove
+                      </Menu.Item>
+                    </>
+                  )}
+                </Menu.Dropdown>
+              </Menu>
+            ),
+          ],
+        }))}
+      />
       {resetting !== undefined && (
         <ResetMember
           member={resetting}
@@ -205,7 +183,7 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
           }}
         />
       )}
-    </div>
+    </>
   );
 }
 
@@ -260,7 +238,7 @@ function Invitations({ items }: { readonly items: readonly Invitation[] }) {
           <Group key={invitation.id} justify="space-between" gap="sm">
             <Stack gap={0}>
               <Text size="sm" className="breaks">
-                {invitation.email}, as {invitation.role}
+                <InParts text={invitation.email} />, as {invitation.role}
               </Text>
               <Remark>
                 by {invitation.invitedBy}; ends <When at={invitation.expiresAt} />

@@ -87,9 +87,7 @@ function About() {
   return (
     <>
       <Section title="About this gateway">
-        <div className="settings-table">
-          <FactTable layout="auto" nameWidth="auto" facts={rows} />
-        </div>
+        <FactTable nameWidth="40%" facts={rows} />
       </Section>
       {configuration.warnings.length > 0 && (
         <Section title="Noticed in the configuration">

@@ -92,41 +92,40 @@ function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
   }
 
   return (
-    <div className="settings-table">
-      <DataTable
-        verticalSpacing="sm"
-        columns={['Token', 'Role', 'Last used', 'Until', { title: 'Revoke', isHidden: true, ta: 'right' }]}
-        rows={items.map((token) => ({
-          id: token.id,
-          cells: [
-            <Stack key="token" gap={0}>
-              <Text size="sm" fw={600} className="breaks">
-                {token.name}
-              </Text>
-              <Remark>
-                {token.hint} of {token.memberName}
-              </Remark>
-            </Stack>,
-            token.role,
-            <When key="used" at={token.lastUsedAt} />,
-            token.expiresAt === null ? 'revoked' : <When key="until" at={token.expiresAt} />,
-            token.revokedAt === null ? (
-              <Button
-                key="revoke"
-                size="xs"
-                variant="default"
-                aria-label={`Revoke ${token.name}`}
-                onClick={() => void revoke(token)}
-              >
-                Revoke
-              </Button>
-            ) : (
-              <StatusBadge key="revoked" state="revoked" />
-            ),
-          ],
-        }))}
-      />
-    </div>
+    <DataTable
+      verticalSpacing="sm"
+      stacks
+      columns={['Token', 'Role', 'Last used', 'Ends', { title: 'Revoke', isHidden: true, ta: 'right' }]}
+      rows={items.map((token) => ({
+        id: token.id,
+        cells: [
+          <Stack key="token" gap={0}>
+            <Text size="sm" fw={600} className="breaks">
+              {token.name}
+            </Text>
+            <Remark>
+              {token.hint} of {token.memberName}
+            </Remark>
+          </Stack>,
+          token.role,
+          <When key="used" at={token.lastUsedAt} />,
+          token.expiresAt === null ? 'No end' : <When key="until" at={token.expiresAt} />,
+          token.revokedAt === null ? (
+            <Button
+              key="revoke"
+              size="xs"
+              variant="default"
+              aria-label={`Revoke ${token.name}`}
+              onClick={() => void revoke(token)}
+            >
+              Revoke
+            </Button>
+          ) : (
+            <StatusBadge key="revoked" state="revoked" />
+          ),
+        ],
+      }))}
+    />
   );
 }
 
@@ -136,7 +135,7 @@ const spans = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: 'a year' },
-  { value: '', label: 'until it is revoked' },
+  { value: '', label: 'no end' },
 ];
 
 /** Makes an API token: name, permissions and expiry. */

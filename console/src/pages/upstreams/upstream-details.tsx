@@ -1,6 +1,6 @@
 /** The drawer of one upstream: health, its users, credentials by name, a test, and actions. */
 
-import { Alert, Anchor, Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Fragment, type ReactNode, useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -222,6 +222,7 @@ function Endpoints({ upstream: { endpoints } }: { readonly upstream: UpstreamDet
     <Section title="Endpoints">
       <DataTable
         aria-label="Endpoints"
+        stacks
         columns={[{ title: 'Address', className: 'breaks' }, { title: 'State' }, { title: 'In flight', ta: 'right' }]}
         rows={endpoints.map(({ endpoint, isUp, why, inFlight }) => ({
           id: endpoint,
@@ -267,35 +268,34 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
   if (targets.length === 0) return null;
   return (
     <Section title="Models that use it">
-      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <DataTable
-          aria-label="Models that use it"
-          columns={[
-            { title: 'Its own name', className: 'breaks' },
-            { title: 'For clients', className: 'breaks' },
-            { title: 'Calls', miw: 150 },
-            { title: 'First byte', ta: 'right' },
-          ]}
-          rows={targets.map(({ model, models, state, why, isListed, latencyMs, calls, failedCalls }) => ({
-            id: model,
-            cells: [
-              model,
-              models.map((id) => (
-                <Anchor key={id} component={Link} href={`/models/${encodeURIComponent(id)}`} size="sm" mr={8}>
-                  {id}
-                </Anchor>
-              )),
-              <Fragment key="state">
-                {/* How its calls end stands above, for each model; here, whether it is called at all. */}
-                {state !== 'healthy' && state !== 'unknown' && <StatusBadge state={state} why={why} />}
-                <Success calls={calls} failedCalls={failedCalls} />
-                {!isListed && <Text size="sm">Not in the upstream's list</Text>}
-              </Fragment>,
-              latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
-            ],
-          }))}
-        />
-      </Table.ScrollContainer>
+      <DataTable
+        aria-label="Models that use it"
+        stacks
+        columns={[
+          { title: 'Its own name', className: 'breaks' },
+          { title: 'For clients', className: 'breaks' },
+          { title: 'Calls', miw: 150 },
+          { title: 'First byte', ta: 'right' },
+        ]}
+        rows={targets.map(({ model, models, state, why, isListed, latencyMs, calls, failedCalls }) => ({
+          id: model,
+          cells: [
+            model,
+            models.map((id) => (
+              <Anchor key={id} component={Link} href={`/models/${encodeURIComponent(id)}`} size="sm" mr={8}>
+                {id}
+              </Anchor>
+            )),
+            <Fragment key="state">
+              {/* How its calls end stands above, for each model; here, whether it is called at all. */}
+              {state !== 'healthy' && state !== 'unknown' && <StatusBadge state={state} why={why} />}
+              <Success calls={calls} failedCalls={failedCalls} />
+              {!isListed && <Text size="sm">Not in the upstream's list</Text>}
+            </Fragment>,
+            latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
+          ],
+        }))}
+      />
     </Section>
   );
 }
@@ -305,26 +305,25 @@ function Nodes({ upstream: { nodes } }: { readonly upstream: UpstreamDetail }) {
   if (nodes.length < 2) return null;
   return (
     <Section title="As each gateway finds it">
-      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <DataTable
-          aria-label="As each gateway finds it"
-          columns={[
-            { title: 'Gateway', className: 'breaks' },
-            { title: 'State', miw: 150 },
-            { title: 'Under way', ta: 'right' },
-            { title: 'First byte', ta: 'right' },
-          ]}
-          rows={nodes.map(({ node, state, why, inFlight, latencyMs }) => ({
-            id: node,
-            cells: [
-              node,
-              <StatusBadge key="state" state={state} why={why} />,
-              <Count key="calls" value={inFlight} />,
-              latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
-            ],
-          }))}
-        />
-      </Table.ScrollContainer>
+      <DataTable
+        aria-label="As each gateway finds it"
+        stacks
+        columns={[
+          { title: 'Gateway', className: 'breaks' },
+          { title: 'State', miw: 150 },
+          { title: 'Under way', ta: 'right' },
+          { title: 'First byte', ta: 'right' },
+        ]}
+        rows={nodes.map(({ node, state, why, inFlight, latencyMs }) => ({
+          id: node,
+          cells: [
+            node,
+            <StatusBadge key="state" state={state} why={why} />,
+            <Count key="calls" value={inFlight} />,
+            latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
+          ],
+        }))}
+      />
     </Section>
   );
 }

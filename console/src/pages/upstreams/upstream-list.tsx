@@ -8,12 +8,10 @@ import {
   SimpleGrid,
   Skeleton,
   Stack,
-  Table,
   Text,
   TextInput,
   VisuallyHidden,
 } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Upstream } from '../../../../src/admin/contract.ts';
@@ -21,7 +19,7 @@ import { Sparkline } from '../../parts/charts/sparkline.tsx';
 import { trafficCells, trafficColumns, trafficWords } from '../../parts/explorer/traffic.ts';
 import { useOrder } from '../../parts/layout/filters.tsx';
 import { Empty, Failed } from '../../parts/layout/state.tsx';
-import { DataTable } from '../../parts/layout/table.tsx';
+import { DataTable, fitting, useListShape } from '../../parts/layout/table.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
@@ -45,7 +43,7 @@ export function UpstreamList({ add }: UpstreamListProps) {
   const { data, error, refetch, dataUpdatedAt } = useUpstreams(order);
   const latencies = useLatencies(data, dataUpdatedAt);
   const [wanted, setWanted] = useState('');
-  const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
+  const shape = useListShape();
   if (data === undefined) {
     return error === null ? <LoadingCards /> : <Failed error={error} onRetry={() => void refetch()} />;
   }
@@ -57,7 +55,7 @@ export function UpstreamList({ add }: UpstreamListProps) {
       </Empty>
     );
   }
-  const fitting = data.filter((upstream) => fits(upstream, wanted.trim().toLowerCase()));
+  const found = data.filter((upstream) => fits(upstream, wanted.trim().toLowerCase()));
   return (
     <>
       {data.length >= searchFrom && (
@@ -72,7 +70,7 @@ export function UpstreamList({ add }: UpstreamListProps) {
           mb="md"
         />
       )}
-      {isNarrow ? (
+      {shape === 'cards' ? (
         <SimpleGrid
           component="ul"
           cols={columns}
@@ -82,16 +80,16 @@ export function UpstreamList({ add }: UpstreamListProps) {
           style={{ listStyle: 'none' }}
           aria-label="Upstreams"
         >
-          {fitting.map((upstream) => (
+          {found.map((upstream) => (
             <li key={upstream.id}>
               <UpstreamCard upstream={upstream} latencies={latencies.get(upstream.id) ?? []} />
             </li>
           ))}
         </SimpleGrid>
       ) : (
-        <UpstreamTable upstreams={fitting} table={table} />
+        <UpstreamTable upstreams={found} table={table} isWide={shape === 'one line'} />
       )}
-      {fitting.length === 0 && (
+      {found.length === 0 && (
         <Empty icon="search" title="None fits">
           No upstream has that in its name, family or address.
         </Empty>
@@ -138,70 +136,89 @@ interface UpstreamCardProps {
   readonly latencies: readonly (number | null)[];
 }
 
-const right = (title: string, isSortable = true) => ({ title, ta: 'right' as const, isSortable });
-
 interface UpstreamTableProps {
   readonly upstreams: readonly ListedUpstream[];
   readonly table: ReturnType<typeof useOrder>['table'];
+  readonly isWide: boolean;
 }
 
 /** One row for each upstream: state and reason, running calls, and the traffic of the last day. */
-function UpstreamTable({ upstreams, table }: UpstreamTableProps) {
+function UpstreamTable({ upstreams, table, isWide }: UpstreamTableProps) {
   return (
-    <Table.ScrollContainer minWidth={1060} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <DataTable
-        aria-label="Upstreams"
-        verticalSpacing={6}
-        highlightOnHover
-        isNamed
-        {...table}
-        columns={[
-          { title: 'Upstream', isSortable: true },
-          'State',
-          ...trafficColumns.map((title) => right(title)),
-          right('In flight', false),
-          right('Models', false),
-          'Family',
-          { title: 'Address', maw: 260 },
-        ]}
-        rows={upstreams.map((upstream) => {
-          const { id, family, address, models, inFlight, waiting, managedBy, place } = upstream;
-          return {
-            id,
-            cells: [
-              <Group key="name" gap="xs" wrap="nowrap">
+    <DataTable
+      {...fitting}
+      aria-label="Upstreams"
+      verticalSpacing={6}
+      highlightOnHover
+      isNamed
+      {...table}
+      columns={[
+        { title: 'Upstream', isSortable: true },
+        { title: 'State', w: 132 },
+        ...trafficColumns,
+        { title: 'In flight', ta: 'right', w: 76 },
+        ...(isWide
+          ? [
+              { title: 'Models', ta: 'right' as const, w: 76 },
+              { title: 'Family', w: 140 },
+              { title: 'Address', w: 210 },
+            ]
+          : []),
+      ]}
+      rows={upstreams.map((upstream) => {
+        const { id, family, address, models, inFlight, waiting, managedBy, place } = upstream;
+        return {
+          id,
+          cells: [
+            <div key="name">
+              <Group gap="xs" wrap="nowrap">
                 <Anchor
                   component={Link}
                   {...listItem}
                   href={pageOf({ kind: 'upstream', id })}
                   fw={600}
                   size="sm"
-                  className="one-line"
+                  className="cut"
+                  title={id}
                 >
                   {id}
                 </Anchor>
                 <ManagedBy by={managedBy} place={place} isShort />
-              </Group>,
-              <State key="state" upstream={upstream} />,
-              ...trafficCells(upstream.traffic),
-              <span key="calls" className="numeric">
-                {formatCount(inFlight)}
-                {waiting > 0 && `, ${formatCount(waiting)} waiting`}
-              </span>,
-              formatCount(models.length),
-              <Text key="family" size="sm" className="one-line">
-                {family.title}
-              </Text>,
-              <Text key="address" size="sm" truncate title={address ?? undefined}>
-                {address ?? 'Answers inside the gateway'}
-              </Text>,
-            ],
-          };
-        })}
-      />
-    </Table.ScrollContainer>
+              </Group>
+              {!isWide && (
+                <div className="second-line">
+                  <span>{family.title}</span>
+                  <span>{inModels(models.length)}</span>
+                  <span>{address ?? inside}</span>
+                </div>
+              )}
+            </div>,
+            <State key="state" upstream={upstream} />,
+            ...trafficCells(upstream.traffic),
+            <span key="calls" className="numeric">
+              {formatCount(inFlight)}
+              {waiting > 0 && `, ${formatCount(waiting)} waiting`}
+            </span>,
+            ...(isWide
+              ? [
+                  formatCount(models.length),
+                  <Text key="family" size="sm" className="cut" title={family.title}>
+                    {family.title}
+                  </Text>,
+                  <Text key="address" size="sm" className="cut" title={address ?? inside}>
+                    {address ?? inside}
+                  </Text>,
+                ]
+              : []),
+          ],
+        };
+      })}
+    />
   );
 }
+
+const inside = 'Answers inside the gateway';
+const inModels = (count: number): string => (count === 1 ? '1 model' : `${formatCount(count)} models`);
 
 function State({ upstream }: { readonly upstream: Upstream }) {
   const { state, label, why } = stateWords(upstream);
@@ -226,12 +243,12 @@ function UpstreamCard({ upstream, latencies }: UpstreamCardProps) {
         </Stack>
       </Group>
       <Muted truncate title={address ?? undefined}>
-        {address ?? 'Answers inside the gateway'}
+        {address ?? inside}
       </Muted>
       <UnderWay upstream={upstream} />
       <Text size="sm">Last 24 h: {trafficWords(upstream.traffic)}</Text>
       <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Text size="sm">{models.length === 1 ? '1 model' : `${models.length} models`}</Text>
+        <Text size="sm">{inModels(models.length)}</Text>
         <Latency ms={upstream.latencyMs} history={latencies} />
       </Group>
       {managedBy !== 'store' && (

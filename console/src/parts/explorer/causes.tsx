@@ -1,10 +1,10 @@
 /** Breaks down the selection: values of the split, frequent errors, and failed attempts. */
 
-import { Anchor, Paper, SimpleGrid, Table, Text, Title } from '@mantine/core';
+import { Anchor, Paper, SimpleGrid, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Series as Answer } from '../../../../src/admin/contract.ts';
 import { LegendMark } from '../charts/drawing.tsx';
-import { DataTable } from '../layout/table.tsx';
+import { DataTable, fitting, useListShape } from '../layout/table.tsx';
 import { Muted, Remark } from '../layout/text.tsx';
 import { formatCount, formatDuration, formatMoney, formatPercent } from '../words/format.ts';
 import { dimensionWords, outcomeWords } from '../words/labels.ts';
@@ -23,66 +23,78 @@ interface SplitTableProps {
 
 /** A row for each value, in its colour of the charts. */
 export function SplitTable({ answer: { comparison, total }, lines, by, onNarrow }: SplitTableProps) {
-  const right = (title: string) => ({ title, ta: 'right' as const });
+  const right = (title: string, w: number) => ({ title, w, ta: 'right' as const });
+  const isShort = useListShape() === 'two lines';
+  const unlessShort = (title: string, w: number) => (isShort ? [] : [right(title, w)]);
   return (
-    <Table.ScrollContainer minWidth={760} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-      <DataTable
-        verticalSpacing={4}
-        highlightOnHover
-        isNamed
-        columns={[
-          by.map((each) => dimensionWords[each]).join(', '),
-          right('Requests'),
-          right('Change'),
-          right('Failed'),
-          right('Refused'),
-          right('Failed attempts'),
-          right('p50'),
-          right('p95'),
-          right('p99'),
-          right('Cost'),
-        ]}
-        rows={lines.map(({ series, line: { by: values, isOthers, figures } }, at) => {
-          const { requests, failed, refused, attempts, failedAttempts, duration, cost } = figures;
-          const before = comparison?.isCovered === true ? comparison.lines[at]?.figures.requests : undefined;
-          const only = Object.fromEntries(by.flatMap((each) => (values[each] ? [[each, values[each]]] : [])));
-          return {
-            id: series.name,
-            cells: [
-              <span key="name" className="split-name">
-                <LegendMark color={series.color} />
-                {isOthers || Object.keys(only).length === 0 ? (
-                  series.label
-                ) : (
-                  <Anchor component="button" type="button" ta="left" inherit onClick={() => onNarrow(only)}>
-                    {series.label}
-                  </Anchor>
-                )}
-              </span>,
-              formatCount(requests),
-              comparison === null ? '–' : changeWords(requests, before),
-              isOfAll(by)
-                ? sharedOf(failed, total.figures.requests - total.figures.refused)
-                : sharedOf(failed, requests - refused),
-              formatCount(refused),
-              sharedOf(failedAttempts, attempts),
-              timeOf(duration?.p50),
-              timeOf(duration?.p95),
-              timeOf(duration?.p99),
-              formatMoney(cost),
-            ],
-          };
-        })}
-      />
-    </Table.ScrollContainer>
+    <DataTable
+      {...fitting}
+      verticalSpacing={4}
+      highlightOnHover
+      isNamed
+      stacks
+      columns={[
+        by.map((each) => dimensionWords[each]).join(', '),
+        right('Requests', 92),
+        ...unlessShort('Change', 104),
+        right('Failed', 108),
+        ...unlessShort('Refused', 76),
+        right('Failed attempts', 112),
+        ...unlessShort('p50', 76),
+        right('p95', isShort ? 150 : 76),
+        ...unlessShort('p99', 76),
+        right('Cost', 84),
+      ]}
+      rows={lines.map(({ series, line: { by: values, isOthers, figures } }, at) => {
+        const { requests, failed, refused, attempts, failedAttempts, duration, cost } = figures;
+        const before = comparison?.isCovered === true ? comparison.lines[at]?.figures.requests : undefined;
+        const change = comparison === null ? '–' : changeWords(requests, before);
+        const ofFailed = isOfAll(by)
+          ? sharedOf(failed, total.figures.requests - total.figures.refused)
+          : sharedOf(failed, requests - refused);
+        const [p50, p95, p99] = [timeOf(duration?.p50), timeOf(duration?.p95), timeOf(duration?.p99)];
+        const only = Object.fromEntries(by.flatMap((each) => (values[each] ? [[each, values[each]]] : [])));
+        return {
+          id: series.name,
+          cells: [
+            <span key="name" className="split-name">
+              <LegendMark color={series.color} />
+              {isOthers || Object.keys(only).length === 0 ? (
+                series.label
+              ) : (
+                <Anchor component="button" type="button" ta="left" inherit onClick={() => onNarrow(only)}>
+                  {series.label}
+                </Anchor>
+              )}
+            </span>,
+            ...(isShort
+              ? [<TwoLines key="requests" first={formatCount(requests)} second={change} />]
+              : [formatCount(requests), change]),
+            ...(isShort
+              ? [<TwoLines key="failed" first={ofFailed} second={`${formatCount(refused)} refused`} />]
+              : [ofFailed, formatCount(refused)]),
+            sharedOf(failedAttempts, attempts),
+            ...(isShort ? [<TwoLines key="p95" first={p95} second={`p50 ${p50}, p99 ${p99}`} />] : [p50, p95, p99]),
+            formatMoney(cost),
+          ],
+        };
+      })}
+    />
   );
 }
+
+const TwoLines = ({ first, second }: { readonly first: string; readonly second: string }) => (
+  <>
+    {first}
+    <Remark>{second}</Remark>
+  </>
+);
 
 const timeOf = (ms: number | undefined): string => (ms === undefined ? '–' : formatDuration(ms));
 
 function sharedOf(part: number, whole: number): string {
   const share = shareAt(part, whole);
-  return share === null ? '–' : `${formatCount(part)} (${formatPercent(share)})`;
+  return share === null ? '–' : part === 0 ? '0' : `${formatCount(part)} (${formatPercent(share)})`;
 }
 
 interface CausesProps {

@@ -202,6 +202,7 @@ function Forecasts() {
         <DataTable
           verticalSpacing={4}
           isNamed
+          stacks
           columns={['Key or project', 'Spent', 'Ends at this pace']}
           rows={rows.map(({ spender, budget }) => ({
             id: `${spender.path} ${budget.every}`,

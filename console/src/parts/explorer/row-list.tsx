@@ -1,10 +1,10 @@
 /** The list of requests, as a table or cards. */
 
 import { Card, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { type MouseEvent, memo, type ReactNode } from 'react';
 import { Link, useSearch } from 'wouter';
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
+import { fitting, useListShape } from '../layout/table.tsx';
 import { Remark } from '../layout/text.tsx';
 import { StatusBadge } from '../marks/status.tsx';
 import { listItem } from '../shell/shortcuts.tsx';
@@ -26,9 +26,9 @@ export interface RowListProps {
 }
 
 export function RowList({ rows, fresh, names, openId, isStale, onOpen }: RowListProps) {
-  const isNarrow = useMediaQuery('(max-width: 62em)', undefined, { getInitialValueInEffect: false });
+  const shape = useListShape();
   const search = useSearch();
-  const Shown = isNarrow ? RequestCard : RequestRow;
+  const Shown = shape === 'cards' ? RequestCard : shape === 'one line' ? RequestRow : NarrowRow;
   const shown = rows.map((row) => (
     <Shown
       key={row.id}
@@ -42,35 +42,61 @@ export function RowList({ rows, fresh, names, openId, isStale, onOpen }: RowList
   ));
   return (
     <div className={isStale ? 'stale' : undefined} aria-busy={isStale}>
-      {isNarrow ? (
+      {shape === 'cards' ? (
         <Stack gap="xs" component="ul" className="plain-list">
           {shown}
         </Stack>
       ) : (
-        <RequestTable>{shown}</RequestTable>
+        <RequestTable columns={shape === 'one line' ? columns : narrowColumns}>{shown}</RequestTable>
       )}
     </div>
   );
 }
 
-const RequestTable = ({ children }: { readonly children: ReactNode }) => (
-  <Table.ScrollContainer minWidth={900}>
-    <Table verticalSpacing={6} highlightOnHover className="request-table">
-      <Table.Caption className="off-screen-caption">
-        <VisuallyHidden>Requests, the newest first</VisuallyHidden>
-      </Table.Caption>
-      <Table.Thead>
-        <Table.Tr>
-          {['Time', 'Outcome', 'Request', 'Key', 'Upstream', 'Usage', 'Cost', 'Took'].map((title, at) => (
-            <Table.Th key={title} ta={at < 5 ? undefined : 'right'}>
-              {title}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>{children}</Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+type Columns = readonly (readonly [title: string, width?: number])[];
+
+/** Those without a width share what is left. */
+const columns: Columns = [
+  ['Time', 104],
+  ['Outcome', 150],
+  ['Request'],
+  ['Key'],
+  ['Upstream'],
+  ['Usage', 124],
+  ['Cost', 96],
+  ['Took', 76],
+];
+const narrowColumns: Columns = [
+  ['Time', 100],
+  ['Outcome', 138],
+  ['Request'],
+  ['Key and upstream', 150],
+  ['Cost', 100],
+  ['Took', 68],
+];
+const numbers = ['Usage', 'Cost', 'Took'];
+
+interface RequestTableProps {
+  readonly columns: Columns;
+  readonly children: ReactNode;
+}
+
+const RequestTable = ({ columns, children }: RequestTableProps) => (
+  <Table {...fitting} verticalSpacing={6} highlightOnHover className="request-table">
+    <Table.Caption className="off-screen-caption">
+      <VisuallyHidden>Requests, the newest first</VisuallyHidden>
+    </Table.Caption>
+    <Table.Thead>
+      <Table.Tr>
+        {columns.map(([title, w]) => (
+          <Table.Th key={title} w={w} ta={numbers.includes(title) ? 'right' : undefined}>
+            {title}
+          </Table.Th>
+        ))}
+      </Table.Tr>
+    </Table.Thead>
+    <Table.Tbody>{children}</Table.Tbody>
+  </Table>
 );
 
 interface RequestProps extends Pick<RowListProps, 'names' | 'onOpen'> {
@@ -89,17 +115,17 @@ const RequestRow = memo(function RequestRow(props: RequestProps) {
       <td>
         <OpenLink row={row} search={search} />
       </td>
-      <td className="outcome-cell">
+      <td>
         <OutcomeBadge row={row} />
         <Note>{row.error ?? ''}</Note>
       </td>
-      <td className="cut-cell">
+      <td>
         <TwoLines first={row.model ?? '–'} second={requestWords[row.operation]} />
       </td>
-      <td className="cut-cell">
+      <td>
         <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />
       </td>
-      <td className="cut-cell">
+      <td>
         <TwoLines first={row.upstream ?? ''} second={row.attempts > 1 ? `${row.attempts} attempts` : ''} />
       </td>
       <td className="number-cell">
@@ -107,6 +133,38 @@ const RequestRow = memo(function RequestRow(props: RequestProps) {
       </td>
       <td className="number-cell">
         <CostOf row={row} />
+      </td>
+      <td className="number-cell">
+        <Duration ms={row.durationMs} />
+      </td>
+    </Table.Tr>
+  );
+});
+
+/** The same on two lines, with less columns. */
+const NarrowRow = memo(function NarrowRow(props: RequestProps) {
+  const { row, search, names } = props;
+  const attempts = row.attempts > 1 ? `, ${row.attempts} attempts` : '';
+  return (
+    <Table.Tr {...attributesOf(props)}>
+      <td>
+        <OpenLink row={row} search={search} />
+      </td>
+      <td>
+        <OutcomeBadge row={row} />
+        <Note>{row.error ?? ''}</Note>
+      </td>
+      <td>
+        <TwoLines first={row.model ?? '–'} second={`${requestWords[row.operation]}${attempts}`} />
+      </td>
+      <td>
+        <TwoLines first={names.key(row.key)} second={row.upstream ?? ''} />
+      </td>
+      <td className="number-cell">
+        <CostOf row={row} />
+        <div className="request-note">
+          <UsageOf row={row} />
+        </div>
       </td>
       <td className="number-cell">
         <Duration ms={row.durationMs} />

@@ -19,7 +19,7 @@ import { Muted, Remark } from '../layout/text.tsx';
 import { Icon } from '../marks/icon.tsx';
 import { StatusBadge } from '../marks/status.tsx';
 import { Needs, useMay } from '../session/role.tsx';
-import { formatDuration, formatPercent, formatRate } from '../words/format.ts';
+import { formatCount, formatDuration, formatPercent, formatRate } from '../words/format.ts';
 import { exploreHref } from '../words/links.ts';
 import { When } from '../words/numbers.tsx';
 import { Selection } from './explorer.tsx';
@@ -117,7 +117,7 @@ function EvidenceLine({ target, kind }: { readonly target: ShownTarget; readonly
     attempts === 0
       ? ['no attempt in the last 10 minutes']
       : [
-          `${attempts} attempts in 10 minutes, ${failedAttempts} failed`,
+          `${formatCount(attempts)} attempts in 10 minutes, ${formatCount(failedAttempts)} failed`,
           ...(successShare === null ? [] : [`${formatPercent(successShare)} succeed`]),
           ...(topCode === null ? [] : [`mostly ${topCode.code}`]),
           ...(p95Ms === null ? [] : [`p95 ${formatDuration(p95Ms)}`]),

@@ -5,8 +5,14 @@ import { formatCompact, formatDuration, formatMoney } from '../words/format.ts';
 
 type Traffic = ListedKey['traffic'];
 
-export const trafficColumns = ['Requests, 24 h', 'p95', 'Cost, 24 h'] as const;
-const [requests, p95, cost] = trafficColumns;
+const [requests, p95, cost] = ['Requests, 24\u00a0h', 'p95', 'Cost, 24\u00a0h'] as const;
+
+/** Of a table: numbers, by which it can be sorted. */
+export const trafficColumns = [
+  { title: requests, w: 92 },
+  { title: p95, w: 76 },
+  { title: cost, w: 78 },
+].map((column) => ({ ...column, ta: 'right' as const, isSortable: true }));
 
 /** What the API sorts by, for each of the columns. */
 export const trafficSorts = { [requests]: 'requests', [p95]: 'p95', [cost]: 'cost' } as const;

@@ -1,6 +1,6 @@
 /** One entry of the audit log: actor, action, subject and the differences. */
 
-import { Collapse, Group, Table, Text, UnstyledButton } from '@mantine/core';
+import { Collapse, Group, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useId } from 'react';
 import type { AuditEntry } from '../../../../src/admin/contract.ts';
@@ -65,26 +65,26 @@ function Differences({ entry: { before, after } }: { readonly entry: AuditEntry 
   }
   return (
     <div className="audit-body">
-      <Table.ScrollContainer minWidth={420} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
-        <DataTable
-          verticalSpacing={4}
-          withTableBorder
-          isNamed
-          columns={[
-            { title: 'Field', className: 'any-wrap' },
-            { title: 'Before', className: 'difference-removed' },
-            { title: 'After', className: 'difference-added' },
-          ]}
-          rows={differences.map(({ path, before, after }) => ({
-            id: path,
-            cells: [
-              path === '' ? 'the value' : path,
-              before === undefined ? '' : `− ${before}`,
-              after === undefined ? '' : `+ ${after}`,
-            ],
-          }))}
-        />
-      </Table.ScrollContainer>
+      <DataTable
+        stacks
+        layout="fixed"
+        verticalSpacing={4}
+        withTableBorder
+        isNamed
+        columns={[
+          { title: 'Field', className: 'any-wrap' },
+          { title: 'Before', className: 'difference-removed' },
+          { title: 'After', className: 'difference-added' },
+        ]}
+        rows={differences.map(({ path, before, after }) => ({
+          id: path,
+          cells: [
+            path === '' ? 'the value' : path,
+            before === undefined ? '' : `− ${before}`,
+            after === undefined ? '' : `+ ${after}`,
+          ],
+        }))}
+      />
       {differences.length >= mostDifferences && (
         <Remark>These are the first {mostDifferences}; the API has the whole entry.</Remark>
       )}

@@ -1,6 +1,7 @@
 /** Tables: rows with the same columns, or facts of one thing. Cells take a key, as in any list. */
 
 import { type MantineStyleProps, Table, type TableProps, UnstyledButton, VisuallyHidden } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';
 
 interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
@@ -11,6 +12,19 @@ interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
   /** Rows can be sorted by it. */
   readonly isSortable?: boolean;
 }
+
+/**
+ * How a list of many columns fits the screen, as none scrolls sideways: cards; rows whose first cell has a second line for what has no column;
+ * or a column for everything.
+ */
+export function useListShape(): 'cards' | 'two lines' | 'one line' {
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
+  const isWide = useMediaQuery('(min-width: 87.5em)', undefined, { getInitialValueInEffect: false });
+  return isNarrow ? 'cards' : isWide ? 'one line' : 'two lines';
+}
+
+/** Of a table that fits its place: each column but one has a width of its own. */
+export const fitting = { layout: 'fixed', horizontalSpacing: 6, className: 'fitting-table' } as const;
 
 /** The column that the rows are sorted by, by its title. */
 export interface Sorting {
@@ -24,33 +38,53 @@ interface Row extends Omit<ComponentPropsWithoutRef<'tr'>, 'children'> {
   readonly cells: readonly ReactNode[];
 }
 
-interface DataTableProps extends Omit<TableProps, 'data' | 'children'> {
+interface DataTableProps extends Omit<TableProps, 'data' | 'children' | 'className'> {
   /** A string for a column with only a title. */
   readonly columns: readonly (string | Column)[];
+  readonly className?: string;
   readonly rows: readonly Row[];
   /** Whether the first cell of a row is its header. */
   readonly isNamed?: boolean;
+  /** Whether a row's cells stand below each other on a phone, each with its title. */
+  readonly stacks?: boolean;
   readonly foot?: Row;
   readonly caption?: ReactNode;
   readonly sorting?: Sorting;
   readonly onSort?: ((sorting: Sorting) => void) | undefined;
 }
 
+/** Cells that stand below each other on a phone; if there are more, two stand side by side. */
+const mostInOneColumn = 5;
+
 export function DataTable(props: DataTableProps) {
-  const { columns, rows, isNamed = false, foot, caption, sorting, onSort, ...table } = props;
-  const all = columns.map((column): Column => {
-    if (typeof column === 'string') return { title: column };
-    return column.ta === 'right' ? { className: 'one-line', ...column } : column;
-  });
+  const {
+    columns,
+    rows,
+    isNamed = false,
+    stacks = false,
+    foot,
+    caption,
+    sorting,
+    onSort,
+    className = '',
+    ...table
+  } = props;
+  const all = columns.map((column): Column => (typeof column === 'string' ? { title: column } : column));
+  const stackClass = !stacks ? '' : columns.length > mostInOneColumn ? 'stacking-table paired-cells' : 'stacking-table';
   const toRow = ({ id, cells, ...row }: Row, weight: number) => (
     <Table.Tr key={id} {...row}>
-      {all.map(({ title, isHidden: _, isSortable: __, ...cell }, at) =>
+      {all.map(({ title, isHidden, isSortable: _, w: __, ...cell }, at) =>
         isNamed && at === 0 ? (
           <Table.Th key={title} scope="row" fw={weight} ta="left" {...cell}>
             {cells[at]}
           </Table.Th>
         ) : (
-          <Table.Td key={title} {...cell}>
+          <Table.Td
+            key={title}
+            data-title={at === 0 || isHidden ? undefined : title}
+            {...(cell.ta === 'right' && { className: 'one-line' })}
+            {...cell}
+          >
             {cells[at]}
           </Table.Td>
         ),
@@ -58,7 +92,7 @@ export function DataTable(props: DataTableProps) {
     </Table.Tr>
   );
   return (
-    <Table {...table}>
+    <Table {...table} className={`${stackClass} ${className}`}>
       {caption}
       <Table.Thead>
         <Table.Tr>

@@ -1,7 +1,7 @@
 /** Texts and marks used on every page. */
 
 import { Badge, type BadgeProps, Text, type TextProps, Title, type TitleProps } from '@mantine/core';
-import type { HTMLAttributes, ReactNode } from 'react';
+import { Fragment, type HTMLAttributes, type ReactNode } from 'react';
 
 type Attributes<Props> = Omit<HTMLAttributes<HTMLElement>, keyof Props | 'color'>;
 type NoteProps = TextProps & Attributes<TextProps> & { readonly component?: 'div' | 'span' };
@@ -18,6 +18,16 @@ export const Remark = (props: NoteProps) => <Muted size="xs" {...props} />;
 export const Tag = ({ className = '', ...props }: BadgeProps & Attributes<BadgeProps>) => (
   <Badge variant="default" className={`plain-badge ${className}`} {...props} />
 );
+
+/** An address or a name with parts, which breaks between them where it has to. */
+export const InParts = ({ text }: { readonly text: string }) =>
+  text.split(/(?=[@./:])/).map((part, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other, and stay in their order
+    <Fragment key={at}>
+      <wbr />
+      {part}
+    </Fragment>
+  ));
 
 /** The heading of a part of a page. */
 export const Heading = (props: Omit<TitleProps, 'order'> & { readonly children: ReactNode }) => (
