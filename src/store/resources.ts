@@ -2,6 +2,7 @@
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';
+import type { ChangeFeed } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
@@ -17,23 +18,92 @@ const longestIdBytes = 512;
 /** Above this number of changes, all elements are read in one statement. */
 const mostByName = 500;
 
-export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: Recorder): ResourceStore {
+interface ResourceStoreDeps {
+  readonly db: Kysely<Schema>;
+  readonly clock: Clock;
+  readonly recorder: Recorder;
+  readonly changes: Pick<ChangeFeed, 'latest' | 'since'>;
+}
+
+interface Kept {
+  readonly resources: readonly Resource[];
+  /** The number of the last change that they contain. */
+  readonly sequence: number;
+}
+
+export function createResourceStore({ db, clock, recorder, changes }: ResourceStoreDeps): ResourceStore {
   const inOrder = () => db.selectFrom('resources').orderBy('created_at').orderBy('kind').orderBy('id');
+  let kept: Kept | undefined;
+  // One after another: each continues where the one before ended.
+  let reading: Promise<unknown> = Promise.resolve();
+
+  async function readOn(): Promise<readonly Resource[]> {
+    const found = kept && (await changedSince(kept.sequence));
+    if (kept === undefined || found === undefined) kept = await readAll(kept?.resources ?? []);
+    else kept = { resources: await withChanged(kept.resources, found.names), sequence: found.sequence };
+    return kept.resources;
+  }
+
+  /** Undefined where changes were lost, or are too many. */
+  async function changedSince(sequence: number) {
+    const latest = await changes.latest();
+    if (latest < sequence) return undefined;
+    const names = new Set<string>();
+    let last = sequence;
+    while (last < latest) {
+      const found = await changes.since(last);
+      const [first] = found;
+      if (first?.sequence !== last + 1) return undefined;
+      for (const { kind, id } of found) if (kind === 'resource') names.add(id);
+      if (names.size > mostByName) return undefined;
+      last = found.at(-1)?.sequence ?? latest;
+    }
+    return { names, sequence: last };
+  }
+
+  async function withChanged(known: readonly Resource[], names: ReadonlySet<string>): Promise<readonly Resource[]> {
+    if (names.size === 0) return known;
+    const ids = new Set([...names].map((name) => name.slice(name.indexOf('/') + 1)));
+    const rows = await db
+      .selectFrom('resources')
+      .selectAll()
+      .where('id', 'in', [...ids])
+      .execute();
+    const resources = known.filter((one) => !ids.has(one.id) || !names.has(nameOf(one)));
+    for (const row of rows) {
+      const changed = names.has(nameOf(row)) ? toResource(row) : undefined;
+      if (changed === undefined) continue;
+      resources.splice(resources.findLastIndex((one) => isBefore(one, changed)) + 1, 0, changed);
+    }
+    return resources;
+  }
+
+  /** Documents of known elements that have not changed are not read. */
+  async function readAll(known: readonly Resource[]): Promise<Kept> {
+    // The number first, so that no change between the two is missed.
+    const sequence = await changes.latest();
+    if (known.length === 0) return { resources: await readEach(), sequence };
+    const heads = await inOrder().select(['kind', 'id', 'version', 'created_at', 'updated_at']).execute();
+    const found = await timeSliced(matching(heads, known));
+    const changed = [...found].flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
+    if (changed.length > mostByName) return { resources: await readEach(), sequence };
+    const rows =
+      changed.length === 0 ? [] : await db.selectFrom('resources').selectAll().where('id', 'in', changed).execute();
+    const fresh = new Map(rows.map((row) => [nameOf(row), row]));
+    const resources = [...found].flatMap(([head, resource]) => {
+      const row = resource === undefined ? fresh.get(nameOf(head)) : undefined;
+      return resource ?? (row === undefined ? [] : (toResource(row) ?? []));
+    });
+    return { resources, sequence };
+  }
+
+  const readEach = async () => timeSliced(toResources(await inOrder().selectAll().execute()));
 
   return {
-    async list(known = []) {
-      if (known.length === 0) return timeSliced(toResources(await inOrder().selectAll().execute()));
-      const heads = await inOrder().select(['kind', 'id', 'version', 'created_at', 'updated_at']).execute();
-      const found = await timeSliced(matching(heads, known));
-      const changed = [...found].flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
-      if (changed.length > mostByName) return timeSliced(toResources(await inOrder().selectAll().execute()));
-      const rows =
-        changed.length === 0 ? [] : await db.selectFrom('resources').selectAll().where('id', 'in', changed).execute();
-      const fresh = new Map(rows.map((row) => [nameOf(row), row]));
-      return [...found].flatMap(([head, resource]) => {
-        const row = resource === undefined ? fresh.get(nameOf(head)) : undefined;
-        return resource ?? (row === undefined ? [] : (toResource(row) ?? []));
-      });
+    list() {
+      const read = reading.then(readOn);
+      reading = read.catch(() => undefined);
+      return read;
     },
 
     async get(kind, id) {
@@ -110,9 +180,20 @@ export function createResourceStore(db: Kysely<Schema>, clock: Clock, recorder: 
 type ResourceRow = Selectable<Schema['resources']>;
 type ResourceHead = Omit<ResourceRow, 'document'>;
 
-const nameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => `${kind} ${id}`;
+/** As the change feed names it. */
+const nameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => `${kind}/${id}`;
 
-/** Each with its known state; one that was deleted and created again has the same version and another time. */
+/** One that was deleted and created again may have the same version, and has another time. */
+const isSame = ({ version, created_at, updated_at }: ResourceHead, one: Resource): boolean =>
+  one.version === version && one.createdAtMs === created_at && one.updatedAtMs === updated_at;
+
+/** In the order of `list`. */
+function isBefore(one: Resource, other: Resource): boolean {
+  if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs < other.createdAtMs;
+  return one.kind === other.kind ? one.id < other.id : one.kind < other.kind;
+}
+
+/** Each with its known state. */
 function* matching(
   heads: readonly ResourceHead[],
   known: readonly Resource[],
@@ -122,9 +203,7 @@ function* matching(
   for (const head of heads) {
     yield;
     const one = byName.get(nameOf(head));
-    const isSame =
-      one?.version === head.version && one.createdAtMs === head.created_at && one.updatedAtMs === head.updated_at;
-    found.set(head, isSame ? one : undefined);
+    found.set(head, one !== undefined && isSame(head, one) ? one : undefined);
   }
   return found;
 }

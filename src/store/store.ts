@@ -38,7 +38,7 @@ export function createStore(parts: StoreParts): Store {
   return {
     keys: createKeyStore({ db, quick, clock, recorder }),
     health: createHealthStore(quick, clock),
-    resources: createResourceStore(db, clock, recorder),
+    resources: createResourceStore({ db, clock, recorder, changes: createChangeFeed(db, signal) }),
     changes: createChangeFeed(quick, signal),
     audit: createAuditStore(db, clock),
     settings: createSettingStore(db, recorder, clock),

@@ -114,7 +114,7 @@ export function createConfigurationFeed({
     isBehind = false;
     try {
       const readAt = await store.changes.latest();
-      resources = await store.resources.list(resources);
+      resources = await store.resources.list();
       revision = readAt;
       isReadFailing = false;
       return true;

@@ -79,9 +79,8 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     return kind === 'model' ? builtIn(await current().declared()).find((one) => one.id === id) : undefined;
   }
 
-  /** Resources in force are not read again. */
   async function readStored(kind: ResourceKind, id?: string) {
-    const resources = await store.resources.list(current().resources);
+    const resources = await store.resources.list();
     return { resources, previous: resources.find((one) => one.kind === kind && one.id === id) };
   }
 

@@ -16,8 +16,8 @@ export interface Resource {
 }
 
 export interface ResourceStore {
-  /** Known elements that have not changed are returned as the same objects, without reading their documents. */
-  list(known?: readonly Resource[]): Promise<Resource[]>;
+  /** In order of creation. Elements that have not changed since the last call are the same objects, and are not read again. */
+  list(): Promise<readonly Resource[]>;
   get(kind: ResourceKind, id: string): Promise<Resource | undefined>;
   /** `expected` is the version that the writer saw, 0 where it saw none, undefined: overwrite any. `conflict` where another writer was first. */
   put(

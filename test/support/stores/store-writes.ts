@@ -161,12 +161,24 @@ export function describeWrites(openStore: OpenStore): void {
     const known = await resources.list();
     await resources.put('model', 'up', { id: 'up', visible: false }, by);
     await resources.put('model', 'new', { id: 'new' }, by);
-    const again = await resources.list(known);
+    const again = await resources.list();
     assert.deepEqual(again, await resources.list());
     // Of what is known already, nothing was read again.
     assert.deepEqual(
       again.map((one) => known.includes(one)),
       [true, false, false],
+    );
+    // One that is made anew goes to the end.
+    clock.advance(5);
+    await resources.remove('model', 'up', by);
+    await resources.put('model', 'up', { id: 'up' }, by);
+    assert.deepEqual(
+      (await resources.list()).map(({ kind, id, document }) => [kind, id, document]),
+      [
+        ['upstream', 'up', { id: 'up' }],
+        ['model', 'new', { id: 'new' }],
+        ['model', 'up', { id: 'up' }],
+      ],
     );
     await resources.remove('model', 'new', by);
     assert.equal(await resources.remove('upstream', 'up', by), 'removed');
