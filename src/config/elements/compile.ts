@@ -38,7 +38,7 @@ export function* compiling(
   const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
   const compiled = yield* compileModels(document, byId, context);
   const models = yield* indexingModels(compiled);
-  if (settings.upstreams.length === 0) at('upstreams').warn(': there are none, so nothing is served');
+  if (document.upstreams.length === 0) at('upstreams').warn(': there are none, so nothing is served');
   const snapshot = Object.freeze({
     createdAtS: Math.floor(context.nowMs / 1000),
     server,

@@ -117,13 +117,15 @@ export function createFirsts<At>(): (name: string, at: At) => At | undefined {
   };
 }
 
-/** Hands out names once: the second claim is a fault that names the location of the first. */
-export function createClaims(): (name: string, location: Location) => boolean {
-  const firstOf = createFirsts<Location>();
-  return (name, location) => {
-    const first = firstOf(name, location);
+/** Hands out names once: the second claim is a fault that names the location of the first. `steps`: from the element to its name. */
+export function createClaims(): (name: string, element: Location, ...steps: Path) => boolean {
+  const firstOf = createFirsts<{ readonly element: Location; readonly steps: Path }>();
+  return (name, element, ...steps) => {
+    const first = firstOf(name, { element, steps });
     if (first === undefined) return true;
-    location.fault(`${location.quoted(name)} is taken by ${first.inWords()}; each name stands for one thing`);
+    const location = element.at(...steps);
+    const taken = first.element.at(...first.steps).inWords();
+    location.fault(`${location.quoted(name)} is taken by ${taken}; each name stands for one thing`);
     return false;
   };
 }

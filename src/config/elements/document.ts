@@ -17,14 +17,14 @@ import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project.ts';
-import { ReusableStep, reusable } from './reuse.ts';
+import { lightAtOnce, ReusableStep, reusable } from './reuse.ts';
 import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 
 /** From the file and the store. The store's elements come last: of two with one name, the file's wins. */
 export interface ConfigurationDocument {
-  /** In its lists, too, the store's elements follow the file's. */
+  /** Its lists are those of the file. */
   readonly settings: Settings;
   /** Webhooks of the store obey the file's address policy. */
   readonly areWebhooksStored: boolean;
@@ -78,14 +78,8 @@ export function* judgingDocument(
 
   const owned = withoutConflicts(elements, written, context);
   const stored = yield* addingStoredSettings(written, tree, owned, context);
-  const documentsOf = (kind: ResourceKind): unknown[] =>
-    owned.flatMap((element) => (element.kind === kind ? [element.document] : []));
-  const settings: Settings = {
-    ...stored.settings,
-    upstreams: [...written.upstreams, ...documentsOf('upstream')],
-    models: [...written.models, ...documentsOf('model')],
-    projects: [...written.projects, ...documentsOf('project')],
-  };
+  const byKind = Map.groupBy(owned, ({ kind }) => kind);
+  const ownedOf = (kind: ResourceKind): readonly Element[] => byKind.get(kind) ?? [];
 
   yield;
 
@@ -101,18 +95,18 @@ export function* judgingDocument(
       entries.push(...judgeOne(schema, { document: element }, [list, index], context));
     }
     if (stored === undefined) return entries;
-    for (const one of owned) {
-      yield;
-      if (one.kind !== stored.kind) continue;
-      entries.push(...stored.judging.of(reusable(one), [], context, () => judgeOne(schema, one, [one.root], context)));
+    const { kind, judging } = stored;
+    for (const one of ownedOf(kind)) {
+      if (judging.isPauseDue()) yield;
+      entries.push(...judging.of(reusable(one), none, context, () => judgeOne(schema, one, [one.root], context)));
     }
     return entries;
   }
 
-  const upstreamIds = yield* namesIn(settings.upstreams, ['id']);
-  const projectIds = yield* namesIn(settings.projects, ['id']);
+  const upstreamIds = yield* namesIn(written.upstreams, ownedOf('upstream'));
+  const projectIds = yield* namesIn(written.projects, ownedOf('project'));
   return {
-    settings,
+    settings: stored.settings,
     areWebhooksStored: stored.areWebhooksStored,
     importedPrices: stored.importedPrices,
     upstreams: yield* judgeAll(upstreamSchema, 'upstreams', storedUpstreams),
@@ -122,7 +116,7 @@ export function* judgingDocument(
     routes: yield* judgeAll(routeSchema, 'routes'),
     upstreamIds,
     nearestUpstream: createNearestName(upstreamIds),
-    modelNames: yield* namesIn(settings.models, ['id', 'aliases']),
+    modelNames: yield* namesIn(written.models, ownedOf('model')),
     projectIds,
     nearestProject: createNearestName(projectIds),
   };
@@ -154,11 +148,14 @@ function* checkAllForVariables(
     checkLiteralVariables(part, path, context);
   }
   for (const element of elements) {
-    yield;
+    if (variableCheck.isPauseDue()) yield;
     const { root, document } = element;
-    variableCheck.of(reusable(element), [], context, () => checkLiteralVariables(document, [root], context));
+    variableCheck.of(reusable(element), none, context, () => checkLiteralVariables(document, [root], context));
   }
 }
+
+/** Inputs of a step that needs the element alone. */
+const none: readonly unknown[] = [];
 
 const variableCheck = new ReusableStep<void>();
 
@@ -179,11 +176,22 @@ function elementsAt(tree: Readonly<Record<string, unknown>>, list: ElementList):
   return Array.isArray(elements) ? elements : [];
 }
 
-function* namesIn(elements: readonly unknown[], keys: readonly string[]): Generator<undefined, Set<string>, undefined> {
+/** IDs, and the aliases of models. */
+function* namesIn(
+  written: readonly unknown[],
+  owned: readonly Element[],
+): Generator<undefined, Set<string>, undefined> {
   const names = new Set<string>();
-  for (const element of elements) {
-    yield;
-    for (const key of keys) for (const name of textsAt(element, key)) names.add(name);
+  let count = 0;
+  for (const list of [written, owned.map(({ document }) => document)]) {
+    for (const element of list) {
+      count += 1;
+      if (count % lightAtOnce === 0) yield;
+      if (!isMapping(element)) continue;
+      const { id, aliases = [] } = element;
+      if (typeof id === 'string') names.add(id);
+      for (const alias of Array.isArray(aliases) ? aliases : [aliases]) if (typeof alias === 'string') names.add(alias);
+    }
   }
   return names;
 }
@@ -200,9 +208,9 @@ function withoutConflicts(elements: readonly Element[], written: Settings, conte
     }
   }
   return elements.filter(({ kind, id, root, document }) => {
-    const location = new Location(context, [root, 'id']);
+    const fault = (message: string): void => new Location(context, [root, 'id']).fault(message);
     if (document.id !== id) {
-      location.fault(`is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
+      fault(`is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
       return false;
     }
     // Its keys are checked one by one.
@@ -210,12 +218,7 @@ function withoutConflicts(elements: readonly Element[], written: Settings, conte
     const list = resourceLists[kind];
     const index = indexes.get(`${list} ${id}`);
     if (index === undefined) return true;
-    location.fault(`${JSON.stringify(id)} ${inFileToo(new Location(context, [list, index, 'id']))}`);
+    fault(`${JSON.stringify(id)} ${inFileToo(new Location(context, [list, index, 'id']))}`);
     return false;
   });
-}
-
-function textsAt(value: unknown, key: string): string[] {
-  if (!isMapping(value)) return [];
-  return [value[key]].flat().filter((item) => typeof item === 'string');
 }

@@ -6,6 +6,7 @@ import { type Path, toPathText, type Warning } from '../read/faults.ts';
 import { type FoundText, partsOf, textsIn } from '../read/tree.ts';
 import { resourceSchemas } from '../store/resource-schemas.ts';
 import type { Element } from '../store/resources.ts';
+import { ReusableStep } from './reuse.ts';
 import { configurationSchema } from './schema.ts';
 import { isSecretAt } from './schema-lookup.ts';
 
@@ -35,19 +36,17 @@ export function* findMisplacedSecrets(
     inFile.push(...shapedTexts(part, path));
   }
   add(findEach(inFile, configurationSchema));
+  const context = { faults: { reports: 0 }, warnings };
   for (const element of elements) {
-    yield;
+    if (searching.isPauseDue()) yield;
     const { kind, root, document } = element;
-    const known = foundIn.get(element);
-    const found = known ?? findEach(shapedTexts(document, []), resourceSchemas[kind]);
-    if (known === undefined) foundIn.set(element, found);
-    add(found.map((one) => ({ ...one, path: [root, ...one.path] })));
+    const found = searching.of(element, [], context, () => findEach(shapedTexts(document, []), resourceSchemas[kind]));
+    if (found.length > 0) add(found.map((one) => ({ ...one, path: [root, ...one.path] })));
   }
   return secrets;
 }
 
-/** Of elements that the next load has, too. */
-const foundIn = new WeakMap<Element, readonly Found[]>();
+const searching = new ReusableStep<readonly Found[]>();
 
 /** The same for a document without secret fields. */
 export const misplacedWarnings = (document: unknown): string[] =>

@@ -38,7 +38,7 @@ export function* compileProjects(
       caps: toCaps(value, location),
       files: value.files,
     });
-    if (claim(value.id, location.at('id'))) projects.set(value.id, project);
+    if (claim(value.id, location, 'id')) projects.set(value.id, project);
   }
   return projects;
 }

@@ -20,26 +20,46 @@ interface Made<T> {
  */
 export class ReusableStep<T> {
   readonly #made = new WeakMap<object, Made<T>>();
+  #isFresh = false;
+  #passed = 0;
 
   /** `element` is undefined for one that is not of the store. Only what `inputs` hold and what never changes may go into the result. */
   of(element: object | undefined, inputs: readonly unknown[], { faults, warnings }: Reports, make: () => T): T {
-    if (element === undefined) return make();
+    if (element === undefined) {
+      this.#isFresh = true;
+      return make();
+    }
     const known = this.#made.get(element);
     if (known !== undefined && isSame(known.inputs, inputs)) {
-      warnings.push(...known.warnings);
+      if (known.warnings.length > 0) warnings.push(...known.warnings);
       return known.result;
     }
+    this.#isFresh = true;
     const { reports } = faults;
     const { length } = warnings;
     const result = make();
     if (faults.reports === reports) this.#made.set(element, { inputs, result, warnings: warnings.slice(length) });
     return result;
   }
+
+  /** For a loop over elements: whether to pause, which is after each one that was made anew, and now and then after others. */
+  isPauseDue(): boolean {
+    this.#passed += 1;
+    if (!this.#isFresh && this.#passed % lightAtOnce !== 0) return false;
+    this.#isFresh = false;
+    return true;
+  }
 }
+
+/** Elements between two pauses where each takes less than a microsecond or two. */
+export const lightAtOnce = 64;
 
 /** Where it is of the store: the next load has the same one. */
 export const reusable = <T extends { readonly createdAtMs?: number | undefined }>(element: T): T | undefined =>
   element.createdAtMs === undefined ? undefined : element;
 
-const isSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
-  one.length === other.length && one.every((input, index) => input === other[index]);
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
+}

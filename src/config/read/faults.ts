@@ -83,7 +83,9 @@ export class FaultList {
   }
 
   /** Each once, in the order of the file and of the other origins. */
-  all({ positionOf, nameOf, origins }: Locator = unlocated): Fault[] {
+  all(locator: Locator = unlocated): Fault[] {
+    if (this.#added.length === 0 && this.#located.length === 0) return [];
+    const { positionOf, nameOf, origins } = locator;
     const found = this.#added.map(({ path, message }): Fault => {
       const { path: named, ...origin } = nameOf(path);
       return { ...origin, path: toPathText(named), ...positionOf(path), message };

@@ -13,16 +13,11 @@ export interface Layer {
   readonly namesInner: boolean;
 }
 
-/** A value is from the layer of `layerOf`, by default the last one that has it; else from the source. */
-export function withLayers(
-  source: Source,
-  tree: unknown,
-  layers: readonly Layer[],
-  layerOf = (path: Path) => layers.findLast(({ inner }) => inner(path) !== undefined),
-): Source {
+/** A value is from the last layer that has it, else from the source. */
+export function withLayers(source: Source, tree: unknown, layers: readonly Layer[]): Source {
   if (layers.length === 0) return source;
   function find(path: Path): { readonly layer: Layer; readonly inner: Path } | undefined {
-    const layer = layerOf(path);
+    const layer = layers.findLast(({ inner }) => inner(path) !== undefined);
     const inner = layer?.inner(path);
     return layer && inner && { layer, inner };
   }

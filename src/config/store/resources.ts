@@ -5,7 +5,6 @@ import { getOrMake } from '../../lib/get-or-make.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { ReusableStep, reusable } from '../elements/reuse.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
-import { type Layer, withLayers } from '../read/layers.ts';
 import type { Source } from '../read/source.ts';
 import { openDocument, type ResourceDocument, type ResourceName } from './sealed-fields.ts';
 
@@ -72,14 +71,33 @@ const opening = new ReusableStep<Element>();
 
 /** A source with the positions of the elements as well. */
 export function withElements(source: Source, elements: readonly Element[]): Source {
-  const layers = new Map(elements.map((element): [string | number, Layer] => [element.root, toLayer(element)]));
-  return withLayers(source, source.tree, [...layers.values()], ([root = '']) => layers.get(root));
+  if (elements.length === 0) return source;
+  let byRoot: ReadonlyMap<string | number, Element> | undefined;
+  // Most loads have nothing to report of an element.
+  const find = ([root = '']: Path): Element | undefined => {
+    byRoot ??= new Map(elements.map((element) => [element.root, element]));
+    return byRoot.get(root);
+  };
+  return {
+    tree: source.tree,
+    faults: source.faults,
+    get origins() {
+      return [...source.origins, ...elements.map(originOf)];
+    },
+    positionOf(path) {
+      const element = find(path);
+      return element === undefined ? source.positionOf(path) : element.file?.positionOf(pathWithin(element, path));
+    },
+    nameOf(path) {
+      const element = find(path);
+      return element === undefined
+        ? source.nameOf(path)
+        : { origin: originOf(element), path: pathWithin(element, path) };
+    },
+  };
 }
 
-/** Paths of the other file where there is one, else within the element. */
-const toLayer = ({ root, file }: Element): Layer => ({
-  origin: file?.name ?? root,
-  inner: (path) => [...(file?.at ?? []), ...path.slice(1)],
-  positionOf: (inner) => file?.positionOf(inner),
-  namesInner: true,
-});
+const originOf = ({ root, file }: Element): string => file?.name ?? root;
+
+/** In the other file where there is one, else within the element. */
+const pathWithin = ({ file }: Element, path: Path): Path => [...(file?.at ?? []), ...path.slice(1)];

@@ -26,7 +26,7 @@ export function* compileKeys(
   for (const { path, value } of document.keys) {
     yield;
     const location = new Location(context, path);
-    claim(value.id, location.at('id'));
+    claim(value.id, location, 'id');
     const digest = digestIn(value, location, firstOf);
     if (digest === undefined) continue; // at fault, and left out
     const upstream = credentials.get(digest);

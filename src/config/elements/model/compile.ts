@@ -15,7 +15,7 @@ import { getOrMake } from '../../../lib/get-or-make.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
-import { ReusableStep, reusable } from '../reuse.ts';
+import { lightAtOnce, ReusableStep, reusable } from '../reuse.ts';
 import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings, warnOfIdleSettings } from './attempt-policy.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
@@ -42,11 +42,11 @@ export function* compileModels(
   // Plans of its requests hold the custom routes of one configuration.
   const inputs = [context.families, document.importedPrices, document.routes.length === 0 ? undefined : document];
   for (const entry of document.models) {
-    yield;
+    if (compiling.isPauseDue()) yield;
     const { path, value, createdAtMs } = entry;
     const location = new Location(context, path);
     const named = claimNames(value, claim, location);
-    checkShadow(value, document.modelNames, location);
+    if (value.shadow !== undefined) checkShadow(value, document.modelNames, location);
     // One that is at fault is no fault of the model; one that is absent is.
     const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? document.upstreamIds.has(id));
     const model = compiling.of(reusable(entry), [...inputs, ...called], context, () => {
@@ -89,18 +89,13 @@ function overlap(one: string, other: string): boolean {
   return startsFit && (end.endsWith(otherEnd) || otherEnd.endsWith(end));
 }
 
-function claimNames(
-  { id, aliases }: ModelEntry,
-  claim: (name: string, location: Location) => boolean,
-  location: Location,
-): boolean {
-  checkPattern(id, location.at('id'));
-  let free = claim(id, location.at('id'));
-  for (const [index, alias] of aliases.entries()) {
-    const at = location.at('aliases', index);
-    if (alias.includes('*')) at.fault('an alias is an exact name; give the pattern a model of its own');
-    else free = claim(alias, at) && free;
-  }
+function claimNames({ id, aliases }: ModelEntry, claim: ReturnType<typeof createClaims>, location: Location): boolean {
+  if (id.includes('*')) checkPattern(id, location.at('id'));
+  let free = claim(id, location, 'id');
+  aliases.forEach((alias, index) => {
+    if (!alias.includes('*')) free = claim(alias, location, 'aliases', index) && free;
+    else location.at('aliases', index).fault('an alias is an exact name; give the pattern a model of its own');
+  });
   return free;
 }
 
@@ -251,16 +246,18 @@ export function* indexingModels(models: readonly Model[]): Generator<undefined, 
   const exact = new Map<string, ResolvedModel>();
   const patterns: Pattern[] = [];
   const namesByUpstream = new Map<string, Set<string>>();
+  let count = 0;
   for (const model of models) {
-    yield;
-    for (const { upstream, model: name } of model.targets) {
-      getOrMake(namesByUpstream, upstream.id, () => new Set()).add(name);
-    }
-    const resolved = Object.freeze({ model, id: model.id, matched: '' });
+    count += 1;
+    if (count % lightAtOnce === 0) yield;
+    for (const { upstream, model: name } of model.targets) getOrMake(namesByUpstream, upstream.id, noNames).add(name);
+    const resolved = getOrMake(resolvedOf, model, toResolved);
     for (const alias of model.aliases) exact.set(alias, resolved);
-    const [prefix = '', suffix] = model.id.split('*');
-    if (suffix === undefined) exact.set(model.id, resolved);
-    else patterns.push({ model, prefix, suffix, made: namesMadeBy(model) });
+    if (!model.id.includes('*')) exact.set(model.id, resolved);
+    else {
+      const [prefix = '', suffix = ''] = model.id.split('*');
+      patterns.push({ model, prefix, suffix, made: namesMadeBy(model) });
+    }
   }
   patterns.sort((a, b) => b.model.id.length - a.model.id.length);
 
@@ -284,6 +281,12 @@ export function* indexingModels(models: readonly Model[]): Generator<undefined, 
     },
   });
 }
+
+const noNames = (): Set<string> => new Set();
+
+/** Of models that the next configuration has, too. */
+const resolvedOf = new WeakMap<Model, ResolvedModel>();
+const toResolved = (model: Model): ResolvedModel => Object.freeze({ model, id: model.id, matched: '' });
 
 function namesMadeBy({ targets }: Model): string[] {
   return [...new Set(targets.map(({ model }) => model).filter((name) => name.includes('*')))];

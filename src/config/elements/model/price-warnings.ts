@@ -35,7 +35,7 @@ export function* priceWarnings(
   const day = Math.floor(nowMs / dayMs);
   const old = new Map<string, string[]>();
   for (const entry of models) {
-    yield;
+    if (judging.isPauseDue()) yield;
     const { id } = entry.value;
     const model = byId.get(id);
     if (model === undefined) continue;

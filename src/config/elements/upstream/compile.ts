@@ -67,10 +67,10 @@ export function* compileUpstreams(
   const credentialCounts = new Map<string, number>();
   const inputs = [context.families, rule.id];
   for (const entry of entries) {
-    yield;
+    if (compiling.isPauseDue()) yield;
     const { path, value } = entry;
     const location = new Location(context, path);
-    const isFirst = claim(value.id, location.at('id'));
+    const isFirst = claim(value.id, location, 'id');
     const made = compiling.of(readsFiles(value) ? undefined : reusable(entry), inputs, context, () => {
       const family = findFamily(value.family, location.at('family'));
       const keys = readKeys(value, family?.credential, location);
