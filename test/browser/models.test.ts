@@ -183,6 +183,27 @@ testInBrowser(
   },
 );
 
+testInBrowser('what others took out of a model is gone from the form that loads theirs', async (t) => {
+  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const editor = await rig.account('editor');
+  const visitor = await rig.signIn('owner');
+  const { page } = visitor;
+  const document = { operations: ['embeddings'], targets: [{ upstream: 'ours', model: 'bge-m3' }] };
+  const noted = { ...document, metadata: { team: 'search' } };
+  await editor.ask('PUT', '/api/models/made', noted, { 'if-none-match': '*' });
+  await visitor.open('/models?model=made');
+  await drawer(page).getByRole('button', { name: 'Edit', exact: true }).click();
+  await drawer(page).getByLabel('Other names').fill('mine');
+  await editor.ask('PUT', '/api/models/made', document, { 'if-match': '"1"' });
+  visitor.allow(/412/);
+  await drawer(page).getByRole('button', { name: 'Save' }).click();
+  await drawer(page).getByRole('button', { name: 'Load theirs' }).click();
+  await drawer(page).getByLabel('Other names').fill('new');
+  await drawer(page).getByRole('button', { name: 'Save' }).click();
+  await page.getByText('made is saved.').waitFor();
+  assert.deepEqual((await rig.ask('GET', '/api/models/made')).document, { ...document, id: 'made', aliases: ['new'] });
+});
+
 testInBrowser('what is wrong is said at its field, and what was typed is there after a reload', async (t) => {
   const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
   const visitor = await rig.signIn('editor');

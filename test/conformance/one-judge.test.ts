@@ -5,10 +5,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import * as keyForm from '../../console/src/pages/keys/key-values.ts';
-import * as projectForm from '../../console/src/pages/keys/project-values.ts';
 import * as modelForm from '../../console/src/pages/models/model-document.ts';
 import * as upstreamForm from '../../console/src/pages/upstreams/upstream-values.ts';
-import type { KeyDocument, Project } from '../../src/admin/contract.ts';
+import type { KeyDocument } from '../../src/admin/contract.ts';
 import { keys } from '../../src/cli/keys/keys.ts';
 import { resources } from '../../src/cli/resources/resources.ts';
 import { loadConfiguration } from '../../src/config/load.ts';
@@ -241,17 +240,8 @@ interface ElementCase {
   };
 }
 
-const asProject = (document: Document): Project => ({
-  id: String(document.id),
-  managedBy: 'store',
-  place: null,
-  version: null,
-  updatedAt: null,
-  inForce: true,
-  document,
-  keys: 0,
-  budgets: [],
-});
+/** A family of which the form shows no defaults. */
+const plain = { baseUrl: null, options: [] };
 
 const elements: readonly ElementCase[] = [
   {
@@ -259,8 +249,8 @@ const elements: readonly ElementCase[] = [
     right: { id: 'new', family: 'openai', base_url: 'http://127.0.0.1:9/v1' },
     rows: upstreamRows,
     form: {
-      document: (written) => upstreamForm.toDocument(upstreamForm.toValues(written), undefined),
-      fields: Object.keys(upstreamForm.toValues({})),
+      document: (written) => upstreamForm.toUpstreamDocument(upstreamForm.toUpstreamValues(written, plain), plain),
+      fields: Object.keys(upstreamForm.toUpstreamValues({ id: 'new', family: 'openai' }, plain)),
       toField: upstreamForm.toField,
     },
   },
@@ -269,8 +259,8 @@ const elements: readonly ElementCase[] = [
     right: { id: 'new', operations: ['embeddings'], targets: [{ upstream: 'one' }] },
     rows: modelRows,
     form: {
-      document: (written) => modelForm.toDocument(modelForm.toValues(written)),
-      fields: Object.keys(modelForm.toValues({})),
+      document: (written) => modelForm.toModelDocument(modelForm.toModelValues(written)),
+      fields: Object.keys(modelForm.toModelValues({})),
     },
   },
   {
@@ -278,8 +268,8 @@ const elements: readonly ElementCase[] = [
     right: { id: 'new' },
     rows: projectRows,
     form: {
-      document: (written) => projectForm.toProjectDocument(projectForm.toProjectValues(asProject(written))),
-      fields: Object.keys(projectForm.newProjectValues),
+      document: (written) => keyForm.toProjectDocument(keyForm.toProjectValues(written)),
+      fields: Object.keys(keyForm.toProjectValues({})),
     },
   },
 ];
@@ -331,9 +321,9 @@ test('a fault in a key has the same wording in file, command line, admin API and
     if (notInForm) continue;
     const standard = { models: ['*'], limits: {}, budgets: [], metadata: {} };
     const withAlerts = { ...written, ...(Array.isArray(written.budgets) && { budgets: written.budgets.map(alerted) }) };
-    const filled = { ...keyForm.toDocument(keyForm.toValues(asKey({ ...standard, ...withAlerts }))), name: 'n' };
+    const filled = { ...keyForm.toKeyDocument(keyForm.toKeyValues(asKey({ ...standard, ...withAlerts }))), name: 'n' };
     assert.deepEqual(toFound((await ask('POST', '/api/keys', filled)).json), expected, `console: ${path}`);
-    assertInForm(path, Object.keys(keyForm.newKeyValues), keyForm.toField);
+    assertInForm(path, Object.keys(keyForm.toKeyValues({})), keyForm.toField);
   }
 });
 

@@ -2,6 +2,7 @@
 
 import { Group } from '@mantine/core';
 import { type Key, limitNames } from '../../../../src/admin/contract.ts';
+import { toMapping } from '../../parts/forms/documents.ts';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatRelative, formatTime } from '../../parts/words/format.ts';
 import { useNow } from '../../parts/words/numbers.tsx';
@@ -54,10 +55,11 @@ function FormerSecret({ until }: { readonly until: string }) {
 }
 
 /** The limits of a key or a project as text. */
-export const limitsInWords = (limits: Readonly<Record<string, number>>): string[] =>
+/** Those of a project are as someone wrote them. */
+export const limitsInWords = (limits: unknown): string[] =>
   limitNames.flatMap((name) => {
-    const most = limits[name];
-    if (most === undefined) return [];
+    const most = toMapping(limits)[name];
+    if (typeof most !== 'number') return [];
     if (name === 'concurrency') return [`${formatCount(most)} at a time`];
     const [measure = '', window = ''] = name.split('_per_');
     return [`${formatCount(most)} ${most === 1 ? measure.slice(0, -1) : measure} a ${window}`];

@@ -15,12 +15,13 @@ import {
 } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
+import { type Document, isEmpty, toMappings, toText } from '../../parts/forms/documents.ts';
 import { FormFields } from '../../parts/forms/form-fields.tsx';
 import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { Notice } from '../../parts/layout/state.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { useModels, useProjects } from './data.ts';
-import { type KeyValues, newBudget, plainFields } from './key-values.ts';
+import { plainRows } from './key-values.ts';
 
 const expiryChoices = [
   { value: 'never', label: 'Never' },
@@ -30,9 +31,7 @@ const expiryChoices = [
   { value: 'date', label: 'On a day…' },
 ];
 
-const plainRows = Object.entries(plainFields).map(([path, words]) => ({ ...words, path }));
-
-type KeyForm = UseFormReturnType<KeyValues>;
+type KeyForm = UseFormReturnType<Document>;
 
 export const KeyFields = ({ form }: { readonly form: KeyForm }) => (
   <>
@@ -50,7 +49,7 @@ export const KeyFields = ({ form }: { readonly form: KeyForm }) => (
       <ProjectField form={form} />
     </SimpleGrid>
     <FormFields form={form} fields={plainRows} />
-    <CapsFields form={form} hasAlerts newBudget={newBudget} />
+    <CapsFields form={form} hasAlerts />
     <NoteFields form={form} />
     <CaptureFields form={form} />
   </>
@@ -80,7 +79,7 @@ function ReachFields({ form }: { readonly form: KeyForm }) {
         )}
         <MultiSelect
           label="Operations"
-          placeholder={form.getValues().operations.length === 0 ? 'All of them' : ''}
+          placeholder={isEmpty(form.getValues().operations) ? 'All of them' : ''}
           data={operationChoices}
           clearable
           {...form.getInputProps('operations')}
@@ -117,8 +116,8 @@ function ProjectField({ form }: { readonly form: KeyForm }) {
     value: id,
     label: typeof document.name === 'string' ? `${document.name} (${id})` : id,
   }));
-  const { project } = form.getValues();
-  const isKnown = project === null || choices.some(({ value }) => value === project);
+  const project = toText(form.getValues().project);
+  const isKnown = project === '' || choices.some(({ value }) => value === project);
   return (
     <Select
       label="Project"
@@ -131,7 +130,7 @@ function ProjectField({ form }: { readonly form: KeyForm }) {
 }
 
 function NoteFields({ form }: { readonly form: KeyForm }) {
-  const { notes } = form.getValues();
+  const notes = toMappings(form.getValues().notes);
   const fault = form.errors.notes;
   return (
     <Fieldset legend="Notes">
@@ -177,7 +176,7 @@ function CaptureFields({ form }: { readonly form: KeyForm }) {
           description="For finding faults. Off: the ledger keeps numbers only, never texts."
           {...form.getInputProps('captures', { type: 'checkbox' })}
         />
-        {captures && (
+        {captures === true && (
           <>
             <Notice title="This keeps people’s texts">
               Whatever is sent with this key and whatever comes back is stored, with known kinds of secrets taken out.

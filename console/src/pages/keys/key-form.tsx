@@ -7,6 +7,7 @@ import type { KeyDetail, KeyWithSecret } from '../../../../src/admin/contract.ts
 import { ApiError, ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
 import { useFocusReturn } from '../../parts/dialogs/escape.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import type { Document } from '../../parts/forms/documents.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { type ApiForm, useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Notice } from '../../parts/layout/state.tsx';
@@ -14,7 +15,7 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { createRequestKeys, useRefresh } from './data.ts';
 import { nameOf } from './key-badges.tsx';
 import { KeyFields } from './key-fields.tsx';
-import { type KeyValues, newKeyValues, toChange, toDocument, toField, toValues } from './key-values.ts';
+import { toChange, toField, toKeyDocument, toKeyValues } from './key-values.ts';
 
 interface FrameProps {
   readonly title: string;
@@ -90,12 +91,12 @@ interface CreateKeyProps {
 export function CreateKey({ onClose, onMade }: CreateKeyProps) {
   const refresh = useRefresh();
   const [requestKeys] = useState(createRequestKeys);
-  const api = useApiForm<KeyValues, KeyWithSecret>({
-    initialValues: newKeyValues,
+  const api = useApiForm<Document, KeyWithSecret>({
+    initialValues: toKeyValues({}),
     draftKey: 'keys.create',
     toField,
     submit(values) {
-      const body = toDocument(values);
+      const body = toKeyDocument(values);
       // The same request sent again, as after a lost answer, creates no second key.
       const headers = { 'idempotency-key': requestKeys.of(JSON.stringify(body)) };
       return ask('POST /api/keys', { body, headers });
@@ -116,10 +117,10 @@ export function CreateKey({ onClose, onMade }: CreateKeyProps) {
 
 export function EditKey({ seen, onClose }: { readonly seen: Versioned<KeyDetail>; readonly onClose: () => void }) {
   const refresh = useRefresh();
-  const before = useRef(toValues(seen.data.document));
+  const before = useRef(toKeyValues(seen.data.document));
   const etag = useRef(seen.etag);
   const params = { id: seen.data.id };
-  const api = useApiForm<KeyValues, KeyDetail>({
+  const api = useApiForm<Document, KeyDetail>({
     initialValues: before.current,
     toField,
     submit(values) {
@@ -136,8 +137,8 @@ export function EditKey({ seen, onClose }: { readonly seen: Versioned<KeyDetail>
   async function takeTheirs(): Promise<void> {
     const now = await askVersioned('GET /api/keys/:id', { params });
     etag.current = now.etag;
-    before.current = toValues(now.data.document);
-    api.form.setValues(before.current);
+    before.current = toKeyValues(now.data.document);
+    api.show(before.current);
     void refresh();
   }
 

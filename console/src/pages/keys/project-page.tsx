@@ -9,7 +9,7 @@ import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
-import type { Document } from '../../parts/forms/documents.ts';
+import { type Document, toText } from '../../parts/forms/documents.ts';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
@@ -20,14 +20,7 @@ import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useProject, useRefresh } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
 import { Conflict, FormBody, FormDialog } from './key-form.tsx';
-import { newBudget } from './key-values.ts';
-import {
-  newProjectValues,
-  type ProjectValues,
-  toProjectCaps,
-  toProjectDocument,
-  toProjectValues,
-} from './project-values.ts';
+import { toProjectDocument, toProjectValues } from './key-values.ts';
 import { ProjectOrigin } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
 
@@ -82,7 +75,7 @@ function ProjectFacts({ id, onGone }: { readonly id: string; readonly onGone: ()
 
 function Terms({ project }: { readonly project: Project }) {
   const { name } = project.document;
-  const limits = limitsInWords(toProjectCaps(project.document).limits);
+  const limits = limitsInWords(project.document.limits);
   return (
     <FactTable
       variant="vertical"
@@ -151,14 +144,14 @@ interface ProjectFormProps {
 export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
   const refresh = useRefresh();
   const etag = useRef(seen?.etag);
-  const api = useApiForm<ProjectValues, ProjectWritten>({
-    initialValues: seen === undefined ? newProjectValues : toProjectValues(seen.data),
-    ...(seen === undefined && { draftKey: 'projects.create' }),
+  const api = useApiForm<Document, ProjectWritten>({
+    initialValues: toProjectValues(seen?.data.document ?? {}),
+    ...(seen === undefined && { draftKey: 'projects.create 2' }),
     submit(values) {
       const headers: Record<string, string> =
         etag.current === undefined ? { 'if-none-match': '*' } : { 'if-match': etag.current };
       return ask('PUT /api/projects/:id', {
-        params: { id: values.id.trim() },
+        params: { id: toText(values.id).trim() },
         body: toProjectDocument(values),
         headers,
       });
@@ -172,12 +165,12 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
   });
 
   const readNow = (): Promise<Versioned<Project>> =>
-    askVersioned('GET /api/projects/:id', { params: { id: api.form.getValues().id } });
+    askVersioned('GET /api/projects/:id', { params: { id: toText(api.form.getValues().id) } });
 
   async function takeTheirs(): Promise<void> {
     const now = await readNow();
     etag.current = now.etag;
-    api.form.setValues(toProjectValues(now.data));
+    api.show(toProjectValues(now.data.document));
     void refresh();
   }
 
@@ -210,7 +203,7 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
           spellCheck={false}
           {...api.form.getInputProps('files')}
         />
-        <CapsFields form={api.form} hasAlerts newBudget={newBudget} />
+        <CapsFields form={api.form} hasAlerts />
       </FormBody>
     </FormDialog>
   );

@@ -13,7 +13,6 @@ import { formatCount } from '../../parts/words/format.ts';
 import { pageOf } from '../../parts/words/links.ts';
 import { useProjects } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
-import { toProjectCaps } from './project-values.ts';
 import { BudgetBar } from './spend-facts.tsx';
 
 export function ProjectsTab() {
@@ -52,7 +51,7 @@ const ProjectList = ({ projects }: ProjectListProps) => (
 );
 
 function ProjectCard({ project }: { readonly project: Project }) {
-  const limits = limitsInWords(toProjectCaps(project.document).limits);
+  const limits = limitsInWords(project.document.limits);
   const { name } = project.document;
   return (
     <Card component="li" withBorder padding="md">

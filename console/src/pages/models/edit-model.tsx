@@ -6,12 +6,13 @@ import { useState } from 'react';
 import type { ModelDetail, Written } from '../../../../src/admin/contract.ts';
 import { ApiError, type Versioned } from '../../parts/api/client.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { toText } from '../../parts/forms/documents.ts';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { DataTable } from '../../parts/layout/table.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { refreshModels, saveModel } from '../../parts/models/pick-models.tsx';
 import { readModel } from './model-data.ts';
-import { type Difference, differencesOf, draftOf, emptyTarget, toDocument, toValues } from './model-document.ts';
+import { type Difference, differencesOf, draftOf, toModelDocument, toModelValues } from './model-document.ts';
 import { ModelForm } from './model-form.tsx';
 
 interface EditModelProps {
@@ -27,11 +28,11 @@ export function EditModel({ began, onDone, onCancel }: EditModelProps) {
   const [theirs, setTheirs] = useState<Versioned<ModelDetail>>();
   const [seen, setSeen] = useState(() => tagOf(began));
   const api = useApiForm({
-    initialValues: toValues(began.data.document),
+    initialValues: toModelValues(began.data.document),
     draftKey: draftOf(`${id} ${began.etag ?? ''}`),
     submit: async (values) => {
       try {
-        return await saveModel(toDocument({ ...values, id }), seen);
+        return await saveModel(toModelDocument({ ...values, id }), seen);
       } catch (error) {
         if (isBeaten(error)) setTheirs(await readModel(id));
         throw error;
@@ -45,7 +46,7 @@ export function EditModel({ began, onDone, onCancel }: EditModelProps) {
   });
   const loadTheirs = (): void => {
     if (theirs === undefined) return;
-    api.form.setValues(toValues(theirs.data.document));
+    api.show(toModelValues(theirs.data.document));
     api.form.clearErrors();
     setSeen(tagOf(theirs));
     setTheirs(undefined);
@@ -65,7 +66,7 @@ export function EditModel({ began, onDone, onCancel }: EditModelProps) {
     >
       {theirs !== undefined && (
         <Beaten
-          differences={differencesOf(toDocument({ ...api.form.getValues(), id }), theirs.data.document)}
+          differences={differencesOf(toModelDocument({ ...api.form.getValues(), id }), theirs.data.document)}
           isKept={seen === tagOf(theirs)}
           onLoadTheirs={loadTheirs}
           onKeepMine={keepMine}
@@ -137,13 +138,14 @@ export const newModelId = '';
 export function NewModel({ onDone, onCancel }: { onDone(id: string): void; onCancel(): void }) {
   const queries = useQueryClient();
   const api = useApiForm({
-    initialValues: { ...toValues({}), targets: [emptyTarget()] },
+    initialValues: toModelValues({ targets: [{ upstream: '' }] }),
     draftKey: draftOf('new'),
-    submit: (values) => saveModel(toDocument(values), undefined),
+    submit: (values) => saveModel(toModelDocument(values), undefined),
     onDone: (written, values) => {
       void refreshModels(queries);
-      notify(values.id.trim(), written);
-      onDone(values.id.trim());
+      const id = toText(values.id).trim();
+      notify(id, written);
+      onDone(id);
     },
   });
   return (

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { limitNames } from '../../../../src/admin/contract.ts';
-import { differencesOf, toDocument, toValues } from './model-document.ts';
+import { toMapping, toMappings } from '../../parts/forms/documents.ts';
+import { differencesOf, toModelDocument, toModelValues } from './model-document.ts';
 
 const prices = {
   input: '0.01',
@@ -133,45 +134,54 @@ test('the test document has every field of a model', async () => {
   );
 });
 
-test('fields not in the form are written back unchanged, and nothing is added', () => {
-  assert.deepEqual(toDocument(toValues(written)), written);
+test('every field of the form is one of the configuration', () => {
+  const known = new Set(namesIn(written, ''));
+  const others = namesIn(toModelValues(written), '').filter((name) => !known.has(name));
+  assert.deepEqual([...new Set(others)].sort(), ['.cache.on', '.coalesce.on', '.price.kind', '.targets[].price.kind']);
+});
+
+test('a document is written as it was read, with fields that the form lacks', () => {
+  assert.deepEqual(toModelDocument(toModelValues(written)), written);
   const short = { id: 'm', targets: [{ upstream: 'one' }] };
-  assert.deepEqual(toDocument(toValues(short)), short);
+  assert.deepEqual(toModelDocument(toModelValues(short)), short);
   const retry = { id: 'm', targets: [{ upstream: 'one' }], retry: 'always' };
-  assert.deepEqual(toDocument(toValues(retry)), retry);
+  assert.deepEqual(toModelDocument(toModelValues(retry)), retry);
   const again = { ...retry, retry: { same_target: 2 } };
-  assert.deepEqual(toDocument(toValues(again)), again);
+  assert.deepEqual(toModelDocument(toModelValues(again)), again);
+  const unknown = { newer: { as: ['it', ' is '] } };
+  const newer = {
+    ...{ id: 'm', usage: 'pass', cache: unknown, price: unknown, limits: unknown, slo: unknown, ...unknown },
+    targets: [{ upstream: 'one', price: unknown, ...unknown }],
+    budgets: [{ every: 'day', amount: 5, ...unknown }],
+  };
+  assert.deepEqual(toModelDocument(toModelValues(newer)), newer);
 });
 
 test('an emptied field is not written', () => {
-  const values = toValues(written);
-  for (const name of limitNames) values.limits[name] = '';
-  values.cache.on = false;
-  values.coalesce.on = false;
-  values.shadow.model = ' ';
-  values.canary.texts = [];
-  values.dedupe = false;
-  values.matryoshka = false;
-  values.roles = { query: '', document: '' };
-  values.context = '';
-  values.price.kind = 'standard';
-  values.budgets = [];
-  values.space = ' ';
-  // A cleared choice is null.
-  values.balance = null;
-  values.scores = null;
-  values.shape = null;
-  values.lane = null;
-  values.pace = '';
-  values.slo = { p95: '' };
-  values.usage = false;
-  values.retry = { scope: null, attempts: '', sameTarget: '' };
-  const document = toDocument(values);
-  const emptied = [
-    ...['limits', 'price', 'budgets', 'space', 'balance', 'scores', 'shape', 'lane', 'pace', 'slo', 'usage', 'retry'],
-    ...['cache', 'coalesce', 'shadow', 'canary', 'dedupe', 'matryoshka', 'roles', 'context'],
-  ];
-  for (const key of emptied) assert.equal(key in document, false, key);
+  const values = toModelValues(written);
+  const document = toModelDocument({
+    ...values,
+    limits: Object.fromEntries(limitNames.map((name) => [name, ''])),
+    cache: { ...toMapping(values.cache), on: false },
+    coalesce: { ...toMapping(values.coalesce), on: false },
+    shadow: { ...toMapping(values.shadow), model: ' ' },
+    canary: { ...toMapping(values.canary), texts: [] },
+    ...{ dedupe: false, matryoshka: false, usage: false, visible: true, accepts_messages: false },
+    roles: { query: '', document: '' },
+    price: { ...toMapping(values.price), kind: 'standard' },
+    ...{ budgets: [], aliases: [], operations: [] },
+    ...{ space: ' ', pace: '', context: '' },
+    // A cleared choice is null.
+    ...{ balance: null, scores: null, shape: null, lane: null },
+    slo: { interactive: { p95: '' } },
+    retry: { scope: null, attempts: '', same_target: '' },
+    targets: toMappings(values.targets).map((target) => ({ ...target, priority: '', weight: 1, model: ' ' })),
+  });
+  const left = ['dimensions', 'hedge', 'id', 'max_audio', 'max_output', 'max_tool_calls', 'metadata', 'targets'];
+  assert.deepEqual(Object.keys(document).sort(), left);
+  for (const target of toMappings(document.targets)) {
+    for (const name of ['priority', 'weight', 'model']) assert.equal(name in target, false, name);
+  }
 });
 
 test('two versions differ if their content differs', () => {
@@ -183,14 +193,13 @@ test('two versions differ if their content differs', () => {
 });
 
 test('a price typed in the form is written to the document, and an amount replaces a list', () => {
-  const values = toValues(written);
-  values.price.image = '0.05';
-  values.price.tools = ['web_search:0.02', 'nothing'];
-  values.price.factors.speed = ['fast: x'];
-  const { price } = toDocument(values);
-  const { image, tools, factors } = price as { image: unknown; tools: unknown; factors: { speed: unknown } };
-  assert.equal(image, '0.05');
+  const values = toModelValues(written);
+  const price = toMapping(values.price);
+  const factors = { ...toMapping(price.factors), speed: ['fast: x'] };
+  const typed = { ...price, image: '0.05', tools: ['web_search:0.02', 'nothing'], factors };
+  const document = toMapping(toModelDocument({ ...values, price: typed }).price);
+  assert.equal(document.image, '0.05');
   // Text that is no amount stays as typed, so that the server's error names it.
-  assert.deepEqual(tools, { web_search: '0.02', nothing: '' });
-  assert.deepEqual(factors.speed, { fast: 'x' });
+  assert.deepEqual(document.tools, { web_search: '0.02', nothing: '' });
+  assert.deepEqual(toMapping(document.factors).speed, { fast: 'x' });
 });

@@ -1,10 +1,7 @@
 /** Form fields of a model and its targets: names, list handling, and limits. */
 
-import type { FormField, FieldRow as Row } from '../../parts/forms/form-fields.tsx';
+import { asItIs, type FieldRow, type FormField } from '../../parts/forms/documents.ts';
 import { laneField, shapeField } from '../../parts/words/operations.ts';
-import type { ModelValues } from './model-document.ts';
-
-type FieldRow = Row<ModelValues>;
 
 const scales = [
   { value: 'sigmoid', label: 'Between 0 and 1 (sigmoid)' },
@@ -37,7 +34,7 @@ export const callingFields: readonly FieldRow[] = [
       },
       { path: 'retry.attempts', kind: 'number', label: 'Calls for one request, at most', placeholder: '5', max: 10 },
       {
-        path: 'retry.sameTarget',
+        path: 'retry.same_target',
         kind: 'number',
         label: 'Retries at the same target',
         description:
@@ -77,7 +74,7 @@ export const callingFields: readonly FieldRow[] = [
     description: 'How long a call may wait for a rate limit of an upstream, such as 30s. Empty: as the upstream says.',
   },
   {
-    path: 'slo.p95',
+    path: 'slo.interactive.p95',
     label: 'Promised p95 of interactive requests',
     description: 'To the first byte, such as 150ms. Bulk requests get only what keeps interactive ones under it.',
     faultAt: 'slo',
@@ -90,6 +87,7 @@ export const callingFields: readonly FieldRow[] = [
   {
     path: 'usage',
     kind: 'check',
+    ticked: 'ask',
     label: 'Has streams of completions counted whose clients do not ask for a count',
     description: 'By stream_options.include_usage; the client does not see the event with the count.',
   },
@@ -105,7 +103,7 @@ export const listFields: readonly FieldRow[] = [
     faultAt: 'cache',
   },
   {
-    isShown: ({ cache }) => cache.on,
+    shownBy: 'cache.on',
     grid: [
       { path: 'cache.ttl', label: 'For how long', placeholder: '24h' },
       { path: 'cache.max', label: 'Held by a process, at most', placeholder: '64MiB' },
@@ -143,7 +141,7 @@ export const listFields: readonly FieldRow[] = [
     faultAt: 'coalesce',
   },
   {
-    isShown: ({ coalesce }) => coalesce.on,
+    shownBy: 'coalesce.on',
     grid: [
       { path: 'coalesce.window', label: 'They wait', placeholder: '5ms' },
       { path: 'coalesce.max_items', kind: 'number', label: 'Items in a call, at most' },
@@ -192,8 +190,9 @@ export const sizeFields: readonly FieldRow[] = [
   },
   {
     grid: [
-      { path: 'roles.query', label: 'Prefix of queries' },
-      { path: 'roles.document', label: 'Prefix of documents' },
+      // They may end in white space.
+      { path: 'roles.query', label: 'Prefix of queries', write: asItIs },
+      { path: 'roles.document', label: 'Prefix of documents', write: asItIs },
     ],
   },
   {

@@ -17,10 +17,11 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
+import type { GetInputPropsReturnType, UseFormReturnType } from '@mantine/form';
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
+import { type Document, toMapping, toMappings, toText } from '../../parts/forms/documents.ts';
 import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
 import { FormFields } from '../../parts/forms/form-fields.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
@@ -29,12 +30,12 @@ import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { useUpstreams } from '../../parts/models/pick-models.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { priceUnits, unitWords } from '../../parts/words/prices.ts';
-import { emptyTarget, factorNames, type ModelValues, type PriceKind, type TargetValues } from './model-document.ts';
+import { emptyTarget, factorNames, type PriceKind } from './model-document.ts';
 import { callingFields, listFields, sizeFields, targetFields } from './model-fields.ts';
 import { factorWords } from './model-words.ts';
 
 interface ModelFormProps {
-  readonly api: ApiForm<ModelValues>;
+  readonly api: ApiForm<Document>;
   /** The ID can be chosen. */
   readonly isNew: boolean;
   readonly submitLabel: string;
@@ -102,7 +103,7 @@ export function ModelForm({ api, isNew, submitLabel, onCancel, children }: Model
           </Section>
           <Section value="caps" title="Limits and budgets" hint="For all who use it together">
             <Stack gap="md">
-              <CapsFields form={form} newBudget={(every) => ({ every, amount: '', rest: {} })} />
+              <CapsFields form={form} />
             </Stack>
           </Section>
         </Accordion>
@@ -135,11 +136,11 @@ const Section = ({ value, title, hint, children }: SectionProps) => (
   </Accordion.Item>
 );
 
-type Form = UseFormReturnType<ModelValues>;
+type Form = UseFormReturnType<Document>;
 
 /** The targets of a model: rows that can be added and removed, tried from top to bottom. */
 function TargetsFields({ form }: { readonly form: Form }) {
-  const { targets } = form.values;
+  const targets = toMappings(form.values.targets);
   return (
     <Stack gap="xs" component="section" aria-label="Targets">
       <Heading>Targets</Heading>
@@ -171,13 +172,13 @@ function TargetsFields({ form }: { readonly form: Form }) {
 interface TargetFieldsProps {
   readonly form: Form;
   readonly index: number;
-  readonly target: TargetValues;
+  readonly target: Document;
   readonly isOnly: boolean;
 }
 
 function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
   const [more, { toggle }] = useDisclosure(
-    target.price.kind !== 'standard' ||
+    toMapping(target.price).kind !== 'standard' ||
       target.bridge !== null ||
       target.scores !== null ||
       [target.max_items, target.max_tokens, target.max_bytes].some((value) => value !== ''),
@@ -193,7 +194,7 @@ function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
             <Autocomplete label="Upstream" data={names} required {...form.getInputProps(`${at}.upstream`)} />
             <TextInput
               label="Its name there"
-              placeholder={form.values.id || 'the same name'}
+              placeholder={toText(form.values.id) || 'the same name'}
               autoComplete="off"
               spellCheck={false}
               {...form.getInputProps(`${at}.model`)}
@@ -233,7 +234,7 @@ function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
 }
 
 interface PriceFieldsProps {
-  readonly form: UseFormReturnType<ModelValues>;
+  readonly form: UseFormReturnType<Document>;
   /** `price`, or `targets.0.price` of a target. */
   readonly path: string;
   /** Text shown for an empty price. */
@@ -249,7 +250,6 @@ function PriceFields({ form, path, standard }: PriceFieldsProps) {
     { value: 'free', label: 'Free' },
     { value: 'unknown', label: 'Unknown: count requests without a cost' },
   ];
-  const listsImages = 'image' in Object(form.getInputProps(`${path}.rest`).value);
   return (
     <Stack gap="xs">
       <Select label="Price" data={kinds} allowDeselect={false} {...kind} error={form.errors[path]} />
@@ -262,8 +262,7 @@ function PriceFields({ form, path, standard }: PriceFieldsProps) {
               leftSection={<Text size="sm">$</Text>}
               inputMode="decimal"
               autoComplete="off"
-              {...(unit === 'image' && listsImages && { placeholder: 'By size and quality, as written' })}
-              {...form.getInputProps(`${path}.${unit}`)}
+              {...amountOf(form.getInputProps(`${path}.${unit}`))}
             />
           ))}
           <TextInput
@@ -292,3 +291,10 @@ function PriceFields({ form, path, standard }: PriceFieldsProps) {
     </Stack>
   );
 }
+
+/** Images may have a list of prices, which stays until an amount is typed. */
+const amountOf = ({ value, ...input }: GetInputPropsReturnType) => ({
+  ...input,
+  value: toText(value),
+  placeholder: Array.isArray(value) ? 'By size and quality, as written' : '',
+});

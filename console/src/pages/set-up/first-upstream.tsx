@@ -7,7 +7,7 @@ import type { FamilyFacts, FamilyOption, UpstreamTest } from '../../../../src/ad
 import { ask } from '../../parts/api/client.ts';
 import { freeName, useFamilies } from '../../parts/api/families.ts';
 import { ConnectionTest } from '../../parts/forms/connection-test.tsx';
-import { type Document, present, section } from '../../parts/forms/documents.ts';
+import { toDocument } from '../../parts/forms/documents.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
@@ -74,6 +74,12 @@ interface FieldsProps extends Pick<FirstUpstreamProps, 'taken' | 'onAdded'> {
 function Fields({ family, taken, onAdded }: FieldsProps) {
   const [tested, setTested] = useState<UpstreamTest>();
   const options = family.options.filter(({ required }) => required);
+  const fields = [
+    { path: 'id' },
+    { path: 'base_url', empty: family.baseUrl ?? '' },
+    { path: 'api_key' },
+    ...options.map(({ name }) => ({ path: `options.${name}` })),
+  ];
   const { form, fault, busy, onSubmit } = useApiForm<Values, string | undefined>({
     initialValues: {
       id: freeName(family.id, taken),
@@ -82,7 +88,7 @@ function Fields({ family, taken, onAdded }: FieldsProps) {
       options: Object.fromEntries(options.map(({ name, default: standard }) => [name, standard ?? ''])),
     },
     async submit(values) {
-      const document = toDocument(values, family);
+      const document = toDocument({ ...values, family: family.id }, fields);
       const id = values.id.trim();
       // A second attempt without changes saves it despite the failed test.
       const isSeen = tested?.ok === false && !form.isDirty();
@@ -136,7 +142,7 @@ function Fields({ family, taken, onAdded }: FieldsProps) {
             {...form.getInputProps('api_key')}
           />
         )}
-        <ConnectionTest isTesting={busy} result={tested} error={undefined} />
+        <ConnectionTest isTesting={busy} result={tested} fault={undefined} />
         <Group justify="space-between" gap="xs">
           <Anchor component={Link} href="/upstreams" size="sm">
             Timeouts, limits and headers are on its own page
@@ -161,13 +167,4 @@ function Option({ option: { name, values, form, description }, input }: OptionPr
   const about = <Muted component="span">{description.replaceAll('`', '')}</Muted>;
   if (values !== null) return <Select label={label} description={about} data={values} {...input} />;
   return <TextInput label={label} description={about} placeholder={form ?? ''} autoComplete="off" {...input} />;
-}
-
-function toDocument({ id, base_url: address, api_key, options }: Values, family: FamilyFacts): Document {
-  return {
-    id: id.trim(),
-    family: family.id,
-    ...present({ base_url: address.trim() === family.baseUrl ? '' : address, api_key }),
-    ...section('options', present(options)),
-  };
 }

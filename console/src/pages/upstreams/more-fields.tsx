@@ -7,7 +7,6 @@ import {
   Group,
   NumberInput,
   PasswordInput,
-  SimpleGrid,
   Stack,
   Text,
   Textarea,
@@ -16,21 +15,13 @@ import {
 import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { type FieldRow, type FormField, FormFields } from '../../parts/forms/form-fields.tsx';
+import { fieldsOf } from '../../parts/forms/documents.ts';
+import { FormFields } from '../../parts/forms/form-fields.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
-import {
-  emptyHeader,
-  emptyKey,
-  type KeyValues,
-  plainFields,
-  timeoutNames,
-  type UpstreamLimitName,
-  type UpstreamValues,
-  upstreamLimitNames,
-} from './upstream-values.ts';
-import { limitWords, timeoutWords } from './upstream-words.ts';
+import { engineField, type Section, sections } from './upstream-fields.ts';
+import { emptyHeader, emptyKey, type KeyValues, type UpstreamValues } from './upstream-values.ts';
 
 interface MoreFieldsProps {
   readonly form: UseFormReturnType<UpstreamValues>;
@@ -38,9 +29,9 @@ interface MoreFieldsProps {
 }
 
 export function MoreFields({ form, family }: MoreFieldsProps) {
-  const isNetworked = family.kind !== 'built-in';
   const [opened, setOpened] = useState<string[]>([]);
-  const atFault = sectionsOf(Object.keys(form.errors));
+  const shown = sections.filter(({ isNetworked = false }) => !isNetworked || family.kind !== 'built-in');
+  const atFault = shown.filter(isAtFault(Object.keys(form.errors))).map(({ name }) => name);
   return (
     <Accordion
       multiple
@@ -49,140 +40,38 @@ export function MoreFields({ form, family }: MoreFieldsProps) {
       value={[...new Set([...opened, ...atFault])]}
       onChange={setOpened}
     >
-      <Section value="limits" title="Limits">
-        <Limits form={form} />
-      </Section>
-      {isNetworked && (
-        <>
-          <Section value="timeouts" title="Patience">
-            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-              <FormFields form={form} fields={timeoutFields} />
-            </SimpleGrid>
-          </Section>
-          <Section value="headers" title="Headers">
-            <Headers form={form} />
-          </Section>
-          <Section value="endpoints" title="Endpoints">
+      {shown.map(({ name, title, about, fields }) => (
+        <Accordion.Item key={name} value={name}>
+          <Accordion.Control>{title}</Accordion.Control>
+          <Accordion.Panel>
             <Stack gap="sm">
-              <FormFields form={form} fields={endpointFields} />
+              {about !== undefined && <Muted>{about}</Muted>}
+              {name === 'headers' && <Headers form={form} />}
+              <FormFields
+                form={form}
+                fields={fields.filter((row) => family.takesLegacyEngines || row !== engineField)}
+              />
             </Stack>
-          </Section>
-          <Section value="health" title="Health check and encryption">
-            <Stack gap="sm">
-              <FormFields form={form} fields={healthFields} />
-            </Stack>
-          </Section>
-        </>
-      )}
-      <Section value="answers" title="Answers">
-        <Stack gap="sm">
-          <FormFields
-            form={form}
-            fields={family.takesLegacyEngines ? [...answerFields, ...engineFields] : answerFields}
-          />
-        </Stack>
-      </Section>
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
     </Accordion>
   );
 }
 
-const sectionBy: Readonly<Record<string, string>> = {
-  limits: 'limits',
-  pace: 'limits',
-  endpoints: 'endpoints',
-  endpoint_zone: 'endpoints',
-  timeouts: 'timeouts',
-  headers: 'headers',
-  forward_headers: 'headers',
-  response_headers: 'headers',
-  health_check: 'health',
-  tls: 'health',
-  ...Object.fromEntries(Object.keys(plainFields).map((name) => [name, 'answers'])),
-  base64: 'answers',
-  legacy_engines: 'answers',
-  screen: 'answers',
-};
-
 /** Sections with errors are opened. */
-const sectionsOf = (fields: readonly string[]): string[] =>
-  fields.flatMap((field) => sectionBy[field.split('.')[0] ?? ''] ?? []);
+function isAtFault(faults: readonly string[]): (section: Section) => boolean {
+  const names = new Set(faults.map(first));
+  return ({ name, fields }) => [name, ...fieldsOf(fields).map(({ path }) => first(path))].some((one) => names.has(one));
+}
 
-const Section = ({ value, title, children }: { value: string; title: string; children: React.ReactNode }) => (
-  <Accordion.Item value={value}>
-    <Accordion.Control>{title}</Accordion.Control>
-    <Accordion.Panel>{children}</Accordion.Panel>
-  </Accordion.Item>
-);
+const first = (path: string): string => path.replace(/\..*/, '');
 
-type FormProps = Pick<MoreFieldsProps, 'form'>;
-
-const Limits = ({ form }: FormProps) => (
-  <Stack gap="sm">
-    <Muted>
-      How much is sent there, all keys and models together. Left empty: 256 calls at a time, 256 waiting up to 5s, and
-      no limit by the minute or the day.
-    </Muted>
-    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-      {upstreamLimitNames.map((name) => (
-        <TextInput
-          key={name}
-          label={limitWords[name]}
-          inputMode={name in limitExamples ? 'text' : 'numeric'}
-          placeholder={limitExamples[name] ?? ''}
-          {...form.getInputProps(`limits.${name}`)}
-          onChange={({ currentTarget }) => form.setFieldValue(`limits.${name}`, toNumber(currentTarget.value))}
-        />
-      ))}
-    </SimpleGrid>
-    <FormFields form={form} fields={paceFields} />
-  </Stack>
-);
-
-const limitExamples: Readonly<Partial<Record<UpstreamLimitName, string>>> = {
-  concurrency: '256',
-  queue_timeout: '5s',
-  bulk_share: '10%',
-};
-
-const paceFields: readonly FormField[] = [
-  {
-    path: 'pace',
-    label: 'How long a call may wait for a rate limit',
-    description: 'In place of an error 429. Left empty: not at all.',
-    placeholder: '30s',
-  },
-];
-
-const endpointFields: readonly FormField[] = [
-  {
-    path: 'endpoints',
-    kind: 'tags',
-    label: 'Endpoints',
-    description:
-      'dns or srv to look up all addresses of the host, off for one connection at a time, or addresses such as 10.0.0.7:8080; press Enter after each. Left empty: dns where the host has several private addresses.',
-  },
-  {
-    path: 'endpoint_zone',
-    kind: 'tags',
-    label: 'Preferred addresses',
-    description: 'Ranges such as 10.1.0.0/16, the subnet of this zone. The others are called when half of these fail.',
-  },
-];
-
-/** Text that is no number stays as typed, so that the gateway reports what it expects. */
-const toNumber = (text: string): number | string => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text);
-
-const timeoutFields = timeoutNames.map((name): FormField => {
-  const [label, description, placeholder] = timeoutWords[name];
-  return { path: `timeouts.${name}`, label, description, placeholder };
-});
-
-function Headers({ form }: FormProps) {
+function Headers({ form }: Pick<MoreFieldsProps, 'form'>) {
   const { headers } = form.getValues();
   const fault = form.errors.headers;
   return (
-    <Stack gap="sm">
-      <Muted>Sent with every call. Their values are sealed like credentials.</Muted>
+    <>
       {headers.map(({ row, kept, value }, index) => (
         <Group key={row} align="flex-end" wrap="nowrap" gap="xs">
           <TextInput label="Name" placeholder="X-Team" flex={1} {...form.getInputProps(`headers.${index}.name`)} />
@@ -215,71 +104,9 @@ function Headers({ form }: FormProps) {
           onClick={() => form.insertListItem('headers', emptyHeader())}
         />
       </Group>
-      <FormFields form={form} fields={headerFields} />
-    </Stack>
+    </>
   );
 }
-
-const headerFields: readonly FormField[] = [
-  {
-    path: 'forward_headers',
-    kind: 'tags',
-    label: 'Headers of clients to let through',
-    description: 'By name; press Enter after each. Others never reach the service, save for a few that always do.',
-  },
-  {
-    path: 'response_headers',
-    kind: 'tags',
-    label: 'Headers of answers to let through',
-    description: 'By name, or by its beginning and a *, such as x-ratelimit-*. Left empty: all that may pass at all.',
-  },
-];
-
-const healthFields: readonly FieldRow<UpstreamValues>[] = [
-  {
-    path: 'health_check.path',
-    label: 'Path of the health check',
-    description: 'Asked from time to time; anything below status 300 is a yes. Left empty: no check.',
-    placeholder: '/health',
-  },
-  {
-    grid: [
-      { path: 'health_check.interval', label: 'How often', placeholder: '10s' },
-      { path: 'health_check.timeout', label: 'How long it may take', placeholder: '2s' },
-    ],
-  },
-  {
-    path: 'tls.server_name',
-    label: 'Name that the certificate must have',
-    description:
-      'Where it is not the host of the address. An authority of your own is named in the configuration file (tls.ca).',
-  },
-];
-
-const answerFields: readonly FormField[] = [
-  ...Object.entries(plainFields).map(([path, words]) => ({ ...words, path })),
-  {
-    path: 'base64',
-    kind: 'switch',
-    label: 'Make base64 here',
-    description: 'Where a client wants vectors in base64 and the service has floats only.',
-  },
-  {
-    path: 'screensErrorsOnly',
-    kind: 'switch',
-    label: 'Look for the credential in errors alone',
-    description: 'Else in what succeeds, too: an answer that repeats the credential is cut where it begins.',
-  },
-];
-
-const engineFields: readonly FormField[] = [
-  {
-    path: 'legacy_engines',
-    kind: 'switch',
-    label: 'It serves the old path /engines/{model}/embeddings itself',
-    description: 'Else the model is put into the body for it, which nearly every service wants.',
-  },
-];
 
 interface CredentialFieldsProps {
   readonly form: UseFormReturnType<UpstreamValues>;

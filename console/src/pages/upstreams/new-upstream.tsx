@@ -7,6 +7,7 @@ import type { FamilyFacts, UpstreamDetail } from '../../../../src/admin/contract
 import { ApiError, type Versioned } from '../../parts/api/client.ts';
 import { freeName, useFamilies } from '../../parts/api/families.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
+import { toText } from '../../parts/forms/documents.ts';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted, Remark } from '../../parts/layout/text.tsx';
@@ -14,7 +15,7 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { kinds, kindWords } from '../../parts/words/labels.ts';
 import { readUpstream, refreshUpstreams, saveUpstream, useUpstreams } from './upstream-data.ts';
 import { UpstreamForm } from './upstream-form.tsx';
-import { toDocument, toField, toFirstValues, toValues } from './upstream-values.ts';
+import { toField, toFirstValues, toUpstreamDocument, toUpstreamValues } from './upstream-values.ts';
 
 interface NewUpstreamProps {
   onDone(id: string): void;
@@ -46,12 +47,12 @@ function Drawn({ family, freeId, onDone, onCancel }: NewUpstreamProps & { family
   const queries = useQueryClient();
   const api = useApiForm({
     initialValues: toFirstValues(family, freeId),
-    draftKey: `new upstream ${family.id}`,
+    draftKey: `new upstream 2 ${family.id}`,
     secrets: ['keys', 'headers'],
-    submit: (values) => saveUpstream(values.id.trim(), toDocument(values, family), undefined),
+    submit: (values) => saveUpstream(toText(values.id).trim(), toUpstreamDocument(values, family), undefined),
     toField,
     onDone: ({ warnings }, values) => {
-      const id = values.id.trim();
+      const id = toText(values.id).trim();
       void refreshUpstreams(queries);
       notifyDone([`${id} is added.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
       onDone(id);
@@ -161,12 +162,12 @@ export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamPr
   const [seen, setSeen] = useState(began.etag);
   const [theirs, setTheirs] = useState<Versioned<UpstreamDetail>>();
   const api = useApiForm({
-    initialValues: withStandards(toValues(began.data.document), family),
-    draftKey: `upstream ${id} ${began.etag ?? ''}`,
+    initialValues: toUpstreamValues(began.data.document, family),
+    draftKey: `upstream 2 ${id} ${began.etag ?? ''}`,
     secrets: ['keys', 'headers'],
     submit: async (values) => {
       try {
-        return await saveUpstream(id, toDocument({ ...values, id }, family), seen);
+        return await saveUpstream(id, toUpstreamDocument({ ...values, id }, family), seen);
       } catch (error) {
         if (error instanceof ApiError && error.code === 'changed_meanwhile') setTheirs(await readUpstream(id));
         throw error;
@@ -182,7 +183,7 @@ export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamPr
   });
   const loadTheirs = (): void => {
     if (theirs === undefined) return;
-    api.form.setValues(withStandards(toValues(theirs.data.document), family));
+    api.show(toUpstreamValues(theirs.data.document, family));
     api.form.clearErrors();
     setSeen(theirs.etag);
     setTheirs(undefined);
@@ -222,10 +223,4 @@ export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamPr
       )}
     </UpstreamForm>
   );
-}
-
-/** Adds the defaults of the family's options, because they apply too and are shown. */
-function withStandards(values: ReturnType<typeof toValues>, family: FamilyFacts): ReturnType<typeof toValues> {
-  const standards = Object.fromEntries(family.options.map(({ name, default: standard }) => [name, standard ?? '']));
-  return { ...values, options: { ...standards, ...values.options } };
 }

@@ -11,7 +11,7 @@ import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { ConnectionTest } from '../../parts/forms/connection-test.tsx';
 import { Action } from '../../parts/layout/button.tsx';
-import { Failed, Loading } from '../../parts/layout/state.tsx';
+import { Failed, Loading, toMessage } from '../../parts/layout/state.tsx';
 import { DataTable, FactTable } from '../../parts/layout/table.tsx';
 import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -71,7 +71,11 @@ function Shown({ upstream, onEdit, onGone }: ShownProps) {
           </Needs>
           {upstream.managedBy === 'store' && <Changes upstream={upstream} onEdit={onEdit} onGone={onGone} />}
         </Group>
-        <ConnectionTest isTesting={tested.isPending} result={tested.data} error={tested.error} />
+        <ConnectionTest
+          isTesting={tested.isPending}
+          result={tested.data}
+          fault={tested.error === null ? undefined : toMessage(tested.error)}
+        />
       </Stack>
       {models.length === 0 && (
         <Alert variant="light" icon={<Icon name="info" />} title="No model uses it yet">

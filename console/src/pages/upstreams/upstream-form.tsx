@@ -3,17 +3,17 @@
 import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { FamilyFacts, FamilyOption } from '../../../../src/admin/contract.ts';
-import { ApiError } from '../../parts/api/client.ts';
 import { ConnectionTest } from '../../parts/forms/connection-test.tsx';
+import { toText } from '../../parts/forms/documents.ts';
 import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
 import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { CredentialFields, MoreFields } from './more-fields.tsx';
 import { testDraft } from './upstream-data.ts';
-import { toDocument, toField, type UpstreamValues } from './upstream-values.ts';
+import { toUpstreamDocument, type UpstreamValues } from './upstream-values.ts';
 import { plain, wayWords } from './upstream-words.ts';
 
 interface UpstreamFormProps {
@@ -28,14 +28,18 @@ interface UpstreamFormProps {
 
 export function UpstreamForm({ api, family, isNew, submitLabel, onCancel, children }: UpstreamFormProps) {
   const { form, fault, busy, onSubmit } = api;
+  const [testFault, setFault] = useState<string>();
   const isBuiltIn = family.kind === 'built-in';
   const tested = useMutation({
     mutationFn: () => {
       const values = form.getValues();
       form.clearErrors();
-      return testDraft(values.id.trim(), toDocument(values, family));
+      return testDraft(toText(values.id).trim(), toUpstreamDocument(values, family));
     },
-    onError: (error) => showFaults(api, error),
+    onError: (error) => {
+      const others = api.showFaults(error);
+      setFault(others ?? 'Nothing was sent: see what is said at the fields that are marked.');
+    },
   });
   return (
     <form onSubmit={onSubmit} noValidate autoComplete="off">
@@ -76,7 +80,7 @@ export function UpstreamForm({ api, family, isNew, submitLabel, onCancel, childr
               loading={tested.isPending}
             />
           </Group>
-          <ConnectionTest isTesting={tested.isPending} result={tested.data} error={tested.error} />
+          <ConnectionTest isTesting={tested.isPending} result={tested.data} fault={testFault} />
         </Stack>
         <Offers family={family} />
         <Heading>More</Heading>
@@ -92,14 +96,6 @@ function aboutAddress({ baseUrl, needsAddress, kind }: FamilyFacts): string {
   if (kind === 'own-server') return 'Where your server listens, as the gateway reaches it.';
   if (kind === 'cloud') return `Left empty: ${baseUrl ?? ''}`;
   return 'As it is, unless you use another address of the same service.';
-}
-
-/** Faults of fields are shown at them; the rest is shown by the test itself. */
-function showFaults({ form }: ApiForm<UpstreamValues>, error: unknown): void {
-  if (!(error instanceof ApiError)) return;
-  for (const { path, message } of error.fields) {
-    form.setFieldError(toField(path).replaceAll(/\[(\d+)\]/g, '.$1'), message);
-  }
 }
 
 function Offers({ family: { offers } }: { readonly family: FamilyFacts }) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
-import { emptyKey, toDocument, toField, toFirstValues, toValues } from './upstream-values.ts';
+import { emptyKey, toField, toFirstValues, toUpstreamDocument, toUpstreamValues } from './upstream-values.ts';
 
 const family: FamilyFacts = {
   id: 'openai',
@@ -43,15 +43,28 @@ test('a document is written as it was read, with fields that the form lacks', ()
     screen: 'errors',
     base64: 'convert',
     answer_limit: '8MiB',
+    model_list: 'ignore',
+    newer: { as: [' it is '] },
   };
-  assert.deepEqual(toDocument(toValues(document), family), document);
+  assert.deepEqual(toUpstreamDocument(toUpstreamValues(document, family), family), document);
 });
 
 test('endpoints are a keyword, or a list of addresses', () => {
   for (const endpoints of ['srv', ['10.0.0.7:8080'], ['10.0.0.7', '10.0.0.8']]) {
     const document = { id: 'a', family: 'openai', endpoints };
-    assert.deepEqual(toDocument(toValues(document), family), document);
+    assert.deepEqual(toUpstreamDocument(toUpstreamValues(document, family), family), document);
   }
+});
+
+test('an emptied field is not written, and digits are a number', () => {
+  const document = { id: 'a', family: 'openai', health_check: { path: '/', interval: '5s' }, screen: 'errors' };
+  const values = toUpstreamValues({ ...document, tls: { server_name: 'x' }, pace: '1s', endpoints: ['a'] }, family);
+  const emptied = { health_check: { path: ' ', interval: '5s' }, screen: false, tls: { server_name: '' }, pace: ' ' };
+  const limits = { queue: '12', concurrency: 'auto', bulk_share: '' };
+  assert.deepEqual(toUpstreamDocument({ ...values, ...emptied, endpoints: [], limits }, family), {
+    ...{ id: 'a', family: 'openai' },
+    limits: { queue: 12, concurrency: 'auto' },
+  });
 });
 
 test('default values are not written', () => {
@@ -60,35 +73,35 @@ test('default values are not written', () => {
     [values.base_url, values.options, values.keys.length],
     ['https://api.openai.com/v1', { api: 'a' }, 1],
   );
-  assert.deepEqual(toDocument(values, family), { id: 'openai', family: 'openai' });
+  assert.deepEqual(toUpstreamDocument(values, family), { id: 'openai', family: 'openai' });
 });
 
 test('a stored credential is kept until another is typed', () => {
-  const values = toValues({ id: 'a', family: 'openai', api_key: '(sealed)' });
+  const values = toUpstreamValues({ id: 'a', family: 'openai', api_key: '(sealed)' }, family);
   assert.deepEqual(
     values.keys.map(({ secret, kept }) => [secret, kept]),
     [['', '(sealed api_key)']],
   );
-  assert.equal(toDocument(values, family).api_key, '(sealed api_key)');
+  assert.equal(toUpstreamDocument(values, family).api_key, '(sealed api_key)');
   const [key = emptyKey()] = values.keys;
-  assert.equal(toDocument({ ...values, keys: [{ ...key, secret: 'sk-new' }] }, family).api_key, 'sk-new');
-  assert.equal(toDocument({ ...values, keys: [] }, family).api_key, undefined);
+  assert.equal(toUpstreamDocument({ ...values, keys: [{ ...key, secret: 'sk-new' }] }, family).api_key, 'sk-new');
+  assert.equal(toUpstreamDocument({ ...values, keys: [] }, family).api_key, undefined);
 });
 
 test('each of several credentials keeps its secret in any order', () => {
   const credentials = [0, 1, 2].map((index) => ({ api_key: `(sealed credentials[${index}].api_key)`, weight: index }));
-  const values = toValues({ id: 'a', family: 'openai', credentials });
-  assert.deepEqual(toDocument(values, family).credentials, credentials);
+  const values = toUpstreamValues({ id: 'a', family: 'openai', credentials }, family);
+  assert.deepEqual(toUpstreamDocument(values, family).credentials, credentials);
   const without = { ...values, keys: values.keys.slice(1) };
-  assert.deepEqual(toDocument(without, family).credentials, credentials.slice(1));
+  assert.deepEqual(toUpstreamDocument(without, family).credentials, credentials.slice(1));
   const only = { ...values, keys: values.keys.slice(2) };
-  assert.deepEqual(toDocument(only, family).api_key, '(sealed credentials[2].api_key)');
+  assert.deepEqual(toUpstreamDocument(only, family).api_key, '(sealed credentials[2].api_key)');
 });
 
 test('adding a second credential makes a list of both', () => {
-  const values = toValues({ id: 'a', family: 'openai', api_key: '(sealed)' });
+  const values = toUpstreamValues({ id: 'a', family: 'openai', api_key: '(sealed)' }, family);
   const keys = [...values.keys, { ...emptyKey(), secret: 'sk-second', weight: 3 }];
-  assert.deepEqual(toDocument({ ...values, keys }, family).credentials, [
+  assert.deepEqual(toUpstreamDocument({ ...values, keys }, family).credentials, [
     { api_key: '(sealed api_key)', weight: 1 },
     { api_key: 'sk-second', weight: 3 },
   ]);

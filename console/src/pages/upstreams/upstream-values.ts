@@ -1,32 +1,17 @@
-/** Converts an upstream between its form and the configuration document. Fields that the form lacks are kept. */
+/** The fields of an upstream in its form; credentials and headers are rows, and their secrets stay unless typed anew. */
 
-import { type FamilyFacts, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
+import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import {
   type Document,
-  pick,
-  present,
-  section,
-  toAmount,
+  type DocumentField,
+  fieldsOf,
+  only,
+  toDocument,
   toMapping,
   toText,
-  without,
+  toValues,
 } from '../../parts/forms/documents.ts';
-import type { FieldWords } from '../../parts/words/operations.ts';
-
-export const timeoutNames = ['connect', 'first_byte', 'idle', 'total'] as const;
-/** The limits that only an upstream has, besides the usual rates. */
-const queueNames = [
-  'concurrency',
-  'min_concurrency',
-  'max_concurrency',
-  'queue',
-  'queue_timeout',
-  'bulk_share',
-] as const;
-export type UpstreamLimitName = LimitName | (typeof queueNames)[number];
-
-export const upstreamLimitNames: readonly UpstreamLimitName[] = [...new Set([...queueNames, ...limitNames])];
-export type TimeoutName = (typeof timeoutNames)[number];
+import { sections } from './upstream-fields.ts';
 
 export interface KeyValues {
   /** Stays the same while other rows are added and removed. */
@@ -40,46 +25,16 @@ export interface KeyValues {
   weight: number | string;
 }
 
-export interface HeaderValues {
+interface HeaderValues {
   row: string;
   name: string;
   value: string;
   kept: string;
 }
 
-/** Settings whose field shows the document's value, under "Answers". */
-export const plainFields = {
-  answer_limit: { label: 'Longest answer that is read to be translated', placeholder: '64MiB' },
-} satisfies Readonly<Record<string, FieldWords>>;
-
-type PlainName = keyof typeof plainFields;
-/** Values in place of a list of endpoints. */
-const endpointWords: readonly string[] = ['dns', 'srv', 'off'];
-
-const plainNames = Object.keys(plainFields) as PlainName[];
-
-export interface UpstreamValues extends Record<PlainName, string> {
-  id: string;
-  family: string;
-  base_url: string;
-  options: Record<string, string>;
-  keys: KeyValues[];
-  headers: HeaderValues[];
-  forward_headers: string[];
-  response_headers: string[];
-  timeouts: Record<TimeoutName, string>;
-  limits: Record<UpstreamLimitName, number | string>;
-  pace: string;
-  /** One of these words, or addresses. */
-  endpoints: string[];
-  endpoint_zone: string[];
-  tls: { server_name: string };
-  health_check: { path: string; interval: string; timeout: string };
-  legacy_engines: boolean;
-  screensErrorsOnly: boolean;
-  base64: boolean;
-  rest: Document;
-  restOfTls: Document;
+export interface UpstreamValues extends Document {
+  readonly keys: readonly KeyValues[];
+  readonly headers: readonly HeaderValues[];
 }
 
 let rows = 0;
@@ -91,45 +46,31 @@ function newRow(): string {
 export const emptyKey = (): KeyValues => ({ row: newRow(), secret: '', kept: '', file: '', weight: 1 });
 export const emptyHeader = (): HeaderValues => ({ row: newRow(), name: '', value: '', kept: '' });
 
-export function toValues(document: Document): UpstreamValues {
-  const { id, family, base_url, options, api_key, api_key_file, credentials, headers, forward_headers, ...more } =
-    document;
-  const { timeouts, limits, pace, endpoints, endpoint_zone, tls, health_check, ...further } = more;
-  const { legacy_engines, base64, response_headers, screen, ...others } = further;
-  const { server_name, ...restOfTls } = toMapping(tls);
+type Defaults = Pick<FamilyFacts, 'baseUrl' | 'options'>;
+
+/** Defaults of the family's options are shown, because they apply too. */
+const fieldsFor = (family: Defaults): readonly DocumentField[] => [
+  { path: 'base_url', write: (address) => (toText(address).trim() === family.baseUrl ? '' : toText(address).trim()) },
+  ...family.options.map(({ name, default: standard }) => ({ path: `options.${name}`, empty: standard ?? '' })),
+  only('health_check', 'path'),
+  ...sections.flatMap(({ fields }) => fieldsOf(fields)),
+];
+
+export function toUpstreamValues(document: Document, family: Defaults): UpstreamValues {
+  const { api_key, api_key_file, credentials, headers, ...others } = document;
   return {
-    id: toText(id),
-    family: toText(family),
-    base_url: toText(base_url),
-    options: toTexts(toMapping(options)),
+    ...toValues(others, fieldsFor(family)),
     keys: toKeys({ api_key, api_key_file }, credentials),
     headers: Object.entries(toMapping(headers)).map(([name, value]) => toHeader(name, toText(value))),
-    forward_headers: toTextList(forward_headers),
-    response_headers: toTextList(response_headers),
-    timeouts: pick(timeoutNames, toMapping(timeouts), toText),
-    limits: pick(upstreamLimitNames, toMapping(limits), toAmount),
-    pace: toText(pace),
-    endpoints: typeof endpoints === 'string' ? [endpoints] : toTextList(endpoints),
-    endpoint_zone: toTextList(endpoint_zone),
-    tls: { server_name: toText(server_name) },
-    health_check: pick(['path', 'interval', 'timeout'], toMapping(health_check), toText),
-    legacy_engines: legacy_engines === 'native',
-    screensErrorsOnly: screen === 'errors',
-    base64: base64 === 'convert',
-    ...pick(plainNames, others, toText),
-    rest: without(others, plainNames),
-    restOfTls,
   };
 }
 
 /** The first values: the family's defaults are filled in where they have to be seen. */
 export function toFirstValues(family: FamilyFacts, id: string): UpstreamValues {
-  const values = toValues({ id, family: family.id });
-  const options = family.options.map(({ name, default: standard }) => [name, standard ?? '']);
+  const values = toUpstreamValues({ id, family: family.id }, family);
   return {
     ...values,
     base_url: family.baseUrl !== null && !family.baseUrl.includes('{') && family.kind !== 'cloud' ? family.baseUrl : '',
-    options: Object.fromEntries(options),
     keys: family.credential === 'none' ? [] : [emptyKey()],
   };
 }
@@ -138,19 +79,17 @@ const isShown = (text: string): boolean => /^\(sealed(?: [^()]+)?\)$/.test(text)
 
 function toKeys(own: Document, credentials: unknown): KeyValues[] {
   if (!Array.isArray(credentials)) {
-    return own.api_key === undefined && own.api_key_file === undefined ? [] : [toKey(own, 'api_key', 1)];
+    return own.api_key === undefined && own.api_key_file === undefined ? [] : [toKey(own, 'api_key')];
   }
-  return credentials.map((entry, index) => {
-    const written = toMapping(entry);
-    return toKey(written, `credentials[${index}].api_key`, toAmount(written.weight ?? 1));
-  });
+  return credentials.map((entry, index) => toKey(toMapping(entry), `credentials[${index}].api_key`));
 }
 
 /** A bare `(sealed)` is given its position, so that it may be moved. */
-function toKey({ api_key, api_key_file }: Document, place: string, weight: number | string): KeyValues {
+function toKey({ api_key, api_key_file, weight = 1 }: Document, place: string): KeyValues {
   const text = toText(api_key);
   const kept = text === '(sealed)' ? `(sealed ${place})` : isShown(text) ? text : '';
-  return { row: newRow(), secret: kept === '' ? text : '', kept, file: toText(api_key_file), weight };
+  const share = typeof weight === 'number' ? weight : toText(weight);
+  return { row: newRow(), secret: kept === '' ? text : '', kept, file: toText(api_key_file), weight: share };
 }
 
 const toHeader = (name: string, text: string): HeaderValues => ({
@@ -161,49 +100,16 @@ const toHeader = (name: string, text: string): HeaderValues => ({
 });
 
 /** Leaves out what has no value, so that the document stays short. */
-export function toDocument(values: UpstreamValues, family: FamilyFacts | undefined): Document {
-  const { rest, restOfTls, base_url, forward_headers, response_headers, tls, health_check } = values;
-  const headers = Object.fromEntries(
-    values.headers
-      .filter(({ name }) => name.trim() !== '')
-      .map(({ name, value, kept }) => [name.trim(), value === '' ? kept : value]),
-  );
+export function toUpstreamDocument({ keys, headers, ...values }: UpstreamValues, family: Defaults): Document {
+  const named = headers.filter(({ name }) => name.trim() !== '');
   return {
-    ...rest,
-    id: values.id.trim(),
-    family: values.family,
-    ...(base_url.trim() !== '' && base_url.trim() !== family?.baseUrl && { base_url: base_url.trim() }),
-    ...section('options', toOptions(values.options, family)),
-    ...toCredentials(values.keys),
-    ...section('headers', headers),
-    ...(forward_headers.length > 0 && { forward_headers }),
-    ...(response_headers.length > 0 && { response_headers }),
-    ...section('timeouts', present(values.timeouts)),
-    ...section('limits', present(values.limits)),
-    ...(values.pace.trim() !== '' && { pace: values.pace.trim() }),
-    ...toEndpoints(values.endpoints),
-    ...(values.endpoint_zone.length > 0 && { endpoint_zone: values.endpoint_zone }),
-    ...section('tls', { ...restOfTls, ...present(tls) }),
-    ...(health_check.path.trim() !== '' && { health_check: present(health_check) }),
-    ...(values.legacy_engines && { legacy_engines: 'native' }),
-    ...(values.base64 && { base64: 'convert' }),
-    ...(values.screensErrorsOnly && { screen: 'errors' }),
-    ...present(pick(plainNames, { ...values }, toText)),
+    ...toDocument(values, fieldsFor(family)),
+    id: toText(values.id).trim(),
+    ...toCredentials(keys),
+    ...(named.length > 0 && {
+      headers: Object.fromEntries(named.map(({ name, value, kept }) => [name.trim(), value === '' ? kept : value])),
+    }),
   };
-}
-
-function toEndpoints(endpoints: readonly string[]): Document {
-  const [only = ''] = endpoints;
-  if (endpoints.length === 0) return {};
-  return { endpoints: endpoints.length === 1 && endpointWords.includes(only) ? only : endpoints };
-}
-
-/** Leaves out defaults. */
-function toOptions(written: Readonly<Record<string, string>>, family: FamilyFacts | undefined): Document {
-  const standards = new Map(family?.options.map((option) => [option.name, option.default]));
-  return Object.fromEntries(
-    Object.entries(written).filter(([name, value]) => value.trim() !== '' && value !== standards.get(name)),
-  );
 }
 
 function toCredentials(keys: readonly KeyValues[]): Document {
@@ -224,11 +130,5 @@ export function toField(path: string): string {
   if (path === 'api_key' || path === 'api_key_file') return 'keys[0].secret';
   const index = /^credentials\[(\d+)\]\./.exec(path)?.[1];
   if (index !== undefined) return path.endsWith('.weight') ? `keys[${index}].weight` : `keys[${index}].secret`;
-  const list = /^(forward_headers|response_headers|endpoints|endpoint_zone)\[/.exec(path)?.[1];
-  if (list !== undefined) return list;
   return path.startsWith('headers.') ? 'headers' : path;
 }
-
-const toTextList = (value: unknown): string[] => (Array.isArray(value) ? value.map(toText) : []);
-const toTexts = (mapping: Document): Record<string, string> =>
-  Object.fromEntries(Object.entries(mapping).map(([name, value]) => [name, toText(value)]));

@@ -2,27 +2,8 @@
 
 import type { FamilyFacts, Upstream } from '../../../../src/admin/contract.ts';
 import type { Status } from '../../parts/marks/status.tsx';
-import { limitLabels } from '../../parts/words/caps.ts';
 import { formatDuration } from '../../parts/words/format.ts';
 import { stateWords as fieldWords } from '../../parts/words/labels.ts';
-import type { TimeoutName, UpstreamLimitName } from './upstream-values.ts';
-
-export const timeoutWords: Readonly<Record<TimeoutName, readonly [label: string, about: string, example: string]>> = {
-  connect: ['To connect', 'To open a connection.', '2s'],
-  first_byte: ['To the first byte', 'From the question to the beginning of the answer.', '60s'],
-  idle: ['Between bytes', 'How long an answer may pause.', '60s'],
-  total: ['Altogether', 'For the whole call.', '300s'],
-};
-
-export const limitWords: Readonly<Record<UpstreamLimitName, string>> = {
-  ...limitLabels,
-  concurrency: 'Calls at a time, or auto',
-  min_concurrency: 'Fewest calls at a time, with auto',
-  max_concurrency: 'Most calls at a time, with auto',
-  queue: 'Calls that may wait, of each lane',
-  queue_timeout: 'How long an interactive call may wait',
-  bulk_share: 'Share of bulk while interactive calls wait',
-};
 
 export const wayWords = {
   passes: 'passed on byte for byte',

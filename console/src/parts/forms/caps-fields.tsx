@@ -1,25 +1,20 @@
 /** Fields for limits and budgets, for a key, project or model. */
 
 import { Fieldset, Group, NumberInput, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core';
-import type { FormArrayElement, UseFormReturnType } from '@mantine/form';
-import { type BudgetPeriod, type LimitName, limitNames } from '../../../../src/admin/contract.ts';
+import type { UseFormReturnType } from '@mantine/form';
+import { limitNames } from '../../../../src/admin/contract.ts';
 import { Action, IconButton } from '../layout/button.tsx';
 import { Muted } from '../layout/text.tsx';
-import { limitLabels, periodChoices } from '../words/caps.ts';
+import { limitLabels, periodChoices, standardAlerts } from '../words/caps.ts';
+import { type Document, toMappings } from './documents.ts';
 
-interface CapsValues {
-  readonly limits: Readonly<Record<LimitName, number | string>>;
-  readonly budgets: readonly { readonly every: string; readonly amount: string }[];
-}
-
-interface CapsFieldsProps<Values extends CapsValues> {
-  readonly form: UseFormReturnType<Values>;
+interface CapsFieldsProps {
+  readonly form: UseFormReturnType<Document>;
   /** Whether the form has the thresholds of notifications. */
   readonly hasAlerts?: boolean;
-  newBudget(every: BudgetPeriod): FormArrayElement<Values, 'budgets'>;
 }
 
-export function CapsFields<Values extends CapsValues>(props: CapsFieldsProps<Values>) {
+export function CapsFields(props: CapsFieldsProps) {
   return (
     <>
       <LimitFields form={props.form} />
@@ -28,7 +23,7 @@ export function CapsFields<Values extends CapsValues>(props: CapsFieldsProps<Val
   );
 }
 
-function LimitFields<Values extends CapsValues>({ form }: Pick<CapsFieldsProps<Values>, 'form'>) {
+function LimitFields({ form }: Pick<CapsFieldsProps, 'form'>) {
   return (
     <Fieldset legend="Limits">
       <Muted mb="sm">
@@ -53,10 +48,11 @@ function LimitFields<Values extends CapsValues>({ form }: Pick<CapsFieldsProps<V
   );
 }
 
-function BudgetFields<Values extends CapsValues>({ form, hasAlerts = false, newBudget }: CapsFieldsProps<Values>) {
-  const { budgets } = form.getValues();
+function BudgetFields({ form, hasAlerts = false }: CapsFieldsProps) {
+  const budgets = toMappings(form.getValues().budgets);
   const free = periodChoices.find(({ value }) => !budgets.some(({ every }) => every === value));
   const fault = form.errors.budgets;
+  const newBudget = { amount: '', ...(hasAlerts && { alerts: standardAlerts }) };
   return (
     <Fieldset legend="Budgets">
       <Muted mb="sm">
@@ -111,7 +107,7 @@ function BudgetFields<Values extends CapsValues>({ form, hasAlerts = false, newB
               icon="plus"
               label="Add a budget"
               size="xs"
-              onClick={() => form.insertListItem('budgets', newBudget(free.value))}
+              onClick={() => form.insertListItem('budgets', { ...newBudget, every: free.value })}
             />
           </Group>
         )}

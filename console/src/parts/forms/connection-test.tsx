@@ -3,8 +3,6 @@
 import { Alert, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import type { UpstreamTest } from '../../../../src/admin/contract.ts';
-import { ApiError } from '../api/client.ts';
-import { toMessage } from '../layout/state.tsx';
 import { Muted } from '../layout/text.tsx';
 import { Icon, type IconName } from '../marks/icon.tsx';
 import { formatDuration } from '../words/format.ts';
@@ -12,7 +10,8 @@ import { formatDuration } from '../words/format.ts';
 interface ConnectionTestProps {
   readonly isTesting: boolean;
   readonly result: UpstreamTest | undefined;
-  readonly error: unknown;
+  /** Why there is no result. */
+  readonly fault: string | undefined;
 }
 
 type Step = UpstreamTest['steps'][number];
@@ -25,7 +24,7 @@ const stepWords: Readonly<Record<Step['name'], string>> = {
 };
 
 /** Nothing until it was asked for; it is read out when it is there. */
-export function ConnectionTest({ isTesting, result, error }: ConnectionTestProps) {
+export function ConnectionTest({ isTesting, result, fault }: ConnectionTestProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (result !== undefined) box.current?.scrollIntoView({ block: 'nearest' });
@@ -34,24 +33,13 @@ export function ConnectionTest({ isTesting, result, error }: ConnectionTestProps
     <div ref={box} aria-live="polite" aria-busy={isTesting}>
       {isTesting && <Running />}
       {!isTesting && result !== undefined && <Result result={result} />}
-      {!isTesting && error != null && result === undefined && (
+      {!isTesting && fault !== undefined && result === undefined && (
         <Alert color="red" variant="light" icon={<Icon name="warning" />} title="It could not be tested">
-          {inWords(error)}
+          {fault}
         </Alert>
       )}
     </div>
   );
-}
-
-const atFields =
-  /^(?:id|base_url|api_key|credentials|options|headers|forward_headers|response_headers|timeouts|limits|pace|endpoints|endpoint_zone|health_check|tls\.server_name|answer_limit|base64|legacy_engines)/;
-
-/** Omits errors that are already shown at their field. */
-function inWords(error: unknown): string {
-  if (!(error instanceof ApiError) || error.fields.length === 0) return toMessage(error);
-  const others = error.fields.filter(({ path }) => !atFields.test(path));
-  if (others.length === 0) return 'Nothing was sent: see what is said at the fields that are marked.';
-  return others.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join(' ');
 }
 
 const names = ['look-up', 'connect', 'secure', 'ask'] as const satisfies readonly Step['name'][];

@@ -1,4 +1,6 @@
-/** Reads and writes configuration documents for forms; fields of unknown type are kept. */
+/** Forms edit configuration documents: each field stands at its path, and what the form lacks stays as it is. */
+
+import type { FieldWords } from '../words/operations.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 
@@ -12,38 +14,115 @@ export const toMappings = (value: unknown): Document[] => (Array.isArray(value) 
 
 export const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-export const toTexts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map(toText).filter((text) => text !== '') : [];
-/** Null where nothing is chosen. */
-export const toChoice = (value: unknown): string | null => toText(value) || null;
-export const toAmount = (value: unknown): number | string =>
-  typeof value === 'number' || typeof value === 'string' ? value : '';
-export const isTrue = (value: unknown): boolean => value === true;
 
-/** The fields of these names, each read in the same way. */
-export function pick<N extends string, V>(
-  names: readonly N[],
-  from: Document,
-  to: (value: unknown) => V,
-): Record<N, V> {
-  return Object.fromEntries(names.map((name) => [name, to(from[name])])) as Record<N, V>;
+export interface DocumentField {
+  /** From the document, or from the list element that it is a field of, such as `cache.ttl`. */
+  readonly path: string;
+  /** If it is neither a text nor a choice. */
+  readonly kind?: 'number' | 'tags' | 'check' | 'switch';
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  /** Shown where the document has no value, and never written. Default: as fits the kind. */
+  readonly empty?: unknown;
+  /** The fields of each mapping in a list. */
+  readonly items?: readonly DocumentField[];
+  /** Where the form has another shape than the document. Such a section stands before its own fields. */
+  readonly read?: (written: unknown) => unknown;
+  /** Default: text without the white space around it. */
+  readonly write?: (shown: unknown) => unknown;
 }
 
-export const without = (document: Document, names: readonly string[]): Document =>
-  Object.fromEntries(Object.entries(document).filter(([name]) => !names.includes(name)));
+export interface FormField extends FieldWords, Omit<DocumentField, 'items'> {
+  /** What a ticked box writes. Default: true. */
+  readonly ticked?: string;
+  /** The keyboard that a phone shows for a text. */
+  readonly inputMode?: 'numeric' | 'text';
+  /** Default: at least 1. */
+  readonly min?: number;
+  readonly max?: number;
+  /** Default: whole numbers. */
+  readonly step?: number;
+  /** The separators of a list of texts. */
+  readonly splitChars?: string[];
+  /** A further path whose errors are shown here, such as the whole section. */
+  readonly faultAt?: string;
+}
 
-type Value = number | string | boolean | null;
+/** A field, or several side by side if there is room. */
+export type FieldRow = FormField | FieldGrid;
 
-/** Without what was left empty, or is not ticked. */
-export function present(values: Readonly<Record<string, Value>>): Record<string, number | string | true> {
-  const filled: Record<string, number | string | true> = {};
-  for (const [name, value] of Object.entries(values)) {
-    const kept = typeof value === 'string' ? value.trim() : value;
-    if (kept !== '' && kept !== null && kept !== false) filled[name] = kept;
+interface FieldGrid {
+  readonly grid: readonly FormField[];
+  /** The path of the box that has to be ticked for it. */
+  readonly shownBy?: string;
+}
+
+export const fieldsOf = (rows: readonly FieldRow[]): FormField[] =>
+  rows.flatMap((row) => ('grid' in row ? row.grid : [row]));
+
+/** The document with a value for every field. */
+export function toValues(document: Document, fields: readonly DocumentField[]): Document {
+  let values = document;
+  for (const field of fields) {
+    const { path, items, read = asItIs } = field;
+    const value = read(valueAt(values, path)) ?? emptyOf(field);
+    values = withValue(
+      values,
+      path,
+      items === undefined ? value : toMappings(value).map((one) => toValues(one, items)),
+    );
   }
-  return filled;
+  return values;
 }
 
-/** The section of that name, unless there is nothing in it. */
-export const section = (name: string, document: Document): Document =>
-  Object.keys(document).length === 0 ? {} : { [name]: document };
+/** The opposite; leaves out empty fields, so that the document stays short. */
+export function toDocument(values: Document, fields: readonly DocumentField[]): Document {
+  let document = values;
+  for (const field of fields.toReversed()) {
+    const { path, items, write = trimmed } = field;
+    const shown = valueAt(document, path);
+    const value = items === undefined ? write(shown) : toMappings(shown).map((one) => toDocument(one, items));
+    document = withValue(document, path, isEmpty(value) || value === emptyOf(field) ? undefined : value);
+  }
+  return document;
+}
+
+/** A section that means nothing without that field. */
+export const only = (path: string, name: string): DocumentField => ({
+  path,
+  write: (section) => (name in toMapping(section) ? section : undefined),
+});
+
+/** For texts whose white space means something. */
+export const asItIs = (value: unknown): unknown => value;
+const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
+
+/** Nothing stands in the field. */
+export const isEmpty = (value: unknown): boolean =>
+  value === '' || value === null || (Array.isArray(value) && value[0] === undefined);
+
+function emptyOf({ kind, choices, empty }: DocumentField): unknown {
+  if (empty !== undefined) return empty;
+  if (kind === 'tags') return [];
+  if (kind === 'check' || kind === 'switch') return false;
+  return choices === undefined ? '' : null;
+}
+
+function valueAt(document: Document, path: string): unknown {
+  let value: unknown = document;
+  for (const name of path.split('.')) value = isMapping(value) ? value[name] : undefined;
+  return value;
+}
+
+/** Undefined removes the field, and each section that has no other. */
+function withValue(document: Document, path: string, value: unknown): Document {
+  const [name = '', ...inner] = path.split('.');
+  if (inner.length === 0) return value === undefined ? without(document, name) : { ...document, [name]: value };
+  const section = withValue(toMapping(document[name]), inner.join('.'), value);
+  if (value === undefined && Object.keys(section).length === 0) return without(document, name);
+  return { ...document, [name]: section };
+}
+
+function without(document: Document, name: string): Document {
+  const { [name]: _, ...others } = document;
+  return others;
+}

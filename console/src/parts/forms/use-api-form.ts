@@ -30,6 +30,10 @@ export interface ApiForm<Values extends object> {
   readonly onSubmit: (event?: React.SyntheticEvent<HTMLFormElement>) => void;
   /** Values of an earlier draft are shown. */
   readonly fromDraft: boolean;
+  /** Shows these values alone: fields that they lack are gone. */
+  show(values: Values): void;
+  /** Shows each fault at its field; gives those that belong to none. */
+  showFaults(thrown: unknown): string | undefined;
   discardDraft(): void;
 }
 
@@ -61,12 +65,24 @@ export function useApiForm<Values extends object, Result = unknown>({
   const isEdited = draftKey !== undefined && (fromDraft || form.isDirty());
   const forgetEdits = useUnsaved(isEdited);
 
+  function show(values: Values): void {
+    const gone = Object.fromEntries(Object.keys(form.getValues()).map((name) => [name, undefined]));
+    form.setValues({ ...gone, ...values });
+  }
+
   function discardDraft(): void {
     forgetEdits();
     if (draftKey !== undefined) dropDraft(draftKey);
     setFromDraft(false);
-    form.setValues(initialValues);
+    show(initialValues);
     if (draftKey !== undefined) dropDraft(draftKey);
+  }
+
+  function showFaults(thrown: unknown): string | undefined {
+    const { errors, rest } = toFormErrors(thrown, form.getValues(), toField);
+    form.setErrors(errors);
+    focusFirst(form, errors);
+    return rest;
   }
 
   async function send(values: Values): Promise<void> {
@@ -84,17 +100,15 @@ export function useApiForm<Values extends object, Result = unknown>({
       onDone?.(result, values);
     } catch (thrown) {
       setError(thrown);
-      const { errors, rest } = toFormErrors(thrown, values, toField);
-      form.setErrors(errors);
-      setFault(rest);
-      focusFirst(form, errors);
+      setFault(showFaults(thrown));
     } finally {
       sending.current = false;
       setBusy(false);
     }
   }
 
-  return { form, fault, error, busy, onSubmit: form.onSubmit((values) => void send(values)), fromDraft, discardDraft };
+  const onSubmit = form.onSubmit((values) => void send(values));
+  return { form, fault, error, busy, onSubmit, fromDraft, show, showFaults, discardDraft };
 }
 
 interface FormErrors {

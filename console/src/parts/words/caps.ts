@@ -27,3 +27,6 @@ export const periodChoices: readonly { readonly value: BudgetPeriod; readonly la
   { value: 'day', label: 'Every day' },
   { value: 'total', label: 'In total' },
 ];
+
+/** The shares of a budget at which people are told. */
+export const standardAlerts: readonly string[] = ['80%', '100%'];
