@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { limitNames } from '../../../../src/admin/contract.ts';
 import { toMapping, toMappings } from '../../parts/forms/documents.ts';
-import { differencesOf, toModelDocument, toModelValues } from './model-document.ts';
+import { toModelDocument, toModelValues } from './model-document.ts';
 
 const prices = {
   input: '0.01',
@@ -182,14 +182,6 @@ test('an emptied field is not written', () => {
   for (const target of toMappings(document.targets)) {
     for (const name of ['priority', 'weight', 'model']) assert.equal(name in target, false, name);
   }
-});
-
-test('two versions differ if their content differs', () => {
-  const differences = differencesOf({ id: 'm', visible: false }, { id: 'm', aliases: ['a'] });
-  assert.deepEqual(differences, [
-    { field: 'aliases', mine: '', theirs: '["a"]' },
-    { field: 'visible', mine: 'false', theirs: '' },
-  ]);
 });
 
 test('a price typed in the form is written to the document, and an amount replaces a list', () => {

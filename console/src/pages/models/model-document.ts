@@ -15,9 +15,6 @@ import {
 import { priceUnits } from '../../parts/words/prices.ts';
 import { callingFields, listFields, sizeFields, targetFields } from './model-fields.ts';
 
-/** The name of the draft; the number changes when the shape of the values changes. */
-export const draftOf = (name: string): string => `model 4 ${name}`;
-
 export const factorNames = ['service_tier', 'speed', 'inference_geo'] as const;
 
 const priceFields: readonly DocumentField[] = [
@@ -115,20 +112,3 @@ function fromPairs(pairs: unknown, toValue: (text: string) => unknown): Document
 
 /** A word stays a word, so that the server refuses it where it expects a number. */
 const toNumber = (text: string): number | string => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));
-
-export interface Difference {
-  readonly field: string;
-  readonly mine: string;
-  readonly theirs: string;
-}
-
-/** Field by field, for people to read: the differences of two documents. */
-export function differencesOf(mine: Document, theirs: Document): Difference[] {
-  const fields = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])];
-  return fields
-    .map((field) => ({ field, mine: inWords(mine[field]), theirs: inWords(theirs[field]) }))
-    .filter((one) => one.mine !== one.theirs);
-}
-
-const inWords = (value: unknown): string =>
-  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);

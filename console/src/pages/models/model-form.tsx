@@ -38,13 +38,12 @@ interface ModelFormProps {
   readonly api: ApiForm<Document>;
   /** The ID can be chosen. */
   readonly isNew: boolean;
-  readonly submitLabel: string;
   onCancel(): void;
   /** Shown above the buttons. */
   readonly children?: ReactNode;
 }
 
-export function ModelForm({ api, isNew, submitLabel, onCancel, children }: ModelFormProps) {
+export function ModelForm({ api, isNew, onCancel, children }: ModelFormProps) {
   const { form, fault, busy, onSubmit, fromDraft } = api;
   return (
     <form onSubmit={onSubmit} noValidate>
@@ -109,7 +108,7 @@ export function ModelForm({ api, isNew, submitLabel, onCancel, children }: Model
         </Accordion>
         {children}
         <FormFault fault={fault} />
-        <FormButtons onCancel={onCancel} submitLabel={submitLabel} busy={busy} />
+        <FormButtons busy={busy} onCancel={onCancel} submitLabel={isNew ? 'Add the model' : 'Save'} />
       </Stack>
     </form>
   );

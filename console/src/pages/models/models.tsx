@@ -11,7 +11,7 @@ import { saveModel } from '../../parts/models/pick-models.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { pageOf, segmentsOf } from '../../parts/words/links.ts';
 import { AddModels } from './add-models.tsx';
-import { NewModel, newModelId } from './edit-model.tsx';
+import { EditModel, newModelId } from './edit-model.tsx';
 import { FilterBar, useFilters } from './filter-bar.tsx';
 import { readModel, useModel } from './model-data.ts';
 import { ModelDetails } from './model-details.tsx';
@@ -75,7 +75,7 @@ function List() {
         }}
       />
       <SideDrawer opened={opened === newModelId} onClose={close} title="New model" subject="new" width={640}>
-        <NewModel onDone={(id) => go(pageOf({ kind: 'model', id }))} onCancel={close} />
+        <EditModel onDone={(id) => go(pageOf({ kind: 'model', id }))} onCancel={close} />
       </SideDrawer>
     </>
   );

@@ -1,14 +1,12 @@
 /** Adding an upstream: first the type of service, then address and credential. */
 
-import { Alert, Anchor, Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { FamilyFacts, UpstreamDetail } from '../../../../src/admin/contract.ts';
-import { ApiError, type Versioned } from '../../parts/api/client.ts';
+import type { Versioned } from '../../parts/api/client.ts';
 import { freeName, useFamilies } from '../../parts/api/families.ts';
-import { notifyDone } from '../../parts/dialogs/undo.tsx';
-import { toText } from '../../parts/forms/documents.ts';
-import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import { useElementForm } from '../../parts/forms/use-element-form.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -38,37 +36,8 @@ export function NewUpstream({ onDone, onCancel }: NewUpstreamProps) {
           Choose another kind
         </Anchor>
       </Group>
-      <Drawn key={family.id} family={family} freeId={freeId} onDone={onDone} onCancel={onCancel} />
+      <EditUpstream key={family.id} family={family} freeId={freeId} onDone={onDone} onCancel={onCancel} />
     </Stack>
-  );
-}
-
-function Drawn({ family, freeId, onDone, onCancel }: NewUpstreamProps & { family: FamilyFacts; freeId: string }) {
-  const queries = useQueryClient();
-  const api = useApiForm({
-    initialValues: toFirstValues(family, freeId),
-    draftKey: `new upstream 2 ${family.id}`,
-    secrets: ['keys', 'headers'],
-    submit: (values) => saveUpstream(toText(values.id).trim(), toUpstreamDocument(values, family), undefined),
-    toField,
-    onDone: ({ warnings }, values) => {
-      const id = toText(values.id).trim();
-      void refreshUpstreams(queries);
-      notifyDone([`${id} is added.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
-      onDone(id);
-    },
-  });
-  return (
-    <UpstreamForm
-      api={api}
-      family={family}
-      isNew
-      submitLabel="Add the upstream"
-      onCancel={() => {
-        api.discardDraft();
-        onCancel();
-      }}
-    />
   );
 }
 
@@ -147,80 +116,36 @@ function KindGroup({ kind, families, onPick }: KindGroupProps) {
 const operationsOf = ({ offers }: FamilyFacts): string =>
   [...new Set(offers.map(({ operation }) => operation))].join(', ');
 
-interface EditUpstreamProps {
-  /** The upstream when editing began. */
-  readonly began: Versioned<UpstreamDetail>;
+interface EditUpstreamProps extends NewUpstreamProps {
+  /** The upstream when editing began; undefined for a new one. */
+  readonly began?: Versioned<UpstreamDetail>;
   readonly family: FamilyFacts;
-  onDone(): void;
-  onCancel(): void;
+  /** The name that a new one has at first. */
+  readonly freeId?: string;
 }
 
-/** Changes an upstream, also while someone else does. */
-export function EditUpstream({ began, family, onDone, onCancel }: EditUpstreamProps) {
+/** Adds an upstream of this family, or changes one, also while someone else does. */
+export function EditUpstream({ began, family, freeId = '', onDone, onCancel }: EditUpstreamProps) {
   const queries = useQueryClient();
-  const { id } = began.data;
-  const [seen, setSeen] = useState(began.etag);
-  const [theirs, setTheirs] = useState<Versioned<UpstreamDetail>>();
-  const api = useApiForm({
-    initialValues: toUpstreamValues(began.data.document, family),
-    draftKey: `upstream 2 ${id} ${began.etag ?? ''}`,
+  const { api, conflict, cancel } = useElementForm({
+    began,
+    first: toFirstValues(family, freeId),
+    draft: began === undefined ? `upstream 2 ${family.id}` : 'upstream 2',
     secrets: ['keys', 'headers'],
-    submit: async (values) => {
-      try {
-        return await saveUpstream(id, toUpstreamDocument({ ...values, id }, family), seen);
-      } catch (error) {
-        if (error instanceof ApiError && error.code === 'changed_meanwhile') setTheirs(await readUpstream(id));
-        throw error;
-      }
-    },
     toField,
-    onDone: ({ outcome, warnings }) => {
+    toValues: (document) => toUpstreamValues(document, family),
+    toDocument: (values) => toUpstreamDocument(values, family),
+    read: readUpstream,
+    save: saveUpstream,
+    onDone: (id) => {
       void refreshUpstreams(queries);
-      const words = outcome === 'unchanged' ? 'is as it was' : 'is saved';
-      notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
-      onDone();
+      onDone(id);
     },
+    onCancel,
   });
-  const loadTheirs = (): void => {
-    if (theirs === undefined) return;
-    api.show(toUpstreamValues(theirs.data.document, family));
-    api.form.clearErrors();
-    setSeen(theirs.etag);
-    setTheirs(undefined);
-  };
-  const isKept = theirs !== undefined && seen === theirs.etag;
   return (
-    <UpstreamForm
-      api={api}
-      family={family}
-      isNew={false}
-      submitLabel="Save"
-      onCancel={() => {
-        api.discardDraft();
-        onCancel();
-      }}
-    >
-      {theirs !== undefined && (
-        <Alert variant="light" color="yellow" icon={<Icon name="users" />} title="It was changed in the meantime">
-          <Stack gap="sm">
-            <Text size="sm">
-              {isKept
-                ? 'What you typed is still here. Saving now replaces what they wrote; credentials that you left alone are theirs.'
-                : 'Nothing is lost: take over what they wrote, or keep what you typed.'}
-            </Text>
-            <Group gap="xs">
-              <Button size="xs" variant="default" onClick={loadTheirs}>
-                Load theirs
-              </Button>
-              {!isKept && (
-                <Button size="xs" variant="default" onClick={() => setSeen(theirs.etag)}>
-                  Keep mine
-                </Button>
-              )}
-            </Group>
-          </Stack>
-        </Alert>
-      )}
+    <UpstreamForm api={api} family={family} isNew={began === undefined} onCancel={cancel}>
+      {conflict}
     </UpstreamForm>
   );
 }

@@ -43,9 +43,9 @@ export function useUpstream(id: string) {
 export const readUpstream = (id: string, signal?: AbortSignal): Promise<Versioned<UpstreamDetail>> =>
   askVersioned('GET /api/upstreams/:id', { params: { id }, ...(signal !== undefined && { signal }) });
 
-export function saveUpstream(id: string, document: Document, etag: string | undefined): Promise<Written> {
+export function saveUpstream(document: Document, etag: string | undefined): Promise<Written> {
   const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
-  return ask('PUT /api/upstreams/:id', { params: { id }, body: document, headers });
+  return ask('PUT /api/upstreams/:id', { params: { id: String(document.id) }, body: document, headers });
 }
 
 export const removeUpstream = (id: string, version: number): Promise<void> =>

@@ -20,13 +20,12 @@ interface UpstreamFormProps {
   readonly api: ApiForm<UpstreamValues>;
   readonly family: FamilyFacts;
   readonly isNew: boolean;
-  readonly submitLabel: string;
   onCancel(): void;
   /** Shown above the fields. */
   readonly children?: ReactNode;
 }
 
-export function UpstreamForm({ api, family, isNew, submitLabel, onCancel, children }: UpstreamFormProps) {
+export function UpstreamForm({ api, family, isNew, onCancel, children }: UpstreamFormProps) {
   const { form, fault, busy, onSubmit } = api;
   const [testFault, setFault] = useState<string>();
   const isBuiltIn = family.kind === 'built-in';
@@ -85,7 +84,7 @@ export function UpstreamForm({ api, family, isNew, submitLabel, onCancel, childr
         <Offers family={family} />
         <Heading>More</Heading>
         <MoreFields form={form} family={family} />
-        <FormButtons onCancel={onCancel} submitLabel={submitLabel} busy={busy} />
+        <FormButtons busy={busy} onCancel={onCancel} submitLabel={isNew ? 'Add the upstream' : 'Save'} />
       </Stack>
     </form>
   );

@@ -28,7 +28,7 @@ function OneUpstream({ id }: { readonly id: string }) {
   const [, go] = useLocation();
   const { data } = useUpstream(id);
   const restore = async (document: Document): Promise<unknown> =>
-    saveUpstream(id, document, (await readUpstream(id)).etag);
+    saveUpstream({ ...document, id }, (await readUpstream(id)).etag);
   return (
     <SubjectPage
       kind="upstream"

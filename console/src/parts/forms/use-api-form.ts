@@ -6,7 +6,7 @@ import { ApiError } from '../api/client.ts';
 import { toMessage } from '../layout/state.tsx';
 import { dropDraft, readDraft, useUnsaved, writeDraft } from './draft.ts';
 
-interface ApiFormOptions<Values extends object, Result> {
+export interface ApiFormOptions<Values extends object, Result> {
   readonly initialValues: Values;
   /** The name of the draft; without it, no draft is stored. */
   readonly draftKey?: string;
