@@ -179,7 +179,7 @@ function Figures({ now }: { readonly now: Now }) {
       <Tile
         label={resultWords.failed}
         value={failedShare === null ? '–' : formatPercent(failedShare)}
-        note={`${formatCompact(figures.failed)} requests; ${formatCompact(figures.failedAttempts)} of ${formatCompact(figures.attempts)} attempts`}
+        note={`${formatCompact(figures.failed)} ${figures.failed === 1 ? 'request' : 'requests'}; ${formatCompact(figures.failedAttempts)} of ${formatCompact(figures.attempts)} attempts`}
       />
       <Tile
         label="Spent today"
@@ -243,7 +243,7 @@ function UpstreamLine({ upstream: { id, state, cause, evidence } }: { readonly u
         </Link>
         {cause !== null && <Remark className="any-wrap">{cause}</Remark>}
       </div>
-      <Remark className="upstream-facts">{facts.join(' · ')}</Remark>
+      <Remark className="upstream-facts">{facts.map((fact) => fact.replaceAll(' ', '\u00a0')).join(' · ')}</Remark>
       <Link href={exploreHref({ upstream: id, range: '1h' })} className="fact-link">
         <Text size="sm" span>
           Explore

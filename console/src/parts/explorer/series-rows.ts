@@ -123,4 +123,4 @@ export function changeWords(now: number, before: number | undefined): string {
 
 /** A share beyond it is easier to read as a factor. */
 const manyTimes = 9;
-const changes = new Intl.NumberFormat(undefined, { signDisplay: 'always', maximumSignificantDigits: 3 });
+const changes = new Intl.NumberFormat(undefined, { signDisplay: 'always', maximumFractionDigits: 1 });
