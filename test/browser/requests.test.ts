@@ -363,7 +363,7 @@ testInBrowser('what clients and upstreams write is text on the page, whatever it
   }
   // Looking at the bodies changes nothing, and is in the audit log all the same.
   await visitor.open('/audit');
-  await page.getByText('capture read').first().waitFor();
+  await page.getByText('read the bodies of request').first().waitFor();
   assert.equal(await page.evaluate('window.hacked'), undefined);
   assert.equal(await page.locator('img[src="x"], svg[onload]').count(), 0);
 });
@@ -380,19 +380,28 @@ testInBrowser('changes show before and after; only admins see them', async (t) =
     before: { visible: true, targets: [{ upstream: 'near', weight: 1 }], operations: ['embeddings'] },
     after: { visible: false, targets: [{ upstream: '<b>far</b>', weight: 1 }], operations: ['embeddings', 'rerank'] },
   });
+  const canary = 'canary:["bge-m3","near","BAAI/bge-m3"]';
+  const setting = { actor: 'canary', action: 'setting.set', subject: canary };
+  await store.audit.add({ ...setting, before: null, after: { [canary]: { vectors: ['AA=='] } } });
   await store.close();
   const visitor = await rig.signIn('admin');
   const { page } = visitor;
   const { id } = await rig.ask('POST', '/api/keys', { name: 'Nightly import' });
   await visitor.open('/audit');
-  await page.getByRole('button', { name: /key create Nightly import/ }).waitFor();
+  await page.getByRole('button', { name: /owner@example\.com created the key Nightly import/ }).waitFor();
   assert.equal(await page.getByText(id).count(), 0);
-  await page.getByRole('button', { name: /model put bge-m3/ }).click();
+  await page.getByRole('button', { name: /canary stored the reference vectors of bge-m3 at near/ }).click();
+  await page.getByRole('row', { name: /^vectors/ }).waitFor();
+  await page.getByRole('button', { name: /ada@example\.com changed the model bge-m3/ }).click();
   const row = page.getByRole('row', { name: /targets\[0\]\.upstream/ });
   await row.waitFor();
   assert.match(await row.innerText(), /− near\s+\+ <b>far<\/b>/);
   await visitor.shoot('requests-changes');
   await visitor.checkAccessibility();
+  await page.getByRole('textbox', { name: 'Who' }).fill('ada@example.com');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /created the key/ }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: /changed the model bge-m3/ }).waitFor();
   await page.getByRole('combobox', { name: 'Action begins with' }).fill('nothing.');
   await page.keyboard.press('Enter');
   await page.getByText('No change fits').waitFor();

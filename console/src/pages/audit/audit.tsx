@@ -20,9 +20,9 @@ const names = ['actor', 'action', 'subject'] as const;
 type Name = (typeof names)[number];
 
 const hints: Readonly<Record<Name, { readonly label: string; readonly placeholder: string }>> = {
-  actor: { label: 'Who', placeholder: 'console: ada@example.com' },
+  actor: { label: 'Who', placeholder: 'ada@example.com' },
   action: { label: 'Action begins with', placeholder: 'key.' },
-  subject: { label: 'Subject', placeholder: 'An ID' },
+  subject: { label: 'Subject', placeholder: 'ID, or e-mail address' },
 };
 
 /** The most frequent actions are suggested; any other can be typed. */
@@ -83,7 +83,11 @@ const readPage = (
   filter: Readonly<Record<string, string>>,
   before: string,
   signal: AbortSignal,
-): Promise<Page<AuditEntry>> => ask('GET /api/audit', { query: { ...filter, limit: entriesPerPage, before }, signal });
+): Promise<Page<AuditEntry>> => {
+  // Members are logged as those of the console.
+  const actor = filter.actor?.replace(/^(?=[^\s:]+@)/, 'console: ');
+  return ask('GET /api/audit', { query: { ...filter, actor, limit: entriesPerPage, before }, signal });
+};
 
 interface FilterTextProps {
   readonly name: Name;

@@ -95,6 +95,12 @@ export interface Names extends LedgerChoices {
   of(dimension: string, value: string | null): string;
 }
 
+/** Of requests that the gateway makes for itself. */
+const ownKeys: Readonly<Record<string, string>> = {
+  'postern.canary': 'Canary texts',
+  'postern.shadow': 'Shadow copies',
+};
+
 const none: LedgerChoices = { keys: [], projects: [], models: [], upstreams: [] };
 
 /** The values to choose from, and names for IDs. A deleted one is shown by its ID. */
@@ -107,7 +113,7 @@ export function useNames(): Names {
   return useMemo(() => {
     const nameIn = (list: readonly { readonly id: string; readonly name: string }[], id: string): string =>
       list.find((one) => one.id === id)?.name || id;
-    const key = (id: string): string => nameIn(data.keys, id);
+    const key = (id: string): string => ownKeys[id] ?? nameIn(data.keys, id);
     const project = (id: string): string => nameIn(data.projects, id);
     return {
       ...data,

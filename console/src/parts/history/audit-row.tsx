@@ -4,8 +4,9 @@ import { Collapse, Group, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, useId } from 'react';
 import type { AuditEntry } from '../../../../src/admin/contract.ts';
+import { isMapping } from '../forms/documents.ts';
 import { DataTable } from '../layout/table.tsx';
-import { Muted, Remark } from '../layout/text.tsx';
+import { InParts, Muted, Remark } from '../layout/text.tsx';
 import { Icon } from '../marks/icon.tsx';
 import { When } from '../words/numbers.tsx';
 import { mostDifferences, toDifferences } from './differences.ts';
@@ -19,6 +20,7 @@ interface AuditRowProps {
 export function AuditRow({ entry, action }: AuditRowProps) {
   const [opened, { toggle }] = useDisclosure();
   const id = useId();
+  const { who, done, what } = toSentence(entry);
   return (
     <li className="audit-row">
       <UnstyledButton onClick={toggle} aria-expanded={opened} aria-controls={id} className="audit-head">
@@ -28,14 +30,13 @@ export function AuditRow({ entry, action }: AuditRowProps) {
               <Icon name="chevron" size={16} />
             </span>
             <Text size="sm" className="any-wrap">
-              <strong>{entry.actor}</strong>: {toWords(entry.action)}{' '}
-              {entry.name === null ? (
-                <Text span inherit ff="monospace" fz="xs">
-                  {entry.subject}
-                </Text>
-              ) : (
-                <span title={entry.subject}>{entry.name}</span>
-              )}
+              <strong>
+                <InParts text={who} />
+              </strong>{' '}
+              {done}{' '}
+              <span title={entry.subject}>
+                <InParts text={what} />
+              </span>
             </Text>
           </Group>
           <Remark component="span" className="numeric">
@@ -55,11 +56,72 @@ export function AuditRow({ entry, action }: AuditRowProps) {
   );
 }
 
-/** `key.create` reads "key, create": what it is about, and what was done. */
-const toWords = (action: string): string => action.replaceAll(/[._]/g, ' ');
+const kinds: Readonly<Record<string, string>> = {
+  key: 'the key',
+  upstream: 'the upstream',
+  model: 'the model',
+  project: 'the project',
+  setting: 'the setting',
+  member: 'the member',
+  token: 'the API token',
+  passkey: 'the passkey',
+  invitation: 'the invitation of',
+};
 
-function Differences({ entry: { before, after } }: { readonly entry: AuditEntry }) {
-  const differences = toDifferences(before, after);
+const verbs: Readonly<Record<string, string>> = {
+  ...{ create: 'created', change: 'changed', remove: 'removed', rotate: 'rotated the secret of', revoke: 'revoked' },
+  ...{ add: 'added', rename: 'renamed', set: 'set', withdraw: 'withdrew', password: 'set the password of' },
+};
+
+/** Those that a verb and a kind do not make. */
+const phrases: Readonly<Record<string, string>> = {
+  'capture.read': 'read the bodies of request',
+  'configuration.reload': 'was reloaded:',
+  'console.sign_in': 'signed in',
+  'console.sign_in_failed': 'refused a sign-in of',
+  'console.sign_out': 'signed out',
+  'console.proof': 'confirmed who they are',
+  'console.proof_failed': 'refused a confirmation of',
+  'member.invite': 'invited',
+  'member.join': 'took in the invited member',
+  'member.reset': 'made a link for another password of',
+  'member.set_up': 'made the link for the first member',
+};
+
+/** Subjects that are neither an ID nor a name. */
+const subjectWords: Readonly<Record<string, string>> = {
+  'set-up': '',
+  secret_key_backed_up: 'copy of the secret key',
+  cleared_caches: 'forgotten caches',
+};
+
+/** Who did what to which subject. An action without words of its own is shown as it is stored. */
+function toSentence({ actor, action, subject, name, before, after }: AuditEntry) {
+  const who = actor.replace(/^console: /, '');
+  const target = canaryTarget(subject);
+  if (target !== undefined) {
+    const isForgotten = isMapping(after) && after[subject] === null;
+    return { who, done: `${isForgotten ? 'forgot' : 'stored'} the reference vectors of`, what: target };
+  }
+  const [kind = '', verb = ''] = action.split('.');
+  const stored = before === null ? 'created' : 'changed';
+  const word = verb === 'put' ? stored : verbs[verb];
+  const done = phrases[action] ?? (word && kinds[kind] ? `${word} ${kinds[kind]}` : action.replaceAll(/[._]/g, ' '));
+  return { who, done, what: subject === who ? '' : (name ?? subjectWords[subject] ?? subject) };
+}
+
+/** The setting `canary:["model","upstream","upstream's model"]`. */
+function canaryTarget(subject: string): string | undefined {
+  const [, model, upstream] = /^canary:\["((?:[^"\\]|\\.)*)","((?:[^"\\]|\\.)*)",/.exec(subject) ?? [];
+  return model === undefined ? undefined : `${model} at ${upstream}`;
+}
+
+/** A setting is logged under its own name. */
+const valueIn = ({ action, subject }: AuditEntry, document: unknown): unknown =>
+  action === 'setting.set' && isMapping(document) ? document[subject] : document;
+
+function Differences({ entry }: { readonly entry: AuditEntry }) {
+  const differences = toDifferences(valueIn(entry, entry.before), valueIn(entry, entry.after));
   if (differences.length === 0) {
     return <Muted className="audit-body">Nothing of it that the log may show is different.</Muted>;
   }
