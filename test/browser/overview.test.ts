@@ -145,13 +145,20 @@ testInBrowser(
     const drawn = `document.querySelector('[aria-label="Rate"] .drawing')?.getAttribute('aria-label') ?? ''`;
     await send(rig, 'bge-m3', 5);
     await until(`/Succeeded (?!0,)/.test(${drawn})`);
+    await until(`${tileValue('Requests')} === '5'`);
     await page.getByRole('button', { name: 'Pause' }).click();
     await until(`${words} === 'Paused'`);
     const before = await page.evaluate(drawn);
-    await wait(2_500);
+    const counted = await page.evaluate(tileValue('Requests'));
+    await send(rig, 'bge-m3', 5);
+    for (let answers = 0; answers < 2; answers += 1)
+      await page.waitForResponse((response) => response.url().includes('/api/series'));
+    await wait(500);
     assert.equal(await page.evaluate(drawn), before);
+    assert.equal(await page.evaluate(tileValue('Requests')), counted);
     await page.getByRole('button', { name: 'Go on' }).click();
     await until(`${words} === 'Following'`);
+    await until(`${tileValue('Requests')} !== ${JSON.stringify(counted)}`);
 
     allow(/Failed to load resource/);
     await page.route('**/api/live', (route) => route.abort());

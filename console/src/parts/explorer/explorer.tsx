@@ -24,7 +24,7 @@ import {
   toParameters,
 } from './filters.ts';
 import { type Names, useNames } from './ledger-data.ts';
-import { LiveCharts } from './live/live-charts.tsx';
+import { LiveSelection } from './live/live-charts.tsx';
 import { Rows } from './rows.tsx';
 import { SeriesCharts } from './series-charts.tsx';
 import { useSeries } from './series-data.ts';
@@ -200,8 +200,11 @@ export function Selection({ filters, sight, names, onNarrow, isNarrow = false }:
             Series do not know them. The rows below are narrowed by them.
           </Notice>
         )}
-        <FiguresRow answer={data} isNarrow={isNarrow} />
-        {isLive && <LiveCharts answer={data} />}
+        {isLive ? (
+          <LiveSelection answer={data} isNarrow={isNarrow} />
+        ) : (
+          <FiguresRow answer={data} isNarrow={isNarrow} />
+        )}
         {!isLive && data === undefined && <Loading rows={2} rowHeight={260} />}
         {!isLive && data !== undefined && (
           <SeriesCharts

@@ -1,4 +1,4 @@
-/** Charts of the last five minutes: outcomes, errors, durations, cost and tokens. */
+/** The last five minutes: figures by the minute, and charts by the second of outcomes, errors, durations, cost and tokens. */
 
 import { Group, SimpleGrid } from '@mantine/core';
 import { useRef } from 'react';
@@ -7,8 +7,9 @@ import type { ChartRow, Series } from '../../charts/chart-geometry.ts';
 import { costSeries, latencySeries, resultSeries } from '../../charts/drawing.tsx';
 import { TimeChart } from '../../charts/time-chart.tsx';
 import { Action } from '../../layout/button.tsx';
-import { Muted } from '../../layout/text.tsx';
+import { Muted, Remark } from '../../layout/text.tsx';
 import { formatDuration, formatMoney, formatPercent, formatRate } from '../../words/format.ts';
+import { FiguresRow } from '../figures-row.tsx';
 import { failedShareAt, ratesOf, shareAt, spansOf } from '../series-rows.ts';
 import { dollarsOf, type LivePoint, rateAt, resultOf, savings, toPoints } from './live-figures.ts';
 import { pauseLive, useLive, useLivePart } from './use-live.ts';
@@ -27,10 +28,16 @@ const itemSeries: readonly Series[] = [
 const errorSeries: readonly Series[] = [{ name: 'failed', label: 'Failed requests', color: 'red.6' }];
 
 const times = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const minutes = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
 const secondsPerMinute = 60;
 
-/** What was before the first sample is drawn from the series, as the average of each minute. */
-export function LiveCharts({ answer: newest }: { readonly answer: MinuteSeries | undefined }) {
+interface LiveSelectionProps {
+  readonly answer: MinuteSeries | undefined;
+  readonly isNarrow: boolean;
+}
+
+/** What was before the first sample is drawn from the series, as the average of each minute. Paused, figures and charts stand still. */
+export function LiveSelection({ answer: newest, isNarrow }: LiveSelectionProps) {
   const isPaused = useLivePart((state) => state.isPaused);
   const held = useRef(newest);
   if (!isPaused) held.current = newest;
@@ -58,7 +65,8 @@ export function LiveCharts({ answer: newest }: { readonly answer: MinuteSeries |
   const results = resultSeries.map(({ name }) => [name, pastRates(name as 'succeeded', 1_000)] as const);
   return (
     <>
-      <LiveBar />
+      <FiguresRow answer={answer} isNarrow={isNarrow} />
+      <LiveBar since={answer?.times[0]} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="sm">
         <TimeChart
           title="Rate"
@@ -142,7 +150,7 @@ export function LiveCharts({ answer: newest }: { readonly answer: MinuteSeries |
 }
 
 /** The state of the live view: live, paused or disconnected; and the button to pause it. */
-function LiveBar() {
+function LiveBar({ since }: { readonly since: string | undefined }) {
   const isPaused = useLivePart((state) => state.isPaused);
   const words = useLivePart(({ status, isPaused: paused, isBehind }) => {
     if (status === 'lost') return 'Connection lost; trying again';
@@ -151,7 +159,10 @@ function LiveBar() {
     return status === 'live' ? 'Following' : 'Connecting';
   });
   return (
-    <Group justify="flex-end">
+    <Group gap="sm">
+      <Remark className="grows">
+        {since !== undefined && `Figures above since ${minutes.format(Date.parse(since))}; charts by the second.`}
+      </Remark>
       <Muted role="status" className="live-words">
         <span className={words === 'Following' ? 'live-dot live-dot-live' : 'live-dot'} aria-hidden="true" />
         {words}
