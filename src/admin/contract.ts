@@ -89,7 +89,6 @@ export type KeyWithSecret = z.output<typeof keys.keyWithSecret>;
 export type BudgetState = z.output<typeof keys.budgetState>;
 export type BurnDown = z.output<typeof keys.burnDown>;
 export type Project = z.output<typeof keys.project>;
-export type ProjectWritten = z.output<typeof keys.projectWritten>;
 export type AuditEntry = z.output<typeof ledger.auditEntry>;
 
 export type Written = z.output<typeof written>;

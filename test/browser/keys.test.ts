@@ -161,7 +161,12 @@ testInBrowser('of two who change a key, the second is told, and loses nothing of
   assert.equal(await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'Mine');
   await visitor.shoot('keys-conflict');
   await visitor.checkAccessibility();
-  await dialog(page).getByRole('button', { name: 'Save mine on top' }).click();
+  const differences = dialog(page).getByRole('table', { name: 'What differs' }).getByRole('row');
+  await differences.getByText('Mine', { exact: true }).last().waitFor();
+  // Only what was changed here is written.
+  assert.deepEqual(await differences.allInnerTexts(), ['Field\tTheirs\tMine', 'name\tShared\tMine']);
+  await dialog(page).getByRole('button', { name: 'Keep mine' }).click();
+  await dialog(page).getByRole('button', { name: 'Save' }).click();
   await dialog(page).waitFor({ state: 'hidden' });
   const { document } = await rig.ask('GET', `/api/keys/${id}`);
   assert.deepEqual([document.name, document.limits], ['Mine', { requests_per_minute: 7 }]);

@@ -2,15 +2,15 @@
 
 import { Alert, Button, Group, Modal, Radio, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { KeyDetail, KeyWithSecret } from '../../../../src/admin/contract.ts';
-import { ApiError, ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
+import { ask, askVersioned, toCondition, type Versioned } from '../../parts/api/client.ts';
 import { useFocusReturn } from '../../parts/dialogs/escape.ts';
 import { notifyDone } from '../../parts/dialogs/undo.tsx';
 import type { Document } from '../../parts/forms/documents.ts';
 import { FormFault } from '../../parts/forms/form-fault.tsx';
 import { type ApiForm, useApiForm } from '../../parts/forms/use-api-form.ts';
-import { Notice } from '../../parts/layout/state.tsx';
+import { useElementForm } from '../../parts/forms/use-element-form.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { createRequestKeys, useRefresh } from './data.ts';
 import { nameOf } from './key-badges.tsx';
@@ -117,74 +117,29 @@ export function CreateKey({ onClose, onMade }: CreateKeyProps) {
 
 export function EditKey({ seen, onClose }: { readonly seen: Versioned<KeyDetail>; readonly onClose: () => void }) {
   const refresh = useRefresh();
-  const before = useRef(toKeyValues(seen.data.document));
-  const etag = useRef(seen.etag);
-  const params = { id: seen.data.id };
-  const api = useApiForm<Document, KeyDetail>({
-    initialValues: before.current,
+  const { api, conflict } = useElementForm({
+    began: seen,
+    first: {},
     toField,
-    submit(values) {
-      const headers = etag.current === undefined ? {} : { 'if-match': etag.current };
-      return ask('PATCH /api/keys/:id', { params, body: toChange(before.current, values), headers });
-    },
-    onDone(key) {
+    kept: 'Saving now writes what you changed; all else is theirs.',
+    toValues: toKeyValues,
+    toDocument: toKeyDocument,
+    read: (id) => askVersioned('GET /api/keys/:id', { params: { id } }),
+    toChange,
+    save: ({ id, document, etag }) =>
+      ask('PATCH /api/keys/:id', { params: { id }, body: document, headers: toCondition(etag) }),
+    onDone: (_, key) => {
       notifyDone(`${nameOf(key)} is changed; gateways go by it within two seconds.`);
       void refresh();
       onClose();
     },
   });
-
-  async function takeTheirs(): Promise<void> {
-    const now = await askVersioned('GET /api/keys/:id', { params });
-    etag.current = now.etag;
-    before.current = toKeyValues(now.data.document);
-    api.show(before.current);
-    void refresh();
-  }
-
-  /** Sends only the fields changed here, so that changes by others to other fields stay. */
-  async function saveMine(): Promise<void> {
-    etag.current = (await askVersioned('GET /api/keys/:id', { params })).etag;
-    api.onSubmit();
-  }
-
   return (
     <FormDialog title={`Change ${nameOf(seen.data)}`} onClose={onClose}>
-      <FormBody
-        api={api}
-        submit="Save"
-        onClose={onClose}
-        notice={<Conflict error={api.error} onTakeTheirs={takeTheirs} onSaveMine={saveMine} />}
-      >
+      <FormBody api={api} submit="Save" onClose={onClose} notice={conflict}>
         <KeyFields form={api.form} />
       </FormBody>
     </FormDialog>
-  );
-}
-
-interface ConflictProps {
-  readonly error: unknown;
-  readonly onTakeTheirs: () => Promise<void>;
-  readonly onSaveMine: () => Promise<void>;
-}
-
-/** Two people changed the same document: the user decides which version to keep; the typed text stays. */
-export function Conflict({ error, onTakeTheirs, onSaveMine }: ConflictProps) {
-  if (!(error instanceof ApiError) || error.code !== 'changed_meanwhile') return null;
-  return (
-    <Notice title="Someone else was quicker" icon="users">
-      <Stack gap="xs">
-        <Text size="sm">Your changes are still in the form, and not saved yet.</Text>
-        <Group gap="xs">
-          <Button size="xs" variant="default" onClick={() => void onTakeTheirs()}>
-            Show what is there now
-          </Button>
-          <Button size="xs" variant="default" onClick={() => void onSaveMine()}>
-            Save mine on top
-          </Button>
-        </Group>
-      </Stack>
-    </Notice>
   );
 }
 

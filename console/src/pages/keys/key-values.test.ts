@@ -53,10 +53,11 @@ test('a key is written as it was read, its expiry by the day', () => {
 
 test('a change of a key has the changed fields, and null where one is emptied', () => {
   const before = toKeyValues(key);
-  assert.deepEqual(toChange(before, before), {});
+  const changed = (after: object) => toChange(toKeyDocument(before), toKeyDocument({ ...before, ...after }));
+  assert.deepEqual(changed({}), {});
   const limits = { requests_per_minute: '', concurrency: 4 };
   const emptied = { operations: [], addresses: [], project: null, lane: null, captures: false, notes: [], budgets: [] };
-  assert.deepEqual(toChange(before, { ...before, ...emptied, scope: 'all', expiry: 'never', limits }), {
+  assert.deepEqual(changed({ ...emptied, scope: 'all', expiry: 'never', limits }), {
     ...{ operations: null, addresses: null, project: null, lane: null, capture: null, metadata: null, budgets: null },
     ...{ models: ['*'], expires: null, limits: { concurrency: 4 } },
   });

@@ -91,8 +91,7 @@ export function toProjectDocument(values: Document): Document {
 }
 
 /** The changed fields; null removes a field. */
-export function toChange(before: Document, after: Document): Record<string, unknown> {
-  const [old, now] = [toKeyDocument(before), toKeyDocument(after)];
+export function toChange(old: Document, now: Document): Record<string, unknown> {
   const change: Record<string, unknown> = {};
   for (const field of new Set([...Object.keys(old), ...Object.keys(now)])) {
     if (JSON.stringify(old[field]) !== JSON.stringify(now[field])) change[field] = now[field] ?? null;

@@ -1,16 +1,16 @@
 /** The drawer of one project: shared limits of its keys, and their use. */
 
 import { Anchor, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { Link } from 'wouter';
-import type { Project, ProjectWritten } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned, type Versioned } from '../../parts/api/client.ts';
+import type { Project } from '../../../../src/admin/contract.ts';
+import { ask, askVersioned, toCondition, type Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
-import { type Document, toText } from '../../parts/forms/documents.ts';
-import { useApiForm } from '../../parts/forms/use-api-form.ts';
+import type { Document } from '../../parts/forms/documents.ts';
+import { useElementForm } from '../../parts/forms/use-element-form.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { FactTable } from '../../parts/layout/table.tsx';
@@ -19,7 +19,7 @@ import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useProject, useRefresh } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
-import { Conflict, FormBody, FormDialog } from './key-form.tsx';
+import { FormBody, FormDialog } from './key-form.tsx';
 import { toProjectDocument, toProjectValues } from './key-values.ts';
 import { ProjectOrigin } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
@@ -143,49 +143,29 @@ interface ProjectFormProps {
 /** The dialog to create or change a project. */
 export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
   const refresh = useRefresh();
-  const etag = useRef(seen?.etag);
-  const api = useApiForm<Document, ProjectWritten>({
-    initialValues: toProjectValues(seen?.data.document ?? {}),
-    ...(seen === undefined && { draftKey: 'projects.create 2' }),
-    submit(values) {
-      const headers: Record<string, string> =
-        etag.current === undefined ? { 'if-none-match': '*' } : { 'if-match': etag.current };
-      return ask('PUT /api/projects/:id', {
-        params: { id: toText(values.id).trim() },
-        body: toProjectDocument(values),
-        headers,
-      });
-    },
-    onDone(project) {
-      notifyDone(`The project ${project.id} is saved; gateways go by it within two seconds.`);
+  const { api, conflict } = useElementForm({
+    began: seen,
+    first: toProjectValues({}),
+    draft: seen === undefined ? 'project' : undefined,
+    toValues: toProjectValues,
+    toDocument: toProjectDocument,
+    read: (id) => askVersioned('GET /api/projects/:id', { params: { id } }),
+    save: ({ id, document, etag }) =>
+      ask('PUT /api/projects/:id', { params: { id }, body: document, headers: toCondition(etag) }),
+    onDone: (id) => {
+      notifyDone(`The project ${id} is saved; gateways go by it within two seconds.`);
       void refresh();
       onClose();
-      onDone?.(project.id);
+      onDone?.(id);
     },
   });
-
-  const readNow = (): Promise<Versioned<Project>> =>
-    askVersioned('GET /api/projects/:id', { params: { id: toText(api.form.getValues().id) } });
-
-  async function takeTheirs(): Promise<void> {
-    const now = await readNow();
-    etag.current = now.etag;
-    api.show(toProjectValues(now.data.document));
-    void refresh();
-  }
-
-  async function saveMine(): Promise<void> {
-    etag.current = (await readNow()).etag;
-    api.onSubmit();
-  }
-
   return (
     <FormDialog title={seen === undefined ? 'Create a project' : `Change ${seen.data.id}`} onClose={onClose}>
       <FormBody
         api={api}
         submit={seen === undefined ? 'Create the project' : 'Save'}
         onClose={onClose}
-        notice={<Conflict error={api.error} onTakeTheirs={takeTheirs} onSaveMine={saveMine} />}
+        notice={conflict}
       >
         <TextInput
           label="ID"

@@ -3,7 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ModelDetail } from '../../../../src/admin/contract.ts';
 import type { Versioned } from '../../parts/api/client.ts';
-import { useElementForm } from '../../parts/forms/use-element-form.tsx';
+import { notifyWritten, useElementForm } from '../../parts/forms/use-element-form.tsx';
 import { refreshModels, saveModel } from '../../parts/models/pick-models.tsx';
 import { readModel } from './model-data.ts';
 import { toModelDocument, toModelValues } from './model-document.ts';
@@ -21,20 +21,24 @@ interface EditModelProps {
 
 export function EditModel({ began, onDone, onCancel }: EditModelProps) {
   const queries = useQueryClient();
-  const { api, conflict, cancel } = useElementForm({
+  const { api, conflict } = useElementForm({
     began,
     first: toModelValues({ targets: [{ upstream: '' }] }),
     draft: 'model 4',
     toValues: toModelValues,
     toDocument: toModelDocument,
     read: readModel,
-    save: saveModel,
-    onDone: (id) => {
+    save: ({ document, etag }) => saveModel(document, etag),
+    onDone: (id, written) => {
+      notifyWritten(id, written);
       void refreshModels(queries);
       onDone(id);
     },
-    onCancel,
   });
+  const cancel = (): void => {
+    api.discardDraft();
+    onCancel();
+  };
   return (
     <ModelForm api={api} isNew={began === undefined} onCancel={cancel}>
       {conflict}

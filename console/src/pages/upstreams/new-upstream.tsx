@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { FamilyFacts, UpstreamDetail } from '../../../../src/admin/contract.ts';
 import type { Versioned } from '../../parts/api/client.ts';
 import { freeName, useFamilies } from '../../parts/api/families.ts';
-import { useElementForm } from '../../parts/forms/use-element-form.tsx';
+import { notifyWritten, useElementForm } from '../../parts/forms/use-element-form.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted, Remark } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -127,7 +127,7 @@ interface EditUpstreamProps extends NewUpstreamProps {
 /** Adds an upstream of this family, or changes one, also while someone else does. */
 export function EditUpstream({ began, family, freeId = '', onDone, onCancel }: EditUpstreamProps) {
   const queries = useQueryClient();
-  const { api, conflict, cancel } = useElementForm({
+  const { api, conflict } = useElementForm({
     began,
     first: toFirstValues(family, freeId),
     draft: began === undefined ? `upstream 2 ${family.id}` : 'upstream 2',
@@ -136,13 +136,18 @@ export function EditUpstream({ began, family, freeId = '', onDone, onCancel }: E
     toValues: (document) => toUpstreamValues(document, family),
     toDocument: (values) => toUpstreamDocument(values, family),
     read: readUpstream,
-    save: saveUpstream,
-    onDone: (id) => {
+    kept: 'Saving now replaces what they wrote; credentials that you left alone are theirs.',
+    save: ({ document, etag }) => saveUpstream(document, etag),
+    onDone: (id, written) => {
+      notifyWritten(id, written);
       void refreshUpstreams(queries);
       onDone(id);
     },
-    onCancel,
   });
+  const cancel = (): void => {
+    api.discardDraft();
+    onCancel();
+  };
   return (
     <UpstreamForm api={api} family={family} isNew={began === undefined} onCancel={cancel}>
       {conflict}

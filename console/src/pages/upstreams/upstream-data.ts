@@ -2,7 +2,7 @@
 
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query';
 import type { UpstreamDetail, UpstreamPage, UpstreamTest, Written } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned, readAll, type Versioned } from '../../parts/api/client.ts';
+import { ask, askVersioned, readAll, toCondition, type Versioned } from '../../parts/api/client.ts';
 import { trafficSorts } from '../../parts/explorer/traffic.ts';
 import type { Document } from '../../parts/forms/documents.ts';
 
@@ -44,8 +44,11 @@ export const readUpstream = (id: string, signal?: AbortSignal): Promise<Versione
   askVersioned('GET /api/upstreams/:id', { params: { id }, ...(signal !== undefined && { signal }) });
 
 export function saveUpstream(document: Document, etag: string | undefined): Promise<Written> {
-  const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
-  return ask('PUT /api/upstreams/:id', { params: { id: String(document.id) }, body: document, headers });
+  return ask('PUT /api/upstreams/:id', {
+    params: { id: String(document.id) },
+    body: document,
+    headers: toCondition(etag),
+  });
 }
 
 export const removeUpstream = (id: string, version: number): Promise<void> =>

@@ -67,6 +67,10 @@ export interface Versioned<T> {
   readonly etag: string | undefined;
 }
 
+/** The headers of a change to what was seen; without a tag it is created, and must not be there. */
+export const toCondition = (etag: string | undefined): Readonly<Record<string, string>> =>
+  etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
+
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

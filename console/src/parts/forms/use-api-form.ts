@@ -23,8 +23,6 @@ export interface ApiForm<Values extends object> {
   readonly form: UseFormReturnType<Values>;
   /** The error that belongs to no field; to be shown with FormFault. */
   readonly fault: string | undefined;
-  /** The error itself, for callers that act on its code. */
-  readonly error: unknown;
   readonly busy: boolean;
   /** For the `<form>`. */
   readonly onSubmit: (event?: React.SyntheticEvent<HTMLFormElement>) => void;
@@ -47,7 +45,6 @@ export function useApiForm<Values extends object, Result = unknown>({
 }: ApiFormOptions<Values, Result>): ApiForm<Values> {
   const [draft] = useState(() => (draftKey === undefined ? undefined : readDraft(draftKey)));
   const [fromDraft, setFromDraft] = useState(draft !== undefined);
-  const [error, setError] = useState<unknown>();
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(false);
   // A second click may come before the first one has rendered.
@@ -90,7 +87,6 @@ export function useApiForm<Values extends object, Result = unknown>({
     sending.current = true;
     setBusy(true);
     setFault(undefined);
-    setError(undefined);
     form.clearErrors();
     try {
       const result = await submit(values);
@@ -99,7 +95,6 @@ export function useApiForm<Values extends object, Result = unknown>({
       forgetEdits();
       onDone?.(result, values);
     } catch (thrown) {
-      setError(thrown);
       setFault(showFaults(thrown));
     } finally {
       sending.current = false;
@@ -108,7 +103,7 @@ export function useApiForm<Values extends object, Result = unknown>({
   }
 
   const onSubmit = form.onSubmit((values) => void send(values));
-  return { form, fault, error, busy, onSubmit, fromDraft, show, showFaults, discardDraft };
+  return { form, fault, busy, onSubmit, fromDraft, show, showFaults, discardDraft };
 }
 
 interface FormErrors {

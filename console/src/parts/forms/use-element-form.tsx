@@ -11,83 +11,93 @@ import { Icon } from '../marks/icon.tsx';
 import { type Document, toText } from './documents.ts';
 import { type ApiForm, type ApiFormOptions, useApiForm } from './use-api-form.ts';
 
-/** As it was when editing began. */
 interface Element {
   readonly id: string;
   readonly version: number | null;
   readonly document: Document;
 }
 
-interface ElementFormOptions<Values extends Document>
-  extends Pick<ApiFormOptions<Values, Written>, 'secrets' | 'toField'> {
-  /** Undefined if it is new. */
+interface Saved {
+  readonly id: string;
+  readonly document: Document;
+  /** Undefined for what is not stored yet. */
+  readonly etag: string | undefined;
+}
+
+interface ElementFormOptions<Values extends Document, Answer>
+  extends Pick<ApiFormOptions<Values, Answer>, 'secrets' | 'toField'> {
+  /** As it was when editing began; undefined if it is new. */
   readonly began: Versioned<Element> | undefined;
   /** The values of a new one. */
   readonly first: Values;
-  /** The name of the draft; it changes when the shape of the values changes. */
-  readonly draft: string;
+  /** The name of the draft, if there is one; it changes when the shape of the values changes. */
+  readonly draft?: string | undefined;
+  /** What saving does to changes by others. */
+  readonly kept?: string;
   toValues(document: Document): Values;
   toDocument(values: Values): Document;
   read(id: string): Promise<Versioned<Element>>;
-  save(document: Document, etag: string | undefined): Promise<Written>;
-  onDone(id: string): void;
-  onCancel(): void;
+  /** If only changes are saved: what is sent for a document before and after them. */
+  readonly toChange?: (before: Document, after: Document) => Document;
+  save(saved: Saved): Promise<Answer>;
+  onDone(id: string, answer: Answer): void;
 }
 
 interface ElementForm<Values extends Document> {
   readonly api: ApiForm<Values>;
   /** To be shown in the form: nothing, unless someone else was quicker. */
   readonly conflict: ReactNode;
-  cancel(): void;
 }
 
-export function useElementForm<Values extends Document>(options: ElementFormOptions<Values>): ElementForm<Values> {
-  const { began, first, draft, toValues, toDocument, read, save, onDone, onCancel, ...others } = options;
+export function useElementForm<Values extends Document, Answer>(
+  options: ElementFormOptions<Values, Answer>,
+): ElementForm<Values> {
+  const { began, first, draft, kept = 'Saving now replaces what they wrote.', ...others } = options;
+  const { toValues, toDocument, toChange, read, save, onDone, ...ofForm } = others;
+  const [edited, setEdited] = useState(began);
   const [theirs, setTheirs] = useState<Versioned<Element>>();
-  const [seen, setSeen] = useState(() => began && tagOf(began));
+  const [etag, setEtag] = useState(() => began && tagOf(began));
   const idOf = (values: Values): string => began?.data.id ?? toText(values.id).trim();
   const written = (values: Values): Document => toDocument({ ...values, id: idOf(values) });
-  const api = useApiForm<Values, Written>({
-    ...others,
+  const rewritten = (document: Document): Document => written(toValues(document));
+  const sent = (values: Values): Document =>
+    toChange?.(rewritten(edited?.data.document ?? {}), written(values)) ?? written(values);
+  const key = began === undefined ? `new ${draft}` : `${draft} ${began.data.id} ${began.etag ?? ''}`;
+  const api = useApiForm<Values, Answer>({
+    ...ofForm,
     initialValues: began === undefined ? first : toValues(began.data.document),
-    draftKey: began === undefined ? `new ${draft}` : `${draft} ${began.data.id} ${began.etag ?? ''}`,
+    ...(draft !== undefined && { draftKey: key }),
     submit: async (values) => {
       try {
-        return await save(written(values), seen);
+        return await save({ id: idOf(values), document: sent(values), etag });
       } catch (error) {
         if (began !== undefined && isBeaten(error)) setTheirs(await read(began.data.id));
         throw error;
       }
     },
-    onDone: (answer, values) => {
-      notify(idOf(values), answer);
-      onDone(idOf(values));
-    },
+    onDone: (answer, values) => onDone(idOf(values), answer),
   });
-  const cancel = (): void => {
-    api.discardDraft();
-    onCancel();
-  };
-  if (theirs === undefined) return { api, conflict: null, cancel };
+  if (theirs === undefined) return { api, conflict: null };
   const { document } = theirs.data;
   const loadTheirs = (): void => {
     api.show(toValues(document));
     api.form.clearErrors();
-    setSeen(tagOf(theirs));
+    setEdited(theirs);
+    setEtag(tagOf(theirs));
     setTheirs(undefined);
   };
-  const hasSecrets = others.secrets !== undefined;
+  const original = rewritten(document);
+  const saved = { ...(toChange !== undefined && original), ...sent(api.form.getValues()) };
   const conflict = (
     <Beaten
-      hasSecrets={hasSecrets}
       // A typed secret is not shown in clear.
-      differences={hasSecrets ? [] : toDifferences(document, written(api.form.getValues()))}
-      isKept={seen === tagOf(theirs)}
+      differences={ofForm.secrets === undefined ? toDifferences(original, saved) : []}
+      kept={etag === tagOf(theirs) ? kept : undefined}
       onLoadTheirs={loadTheirs}
-      onKeepMine={() => setSeen(tagOf(theirs))}
+      onKeepMine={() => setEtag(tagOf(theirs))}
     />
   );
-  return { api, conflict, cancel };
+  return { api, conflict };
 }
 
 /** A discovered model has no version yet; saving creates its first one. */
@@ -97,33 +107,33 @@ const isBeaten = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'changed_meanwhile' || error.code === 'already_there');
 
 /** Also shows warnings about values that are valid but perhaps not intended. */
-function notify(id: string, { outcome, warnings }: Written): void {
+export function notifyWritten(id: string, { outcome, warnings }: Written): void {
   const words = { created: 'is added', changed: 'is saved', unchanged: 'is as it was' }[outcome];
   notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
 }
 
 interface BeatenProps {
-  readonly hasSecrets: boolean;
   readonly differences: readonly Difference[];
-  readonly isKept: boolean;
+  /** Undefined until the user has decided to keep what was typed. */
+  readonly kept: string | undefined;
   onLoadTheirs(): void;
   onKeepMine(): void;
 }
 
-const Beaten = ({ hasSecrets, differences, isKept, onLoadTheirs, onKeepMine }: BeatenProps) => (
+const Beaten = ({ differences, kept, onLoadTheirs, onKeepMine }: BeatenProps) => (
   <Alert variant="default" icon={<Icon name="users" />} title="It was changed in the meantime">
     <Stack gap="sm">
       <Text size="sm">
-        {isKept
-          ? `What you typed is still here. Saving now replaces what they wrote${hasSecrets ? '; credentials that you left alone are theirs' : ''}.`
-          : 'Nothing is lost: take over what they wrote, or keep what you typed.'}
+        {kept === undefined
+          ? 'Nothing is lost: take over what they wrote, or keep what you typed.'
+          : `What you typed is still here. ${kept}`}
       </Text>
       {differences.length > 0 && <Differences differences={differences} />}
       <Group gap="xs">
         <Button size="xs" variant="default" onClick={onLoadTheirs}>
           Load theirs
         </Button>
-        {!isKept && (
+        {kept === undefined && (
           <Button size="xs" variant="default" onClick={onKeepMine}>
             Keep mine
           </Button>
@@ -140,7 +150,11 @@ function Differences({ differences }: { readonly differences: readonly Differenc
       aria-label="What differs"
       layout="fixed"
       isNamed
-      columns={['Field', { title: 'Theirs', ...cell }, { title: 'Mine', ...cell }]}
+      columns={[
+        { title: 'Field', ...cell },
+        { title: 'Theirs', ...cell },
+        { title: 'Mine', ...cell },
+      ]}
       rows={differences.map(({ path, before, after }) => ({ id: path, cells: [path, before || '–', after || '–'] }))}
     />
   );

@@ -16,7 +16,7 @@ import {
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { Operation, UpstreamModels, Written } from '../../../../src/admin/contract.ts';
-import { ApiError, ask, readAll } from '../api/client.ts';
+import { ApiError, ask, readAll, toCondition } from '../api/client.ts';
 import { notifyDone } from '../dialogs/undo.tsx';
 import type { Document } from '../forms/documents.ts';
 import { toWords } from '../forms/use-api-form.ts';
@@ -27,8 +27,11 @@ import { operationChoices, operationsByName, operationWords } from '../words/ope
 import { type PriceUnit, priceInWords, sourceInWords, unitsOf, unitWords } from '../words/prices.ts';
 
 export function saveModel(document: Document, etag: string | undefined): Promise<Written> {
-  const headers = etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
-  return ask('PUT /api/models/:id', { params: { id: String(document.id) }, body: document, headers });
+  return ask('PUT /api/models/:id', {
+    params: { id: String(document.id) },
+    body: document,
+    headers: toCondition(etag),
+  });
 }
 
 export const refreshModels = (queries: QueryClient): Promise<void> =>
