@@ -65,7 +65,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
   // Workers accept connections themselves: one handed to a worker that is killed would stay open for good.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   // JSON has no NaN.
-  cluster.setupPrimary({ serialization: 'advanced' });
+  cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, '--v8-pool-size=1'] });
 
   function fork(post: Post): void {
     const worker = cluster.fork({ POSTERN_WORKER: String(post.number) });
