@@ -10,6 +10,7 @@ import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import { CapsFields } from '../../parts/forms/caps-fields.tsx';
 import type { Document } from '../../parts/forms/documents.ts';
+import { FormDialog } from '../../parts/forms/form-dialog.tsx';
 import { useElementForm } from '../../parts/forms/use-element-form.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
@@ -19,7 +20,6 @@ import { formatCount } from '../../parts/words/format.ts';
 import { Nothing, When } from '../../parts/words/numbers.tsx';
 import { useProject, useRefresh } from './data.ts';
 import { limitsInWords } from './key-badges.tsx';
-import { FormBody, FormDialog } from './key-form.tsx';
 import { toProjectDocument, toProjectValues } from './key-values.ts';
 import { ProjectOrigin } from './projects-tab.tsx';
 import { BudgetFacts, UsageFacts } from './spend-facts.tsx';
@@ -160,31 +160,31 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
     },
   });
   return (
-    <FormDialog title={seen === undefined ? 'Create a project' : `Change ${seen.data.id}`} onClose={onClose}>
-      <FormBody
-        api={api}
-        submit={seen === undefined ? 'Create the project' : 'Save'}
-        onClose={onClose}
-        notice={conflict}
-      >
-        <TextInput
-          label="ID"
-          description="Stands in lists, logs and reports, and stays as it is: letters, digits, dots, dashes, underscores."
-          required
-          readOnly={seen !== undefined}
-          {...(seen === undefined && { 'data-autofocus': true })}
-          {...api.form.getInputProps('id')}
-        />
-        <TextInput label="Name" description="What people call it." {...api.form.getInputProps('name')} />
-        <TextInput
-          label="Files are kept at"
-          description="The upstream to which its keys send files and batches. Empty: they have none."
-          autoComplete="off"
-          spellCheck={false}
-          {...api.form.getInputProps('files')}
-        />
-        <CapsFields form={api.form} hasAlerts />
-      </FormBody>
+    <FormDialog
+      api={api}
+      title={seen === undefined ? 'Create a project' : `Change ${seen.data.id}`}
+      submitLabel={seen === undefined ? 'Create the project' : 'Save'}
+      size="lg"
+      notice={conflict}
+      onClose={onClose}
+    >
+      <TextInput
+        label="ID"
+        description="Stands in lists, logs and reports, and stays as it is: letters, digits, dots, dashes, underscores."
+        required
+        readOnly={seen !== undefined}
+        {...(seen === undefined && { 'data-autofocus': true })}
+        {...api.form.getInputProps('id')}
+      />
+      <TextInput label="Name" description="What people call it." {...api.form.getInputProps('name')} />
+      <TextInput
+        label="Files are kept at"
+        description="The upstream to which its keys send files and batches. Empty: they have none."
+        autoComplete="off"
+        spellCheck={false}
+        {...api.form.getInputProps('files')}
+      />
+      <CapsFields form={api.form} hasAlerts />
     </FormDialog>
   );
 }

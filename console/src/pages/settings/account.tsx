@@ -8,6 +8,7 @@ import { ask } from '../../parts/api/client.ts';
 import { putSession, sessionQuery, useMember } from '../../parts/api/session.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { FormDialog } from '../../parts/forms/form-dialog.tsx';
 import { FormFault, NewPassword } from '../../parts/forms/form-fault.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action, IconButton } from '../../parts/layout/button.tsx';
@@ -16,7 +17,7 @@ import { DataTable } from '../../parts/layout/table.tsx';
 import { Remark, Tag } from '../../parts/layout/text.tsx';
 import { roleWords } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { FormDialog, Section } from './section.tsx';
+import { Section } from './section.tsx';
 
 export function Account() {
   const member = useMember();
@@ -183,7 +184,7 @@ function PasskeyList({ items }: { readonly items: readonly Passkey[] }) {
 
 function AddPasskey({ onClose }: { onClose(): void }) {
   const queries = useQueryClient();
-  const { form, ...dialog } = useApiForm({
+  const { form, ...api } = useApiForm({
     initialValues: { name: '' },
     submit: ({ name }) => add(name),
     onDone: () => {
@@ -193,7 +194,7 @@ function AddPasskey({ onClose }: { onClose(): void }) {
     },
   });
   return (
-    <FormDialog title="Add a passkey" submitLabel="Go on" onClose={onClose} {...dialog}>
+    <FormDialog api={api} title="Add a passkey" submitLabel="Go on" onClose={onClose}>
       <TextInput
         label="Name"
         description="By which you know the device."

@@ -8,6 +8,7 @@ import { ask } from '../../parts/api/client.ts';
 import { useMember, useSession } from '../../parts/api/session.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed, notifyWithUndo } from '../../parts/dialogs/undo.tsx';
+import { FormDialog } from '../../parts/forms/form-dialog.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
@@ -16,7 +17,7 @@ import { InParts, Remark } from '../../parts/layout/text.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
 import { Needs, roleWords, useMay } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { FormDialog, Section, ShownOnce } from './section.tsx';
+import { Section, ShownOnce } from './section.tsx';
 
 /** The query key of the members. */
 const membersKey = ['members'];
@@ -257,7 +258,7 @@ function Invitations({ items }: { readonly items: readonly Invitation[] }) {
 /** Invites a member: an address, a role, and a link to hand over. */
 function InviteMember({ onClose, onMade }: { onClose(): void; onMade(made: MadeLink, email: string): void }) {
   const queries = useQueryClient();
-  const { form, ...dialog } = useApiForm({
+  const { form, ...api } = useApiForm({
     initialValues: { email: '', role: 'viewer' as Role },
     draftKey: 'invite-member',
     submit: (values) => ask('POST /api/members', { body: values }),
@@ -267,13 +268,7 @@ function InviteMember({ onClose, onMade }: { onClose(): void; onMade(made: MadeL
     },
   });
   return (
-    <FormDialog
-      title="Invite somebody"
-      submitLabel="Make a link"
-      closeOnClickOutside={false}
-      onClose={onClose}
-      {...dialog}
-    >
+    <FormDialog api={api} title="Invite somebody" submitLabel="Make a link" onClose={onClose}>
       <TextInput label="E-mail address" type="email" required data-autofocus {...form.getInputProps('email')} />
       <Radio.Group label="Role" {...form.getInputProps('role')}>
         <Stack gap="xs" mt={6}>
@@ -297,7 +292,7 @@ function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
   const queries = useQueryClient();
   // The same for a retry after a lost answer.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
-  const { form, ...dialog } = useApiForm({
+  const { form, ...api } = useApiForm({
     initialValues: { tokens: false, passkeys: false },
     submit: ({ tokens, passkeys }) =>
       ask('POST /api/members/:id/reset', {
@@ -311,7 +306,7 @@ function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
     },
   });
   return (
-    <FormDialog title={`Another password for ${member.name}`} submitLabel="Make a link" onClose={onClose} {...dialog}>
+    <FormDialog api={api} title={`Another password for ${member.name}`} submitLabel="Make a link" onClose={onClose}>
       <Text size="sm">
         {member.email} gets a link. API tokens and passkeys end now; password and sessions when the link is used. Who
         must be out at once is kept from signing in first.

@@ -6,8 +6,6 @@ import type { ReactNode } from 'react';
 import type { Setting } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { useFocusReturn } from '../../parts/dialogs/escape.ts';
-import { FormButtons, FormFault } from '../../parts/forms/form-fault.tsx';
-import type { ApiForm } from '../../parts/forms/use-api-form.ts';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
@@ -81,39 +79,6 @@ export function useSettingWriter() {
     else if (version > 0) await ask('DELETE /api/settings/:id', { params: { id }, headers: seen });
     await queries.invalidateQueries({ queryKey });
   };
-}
-
-interface FormDialogProps extends Pick<ApiForm<never>, 'fault' | 'busy' | 'onSubmit'> {
-  readonly title: string;
-  /** The label of the submit button. */
-  readonly submitLabel: string;
-  /** False if much may have been typed. */
-  readonly closeOnClickOutside?: boolean;
-  readonly children: ReactNode;
-  onClose(): void;
-}
-
-/** A dialog with one form, rendered only while it is open: errors, fields, and the state of sending. */
-export function FormDialog(props: FormDialogProps) {
-  const { title, submitLabel, closeOnClickOutside = true, children, fault, busy, onSubmit, onClose } = props;
-  useFocusReturn();
-  return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      closeOnClickOutside={closeOnClickOutside}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      <form onSubmit={onSubmit} noValidate>
-        <Stack>
-          <FormFault fault={fault} />
-          {children}
-          <FormButtons onCancel={onClose} submitLabel={submitLabel} busy={busy} />
-        </Stack>
-      </form>
-    </Modal>
-  );
 }
 
 interface ShownOnceProps {

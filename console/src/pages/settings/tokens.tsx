@@ -7,6 +7,7 @@ import { type ApiToken, type MadeApiToken, type Role, roles } from '../../../../
 import { ask } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { FormDialog } from '../../parts/forms/form-dialog.tsx';
 import { useApiForm } from '../../parts/forms/use-api-form.ts';
 import { Action } from '../../parts/layout/button.tsx';
 import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
@@ -16,7 +17,7 @@ import { StatusBadge } from '../../parts/marks/status.tsx';
 import { roleWords, useRole } from '../../parts/session/role.tsx';
 import { Snippet } from '../../parts/snippets/copy.tsx';
 import { When } from '../../parts/words/numbers.tsx';
-import { FormDialog, Section, ShownOnce } from './section.tsx';
+import { Section, ShownOnce } from './section.tsx';
 
 /** The query key of the API tokens. */
 const tokensKey = ['tokens'];
@@ -144,7 +145,7 @@ function MakeToken({ onClose, onMade }: { onClose(): void; onMade(made: MadeApiT
   const queries = useQueryClient();
   // The same for a retry after a lost answer.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
-  const { form, ...dialog } = useApiForm({
+  const { form, ...api } = useApiForm({
     initialValues: { name: '', role: 'viewer' as Role, days: '90' },
     draftKey: 'make-token',
     submit: ({ name, role, days }) =>
@@ -160,7 +161,7 @@ function MakeToken({ onClose, onMade }: { onClose(): void; onMade(made: MadeApiT
   });
   const possible = roles.slice(0, roles.indexOf(own) + 1);
   return (
-    <FormDialog title="Make a token" submitLabel="Make it" closeOnClickOutside={false} onClose={onClose} {...dialog}>
+    <FormDialog api={api} title="Make a token" submitLabel="Make it" onClose={onClose}>
       <TextInput
         label="Name"
         description="What uses it."

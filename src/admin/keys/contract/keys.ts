@@ -150,7 +150,7 @@ export const project = z.object({
   budgets: z.array(budgetState),
 });
 
-export const projectWritten = project.extend({ warnings: z.array(z.string()) });
+const projectWritten = project.extend({ warnings: z.array(z.string()) });
 
 export const listProjects = keysEndpoint('GET /api/projects', 'viewer', {
   summary: 'List the projects with the state of their budgets',
