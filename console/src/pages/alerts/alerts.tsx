@@ -54,7 +54,7 @@ function History() {
     <section aria-label="Alerts, open and past">
       <Group justify="flex-end" mb="xs">
         <Switch
-          label="Open ones alone"
+          label="Open alerts only"
           checked={isOpenOnly}
           onChange={({ currentTarget }) => change({ state: currentTarget.checked ? 'open' : undefined })}
         />

@@ -120,7 +120,12 @@ function MemberTable({ items, mayChange, onReset }: MemberTableProps) {
       <DataTable
         verticalSpacing="sm"
         stacks
-        columns={['Member', 'Role', 'Last seen', { title: 'More', isHidden: true, ta: 'right' }]}
+        columns={[
+          'Member',
+          'Role',
+          { title: 'Last seen', className: 'one-line' },
+          { title: 'More', isHidden: true, ta: 'right' },
+        ]}
         rows={items.map((member) => ({
           id: member.id,
           cells: [

@@ -96,7 +96,13 @@ function TokenTable({ items }: { readonly items: readonly ApiToken[] }) {
     <DataTable
       verticalSpacing="sm"
       stacks
-      columns={['Token', 'Role', 'Last used', 'Ends', { title: 'Revoke', isHidden: true, ta: 'right' }]}
+      columns={[
+        'Token',
+        'Role',
+        { title: 'Last used', className: 'one-line' },
+        { title: 'Ends', className: 'one-line' },
+        { title: 'Revoke', isHidden: true, ta: 'right' },
+      ]}
       rows={items.map((token) => ({
         id: token.id,
         cells: [

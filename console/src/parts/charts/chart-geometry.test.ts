@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { highest, lonely, stack, toArea, toBars, toLine, toMarks, toTicks, toTimeMarks } from './chart-geometry.ts';
+import {
+  highest,
+  lonely,
+  stack,
+  toArea,
+  toBars,
+  toEdge,
+  toLine,
+  toMarks,
+  toTicks,
+  toTimeMarks,
+} from './chart-geometry.ts';
 
 const plot = { left: 0, top: 0, width: 100, height: 50 };
 
@@ -37,6 +48,13 @@ test('lines and areas have gaps for unknown values', () => {
   assert.equal(toArea(layer, plot, 2).match(/Z/g)?.length, 2);
   assert.equal(toLine([undefined], plot, 2), '');
   assert.deepEqual(lonely([1, undefined, 2, 2, undefined, 3]), [0, 5]);
+});
+
+test('a layer has an edge only beside values of its own', () => {
+  const values = [0, 0, 0, 2, 0, 0];
+  const [, layer] = stack([[5, 5, 5, 5, 5, 5], values]);
+  assert.ok(layer);
+  assert.deepEqual(toEdge(values, layer), [undefined, undefined, 5, 7, 5, undefined]);
 });
 
 test('a bar of zero is not drawn', () => {

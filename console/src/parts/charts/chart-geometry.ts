@@ -88,6 +88,10 @@ export function lonely(values: readonly Value[]): number[] {
   return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
 }
 
+/** The upper edge of a layer where it has a height: elsewhere it would hide the edge of the layer below. */
+export const toEdge = (values: readonly Value[], { high }: Layer): Value[] =>
+  high.map((value, at) => ([at - 1, at, at + 1].some((near) => (values[near] ?? 0) > 0) ? value : undefined));
+
 export function toArea({ low, high }: Layer, plot: Plot, most: number): string {
   let path = '';
   for (const [from, to] of runsOf(high)) {

@@ -17,6 +17,7 @@ import {
   stack,
   toArea,
   toBars,
+  toEdge,
   toLine,
   toMarks,
   toTicks,
@@ -176,11 +177,15 @@ interface AxisProps {
 }
 
 const TimeAxis = ({ rows, plot, height, place }: AxisProps) =>
-  marksOf(rows, plot.width).map(({ at, label }) => (
-    <text key={at} x={place(at)} y={height - 4} textAnchor={anchorOf(at, rows.length)}>
-      {label}
-    </text>
-  ));
+  marksOf(rows, plot.width).map(({ at, label }) => {
+    // A label in the middle of a mark near the edge would be cut off.
+    const isNearEnd = at === rows.length - 1 || place(at) > plot.left + plot.width - timeWidth / 2;
+    return (
+      <text key={at} x={place(at)} y={height - 4} textAnchor={isNearEnd ? 'end' : at === 0 ? 'start' : 'middle'}>
+        {label}
+      </text>
+    );
+  });
 
 /** Round times where the rows have any, else evenly spread ones. */
 function marksOf(rows: AxisProps['rows'], width: number): readonly Mark[] {
@@ -219,9 +224,6 @@ function Pointed({ plot, at, from, place }: PointedProps) {
     </>
   );
 }
-
-const anchorOf = (at: number, count: number): 'start' | 'middle' | 'end' =>
-  at === count - 1 ? 'end' : at === 0 ? 'start' : 'middle';
 
 interface ShapesProps extends Pick<DrawingProps, 'kind' | 'series' | 'rows' | 'format'> {
   readonly plot: Plot;
@@ -262,10 +264,11 @@ const Shapes = memo(function Shapes({ kind, series, rows, plot, format }: Shapes
         const values = columns[at] ?? [];
         // A series that is 0 throughout would hide the line of another.
         if (at > 0 && highest([values]) === 0) return null;
+        const edge = layer === undefined ? values : at === 0 ? layer.high : toEdge(values, layer);
         return (
           <g key={name}>
             {layer !== undefined && <path d={toArea(layer, plot, most)} style={{ fill }} className="area" />}
-            <path d={toLine(layer?.high ?? values, plot, most)} style={{ stroke: fill }} className="line" />
+            <path d={toLine(edge, plot, most)} style={{ stroke: fill }} className="line" />
             {lonely(values).map((one) => (
               <circle
                 key={one}

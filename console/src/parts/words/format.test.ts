@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forecastWords, formatTime } from './format.ts';
+import { forecastWords, formatPercent, formatTime } from './format.ts';
+
+test('does not round a small share to none, nor a large one to all', () => {
+  const shares = [0, 0.00004, 0.0025, 0.0123, 0.5, 0.9994, 0.99999, 1, 3.5];
+  const words = shares.map((share) => formatPercent(share).replace(/\s/, ' '));
+  assert.deepEqual(words, ['0 %', '0.004 %', '0.25 %', '1.2 %', '50 %', '99.94 %', '99.99 %', '100 %', '350 %']);
+});
 
 const hourMs = 3_600_000;
 const startMs = Date.UTC(2026, 10, 26);

@@ -7,6 +7,8 @@ const locale = undefined;
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
 const compactCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const percents = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const smallPercents = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 });
+const nearlyAll = new Intl.NumberFormat(locale, { maximumFractionDigits: 2, roundingMode: 'trunc' });
 const wholeDollars = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' });
 const smallDollars = new Intl.NumberFormat(locale, {
   style: 'currency',
@@ -30,8 +32,13 @@ export function formatRate(value: number): string {
   return formatCount(value >= 100 ? Math.round(value) : Number(value.toPrecision(2)));
 }
 
-/** Of a share: 0.5 is 50 %. In the form that the gateway's own sentences have, and never broken over two lines. */
-export const formatPercent = (share: number): string => `${percents.format(share * 100)}\u00a0%`;
+/** Of a share: 0.5 is 50 %. In the form that the gateway's own sentences have, and never broken over two lines. Few are not none, and most are not all. */
+export function formatPercent(share: number): string {
+  const value = share * 100;
+  const isNearAll = value > 99.9 && value < 100;
+  const format = value > 0 && value < 1 ? smallPercents : isNearAll ? nearlyAll : percents;
+  return `${format.format(value)}\u00a0%`;
+}
 
 /** Decimal text, as the API gives it; what is less than a cent keeps the digits that say something. */
 export function formatMoney(dollars: string | number): string {
