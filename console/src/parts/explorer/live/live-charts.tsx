@@ -11,7 +11,7 @@ import { Muted, Remark } from '../../layout/text.tsx';
 import { formatDuration, formatMoney, formatPercent, formatRate } from '../../words/format.ts';
 import { FiguresRow } from '../figures-row.tsx';
 import { failedShareAt, ratesOf, shareAt, spansOf } from '../series-rows.ts';
-import { dollarsOf, type LivePoint, rateAt, resultOf, savings, toPoints } from './live-figures.ts';
+import { dollarsOf, type LivePoint, minuteFor, rateAt, resultOf, savings, toPoints } from './live-figures.ts';
 import { pauseLive, useLive, useLivePart } from './use-live.ts';
 
 const tokenSeries: readonly Series[] = [
@@ -36,7 +36,7 @@ interface LiveSelectionProps {
   readonly isNarrow: boolean;
 }
 
-/** What was before the first sample is drawn from the series, as the average of each minute. Paused, figures and charts stand still. */
+/** What nobody followed is drawn from the series, as the average of each minute. Paused, figures and charts stand still. */
 export function LiveSelection({ answer: newest, isNarrow }: LiveSelectionProps) {
   const isPaused = useLivePart((state) => state.isPaused);
   const held = useRef(newest);
@@ -44,9 +44,7 @@ export function LiveSelection({ answer: newest, isNarrow }: LiveSelectionProps) 
   const answer = held.current;
   const { samples } = useLive();
   const points = toPoints(samples);
-  const beginMs = Date.parse(samples[0]?.at ?? '');
-  const minuteOf = ({ atMs, samples: own }: LivePoint): number =>
-    own !== undefined || atMs >= beginMs ? -1 : (answer?.times.findLastIndex((time) => Date.parse(time) <= atMs) ?? -1);
+  const minuteOf = (point: LivePoint): number => minuteFor(point, answer?.times ?? []);
   const past = answer?.total.points;
   const spans = answer === undefined ? [] : spansOf(answer);
   const pastRates = (name: 'succeeded', ms: number) =>
@@ -61,7 +59,7 @@ export function LiveSelection({ answer: newest, isNarrow }: LiveSelectionProps) 
       return { time: times.format(point.atMs), atMs: point.atMs, ...values };
     });
   const isMixed = points.some((point) => minuteOf(point) !== -1);
-  const untilThen = isMixed ? '; before this page was opened, by minute' : '';
+  const untilThen = isMixed ? '; by minute where nobody followed' : '';
   const results = resultSeries.map(({ name }) => [name, pastRates(name as 'succeeded', 1_000)] as const);
   return (
     <>

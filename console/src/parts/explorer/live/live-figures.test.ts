@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LiveSample } from '../../../../../src/admin/contract.ts';
-import { rateAt, resultOf, savings, stepMs, toPoints } from './live-figures.ts';
+import { minuteFor, rateAt, resultOf, savings, stepMs, toPoints } from './live-figures.ts';
 
 const startMs = Date.UTC(2026, 10, 21, 12);
 
@@ -66,4 +66,14 @@ test('points are at fixed times, and unknown without a sample', () => {
     [10, null, 2],
   );
   assert.deepEqual(toPoints([]), []);
+});
+
+test('its minute stands for a point without samples, also between points that have some', () => {
+  const points = toPoints([sample(0), sample(125)]);
+  const times = [0, 60, 120].map((second) => new Date(startMs + second * 1000).toISOString());
+  const minuteAt = (second: number) => {
+    const point = points.find(({ atMs }) => atMs === startMs + second * 1000);
+    return point && minuteFor(point, times);
+  };
+  assert.deepEqual([-5, 0, 5, 70, 120, 125].map(minuteAt), [-1, -1, 0, 1, 2, -1]);
 });

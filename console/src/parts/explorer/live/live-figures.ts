@@ -62,6 +62,10 @@ export function toPoints(samples: readonly LiveSample[]): LivePoint[] {
   });
 }
 
+/** The minute of a series that stands for a point without samples; -1 if there is none, or the point has its own. */
+export const minuteFor = ({ atMs, samples }: LivePoint, times: readonly string[]): number =>
+  samples === undefined ? times.findLastIndex((time) => Date.parse(time) <= atMs) : -1;
+
 export const rateAt = ({ samples }: LivePoint, pick: Pick): number | null =>
   samples === undefined ? null : (rateOf(samples, pick) ?? null);
 
