@@ -108,6 +108,7 @@ test('a settlement record holds all fields, with times to tenths of a millisecon
       upstreamMs: 2.2,
       cache: null,
       queueMs: null,
+      connectMs: null,
       units: null,
     },
     accounts: reservation.accounts,
@@ -185,6 +186,28 @@ test('records the trace ID if the request has one', () => {
 test('records the queue time if the request had to wait', () => {
   assert.equal(settlementOf(exchangeOf()).row.queueMs, null);
   assert.equal(settlementOf(exchangeOf({ queuedMs: 12.34 })).row.queueMs, 12.3);
+});
+
+test('records the wait for a connection, and takes no byte where there was none', () => {
+  const rowOf = (connectMs: number | undefined) =>
+    settlementOf(exchangeOf({ client: { gone: false, work: undefined, connectMs } })).row;
+  assert.deepEqual(
+    [12.34, 0.04, undefined].map((ms) => rowOf(ms).connectMs),
+    [12.3, null, null],
+  );
+  const attempt = {
+    upstream: 'u',
+    model: 'm',
+    credential: undefined,
+    outcome: 'not-sent',
+    detail: 'no',
+    durationMs: 9,
+  };
+  const { tries } = settlementOf(exchangeOf({ tries: [{ ...attempt, connectMs: 8.76 }, attempt] })).row;
+  assert.deepEqual(
+    tries.map(({ connectMs }) => connectMs),
+    [8.8, undefined],
+  );
 });
 
 test('records the model name that was requested when it matched a pattern', () => {

@@ -1,7 +1,7 @@
 /** Encodes the start and settlement of a request as journal records, one each. */
 
 import { Buffer } from 'node:buffer';
-import type { Capture, RowOutcome, TryRecord } from '../core/accounting/ledger-row.ts';
+import type { Capture, RowOutcome } from '../core/accounting/ledger-row.ts';
 import type { Reservation } from '../core/accounting/spending.ts';
 import { wordFor } from '../core/cache-use.ts';
 import type { Exchange } from '../core/exchange.ts';
@@ -94,11 +94,18 @@ export class RowWriter implements RowItem {
     if (tries.length > 0) {
       this.#append(
         'tries',
-        tries.map((one) => ({ ...one, startMs: startOf(one), durationMs: toTenths(one.durationMs) })),
+        tries.map((one) => ({
+          ...one,
+          startMs: tenthsOf(one.startMs),
+          durationMs: toTenths(one.durationMs),
+          connectMs: tenthsOf(one.connectMs),
+        })),
       );
     }
     if (errorCode !== undefined) this.#append('error', errorCode);
     if (exchange.queuedMs > 0) this.#append('queueMs', toTenths(exchange.queuedMs));
+    const connectMs = tenthsOf(exchange.client.connectMs);
+    if (connectMs) this.#append('connectMs', connectMs);
     if (bill?.units !== undefined) this.#append('units', bill.units);
     return this.#end(capture);
   }
@@ -272,7 +279,7 @@ function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
   return upstreamNameOf(pattern, matched);
 }
 
-const startOf = ({ startMs }: TryRecord): number | undefined => (startMs === undefined ? undefined : toTenths(startMs));
+const tenthsOf = (ms: number | undefined): number | null | undefined => (ms === undefined ? undefined : toTenths(ms));
 
 /** The outcome where none was set: it failed before its end. */
 function outcomeOf({ attempts }: Exchange): RowOutcome {

@@ -26,7 +26,7 @@ export class Exchange {
   readonly startedAtMs: number;
   /** On the monotonic clock, as all durations. */
   readonly startedMs: number;
-  readonly client: Listening = { gone: false, work: undefined };
+  readonly client: Listening = { gone: false, work: undefined, connectMs: undefined };
 
   /** The canonical path, never the one that the client sent: `/v1/models`, `/v1/engines/{model}/embeddings`. */
   path: string | undefined = undefined;

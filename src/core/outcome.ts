@@ -20,6 +20,8 @@ export interface ClientWork {
 export interface Listening {
   gone: boolean;
   work: ClientWork | undefined;
+  /** How long its latest call waited for a connection; undefined where one was free. */
+  connectMs?: number | undefined;
 }
 
 /** Notified when a call is over, so that its slot can be given to the next. */

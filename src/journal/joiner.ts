@@ -181,6 +181,7 @@ function toLostRow({ row, reservedNanos, accounts }: IntentRecord): ImportedRow 
     upstreamMs: null,
     cache: null,
     queueMs: null,
+    connectMs: null,
     units: null,
   };
   return { row: lost, accounts };

@@ -64,6 +64,7 @@ const rows: fc.Arbitrary<LedgerRow> = fc
     clientAddress: fc.option(text),
     traceId: fc.option(fc.constant('4bf92f3577b34da6a3ce929d0e0e4736')),
     queueMs: fc.option(fc.constant(12.5)),
+    connectMs: fc.option(fc.constant(7.5)),
     units: fc.option(fc.constant({ audioInputTokens: 2, toolCalls: { web_search: 1 } })),
   })
   .map((row) => {

@@ -229,6 +229,7 @@ export class ItemReader {
       clientAddress: null,
       traceId: null,
       queueMs: null,
+      connectMs: null,
       units: null,
     };
     const accounts = this.#accounts();

@@ -338,6 +338,8 @@ const runBeside: Readonly<Record<string, Migration>> = {
     'create index alerts_open on alerts (id) where closed_at is null',
     'create table alert_lease (id bigint primary key not null, holder text not null, until bigint not null)',
   ]),
+  /** How long a request waited for a connection to its upstream, in its row. */
+  '0029-ledger-connect': run(() => ['alter table ledger add column connect_ms double precision']),
 };
 
 export const migrations: Readonly<Record<string, Migration>> = { ...released, ...runBeside };

@@ -233,6 +233,7 @@ export interface LedgerTable {
   /** 32 hexadecimal digits. */
   readonly trace_id: string | null;
   readonly queue_ms: number | null;
+  readonly connect_ms: number | null;
 }
 
 /** Columns shared by many rows. */

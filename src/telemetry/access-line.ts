@@ -127,9 +127,13 @@ export function levelOf({ status, errorCause }: Exchange): number {
   return errorCause === undefined ? infoLevel : warnLevel;
 }
 
-function toTry({ durationMs, startMs, ...one }: TryRecord): Record<string, unknown> {
-  const start = startMs === undefined ? undefined : toTenths(startMs);
-  return { ...one, start_ms: start, duration_ms: toTenths(durationMs) };
+function toTry({ durationMs, startMs, connectMs, ...one }: TryRecord): Record<string, unknown> {
+  return {
+    ...one,
+    start_ms: startMs === undefined ? undefined : toTenths(startMs),
+    duration_ms: toTenths(durationMs),
+    connect_ms: connectMs === undefined ? undefined : toTenths(connectMs),
+  };
 }
 
 /** `chance` is from 0 to below 1; `nowMs` on the monotonic clock. */

@@ -139,6 +139,12 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   onStart(): void {
     this.#started = true;
     this.sentAtMs = performance.now();
+    if (this.call?.waitsSinceMs !== undefined) this.#noteConnect(this.sentAtMs);
+  }
+
+  #noteConnect(nowMs: number): void {
+    const sinceMs = this.call?.waitsSinceMs;
+    if (sinceMs !== undefined) this.#client.connectMs = nowMs - sinceMs;
   }
 
   onSent(): void {
@@ -294,6 +300,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
 
   /** No further bytes are read. */
   #break(failure: Failure): void {
+    if (!this.#started) this.#noteConnect(performance.now());
     this.#failure = failure;
     this.#finish(this.status === 0 ? undefined : failure);
     if (this.#awaitsBeginning) this.#answer();
@@ -345,6 +352,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   cancel(): void {
     if (this.#over || this.#cancelled) return;
     this.#cancelled = true;
+    if (!this.#started) this.#noteConnect(performance.now());
     this.call?.abort();
     this.#finish();
     this.#report(this.#started ? this.#abandoned() : { kind: 'client-gone', unsent: true });

@@ -64,6 +64,8 @@ export class ClientCall {
   /** Of the body. */
   readonly bodyBytes: number;
   holder: CallHolder = nobody;
+  /** Since when it waits for a connection, where none was free; on the monotonic clock. */
+  waitsSinceMs: number | undefined = undefined;
 
   /** Throws a TypeError where the request is none that could be sent. `beginning`: see `toBeginning`. */
   constructor(

@@ -122,6 +122,32 @@ test('the most recently used idle connection serves the next call', async (t) =>
   }
 });
 
+test('a call knows since when it waits, unless a connection was open and free', async (t) => {
+  const { port, asked, sockets } = await startHolding(t);
+  const pool = open(t, at(port), { connections: 1 });
+  const first = callThrough(pool);
+  const behind = callThrough(pool);
+  for (const [index, call] of [first, behind].entries()) {
+    await until('it is there', () => asked.length === index + 1);
+    asked[index]?.socket.write(ok);
+    assert.equal((await call).hasWaited, true);
+  }
+  const free = callThrough(pool);
+  await until('it is there', () => asked.length === 3);
+  asked[2]?.socket.write(ok);
+  assert.equal((await free).hasWaited, false);
+  // The free connection ends before it has the call, and another one is opened.
+  assert.equal(sockets.length, 1);
+  await wait(1);
+  sockets[0]?.destroy();
+  const late = callThrough(pool);
+  await until('it is there', () => asked.length === 4);
+  asked[3]?.socket.write(ok);
+  assert.deepEqual([(await late).hasWaited, sockets.length], [true, 2]);
+  const none = open(t, at(1));
+  assert.deepEqual([(await callThrough(none)).hasWaited, (await callThrough(none)).started], [true, false]);
+});
+
 test('a connection that cannot be opened fails only the call that waited for it', async (t) => {
   const { port, asked } = await startHolding(t);
   let openings = 0;

@@ -74,7 +74,9 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     if (this.#closed) throw new PoolClosedError();
     const call = new ClientCall(request, this.#beginningOf(request), handler);
     call.holder = this;
-    (call.isOnce && this.#endsEarly ? this.#once : this.#waiting).add(call);
+    const needsOwn = call.isOnce && this.#endsEarly;
+    (needsOwn ? this.#once : this.#waiting).add(call);
+    if (needsOwn || this.#waiting.size > this.#idle.length) call.waitsSinceMs = performance.now();
     this.#serve();
     return call;
   }
@@ -195,28 +197,35 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   #open(): void {
     this.#connecting += 1;
     const { connect, server } = this.#options;
+    const sinceMs = performance.now();
     connect(server, (result) => {
       this.#connecting -= 1;
-      if (result instanceof Error) this.#onFailed(result);
+      if (result instanceof Error) this.#onFailed(result, sinceMs);
       else if (this.#destroyed) result.destroy();
-      else this.#onOpened(result);
+      else this.#onOpened(result, sinceMs);
     });
   }
 
-  #onOpened(socket: Socket): void {
+  #onOpened(socket: Socket, sinceMs: number): void {
     const lifeMs = (this.#options.lifeMs ?? Number.POSITIVE_INFINITY) * (1 - Math.random() / 4);
     const connection = new ClientConnection(socket, this, { ...this.#connection, lifeMs });
     this.#all.add(connection);
     const call = this.#next();
-    if (call === undefined) this.onFree(connection);
-    else connection.send(call);
+    if (call === undefined) {
+      this.onFree(connection);
+      return;
+    }
+    // The idle connection that it was meant for may have ended.
+    call.waitsSinceMs ??= sinceMs;
+    connection.send(call);
   }
 
   /** The connection was meant for the call that has waited longest, unless another one will do. */
-  #onFailed(error: Error): void {
-    if (this.#lacking > this.#connecting) {
-      const call = this.#next();
-      if (call !== undefined) fail(call, error);
+  #onFailed(error: Error, sinceMs: number): void {
+    const call = this.#lacking > this.#connecting ? this.#next() : undefined;
+    if (call !== undefined) {
+      call.waitsSinceMs ??= sinceMs;
+      fail(call, error);
     }
     this.#serve();
     this.#lookWhetherQuiet();

@@ -109,6 +109,7 @@ testOnEachStore('a request shows within seconds while live, and its retry on a t
   const lanes = details(page).locator('.time-line > li');
   assert.equal(await lanes.count(), 3);
   assert.match(await lanes.nth(1).innerText(), /closed could not be reached/);
+  assert.equal(await lanes.nth(1).locator('.time-connect').count(), 1);
   assert.match(await lanes.nth(2).innerText(), /open answered \(200\)/);
   await details(page).getByText('first-of-mine').waitFor();
   await details(page).getByText('unknown', { exact: true }).waitFor();

@@ -146,14 +146,14 @@ async function start(t: TestContext, { upstream, model, key }: Scene, isDirect: 
 
 /** What is another one each time, and times. */
 const own =
-  /\b[0-9a-f]{32}\b|(?:start|duration|first_byte|upstream)_ms\W+[\d.]+|\b\d+(?:\.\d+)?(?:ms|s)\b|127\.0\.0\.1:\d+|x-postern-loop","[\w-]+/g;
+  /\b[0-9a-f]{32}\b|(?:start|duration|connect|first_byte|upstream)_ms\W+[\d.]+|\b\d+(?:\.\d+)?(?:ms|s)\b|127\.0\.0\.1:\d+|x-postern-loop","[\w-]+/g;
 const lasting = (value: unknown): string => (JSON.stringify(value) ?? '').replaceAll(own, '*');
 
 const lines = new AccessLines(undefined);
 
 function accountOf(exchange: Exchange): unknown {
   const { outcome, bill, usage, written, attempts, status, errorCode, cut, requestBytes, responseBytes } = exchange;
-  const tries = exchange.tries.map((one) => ({ ...one, startMs: 0, durationMs: 0 }));
+  const tries = exchange.tries.map((one) => ({ ...one, startMs: 0, durationMs: 0, connectMs: 0 }));
   const seen = [
     exchange.target?.model,
     exchange.credential?.id,

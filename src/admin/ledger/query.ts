@@ -65,11 +65,12 @@ export function toDetail(
   row: LedgerRow,
   { hasCapture, traceUrl }: { readonly hasCapture: boolean; readonly traceUrl: string | undefined },
 ): z.input<typeof ledgerDetail> {
-  const tries = row.tries.map(({ credential, detail, startMs, ...one }) => ({
+  const tries = row.tries.map(({ credential, detail, startMs, connectMs, ...one }) => ({
     ...one,
     credential: credential ?? null,
     detail: detail ?? null,
     startMs: startMs ?? null,
+    connectMs: connectMs ?? null,
   }));
   const { traceId } = row;
   const url = traceId === null ? undefined : traceUrl?.replaceAll('{trace_id}', () => encodeURIComponent(traceId));

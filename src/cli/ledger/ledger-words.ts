@@ -21,13 +21,14 @@ export function describeRow(row: LedgerRow) {
     upstream: row.upstream,
     upstream_model: row.upstreamModel,
     attempts: row.attempts,
-    tries: row.tries.map(({ upstream, model, credential, outcome, detail, durationMs }) => ({
+    tries: row.tries.map(({ upstream, model, credential, outcome, detail, durationMs, connectMs }) => ({
       upstream,
       model,
       credential: credential ?? null,
       outcome,
       detail: detail ?? null,
       duration_ms: durationMs,
+      connect_ms: connectMs ?? null,
     })),
     outcome: row.outcome,
     status: row.status,
@@ -49,6 +50,7 @@ export function describeRow(row: LedgerRow) {
     first_byte_ms: row.firstByteMs,
     upstream_ms: row.upstreamMs,
     queue_ms: row.queueMs,
+    connect_ms: row.connectMs,
     cache: row.cache,
     client_address: row.clientAddress,
     trace_id: row.traceId,
@@ -62,7 +64,8 @@ export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name:
   const lines: [string, string][] = Object.entries(fields).map(([name, value]) => [name, toCell(value)]);
   for (const [name, value] of Object.entries(units ?? {})) lines.push([name, toUnitCell(value)]);
   for (const [index, one] of tries.entries()) {
-    const words = [one.upstream, one.model, one.credential, one.outcome, one.detail, `${one.duration_ms} ms`];
+    const took = one.connect_ms === null ? '' : `, ${one.connect_ms} ms of it until connected`;
+    const words = [one.upstream, one.model, one.credential, one.outcome, one.detail, `${one.duration_ms} ms${took}`];
     lines.push([`try ${index + 1}`, toPrintable(words.filter((word) => word !== null).join(' '))]);
   }
   if (capture !== undefined) {

@@ -60,15 +60,18 @@ test('each line of tail --json is a row with exact money', async (t) => {
 });
 
 test('show prints every field of a row, and its captured bodies', async (t) => {
-  const tries = [{ upstream: 'far', model: 'm', credential: 'key 1', outcome: 'refused', detail: 429, durationMs: 3 }];
-  const kept = imported({ startedAtMs: startMs, tries, costNanos: null });
+  const attempt = { upstream: 'far', model: 'm', credential: 'key 1', outcome: 'refused', detail: 429, durationMs: 3 };
+  const tries = [attempt, { ...attempt, connectMs: 1.5 }];
+  const kept = imported({ startedAtMs: startMs, tries, costNanos: null, connectMs: 0.5 });
   const capture = { request: '{"input":"\u001b[2J"}', response: 'b', expiresAtMs: Date.now() + 60_000 };
   const { run, json } = await setUp(t, [{ ...kept, capture }, ...numbered(1)]);
   const { lines } = await run('show', kept.row.id.toUpperCase());
   const said = new Map(lines.map((line) => [line.split(/ {2,}/)[0], line.split(/ {2,}/)[1]]));
   assert.equal(said.get('id'), kept.row.id);
   assert.equal(said.get('cost_dollars'), '-');
+  assert.equal(said.get('connect_ms'), '0.5');
   assert.equal(said.get('try 1'), 'far m key 1 refused 429 3 ms');
+  assert.equal(said.get('try 2'), 'far m key 1 refused 429 3 ms, 1.5 ms of it until connected');
   assert.equal(said.get('request'), '{"input":"\\u001b[2J"}');
   assert.deepEqual((await json('show', kept.row.id)).capture, { request: capture.request, response: 'b' });
 });

@@ -19,6 +19,8 @@ export interface TryRecord {
   /** Milliseconds after the request arrived. Undefined in rows of older versions. */
   readonly startMs?: number | undefined;
   readonly durationMs: number;
+  /** Of that, the time until it had a connection. Undefined where one was free. */
+  readonly connectMs?: number | undefined;
 }
 
 export const rowOutcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] as const;
@@ -78,6 +80,8 @@ export interface LedgerRow {
   readonly traceId: string | null;
   /** Time in the upstreams' queues, for a slot or a rate limit; null where it did not wait. */
   readonly queueMs: number | null;
+  /** How long the call whose answer the client got waited for a connection; null where one was free. */
+  readonly connectMs: number | null;
   /** Other billed units, and what the price depended on. */
   readonly units: Units | null;
 }

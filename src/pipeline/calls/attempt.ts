@@ -6,7 +6,7 @@ import { discard } from '../../answers/discard.ts';
 import { FallbackResponse } from '../../answers/fallback-response.ts';
 import { pass } from '../../answers/pass.ts';
 import { type Fault, failureOf, faultIn } from '../../answers/short-list.ts';
-import { cooldownAskedForMs, redirected, verdictOn } from '../../answers/verdict.ts';
+import { cooldownAskedForMs, redirected, type Verdict, verdictOn } from '../../answers/verdict.ts';
 import type { Denial } from '../../core/accounting/spending.ts';
 import { noCaps } from '../../core/caps.ts';
 import { type Dispatcher, isLease, type NoTarget, type TargetLease, Tried } from '../../core/dispatch.ts';
@@ -93,6 +93,8 @@ class Attempts {
   /** Its pause is over already. */
   #waited: TargetLease | undefined = undefined;
   #rateWait: RateWait | undefined = undefined;
+  /** How long the call of each lease waited for its connection, where none was free. */
+  #connects: Map<TargetLease, number> | undefined = undefined;
   /** At `log.level: debug` only. */
   readonly #log: DebugLog | undefined;
 
@@ -116,8 +118,9 @@ class Attempts {
     try {
       if (made !== undefined) {
         const { lease, outcome, startedMs } = made;
+        this.#noteConnect(lease, this.#exchange.client);
         const answer = await this.#judgeOutcome(lease, outcome, startedMs);
-        if (answer !== undefined) return await pass(this.#plan, answer, lease, 'serves');
+        if (answer !== undefined) return await this.#pass(answer, lease, 'serves');
       }
       for (;;) {
         // A client's departure is reported to its work, and there may have been none at the time.
@@ -130,7 +133,7 @@ class Attempts {
           if (lease?.kind === 'full' && this.#isOnlyAtOnce) throw new NoFreeSlot();
           if (this.#faults !== undefined) this.#excuse(this.#faults);
           const { answer, lease: answered, verdict } = this.#fallback.best(lease, this.#exchange);
-          return await pass(this.#plan, answer, answered, verdict);
+          return await this.#pass(answer, answered, verdict);
         }
         if (this.#reached !== undefined && lease !== this.#waited && !(await this.#backOff(lease, this.#reached)))
           continue;
@@ -138,18 +141,23 @@ class Attempts {
         if (hedgeAfterMs === undefined) {
           const answer = await this.#ask(lease, this.#client);
           if (answer !== undefined) {
-            const passing = pass(this.#plan, answer, lease, 'serves');
+            const passing = this.#pass(answer, lease, 'serves');
             return passing instanceof Promise ? await passing : passing;
           }
         } else {
           const won = await this.#race(lease, hedgeAfterMs);
-          if (won !== undefined) return await pass(this.#plan, won.answer, won.lease, 'serves');
+          if (won !== undefined) return await this.#pass(won.answer, won.lease, 'serves');
         }
       }
     } finally {
       this.#rateWait?.passed();
       this.#fallback.clear();
     }
+  }
+
+  #pass(answer: Answer, lease: TargetLease, verdict: Verdict): Answer | Promise<Answer> {
+    this.#exchange.client.connectMs = this.#connects?.get(lease);
+    return pass(this.#plan, answer, lease, verdict);
   }
 
   /** Whether it waited for a rate limit, and may try again. */
@@ -222,8 +230,16 @@ class Attempts {
     }
     if ((paces || upstream.caps !== noCaps) && !(await this.#mayUse(lease, paces))) return undefined;
     const startedMs = performance.now();
+    client.connectMs = undefined;
     const outcome = await this.#send(lease, client);
+    this.#noteConnect(lease, client);
     return outcome && this.#judgeOutcome(lease, outcome, startedMs);
+  }
+
+  #noteConnect(lease: TargetLease, { connectMs }: Listening): void {
+    if (connectMs === undefined) return;
+    this.#connects ??= new Map();
+    this.#connects.set(lease, connectMs);
   }
 
   async #judgeOutcome(lease: TargetLease, outcome: Outcome, startedMs: number): Promise<Answer | undefined> {
@@ -336,7 +352,9 @@ class Attempts {
     const translation = translationFor(this.#plan, candidate);
     if (translation !== undefined) {
       const send: Send = (asks, end) => this.#sendTranslated(lease, client, translation, transport, asks, end);
-      return asksUsage(this.#plan, candidate.target) ? this.#sendAskingForUsage(lease, send) : send(false, lease);
+      return asksUsage(this.#plan, candidate.target)
+        ? this.#sendAskingForUsage(lease, client, send)
+        : send(false, lease);
     }
     let call: ReturnType<typeof writeCall>;
     try {
@@ -351,11 +369,11 @@ class Attempts {
       const sent = asks && asking !== undefined ? { ...asking, end } : call;
       return sendSigned(sent, lease.credential, this.#deps.signing, transport);
     };
-    return asking === undefined ? send(false, lease) : this.#sendAskingForUsage(lease, send);
+    return asking === undefined ? send(false, lease) : this.#sendAskingForUsage(lease, client, send);
   }
 
   /** Requests usage in the stream; an upstream that refuses the field gets the unchanged call. */
-  async #sendAskingForUsage(lease: TargetLease, send: Send): Promise<Outcome | undefined> {
+  async #sendAskingForUsage(lease: TargetLease, client: Listening, send: Send): Promise<Outcome | undefined> {
     const startedMs = performance.now();
     const subCall = new SubCall();
     const first = await send(true, subCall);
@@ -364,7 +382,10 @@ class Attempts {
       const isCounted = first?.kind === 'answered' && this.#plan.isCountRead !== true;
       return isCounted ? { ...first, answer: withoutUsageEvent(first.answer) } : first;
     }
+    this.#noteConnect(lease, client);
     this.#note(lease, 'answered', first.answer.status, startedMs);
+    this.#connects?.delete(lease);
+    client.connectMs = undefined;
     discard(first.answer);
     const second = await send(false, lease);
     const isServed = second?.kind === 'answered' && second.answer.status < 400;
@@ -625,6 +646,7 @@ class Attempts {
       detail,
       startMs: startedMs - this.#exchange.startedMs,
       durationMs: performance.now() - startedMs,
+      connectMs: this.#connects?.get(lease),
     });
   }
 

@@ -292,6 +292,8 @@ export class TranslatedCalls implements ClientWork {
       client: subCall.client,
       end: subCall,
     });
+    // Of later ones it is part of the time of the upstream.
+    if (index === 0) this.#call.client.connectMs = subCall.client.connectMs;
     if (outcome.kind === 'not-sent' || (outcome.kind === 'client-gone' && outcome.unsent)) this.#sent -= 1;
     return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, subCall) : outcome;
   }

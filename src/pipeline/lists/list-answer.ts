@@ -189,7 +189,9 @@ function toAnswer(
   exchange.saved = savedIn(exchange, saved);
   exchange.isUsageAbout = isAbout;
   if (answer !== undefined) {
-    exchange.sentAtMs = Math.min(...parts.map((part) => part.answer.sentAtMs));
+    const soonest = parts.reduce((one, other) => (other.answer.sentAtMs < one.answer.sentAtMs ? other : one));
+    exchange.sentAtMs = soonest.answer.sentAtMs;
+    exchange.client.connectMs = soonest.exchange.client.connectMs;
     exchange.firstByteAtMs = Math.max(...parts.map((part) => part.answer.firstByteAtMs));
   }
   const usage = answer === undefined ? nothing : sumOf(parts.map((part) => part.exchange.usage));

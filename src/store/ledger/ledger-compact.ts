@@ -53,7 +53,7 @@ export const compactColumns: RawBuilder<LedgerTable> = sql`
   ${rare('search_units')} as search_units, cached_tokens, billed_input_tokens, billed_output_tokens, billed_search_units,
   is_estimated, items, cost_nanos, request_bytes, response_bytes, duration_ms, first_byte_ms, upstream_ms, cache,
   ${rare('client_address')} as client_address, ${rare('units')} as units, ${rare('trace_id')} as trace_id,
-  ${rare('queue_ms')} as queue_ms`;
+  ${rare('queue_ms')} as queue_ms, ${rare('connect_ms')} as connect_ms`;
 
 /** SQLite joins a cross join from left to right. */
 export const fromCompact = sql`ledger_rows cross join ledger_places on ledger_places.id = ledger_rows.place`;
@@ -319,9 +319,25 @@ const toValues = ({ seq, names, row }: CompactEntry): SQLInputValue[] => [
   toMore(row),
 ];
 
-/** Rare columns, as a JSON object; null where all are empty. */
-function toMore({ tries, search_units, client_address, units, trace_id, queue_ms }: RowFigures): string | null {
+/** Rare columns that the row has, as a JSON object; null where it has none. */
+function toMore({
+  tries,
+  search_units,
+  client_address,
+  units,
+  trace_id,
+  queue_ms,
+  connect_ms,
+}: RowFigures): string | null {
   const isPlain = tries === null && search_units === null && client_address === null && units === null;
-  if (isPlain && trace_id === null && queue_ms === null) return null;
-  return JSON.stringify({ tries, search_units, client_address, units, trace_id, queue_ms });
+  if (isPlain && trace_id === null && queue_ms === null && connect_ms === null) return null;
+  return JSON.stringify({
+    tries: tries ?? undefined,
+    search_units: search_units ?? undefined,
+    client_address: client_address ?? undefined,
+    units: units ?? undefined,
+    trace_id: trace_id ?? undefined,
+    queue_ms: queue_ms ?? undefined,
+    connect_ms: connect_ms ?? undefined,
+  });
 }

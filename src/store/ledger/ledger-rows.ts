@@ -107,6 +107,7 @@ export function toFigures(row: LedgerRow): RowFigures {
     units: orNull(row.units, toUnitsText),
     trace_id: orNull(row.traceId, toName),
     queue_ms: orNull(row.queueMs, toDuration),
+    connect_ms: orNull(row.connectMs, toDuration),
   };
 }
 
@@ -151,6 +152,7 @@ export function toTableRow({ names, row }: NamedRow): LedgerTable {
     units: row.units,
     trace_id: row.trace_id,
     queue_ms: row.queue_ms,
+    connect_ms: row.connect_ms,
   };
 }
 
@@ -237,6 +239,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
     clientAddress: row.client_address,
     traceId: row.trace_id,
     queueMs: row.queue_ms,
+    connectMs: row.connect_ms,
     units: row.units === null ? null : (readUnits(readJson(row.units)) ?? null),
   };
 }
@@ -244,7 +247,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
 /** JSON leaves out undefined fields. */
 function toTries(text: string): TryRecord[] {
   const tries: TryRecord[] = JSON.parse(text);
-  return tries.map(({ upstream, model, credential, outcome, detail, startMs, durationMs }) => ({
+  return tries.map(({ upstream, model, credential, outcome, detail, startMs, durationMs, connectMs }) => ({
     upstream,
     model,
     credential,
@@ -252,5 +255,6 @@ function toTries(text: string): TryRecord[] {
     detail,
     startMs,
     durationMs,
+    connectMs,
   }));
 }

@@ -128,7 +128,7 @@ const dropSetAside = `INSERT INTO kysely_migration SELECT name, timestamp FROM m
   DROP VIEW usage_all_days; DROP VIEW usage_all_key_days; DROP VIEW usage_all_unit_days;
   DROP TABLE usage_rollup; DROP TABLE series_blocks; DROP TABLE series_since; DROP TABLE alerts; DROP TABLE alert_lease`;
 const dropSecretKeys = 'ALTER TABLE node_reports DROP COLUMN secret_keys';
-const dropQueue = 'ALTER TABLE ledger DROP COLUMN queue_ms';
+const dropQueue = 'ALTER TABLE ledger DROP COLUMN queue_ms; ALTER TABLE ledger DROP COLUMN connect_ms';
 const dropUnitSums = `${dropSetAside}; ${dropQueue}; ${dropSecretKeys}; DROP TABLE usage_unit_hours; DROP TABLE usage_unit_days`;
 
 /** The tables before slices existed. */

@@ -120,7 +120,11 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
       endpoint.inFlight -= 1;
       this.#endpoint = undefined;
       this.#tried = [...this.#tried, endpoint];
-      if (this.#send()) return true;
+      const sinceMs = this.#started ? undefined : this.#reader?.call?.waitsSinceMs;
+      if (this.#send()) {
+        if (this.#reader?.call !== undefined && sinceMs !== undefined) this.#reader.call.waitsSinceMs = sinceMs;
+        return true;
+      }
       this.#endpoint = endpoint;
       endpoint.inFlight += 1;
     } else this.#elsewhere = this.#set.hasOther(endpoint, nowMs);

@@ -10,10 +10,13 @@ import { callThrough } from '../../../test/support/upstreams/pool-call.ts';
 import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { createAddressRule } from '../../lib/addresses/address-rule.ts';
+import type { ClientCall } from '../../wire/client-call.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
+import { createDirectConnector, TlsClient } from '../../wire/connect.ts';
 import { Wheel } from '../../wire/wheel.ts';
 import { createPools } from '../connections/pools.ts';
 import { createProxyRule } from '../connections/proxy-rule.ts';
+import { EndpointCall } from './endpoint-call.ts';
 import { type EndpointChange, EndpointSet } from './endpoint-set.ts';
 import { EndpointLookUp } from './look-up.ts';
 
@@ -62,6 +65,54 @@ test('behind a proxy there are no endpoints, because the proxy resolves names', 
   t.after(() => pools.close());
   const endpoints = { from: ['10.0.0.1'], zone: [] };
   assert.equal(pools.endpointsOf(toUpstream('http://inner.test', { endpoints })), undefined);
+});
+
+test('a call waits for its connection from the endpoint on that could not be reached', async (t) => {
+  const port = await listen(
+    t,
+    createHttpServer((_request, response) => void response.end('ok')),
+  );
+  const direct = createDirectConnector({ tcp: {}, tls: new TlsClient({}), timeoutMs: 5_000 });
+  let first = 0;
+  const set = new EndpointSet(undefined, {
+    random: () => first,
+    openPool: ({ host }) =>
+      new ClientPool({
+        server: { secure: false, host: '127.0.0.1', port },
+        host,
+        connect: host === 'gone' ? (_server, done) => void setImmediate(done, new Error('gone')) : direct,
+        connections: 1,
+        wheel: new Wheel(1000),
+      }),
+    onChange() {},
+    onUnreachable() {},
+  });
+  t.after(() => set.destroy());
+  set.adopt([{ host: 'gone' }, { host: 'there' }], 80);
+  const hasWaited = async (index: number): Promise<boolean> => {
+    first = index / 2;
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const reader = {
+      call: undefined as ClientCall | undefined,
+      onStart: () => resolve(reader.call?.waitsSinceMs !== undefined),
+      onSent() {},
+      onFirstByte() {},
+      onHead() {},
+      onBody() {},
+      onEnd: () => through.over(undefined),
+      onError: reject,
+    };
+    const free = Promise.withResolvers<void>();
+    const end = { over: () => free.resolve() };
+    const request = { method: 'GET', path: '/', headers: [] };
+    const through = new EndpointCall(set, request, end, { onOutcome() {} });
+    through.begin(reader);
+    const found = await promise;
+    await free.promise;
+    return found;
+  };
+  // The second call is the first that has one open and free.
+  assert.deepEqual([await hasWaited(1), await hasWaited(1), await hasWaited(0)], [true, false, true]);
 });
 
 /** Endpoints without connections. */

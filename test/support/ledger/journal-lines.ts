@@ -95,6 +95,7 @@ function exchangeOf(of: LedgerRow): Exchange {
       : null,
     responseBytes: of.responseBytes,
     queuedMs: of.queueMs ?? 0,
+    client: { gone: false, work: undefined, connectMs: of.connectMs ?? undefined },
     firstByteAtMs: of.firstByteMs ?? 0,
     sentAtMs: hasAnswer && of.upstreamMs !== null ? (of.firstByteMs ?? 0) - of.upstreamMs : 0,
     cacheUse: of.cache === null ? undefined : { hits: of.cache === 'miss' ? 0 : 1, items: of.cache === 'hit' ? 1 : 2 },

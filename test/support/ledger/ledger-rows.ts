@@ -52,6 +52,7 @@ export function ledgerRow(more: Partial<LedgerRow> = {}): LedgerRow {
     units: null,
     traceId: null,
     queueMs: null,
+    connectMs: null,
     ...more,
   };
 }

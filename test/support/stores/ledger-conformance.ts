@@ -45,6 +45,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
               detail: 429,
               startMs: 12.5,
               durationMs: 1.5,
+              connectMs: 0.5,
             },
             {
               upstream: 'b',
@@ -54,6 +55,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
               detail: undefined,
               startMs: undefined,
               durationMs: 2,
+              connectMs: undefined,
             },
           ],
           outcome: 'error',
@@ -70,6 +72,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           clientAddress: '::1',
           traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
           queueMs: 12.5,
+          connectMs: 7.5,
           units: { audioInputTokens: 3, seconds: 1.25, toolCalls: { web_search: 2 }, serviceTier: 'flex' },
         });
         const empty = ledgerRow({
@@ -252,6 +255,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           units: undefined as unknown as null,
           traceId: undefined as unknown as null,
           queueMs: undefined as unknown as null,
+          connectMs: undefined as unknown as null,
         };
         assert.equal(
           await ledger.import(
@@ -271,8 +275,8 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         );
         const olderKept = await ledger.get(older.id);
         assert.deepEqual(
-          [olderKept?.clientAddress, olderKept?.units, olderKept?.traceId, olderKept?.queueMs],
-          [null, null, null, null],
+          [olderKept?.clientAddress, olderKept?.units, olderKept?.traceId, olderKept?.queueMs, olderKept?.connectMs],
+          [null, null, null, null, null],
         );
         assert.deepEqual(ids((await ledger.page({ model: row.model ?? '' }, { limit: 5 })).rows), [row.id]);
         assert.deepEqual(await ledger.verify(0, startMs + dayMs), []);

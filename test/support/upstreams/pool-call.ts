@@ -6,6 +6,8 @@ import type { HeaderField } from '../clients/http-message.ts';
 export interface PoolAnswer {
   /** A byte of the call may have left. */
   readonly started: boolean;
+  /** No connection was free for it. */
+  readonly hasWaited: boolean;
   /** 0 where no answer came. */
   readonly status: number;
   readonly body: string;
@@ -27,7 +29,8 @@ function callOf(pool: ClientPool, headers: readonly HeaderField[], isOnce: boole
     let started = false;
     let status = 0;
     let body = '';
-    pool.send(
+    const hasWaited = (): boolean => call.waitsSinceMs !== undefined;
+    const call = pool.send(
       { method: 'POST', path: '/v1/embeddings', headers: headers.flat(), body: Buffer.from('{}'), isOnce },
       {
         onStart() {
@@ -42,10 +45,10 @@ function callOf(pool: ClientPool, headers: readonly HeaderField[], isOnce: boole
           body += piece.toString();
         },
         onEnd() {
-          resolve({ started, status, body, error: undefined });
+          resolve({ started, hasWaited: hasWaited(), status, body, error: undefined });
         },
         onError(error) {
-          resolve({ started, status, body, error });
+          resolve({ started, hasWaited: hasWaited(), status, body, error });
         },
       },
     );

@@ -120,15 +120,17 @@ function Facts({ row, names }: { readonly row: LedgerDetail; readonly names: Nam
         <Bytes value={row.requestBytes} /> asked, <Bytes value={row.responseBytes} /> answered
       </Fact>
       <Fact name="Cache">{row.cache === null ? 'No cache is on' : row.cache}</Fact>
-      <Fact name="In the queue">
-        <Duration ms={row.queueMs} />
-      </Fact>
       <Fact name="First byte">
         <Duration ms={row.firstByteMs} />
       </Fact>
       {row.queueMs !== null && (
         <Fact name="In the queue">
           <Duration ms={row.queueMs} />
+        </Fact>
+      )}
+      {row.connectMs !== null && (
+        <Fact name="Connecting">
+          <Duration ms={row.connectMs} />
         </Fact>
       )}
       {row.traceId !== null && (
@@ -179,7 +181,7 @@ function Narrowing({ field, value, label }: NarrowingProps) {
   );
 }
 
-/** The gateway and each call as bars over the time of the request: queue, time to first byte, body. */
+/** The gateway and each call as bars over the time of the request: queue, connection, time to first byte, body. */
 function TimeLineView({ row }: { readonly row: LedgerDetail }) {
   const { lanes, totalMs, isApproximate } = toTimeLine(row);
   const phases = new Set(lanes.flatMap(({ spans }) => spans.map(({ phase }) => phase)));
@@ -223,7 +225,7 @@ function TimeLineView({ row }: { readonly row: LedgerDetail }) {
       </Group>
       {phases.size > 1 && (
         <Group gap="md" aria-hidden>
-          {(['wait', 'queue', 'first', 'body'] as const)
+          {(['wait', 'queue', 'connect', 'first', 'body'] as const)
             .filter((phase) => phases.has(phase))
             .map((phase) => (
               <Remark key={phase} component="span" className="time-key">
@@ -242,6 +244,7 @@ function TimeLineView({ row }: { readonly row: LedgerDetail }) {
 const phaseWords: Readonly<Record<Span['phase'], string>> = {
   wait: 'Before the call',
   queue: 'In the queue',
+  connect: 'Connecting',
   first: 'Until the first byte',
   body: 'First byte to last',
 };

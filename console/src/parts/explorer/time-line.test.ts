@@ -11,6 +11,7 @@ const call = (outcome: string, durationMs: number, upstream = 'near', startMs: n
   detail: null,
   startMs,
   durationMs,
+  connectMs: null as number | null,
 });
 
 function row(parts: Partial<LedgerDetail>): LedgerDetail {
@@ -24,6 +25,7 @@ function row(parts: Partial<LedgerDetail>): LedgerDetail {
     firstByteMs: 60,
     upstreamMs: 50,
     queueMs: null,
+    connectMs: null,
     ...parts,
   } as LedgerDetail;
 }
@@ -111,4 +113,27 @@ test("the gateway's bar distinguishes wait, queue, first byte and body", () => {
   );
   const [refused] = toTimeLine(row({ outcome: 'refused', attempts: 0, upstream: null, firstByteMs: null })).lanes;
   assert.equal(refused.spans.length, 1);
+});
+
+test('the wait for a connection is part of its call, before the wait for the first byte', () => {
+  const phasesOf = (detail: LedgerDetail) =>
+    toTimeLine(detail).lanes.map(({ name, spans }) => [
+      name,
+      ...spans.map(({ phase, fromMs, toMs }) => `${phase} ${fromMs}-${toMs}`),
+    ]);
+  assert.deepEqual(phasesOf(row({ connectMs: 6, queueMs: 3 })), [
+    ['Gateway', 'wait 0-1', 'queue 1-4', 'connect 4-10', 'first 10-60', 'body 60-100'],
+    ['near', 'connect 4-10', 'first 10-60', 'body 60-100'],
+  ]);
+  const tries = [
+    { ...call('not-sent', 20, 'far', 3), connectMs: 20 },
+    { ...call('answered', 30, 'last', 55), connectMs: 12 },
+  ];
+  assert.deepEqual(phasesOf(row({ tries, attempts: 2, firstByteMs: 85 })).slice(1), [
+    ['far', 'connect 3-23'],
+    ['last', 'connect 55-67', 'first 67-85', 'body 85-100'],
+  ]);
+  // The client left before there was an answer.
+  const left = row({ outcome: 'aborted', firstByteMs: null, upstreamMs: null, connectMs: 100 });
+  assert.deepEqual(phasesOf(left).slice(1), [['near', 'connect 0-100']]);
 });

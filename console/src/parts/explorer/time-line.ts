@@ -16,8 +16,11 @@ interface TimeLineRow {
 }
 
 export interface Span {
-  /** Before the call was sent; of that, in the queue of the upstream; until the first byte of the answer; from there to the last. */
-  readonly phase: 'wait' | 'queue' | 'first' | 'body';
+  /**
+   * Before the call was sent; of that, in the queue of the upstream, and until there was a connection; until the first byte of the answer; from
+   * there to the last.
+   */
+  readonly phase: 'wait' | 'queue' | 'connect' | 'first' | 'body';
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -50,34 +53,49 @@ export function toTimeLine(row: LedgerDetail): TimeLine {
 }
 
 /** Of one call the row tells when it was sent; of several only when the answer began. */
-function gatewaySpans({ firstByteMs, upstreamMs, queueMs, tries }: LedgerDetail, totalMs: number): Span[] {
+function gatewaySpans(row: LedgerDetail, totalMs: number): Span[] {
+  const { firstByteMs, upstreamMs, queueMs, connectMs, tries } = row;
   if (firstByteMs === null) return [{ phase: 'first', fromMs: 0, toMs: totalMs }];
   const firstMs = clamp(firstByteMs, totalMs);
   const sentMs = tries.length > 0 || upstreamMs === null ? 0 : clamp(firstMs - upstreamMs, firstMs);
-  const queuedMs = clamp(sentMs - (queueMs ?? 0), sentMs);
+  const takenMs = clamp(sentMs - (connectMs ?? 0), sentMs);
+  const queuedMs = clamp(takenMs - (queueMs ?? 0), takenMs);
   const spans: Span[] = [
     { phase: 'wait', fromMs: 0, toMs: queuedMs },
-    { phase: 'queue', fromMs: queuedMs, toMs: sentMs },
+    { phase: 'queue', fromMs: queuedMs, toMs: takenMs },
+    { phase: 'connect', fromMs: takenMs, toMs: sentMs },
     { phase: 'first', fromMs: sentMs, toMs: firstMs },
     { phase: 'body', fromMs: firstMs, toMs: totalMs },
   ];
   return spans.filter(({ fromMs, toMs }) => toMs > fromMs);
 }
 
-/** Of a call: until the first byte that the client got, where it was answered. */
-function callSpans(fromMs: number, toMs: number, firstByteMs: number | null): Span[] {
-  if (firstByteMs === null || firstByteMs <= fromMs || firstByteMs >= toMs) return [{ phase: 'first', fromMs, toMs }];
-  return [
-    { phase: 'first', fromMs, toMs: firstByteMs },
-    { phase: 'body', fromMs: firstByteMs, toMs },
+interface Call {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly connectMs: number | null;
+  /** Where it was answered: when the client got the first byte. */
+  readonly firstByteMs: number | null;
+}
+
+function callSpans({ fromMs, toMs, connectMs, firstByteMs }: Call): Span[] {
+  const sentMs = Math.min(fromMs + (connectMs ?? 0), toMs);
+  const firstMs = firstByteMs === null || firstByteMs <= sentMs ? toMs : Math.min(firstByteMs, toMs);
+  const spans: Span[] = [
+    { phase: 'connect', fromMs, toMs: sentMs },
+    { phase: 'first', fromMs: sentMs, toMs: firstMs },
+    { phase: 'body', fromMs: firstMs, toMs },
   ];
+  const drawn = spans.filter((span) => span.toMs > span.fromMs);
+  return drawn.length === 0 ? spans.slice(1, 2) : drawn;
 }
 
 /** One call that was answered well is not in the list of calls: the times of the row say when it was. */
 function toOnlyCall(row: LedgerDetail, totalMs: number): TimeLineRow[] {
   if (row.attempts === 0 || row.upstream === null) return [];
   const answeredMs = row.firstByteMs;
-  const fromMs = answeredMs === null ? 0 : Math.max(answeredMs - (row.upstreamMs ?? answeredMs), 0);
+  const sentMs = answeredMs === null ? 0 : Math.max(answeredMs - (row.upstreamMs ?? answeredMs), 0);
+  const fromMs = clamp(sentMs - (row.connectMs ?? 0), totalMs);
   const isGood = row.outcome === 'ok';
   return [
     {
@@ -85,9 +103,9 @@ function toOnlyCall(row: LedgerDetail, totalMs: number): TimeLineRow[] {
       name: row.upstream,
       words: answeredMs === null ? 'gave no answer' : `answered (${row.status})`,
       tone: isGood ? 'good' : 'bad',
-      fromMs: clamp(fromMs, totalMs),
+      fromMs,
       toMs: totalMs,
-      spans: callSpans(clamp(fromMs, totalMs), totalMs, answeredMs),
+      spans: callSpans({ fromMs, toMs: totalMs, connectMs: row.connectMs, firstByteMs: answeredMs }),
     },
   ];
 }
@@ -98,7 +116,7 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
   const isSideBySide = all > totalMs * 1.05 + 1;
   let atMs = 0;
   return row.tries.map((one, index) => {
-    const { durationMs, startMs } = one;
+    const { durationMs, startMs, connectMs } = one;
     const isLast = isAnswered(one);
     const latestMs = Math.max((isLast ? (row.firstByteMs ?? totalMs) : totalMs) - durationMs, 0);
     const fromMs = startMs ?? (isLast ? latestMs : Math.min(isSideBySide ? 0 : atMs, latestMs));
@@ -112,7 +130,7 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
       fromMs: beginMs,
       // Its body goes on until the request is over.
       toMs: endMs,
-      spans: callSpans(beginMs, endMs, isLast ? row.firstByteMs : null),
+      spans: callSpans({ fromMs: beginMs, toMs: endMs, connectMs, firstByteMs: isLast ? row.firstByteMs : null }),
     };
   });
 }

@@ -205,6 +205,7 @@ const ledgerTry = z.object({
   detail: z.union([z.number(), z.string()]).nullable().describe('A status, or the kind of failure.'),
   startMs: z.number().nullable().describe('Since the request arrived; null in rows of older versions.'),
   durationMs: z.number(),
+  connectMs: count.describe('Of that, the time until it had a connection; null if one was open and free.'),
 });
 
 export const ledgerRow = z.object({
@@ -241,6 +242,9 @@ export const ledgerRow = z.object({
   firstByteMs: count,
   upstreamMs: count,
   queueMs: count.describe('Time in queues of upstreams; null if it did not wait.'),
+  connectMs: count.describe(
+    'Until the call whose answer the client got had a connection: the wait for a free one, or TCP and TLS handshake of a new one. Null if one was open and free.',
+  ),
   cache: text,
   clientAddress: text,
   traceId: text.describe('Trace ID, if tracing is on.'),
