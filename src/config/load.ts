@@ -12,6 +12,7 @@ import { timeSliced } from '../lib/time-slices.ts';
 import { compiling } from './elements/compile.ts';
 import { isElementList, judgingDocument } from './elements/document.ts';
 import { findMisplacedSecrets } from './elements/misplaced-secrets.ts';
+import { keepingElements } from './elements/reuse.ts';
 import { filesNamedIn, secretFilesIn, withSecrets } from './elements/secret-files.ts';
 import { availableMemory } from './elements/server/compile.ts';
 import { standardStore } from './elements/store.ts';
@@ -96,7 +97,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const substituted = await timeSliced(substituting(tree, env, faults));
   const directory = file === undefined ? cwd : dirname(file);
   const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
-  const substitution = withSecrets(substituted, secretFiles, faults);
+  const read = withSecrets(substituted, secretFiles, faults);
+  const substitution = { ...read, tree: await timeSliced(keepingElements(read)) };
   if (options.refusesUnknownVariables === true) faults.put(...unknownVariables(options.env, substitution.names));
   const keySource = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(keySource, faults), faults);

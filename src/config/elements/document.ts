@@ -17,7 +17,7 @@ import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project.ts';
-import { lightAtOnce, ReusableStep, reusable } from './reuse.ts';
+import { lightAtOnce, ReusableStep } from './reuse.ts';
 import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
@@ -91,14 +91,19 @@ export function* judgingDocument(
   ): Generator<undefined, Entry<z.output<T>>[], undefined> {
     const entries: Entry<z.output<T>>[] = [];
     for (const [index, element] of elementsOf[list].entries()) {
-      yield;
-      entries.push(...judgeOne(schema, { document: element }, [list, index], context));
+      if (stored === undefined || stored.judging.isPauseDue()) yield;
+      const judgeIt = () => judgeOne(schema, { document: element }, [list, index], context);
+      entries.push(
+        ...(stored === undefined || !isMapping(element)
+          ? judgeIt()
+          : stored.judging.of(element, [index], context, judgeIt)),
+      );
     }
     if (stored === undefined) return entries;
     const { kind, judging } = stored;
     for (const one of ownedOf(kind)) {
       if (judging.isPauseDue()) yield;
-      entries.push(...judging.of(reusable(one), none, context, () => judgeOne(schema, one, [one.root], context)));
+      entries.push(...judging.of(one, none, context, () => judgeOne(schema, one, [one.root], context)));
     }
     return entries;
   }
@@ -150,7 +155,7 @@ function* checkAllForVariables(
   for (const element of elements) {
     if (variableCheck.isPauseDue()) yield;
     const { root, document } = element;
-    variableCheck.of(reusable(element), none, context, () => checkLiteralVariables(document, [root], context));
+    variableCheck.of(element, none, context, () => checkLiteralVariables(document, [root], context));
   }
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { toResource } from '../../../test/support/stores/memory-resources.ts';
@@ -131,4 +133,33 @@ test('models are made anew where there are custom routes, which their plans hold
   const { load } = await loader(t, route);
   const resources = [one, modelAt('m', 'one')];
   assert.notEqual(modelIn(await load(resources), 'm'), modelIn(await load(resources), 'm'));
+});
+
+test("a stored model on an upstream of the file is the same object until the file's upstream changes", async (t) => {
+  const cwd = await createDirectory(t, {});
+  const load = async (text: string, env = {}) => {
+    await writeFile(join(cwd, 'postern.yaml'), text);
+    return loadConfiguration({ env, families: sampleFamilies, resources: [model], cwd });
+  };
+  const model = modelAt('m', 'filed');
+  const file = 'upstreams: [{ id: filed, family: openai, base_url: "http://127.0.0.1:9/v1", api_key: "${KEY}" }]\n';
+  const first = await load(file, { KEY: 'a-key' });
+  assert.equal(modelIn(await load(`log: {}\n${file}`, { KEY: 'a-key' }), 'm'), modelIn(first, 'm'));
+  const rotated = await load(file, { KEY: 'another-key' });
+  assert.deepEqual(modelIn(rotated, 'm').targets[0].upstream.secrets, ['another-key']);
+  const moved = await load(file.replace(':9', ':8'), { KEY: 'another-key' });
+  assert.equal(modelIn(moved, 'm').targets[0].upstream.origin, 'http://127.0.0.1:8');
+});
+
+test('a text of the file is no number, though the same one from the environment was one', async (t) => {
+  const cwd = await createDirectory(t, {});
+  const load = async (weight: string) => {
+    const text = `upstreams: [{ id: a, family: openai }]\nmodels: [{ id: m, operations: [embeddings], targets: [{ upstream: a, weight: "${weight}" }] }]\n`;
+    await writeFile(join(cwd, 'postern.yaml'), text);
+    return loadConfiguration({ env: { WEIGHT: '5' }, families: sampleFamilies, cwd });
+  };
+  assert.equal(modelIn(await load('${WEIGHT}'), 'm').targets[0].weight, 5);
+  const literal = await load('5');
+  assert.ok(!literal.ok);
+  assert.match(literal.faults[0]?.message ?? '', /number/);
 });

@@ -1,6 +1,10 @@
-/** Reuse from one load of the configuration to the next: an element of the store that has not changed is not judged and compiled again. */
+/** Reuse from one load of the configuration to the next: an element that has not changed is not judged and compiled again. */
 
+import { isDeepStrictEqual } from 'node:util';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { emptyMapping } from '../read/columns.ts';
 import type { FaultList, Warning } from '../read/faults.ts';
+import type { Substitution } from '../read/substitute.ts';
 
 interface Reports {
   readonly faults: Pick<FaultList, 'reports'>;
@@ -15,15 +19,15 @@ interface Made<T> {
 }
 
 /**
- * One step of a load, with what it made of each element. Elements are compared by identity, as the store hands out the same object
- * while nothing in it changes. What was at fault is made again each time, so that the fault is reported again.
+ * One step of a load, with what it made of each element. Elements are compared by identity: the store hands out the same object while
+ * nothing in it changes, and `keepingElements` does for the file. What was at fault is made again each time, so that the fault is reported again.
  */
 export class ReusableStep<T> {
   readonly #made = new WeakMap<object, Made<T>>();
   #isFresh = false;
   #passed = 0;
 
-  /** `element` is undefined for one that is not of the store. Only what `inputs` hold and what never changes may go into the result. */
+  /** `element` is undefined for one that is made anew each time. Only what `inputs` hold and what never changes may go into the result. */
   of(element: object | undefined, inputs: readonly unknown[], { faults, warnings }: Reports, make: () => T): T {
     if (element === undefined) {
       this.#isFresh = true;
@@ -54,9 +58,36 @@ export class ReusableStep<T> {
 /** Elements between two pauses where each takes less than a microsecond or two. */
 export const lightAtOnce = 64;
 
-/** Where it is of the store: the next load has the same one. */
-export const reusable = <T extends { readonly createdAtMs?: number | undefined }>(element: T): T | undefined =>
-  element.createdAtMs === undefined ? undefined : element;
+/** Keys are not among them: their secrets would stay in memory. */
+const keptLists = ['upstreams', 'models', 'projects'];
+const keptElements = new Map<string, readonly KeptElement[]>();
+
+interface KeptElement {
+  readonly element: unknown;
+  /** The paths of its values that are from the environment or a file of their own. */
+  readonly substituted: string;
+}
+
+/** The file's content, where elements equal to those of the last load, in the same place of the list, are the same objects. It may pause at every `yield`. */
+export function* keepingElements({ tree, substituted }: Substitution): Generator<undefined, unknown, undefined> {
+  if (!isMapping(tree)) return tree;
+  const content = Object.assign(emptyMapping(), tree);
+  const paths = Map.groupBy(substituted, (path) => path.slice(0, path.indexOf(']') + 1));
+  for (const list of keptLists) {
+    const elements = tree[list];
+    const before = keptElements.get(list) ?? [];
+    const kept: KeptElement[] = [];
+    for (const [index, element] of Array.isArray(elements) ? elements.entries() : []) {
+      if (index % lightAtOnce === 0) yield;
+      const now = { element, substituted: (paths.get(`${list}[${index}]`) ?? []).join(' ') };
+      const known = before[index];
+      kept.push(known !== undefined && isDeepStrictEqual(known, now) ? known : now);
+    }
+    keptElements.set(list, kept);
+    if (Array.isArray(elements)) content[list] = kept.map(({ element }) => element);
+  }
+  return content;
+}
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   if (one.length !== other.length) return false;

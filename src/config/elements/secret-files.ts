@@ -35,11 +35,11 @@ export function secretFilesIn(tree: unknown): string[] {
 
 /** The tree with the files' contents, which no message repeats. */
 export function withSecrets(
-  { tree, isSubstituted, names }: Substitution,
+  { tree, substituted, names }: Substitution,
   files: SideFiles,
   faults: FaultList,
 ): Substitution {
-  const read = new Set<string>();
+  const all = new Set(substituted);
   const own = new OwnedTree(tree);
   for (const field of secretFields) {
     for (const { mapping, path } of mappingsAt(own.tree, field)) {
@@ -53,11 +53,16 @@ export function withSecrets(
         faults.hush([...path, field.name]);
       } else {
         own.put([...path, field.name], secret.text);
-        read.add(toPathText([...path, field.name]));
+        all.add(toPathText([...path, field.name]));
       }
     }
   }
-  return { tree: own.tree, isSubstituted: (path) => read.has(toPathText(path)) || isSubstituted(path), names };
+  return {
+    tree: own.tree,
+    isSubstituted: (path) => all.size > 0 && all.has(toPathText(path)),
+    substituted: all,
+    names,
+  };
 }
 
 /** One line, without surrounding white space. */

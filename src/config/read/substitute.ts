@@ -10,6 +10,8 @@ export interface Substitution {
   readonly tree: unknown;
   /** Whether the value contains text from the environment, which messages must not repeat. */
   isSubstituted(path: Path): boolean;
+  /** The paths of such values. */
+  readonly substituted: ReadonlySet<string>;
   /** The variables that the values refer to, set or not. */
   readonly names: ReadonlySet<string>;
 }
@@ -61,6 +63,7 @@ export function* substituting(
   return {
     tree: own.tree,
     isSubstituted: (path) => substituted.size > 0 && substituted.has(toPathText(path)),
+    substituted,
     names,
   };
 }

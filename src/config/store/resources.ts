@@ -3,7 +3,7 @@
 import type { Resource } from '../../core/store/resources.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
-import { ReusableStep, reusable } from '../elements/reuse.ts';
+import { ReusableStep } from '../elements/reuse.ts';
 import type { FaultList, Path, Position } from '../read/faults.ts';
 import type { Source } from '../read/source.ts';
 import { openDocument, type ResourceDocument, type ResourceName } from './sealed-fields.ts';
@@ -56,7 +56,7 @@ export function openElements(
   const keys = typeof ring === 'string' ? undefined : ring;
   const inputs = [typeof ring === 'string' ? ring : ring.keyIds.join()];
   return elements.map((element) =>
-    opening.of(reusable(element), inputs, { faults, warnings: [] }, () => {
+    opening.of(element, inputs, { faults, warnings: [] }, () => {
       const report = (path: Path, message: string): void => {
         const at = [element.root, ...path];
         if (ring !== 'unfit') faults.add(at, message);

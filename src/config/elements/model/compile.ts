@@ -15,7 +15,7 @@ import { getOrMake } from '../../../lib/get-or-make.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
-import { lightAtOnce, ReusableStep, reusable } from '../reuse.ts';
+import { lightAtOnce, ReusableStep } from '../reuse.ts';
 import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings, warnOfIdleSettings } from './attempt-policy.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
@@ -49,7 +49,7 @@ export function* compileModels(
     if (value.shadow !== undefined) checkShadow(value, document.modelNames, location);
     // One that is at fault is no fault of the model; one that is absent is.
     const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? document.upstreamIds.has(id));
-    const model = compiling.of(reusable(entry), [...inputs, ...called], context, () => {
+    const model = compiling.of(entry, [...inputs, ...called], context, () => {
       const [first, ...others] = toTargets(value, document, upstreams, location.at('targets'));
       if (first === undefined) return undefined;
       const isComplete = others.length + 1 === value.targets.length;

@@ -7,7 +7,7 @@ import { pricedByOne } from '../../../prices/imported.ts';
 import { ageText, listOf } from '../../../prices/listed.ts';
 import { type CompileContext, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
-import { ReusableStep, reusable } from '../reuse.ts';
+import { ReusableStep } from '../reuse.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
 import { serves } from './targets.ts';
 
@@ -40,7 +40,7 @@ export function* priceWarnings(
     const model = byId.get(id);
     if (model === undefined) continue;
     const isBudgeted = isCounted(model);
-    const lists = judging.of(reusable(entry), [model, isBudgeted, day], context, () => {
+    const lists = judging.of(entry, [model, isBudgeted, day], context, () => {
       const called = calledTargets(entry.value, model);
       const location = new Location(context, entry.path);
       warnOfUnknownPrices(entry.value, called, isBudgeted, location);

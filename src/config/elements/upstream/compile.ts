@@ -22,7 +22,7 @@ import {
 } from '../../../lib/addresses/socket-origin.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, type Entry, Location } from '../context.ts';
-import { ReusableStep, reusable } from '../reuse.ts';
+import { ReusableStep } from '../reuse.ts';
 import { addressRuleFor, addressWarnings, lacksCredential, literalFault, toEndpoints } from './addresses.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
 import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
@@ -71,7 +71,7 @@ export function* compileUpstreams(
     const { path, value } = entry;
     const location = new Location(context, path);
     const isFirst = claim(value.id, location, 'id');
-    const made = compiling.of(readsFiles(value) ? undefined : reusable(entry), inputs, context, () => {
+    const made = compiling.of(readsFiles(value) ? undefined : entry, inputs, context, () => {
       const family = findFamily(value.family, location.at('family'));
       const keys = readKeys(value, family?.credential, location);
       if (family === undefined) return undefined;
