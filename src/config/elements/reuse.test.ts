@@ -142,7 +142,7 @@ test("a stored model on an upstream of the file is the same object until the fil
     return loadConfiguration({ env, families: sampleFamilies, resources: [model], cwd });
   };
   const model = modelAt('m', 'filed');
-  const file = 'upstreams: [{ id: filed, family: openai, base_url: "http://127.0.0.1:9/v1", api_key: "${KEY}" }]\n';
+  const file = `upstreams: [{ id: filed, family: openai, base_url: "http://127.0.0.1:9/v1", api_key: "\${KEY}" }]\n`;
   const first = await load(file, { KEY: 'a-key' });
   assert.equal(modelIn(await load(`log: {}\n${file}`, { KEY: 'a-key' }), 'm'), modelIn(first, 'm'));
   const rotated = await load(file, { KEY: 'another-key' });
@@ -158,7 +158,7 @@ test('a text of the file is no number, though the same one from the environment 
     await writeFile(join(cwd, 'postern.yaml'), text);
     return loadConfiguration({ env: { WEIGHT: '5' }, families: sampleFamilies, cwd });
   };
-  assert.equal(modelIn(await load('${WEIGHT}'), 'm').targets[0].weight, 5);
+  assert.equal(modelIn(await load(`\${WEIGHT}`), 'm').targets[0].weight, 5);
   const literal = await load('5');
   assert.ok(!literal.ok);
   assert.match(literal.faults[0]?.message ?? '', /number/);
