@@ -104,6 +104,31 @@ test('an element in use cannot be deleted, and the users are named', async (t) =
   assert.equal((await resources.remove('model', 'm', { actor })).outcome, 'absent');
 });
 
+test('of two writes at once that do not fit together the second is refused', async (t) => {
+  const { resources, store } = await openEditor(t, { env });
+  await resources.put('upstream', 'two', upstream, { expected: 0, actor });
+  const document = { operations: ['embeddings'], targets: [{ upstream: 'two' }] };
+  const [removed, put] = await Promise.all([
+    resources.remove('upstream', 'two', { actor }),
+    resources.put('model', 'm', document, { expected: 0, actor }),
+  ]);
+  assert.deepEqual([removed.outcome, put.outcome], ['removed', 'faulty']);
+  assert.deepEqual(await store.resources.list(), []);
+});
+
+test('of two writes at once for the same version the second is a conflict', async (t) => {
+  const { resources, store } = await openEditor(t, { env });
+  await resources.put('project', 'p', {}, { expected: 0, actor });
+  const puts = await Promise.all(
+    ['first', 'second'].map((name) => resources.put('project', 'p', { name }, { expected: 1, actor })),
+  );
+  assert.deepEqual(
+    puts.map(({ outcome }) => outcome),
+    ['changed', 'conflict'],
+  );
+  assert.equal((await store.resources.get('project', 'p'))?.document.name, 'first');
+});
+
 test('without a secret key, the first secret creates one beside the database, readable by this user only', async (t) => {
   const { resources, cwd, store, follow } = await openEditor(t, { configuration: { store: 'sqlite:data/postern.db' } });
   const file = join(cwd, 'data', 'secret.key');

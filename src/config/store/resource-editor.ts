@@ -170,6 +170,15 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     return { ring: made, warning };
   }
 
+  let writing: Promise<unknown> = Promise.resolve();
+
+  /** One write after another: each is judged against what the one before left, so that two together make no faulty whole. */
+  function inOrder<T>(write: () => Promise<T>): Promise<T> {
+    const written = writing.then(write);
+    writing = written.catch(() => undefined);
+    return written;
+  }
+
   async function put(
     kind: ResourceKind,
     id: string,
@@ -236,7 +245,13 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     return { outcome: 'conflict', version, by: last && { actor: last.actor, atMs: last.atMs } };
   }
 
-  return { list, get, put, preview, remove };
+  return {
+    list,
+    get,
+    put: (...change) => inOrder(() => put(...change)),
+    preview,
+    remove: (...change) => inOrder(() => remove(...change)),
+  };
 }
 
 /** The project's working keys, as a sentence; undefined where there are none. Without it, its caps would no longer apply to them. */
