@@ -31,7 +31,7 @@ import { findModel, listModels } from '../keys/model-list.ts';
 import { createKeyDirectory } from '../keys/store-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { atOnce, timeSliced } from '../lib/time-slices.ts';
 import { BodyBudget, type BudgetLimits } from '../memory/body-budget.ts';
 import { createBodyMemory } from '../memory/body-memory.ts';
 import { createPressure, type PressureReason } from '../memory/pressure.ts';
@@ -121,6 +121,7 @@ export function createApp(deps: AppDeps) {
   let current = snapshot;
   const installedAtS = Math.floor(installedAtMs / 1_000);
   let ready = false;
+  let adopted: Promise<void> | undefined;
   const pools = createPools({
     ...(proxyFor && { proxyFor }),
     ...endpointLookUp,
@@ -331,15 +332,22 @@ export function createApp(deps: AppDeps) {
 
   const listener = createListener(current.server, edge, clock, log, { sharesSocket: worker !== undefined });
 
-  /** Components with state per upstream adopt the new configuration. */
-  function adopt(next: Snapshot): void {
+  /** Components with state per upstream adopt the configuration in force. It may pause at every `yield`, and a newer one takes over there. */
+  function* adopting(next: Snapshot): Generator<undefined, void, undefined> {
     const { upstreams, models } = next;
-    meter?.adopt(next);
-    pools.keep(upstreams.values());
-    dispatcher.adopt({ upstreams, models });
-    healthChecks.watch(upstreams.values());
-    modelLists.watch(upstreams.values(), models);
-    drift.adopt(next);
+    const steps = [
+      () => meter?.adopt(next),
+      () => dispatcher.adopt({ upstreams, models }),
+      () => pools.keep(upstreams.values()),
+      () => healthChecks.watch(upstreams.values()),
+      () => modelLists.watch(upstreams.values(), models),
+      () => drift.adopt(next),
+    ];
+    for (const step of steps) {
+      if (current !== next) return;
+      step();
+      yield;
+    }
   }
 
   function* describeTargets(): Generator<undefined, TargetState[], undefined> {
@@ -359,7 +367,7 @@ export function createApp(deps: AppDeps) {
   return {
     async listen(): Promise<Listening> {
       const listening = await listener.listen();
-      adopt(current);
+      atOnce(adopting(current));
       reports = startHealthReports({
         store: store.health,
         node: `${hostname()}:${listening.tcp?.port ?? listening.socket}${worker === undefined ? '' : `#${worker}`}`,
@@ -382,9 +390,11 @@ export function createApp(deps: AppDeps) {
       requestMemory.configure(requestLimits(next));
       answerMemory.configure(answerLimits(next));
       uploadDisk.configure(uploadLimits(next));
-      adopt(next);
+      adopted = timeSliced(adopting(next));
       return [];
     },
+    /** Resolves once every component has adopted the configuration in force. */
+    adopted: () => adopted,
     /** Notified of changed keys by the store's change feed. */
     keys: directory,
     lists,

@@ -32,12 +32,13 @@ export function startReloading(
   const feed = createConfigurationFeed({
     ...sourceOf(configuration, surroundings),
     log,
-    swap(next) {
+    async swap(next) {
       const reasons = app.swap(next.snapshot);
       if (reasons.length > 0) return reasons;
       accounting.follow(next.snapshot);
       log.follow(next.snapshot.log);
       history?.swapped(next);
+      await app.adopted();
       return [];
     },
     keys: app.keys,

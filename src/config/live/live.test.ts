@@ -174,3 +174,26 @@ test('check reads the file again, changed or not', async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(swapped.length, 1);
 });
+
+test('reloads for a stream of writes leave most of the time to clients', async (t) => {
+  const { resources, changes } = createMemoryResources();
+  let [busyMs, reloads] = [0, 0];
+  const load = async (all: readonly Resource[]) => {
+    const startedMs = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const loaded = await loadConfiguration({ env: {}, families: sampleFamilies, cwd: '/', resources: all });
+    busyMs += performance.now() - startedMs;
+    reloads += 1;
+    return loaded;
+  };
+  const { swapped } = await startFeed(t, { resources, changes }, { load });
+  await resources.put('upstream', 'openai', upstream, { actor });
+  await until(() => swapped.length === 1);
+  const [startedMs, busyBefore] = [performance.now(), busyMs];
+  for (let version = 2; reloads < 5; version++) {
+    await resources.put('upstream', 'openai', { ...upstream, base_url: `http://127.0.0.1:${version}/v1` }, { actor });
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const elapsedMs = performance.now() - startedMs;
+  assert.ok(busyMs - busyBefore < elapsedMs / 2, `busy for ${busyMs - busyBefore} of ${elapsedMs} ms`);
+});

@@ -1,5 +1,7 @@
 /** The running configuration: follows the file, files it names, and the store, and applies each change completely or not at all. */
 
+import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Log } from '../../core/log.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
@@ -24,7 +26,7 @@ export interface ConfigurationFeedOptions {
   /** Reads the file again, combined with these resources. */
   readonly load: (resources: readonly Resource[]) => Promise<LoadedConfiguration | FaultyConfiguration>;
   /** Puts it in force, or returns the objections. */
-  readonly swap: (next: LoadedConfiguration) => readonly string[];
+  readonly swap: (next: LoadedConfiguration) => readonly string[] | Promise<readonly string[]>;
   readonly keys: KeyListener;
   /** Names of changed settings in the store; undefined: any may have changed. */
   readonly onSettings?: (names: readonly string[] | undefined) => void;
@@ -50,6 +52,9 @@ interface KeyListener {
 export type ConfigurationFeed = ReturnType<typeof createConfigurationFeed>;
 
 const standardIntervalMs = 500;
+/** The pause between two reloads, as a multiple of what the first one took. */
+const pausedFor = 4;
+const longestPauseMs = 2_000;
 
 export function createConfigurationFeed({
   store,
@@ -71,19 +76,40 @@ export function createConfigurationFeed({
   let isReadFailing = false;
   let isQueued = false;
   let isClosed = false;
+  const closing = new AbortController();
+  let [reloadedAtMs, reloadMs] = [0, 0];
   // One after another: the last requested one is in force in the end.
   let reloading = Promise.resolve();
 
   function reload(): void {
     if (isQueued) return;
     isQueued = true;
-    reloading = reloading.then(reloadNow).catch((error: unknown) => {
-      log.error('configuration not reloaded: the running one stays in force', { why: reasonOf(error) });
-      onReload([{ path: '', message: reasonOf(error) }]);
-    });
+    reloading = reloading
+      .then(pause)
+      .then(reloadNow)
+      .catch((error: unknown) => {
+        log.error('configuration not reloaded: the running one stays in force', { why: reasonOf(error) });
+        onReload([{ path: '', message: reasonOf(error) }]);
+      });
+  }
+
+  /** Changes of a stream of writes are put in force together, so that most of the time is left to clients. */
+  async function pause(): Promise<void> {
+    const ms = Math.min(longestPauseMs, pausedFor * reloadMs - (performance.now() - reloadedAtMs));
+    if (ms > 0) await wait(ms, undefined, { signal: closing.signal }).catch(() => undefined);
   }
 
   async function reloadNow(): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      await reloadOnce();
+    } finally {
+      reloadedAtMs = performance.now();
+      reloadMs = reloadedAtMs - startedMs;
+    }
+  }
+
+  async function reloadOnce(): Promise<void> {
     isQueued = false;
     if (isClosed || !(await catchUp())) return;
     const next = await load(resources);
@@ -93,7 +119,7 @@ export function createConfigurationFeed({
       onReload(next.faults);
       return;
     }
-    const reasons = swap(next);
+    const reasons = await swap(next);
     if (reasons.length > 0) {
       log.error('configuration not reloaded: restart to change these settings', { settings: reasons });
       onReload([{ path: '', message: `restart to change these settings: ${reasons.join(', ')}` }]);
@@ -170,6 +196,7 @@ export function createConfigurationFeed({
     /** Resolves when nothing is running any more. */
     async close() {
       isClosed = true;
+      closing.abort();
       fileWatch.stop();
       await changeWatch.close();
       await reloading;
