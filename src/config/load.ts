@@ -26,7 +26,7 @@ import { type FilePosition, type Source, toSource } from './read/source.ts';
 import { readSourceFile } from './read/source-file.ts';
 import { type Environment, substituting } from './read/substitute.ts';
 import { type DeclaredElement, toDeclared, toKeyPositions, withoutKeys } from './store/declared.ts';
-import { type Element, openElements, toElements, withElements } from './store/resources.ts';
+import { type Element, openElements, toChunks, withElements } from './store/resources.ts';
 import { keyFileOf, readKeyRing, type SecretKeySource, warningOf } from './store/secret-key.ts';
 
 export interface LoadOptions {
@@ -83,7 +83,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { families, loadTakenPaths, cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
   const { file, passedOver, awaited } = await findConfiguration(options);
-  const sealed = toElements(resources, added);
+  const sealed = toChunks(resources, added);
   const written = await readSource(file);
   const included =
     file === undefined

@@ -36,8 +36,8 @@ export function* compiling(
   const upstreamAddresses = toAddressRule(settings.upstream_addresses);
   checkPorts(server, settings.console, at('console').at('port'));
   const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
-  const compiled = yield* compileModels(document, byId, context);
-  const models = yield* indexingModels(compiled);
+  const groups = yield* compileModels(document, byId, context);
+  const models = yield* indexingModels(groups);
   if (document.upstreams.length === 0) at('upstreams').warn(': there are none, so nothing is served');
   const snapshot = Object.freeze({
     createdAtS: Math.floor(context.nowMs / 1000),
@@ -59,7 +59,7 @@ export function* compiling(
     defaultModels: toDefaultModels(settings.default_model, document.modelNames, models, at('default_model')),
     keys: yield* compileKeys(document, models, byId, context),
   });
-  yield* priceWarnings(document, models.all, snapshot, context);
+  yield* priceWarnings(groups, snapshot, context);
   return { snapshot, credentialCounts };
 }
 

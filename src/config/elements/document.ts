@@ -1,7 +1,7 @@
 /** A configuration that fits the schema, or the valid part of it: settings, and the elements of each list with their positions. */
 
 import type * as z from 'zod';
-import type { ResourceKind } from '../../core/store/resources.ts';
+import { type ResourceKind, resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
 import type { ImportedPrices } from '../../prices/imported.ts';
@@ -10,14 +10,14 @@ import { checkLiteralVariables, foreignFileFault } from '../read/foreign-files.t
 import type { Substitution } from '../read/substitute.ts';
 import { partsOf } from '../read/tree.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
-import type { Element } from '../store/resources.ts';
+import type { Chunk } from '../store/resources.ts';
 import { addingStoredSettings } from '../store/stored-settings.ts';
 import { type Entry, inFileToo, Location, type Reporting } from './context.ts';
 import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project.ts';
-import { lightAtOnce, ReusableStep } from './reuse.ts';
+import { lightAtOnce, none, ReusableStep, sameList } from './reuse.ts';
 import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
@@ -30,8 +30,10 @@ export interface ConfigurationDocument {
   readonly areWebhooksStored: boolean;
   /** Set where the store holds a price list. */
   readonly importedPrices: ImportedPrices | undefined;
+  /** The same list while none of them changes. */
   readonly upstreams: readonly Entry<UpstreamEntry>[];
-  readonly models: readonly Entry<ModelEntry>[];
+  /** In groups: one of the store is the same one while nothing in it changes. */
+  readonly models: readonly (readonly Entry<ModelEntry>[])[];
   readonly projects: readonly Entry<ProjectEntry>[];
   readonly keys: readonly Entry<KeyEntry>[];
   readonly routes: readonly Entry<RouteEntry>[];
@@ -40,6 +42,7 @@ export interface ConfigurationDocument {
   readonly nearestUpstream: NearestName;
   /** IDs and aliases of all models, likewise. */
   readonly modelNames: ReadonlySet<string>;
+  readonly areModelNamesUnique: boolean;
   /** Of all projects, likewise. */
   readonly projectIds: ReadonlySet<string>;
   readonly nearestProject: NearestName;
@@ -47,18 +50,27 @@ export interface ConfigurationDocument {
 
 interface JudgeOptions extends Pick<Reporting, 'faults' | 'locator'> {
   /** Of the store, or about to be stored. */
-  readonly elements: readonly Element[];
+  readonly elements: readonly Chunk[];
 }
 
 /** How elements of a list in the store are judged. */
 interface StoredList<T extends z.ZodType> {
   readonly kind: ResourceKind;
   readonly judging: ReusableStep<Entry<z.output<T>>[]>;
+  readonly judgingChunk: ReusableStep<Entry<z.output<T>>[]>;
 }
 
-const storedUpstreams: StoredList<typeof upstreamSchema> = { kind: 'upstream', judging: new ReusableStep() };
-const storedModels: StoredList<typeof modelSchema> = { kind: 'model', judging: new ReusableStep() };
-const storedProjects: StoredList<typeof projectSchema> = { kind: 'project', judging: new ReusableStep() };
+const judgingSteps = <T extends z.ZodType>() => ({
+  judging: new ReusableStep<Entry<z.output<T>>[]>(),
+  judgingChunk: new ReusableStep<Entry<z.output<T>>[]>(),
+});
+
+const storedUpstreams: StoredList<typeof upstreamSchema> = {
+  kind: 'upstream',
+  ...judgingSteps<typeof upstreamSchema>(),
+};
+const storedModels: StoredList<typeof modelSchema> = { kind: 'model', ...judgingSteps<typeof modelSchema>() };
+const storedProjects: StoredList<typeof projectSchema> = { kind: 'project', ...judgingSteps<typeof projectSchema>() };
 
 /** Undefined where the file is no mapping at all. It may pause at every `yield`. */
 export function* judgingDocument(
@@ -77,9 +89,10 @@ export function* judgingDocument(
   if (written === undefined) return undefined;
 
   const owned = withoutConflicts(elements, written, context);
-  const stored = yield* addingStoredSettings(written, tree, owned, context);
+  const settings = owned.flatMap(({ kind, elements: all }) => (kind === 'setting' ? all : []));
+  const stored = yield* addingStoredSettings(written, tree, settings, context);
   const byKind = Map.groupBy(owned, ({ kind }) => kind);
-  const ownedOf = (kind: ResourceKind): readonly Element[] => byKind.get(kind) ?? [];
+  const ownedOf = (kind: ResourceKind): readonly Chunk[] => byKind.get(kind) ?? [];
 
   yield;
 
@@ -88,7 +101,7 @@ export function* judgingDocument(
     schema: T,
     list: ElementList,
     stored?: StoredList<T>,
-  ): Generator<undefined, Entry<z.output<T>>[], undefined> {
+  ): Generator<undefined, Entry<z.output<T>>[][], undefined> {
     const entries: Entry<z.output<T>>[] = [];
     for (const [index, element] of elementsOf[list].entries()) {
       if (stored === undefined || stored.judging.isPauseDue()) yield;
@@ -99,33 +112,45 @@ export function* judgingDocument(
           : stored.judging.of(element, [index], context, judgeIt)),
       );
     }
-    if (stored === undefined) return entries;
-    const { kind, judging } = stored;
-    for (const one of ownedOf(kind)) {
-      if (judging.isPauseDue()) yield;
-      entries.push(...judging.of(one, none, context, () => judgeOne(schema, one, [one.root], context)));
+    const groups = entries.length === 0 ? [] : [entries];
+    if (stored === undefined) return groups;
+    const { kind, judging, judgingChunk } = stored;
+    for (const chunk of ownedOf(kind)) {
+      if (judgingChunk.isPauseDue()) yield;
+      const ofChunk = judgingChunk.of(chunk, none, context, () =>
+        chunk.elements.flatMap((one) =>
+          judging.of(one, none, context, () => judgeOne(schema, one, [one.root], context)),
+        ),
+      );
+      groups.push(ofChunk);
     }
-    return entries;
+    return groups;
   }
 
-  const upstreamIds = yield* namesIn(written.upstreams, ownedOf('upstream'));
-  const projectIds = yield* namesIn(written.projects, ownedOf('project'));
+  const { names: upstreamIds } = yield* namesIn(written.upstreams, ownedOf('upstream'));
+  const { names: projectIds } = yield* namesIn(written.projects, ownedOf('project'));
+  const { names: modelNames, areUnique } = yield* namesIn(written.models, ownedOf('model'));
+  upstreamEntries = sameList(upstreamEntries, (yield* judgeAll(upstreamSchema, 'upstreams', storedUpstreams)).flat());
   return {
     settings: stored.settings,
     areWebhooksStored: stored.areWebhooksStored,
     importedPrices: stored.importedPrices,
-    upstreams: yield* judgeAll(upstreamSchema, 'upstreams', storedUpstreams),
+    upstreams: upstreamEntries,
     models: yield* judgeAll(modelSchema, 'models', storedModels),
-    projects: yield* judgeAll(projectSchema, 'projects', storedProjects),
-    keys: yield* judgeAll(keySchema, 'keys'),
-    routes: yield* judgeAll(routeSchema, 'routes'),
+    projects: (yield* judgeAll(projectSchema, 'projects', storedProjects)).flat(),
+    keys: (yield* judgeAll(keySchema, 'keys')).flat(),
+    routes: (yield* judgeAll(routeSchema, 'routes')).flat(),
     upstreamIds,
     nearestUpstream: createNearestName(upstreamIds),
-    modelNames: yield* namesIn(written.models, ownedOf('model')),
+    modelNames,
+    areModelNamesUnique: areUnique,
     projectIds,
     nearestProject: createNearestName(projectIds),
   };
 }
+
+/** Of the load before. */
+let upstreamEntries: readonly Entry<UpstreamEntry>[] = [];
 
 function judgeOne<T extends z.ZodType>(
   schema: T,
@@ -145,22 +170,20 @@ export const isElementList = (key: string): boolean => elementLists.some((list) 
 
 function* checkAllForVariables(
   tree: Readonly<Record<string, unknown>>,
-  elements: readonly Element[],
+  chunks: readonly Chunk[],
   context: Reporting,
 ): Generator<undefined, void, undefined> {
   for (const [path, part] of partsOf(tree)) {
     yield;
     checkLiteralVariables(part, path, context);
   }
-  for (const element of elements) {
+  for (const chunk of chunks) {
     if (variableCheck.isPauseDue()) yield;
-    const { root, document } = element;
-    variableCheck.of(element, none, context, () => checkLiteralVariables(document, [root], context));
+    variableCheck.of(chunk, none, context, () => {
+      for (const { root, document } of chunk.elements) checkLiteralVariables(document, [root], context);
+    });
   }
 }
-
-/** Inputs of a step that needs the element alone. */
-const none: readonly unknown[] = [];
 
 const variableCheck = new ReusableStep<void>();
 
@@ -181,49 +204,73 @@ function elementsAt(tree: Readonly<Record<string, unknown>>, list: ElementList):
   return Array.isArray(elements) ? elements : [];
 }
 
+interface Names {
+  readonly names: ReadonlySet<string>;
+  /** No name is there twice. */
+  readonly areUnique: boolean;
+}
+
 /** IDs, and the aliases of models. */
-function* namesIn(
-  written: readonly unknown[],
-  owned: readonly Element[],
-): Generator<undefined, Set<string>, undefined> {
+function* namesIn(written: readonly unknown[], owned: readonly Chunk[]): Generator<undefined, Names, undefined> {
   const names = new Set<string>();
   let count = 0;
-  for (const list of [written, owned.map(({ document }) => document)]) {
-    for (const element of list) {
-      count += 1;
-      if (count % lightAtOnce === 0) yield;
-      if (!isMapping(element)) continue;
-      const { id, aliases = [] } = element;
-      if (typeof id === 'string') names.add(id);
-      for (const alias of Array.isArray(aliases) ? aliases : [aliases]) if (typeof alias === 'string') names.add(alias);
-    }
+  const add = (found: readonly string[]): void => {
+    count += found.length;
+    for (const name of found) names.add(name);
+  };
+  for (const [index, element] of written.entries()) {
+    if (index % lightAtOnce === 0) yield;
+    add(namesOf(element));
   }
-  return names;
+  const context = { faults: { reports: 0 }, warnings: [] };
+  for (const chunk of owned) {
+    yield;
+    add(naming.of(chunk, none, context, () => chunk.elements.flatMap(({ document }) => namesOf(document))));
+  }
+  return { names, areUnique: names.size === count };
+}
+
+const naming = new ReusableStep<readonly string[]>();
+
+function namesOf(element: unknown): string[] {
+  if (!isMapping(element)) return [];
+  const { id, aliases = [] } = element;
+  return [id, aliases].flat().filter((name) => typeof name === 'string');
 }
 
 /** An element of the store with the ID of one in the file is a fault, and ignored. */
-function withoutConflicts(elements: readonly Element[], written: Settings, context: Reporting): Element[] {
-  const indexes = new Map<string, number>();
-  if (elements.length > 0) {
-    for (const list of elementLists) {
-      for (const [index, element] of written[list].entries()) {
-        const name = isMapping(element) && typeof element.id === 'string' ? `${list} ${element.id}` : '';
-        if (!indexes.has(name)) indexes.set(name, index);
-      }
-    }
-  }
-  return elements.filter(({ kind, id, root, document }) => {
-    const fault = (message: string): void => new Location(context, [root, 'id']).fault(message);
-    if (document.id !== id) {
-      fault(`is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
-      return false;
-    }
-    // Its keys are checked one by one.
-    if (kind === 'setting') return true;
-    const list = resourceLists[kind];
-    const index = indexes.get(`${list} ${id}`);
-    if (index === undefined) return true;
-    fault(`${JSON.stringify(id)} ${inFileToo(new Location(context, [list, index, 'id']))}`);
-    return false;
+function withoutConflicts(chunks: readonly Chunk[], written: Settings, context: Reporting): Chunk[] {
+  const inFile = new Map(resourceKinds.map((kind) => [kind, indexesIn(kind, written)]));
+  return chunks.map((chunk) => {
+    const { kind, elements } = chunk;
+    const indexes = inFile.get(kind);
+    return conflictCheck.of(chunk, [indexes], context, () => {
+      const fitting = elements.filter(({ id, root, document }) => {
+        const fault = (message: string): void => new Location(context, [root, 'id']).fault(message);
+        if (document.id !== id) {
+          fault(`is not the ID that it has in the store, which is ${JSON.stringify(id)}`);
+          return false;
+        }
+        const index = indexes?.get(id);
+        if (index === undefined) return true;
+        fault(`${JSON.stringify(id)} ${inFileToo(new Location(context, [resourceLists[kind], index, 'id']))}`);
+        return false;
+      });
+      return fitting.length === elements.length ? chunk : { kind, elements: fitting };
+    });
   });
+}
+
+const conflictCheck = new ReusableStep<Chunk>();
+
+/** The file's elements by ID; undefined where it has none. The keys of settings are checked one by one. */
+function indexesIn(kind: ResourceKind, written: Settings): ReadonlyMap<string, number> | undefined {
+  const elements = kind === 'setting' ? [] : written[resourceLists[kind]];
+  if (elements.length === 0) return undefined;
+  const indexes = new Map<string, number>();
+  for (const [index, element] of elements.entries()) {
+    const id = isMapping(element) && typeof element.id === 'string' ? element.id : undefined;
+    if (id !== undefined && !indexes.has(id)) indexes.set(id, index);
+  }
+  return indexes;
 }

@@ -5,8 +5,8 @@ import { findSecretShape, maskOf } from '../../lib/secrets/secret-shapes.ts';
 import { type Path, toPathText, type Warning } from '../read/faults.ts';
 import { type FoundText, partsOf, textsIn } from '../read/tree.ts';
 import { resourceSchemas } from '../store/resource-schemas.ts';
-import type { Element } from '../store/resources.ts';
-import { ReusableStep } from './reuse.ts';
+import type { Chunk } from '../store/resources.ts';
+import { none, ReusableStep } from './reuse.ts';
 import { configurationSchema } from './schema.ts';
 import { isSecretAt } from './schema-lookup.ts';
 
@@ -20,7 +20,7 @@ interface Found {
 /** The found secrets by their masks. Each is one warning for the file, and one for an element of the store. It may pause at every `yield`. */
 export function* findMisplacedSecrets(
   tree: unknown,
-  elements: readonly Element[],
+  chunks: readonly Chunk[],
   warnings: Warning[],
 ): Generator<undefined, ReadonlyMap<string, string>, undefined> {
   const secrets = new Map<string, string>();
@@ -37,11 +37,16 @@ export function* findMisplacedSecrets(
   }
   add(findEach(inFile, configurationSchema));
   const context = { faults: { reports: 0 }, warnings };
-  for (const element of elements) {
+  for (const chunk of chunks) {
     if (searching.isPauseDue()) yield;
-    const { kind, root, document } = element;
-    const found = searching.of(element, [], context, () => findEach(shapedTexts(document, []), resourceSchemas[kind]));
-    if (found.length > 0) add(found.map((one) => ({ ...one, path: [root, ...one.path] })));
+    add(
+      searching.of(chunk, none, context, () =>
+        chunk.elements.flatMap(({ root, document }) => {
+          const found = findEach(shapedTexts(document, []), resourceSchemas[chunk.kind]);
+          return found.map((one) => ({ ...one, path: [root, ...one.path] }));
+        }),
+      ),
+    );
   }
   return secrets;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { toResource } from '../../../test/support/stores/memory-resources.ts';
+import type { ModelIndex } from '../../core/snapshot.ts';
 import type { Resource } from '../../core/store/resources.ts';
 import { parseKeyRing } from '../../lib/secrets/sealed.ts';
 import { type LoadOptions, loadConfiguration } from '../load.ts';
@@ -163,3 +164,60 @@ test('a text of the file is no number, though the same one from the environment 
   assert.ok(!literal.ok);
   assert.match(literal.faults[0]?.message ?? '', /number/);
 });
+
+test('after any changes of many models, a load gives what one that has seen nothing before gives, in the same order', async (t) => {
+  const { load, afresh } = await loader(t);
+  const choose = randomFrom(7);
+  let all: readonly Resource[] = [one, two];
+  const add = (id: number): void => {
+    const more = { aliases: id % 5 === 0 ? [`alias-${id}`] : [], ...(id % 7 === 0 && { price: { input: 0.0000001 } }) };
+    all = [...all, modelAt(id % 11 === 0 ? `pattern-${id}-*` : `m${id}`, choose(2) === 0 ? 'one' : 'two', more)];
+  };
+  for (let id = 0; id < 150; id++) add(id);
+  for (let round = 0; round < 40; round++) {
+    const at = 2 + choose(all.length - 2);
+    const what = round % 5;
+    if (what === 0) add(1_000 + round);
+    else if (what === 1) all = all.toSpliced(at, 1);
+    else if (what === 2)
+      all = all.map((resource, index) => (index === at ? changed(resource, { visible: false }) : resource));
+    else if (what === 3) all = all.toSpliced(at, 0, modelAt(`between-${round}`, 'one'));
+    else if (round % 3 === 0)
+      all = all.map((resource, index) => (index === 0 ? changed(resource, { pace: '2s' }) : resource));
+    const [again, expected] = [await load(all), await afresh(all)];
+    assert.ok(again.ok && expected.ok);
+    assert.deepEqual(viewOf(again.snapshot.models), viewOf(expected.snapshot.models));
+    assert.deepEqual(again.warnings, expected.warnings);
+    assert.equal(again.snapshot.models.all.length, all.length - 2);
+    const same = await load(all);
+    assert.ok(same.ok && same.snapshot.models.all.every((model, index) => model === again.snapshot.models.all[index]));
+  }
+});
+
+test('a name that a changed model takes from another one is a fault, until it gives it back', async (t) => {
+  const { load } = await loader(t);
+  const many = Array.from({ length: 100 }, (_, index) => modelAt(`m${index}`, 'one'));
+  assert.ok((await load([one, ...many])).ok);
+  const taking = await load([
+    one,
+    ...many.map((model, index) => (index === 40 ? changed(model, { aliases: ['m70'] }) : model)),
+  ]);
+  assert.ok(!taking.ok);
+  assert.match(taking.faults[0]?.message ?? '', /"m70" is taken by/);
+  assert.ok((await load([one, ...many])).ok);
+});
+
+const viewOf = ({ all, namesByUpstream, resolve }: ModelIndex) => ({
+  all: all.map(({ id, visible, targets }) => [id, visible, targets[0].upstream.id, targets[0].upstream.paceMs]),
+  names: [...namesByUpstream].map(([id, names]) => [id, [...names]]),
+  resolved: all.flatMap(({ id, aliases }) => [id.replace('*', 'x'), ...aliases].map((name) => resolve(name)?.model.id)),
+});
+
+/** Whole numbers below a bound, the same ones in every run. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+}

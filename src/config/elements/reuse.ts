@@ -28,22 +28,43 @@ export class ReusableStep<T> {
   #passed = 0;
 
   /** `element` is undefined for one that is made anew each time. Only what `inputs` hold and what never changes may go into the result. */
-  of(element: object | undefined, inputs: readonly unknown[], { faults, warnings }: Reports, make: () => T): T {
-    if (element === undefined) {
-      this.#isFresh = true;
-      return make();
-    }
+  of(element: object | undefined, inputs: readonly unknown[], reports: Reports, make: () => T): T {
+    const known = element && this.#known(element, inputs, reports);
+    if (known !== undefined) return known.result;
+    const keep = this.#making(element, inputs, reports);
+    return keep(make());
+  }
+
+  /** The same for work that may pause at every `yield`. */
+  *steps(
+    element: object,
+    inputs: readonly unknown[],
+    reports: Reports,
+    make: () => Generator<undefined, T, undefined>,
+  ): Generator<undefined, T, undefined> {
+    const known = this.#known(element, inputs, reports);
+    if (known !== undefined) return known.result;
+    const keep = this.#making(element, inputs, reports);
+    return keep(yield* make());
+  }
+
+  #known(element: object, inputs: readonly unknown[], { warnings }: Reports): Made<T> | undefined {
     const known = this.#made.get(element);
-    if (known !== undefined && isSame(known.inputs, inputs)) {
-      if (known.warnings.length > 0) warnings.push(...known.warnings);
-      return known.result;
-    }
+    if (known === undefined || !isSame(known.inputs, inputs)) return undefined;
+    if (known.warnings.length > 0) warnings.push(...known.warnings);
+    return known;
+  }
+
+  #making(element: object | undefined, inputs: readonly unknown[], { faults, warnings }: Reports): (result: T) => T {
     this.#isFresh = true;
     const { reports } = faults;
     const { length } = warnings;
-    const result = make();
-    if (faults.reports === reports) this.#made.set(element, { inputs, result, warnings: warnings.slice(length) });
-    return result;
+    return (result) => {
+      if (element !== undefined && faults.reports === reports) {
+        this.#made.set(element, { inputs, result, warnings: warnings.slice(length) });
+      }
+      return result;
+    };
   }
 
   /** For a loop over elements: whether to pause, which is after each one that was made anew, and now and then after others. */
@@ -57,6 +78,14 @@ export class ReusableStep<T> {
 
 /** Elements between two pauses where each takes less than a microsecond or two. */
 export const lightAtOnce = 64;
+
+/** Inputs of a step that needs the element alone. */
+export const none: readonly unknown[] = [];
+
+/** The list of before where it has the same elements, so that it can be compared by identity. */
+export function sameList<T>(before: readonly T[], now: readonly T[]): readonly T[] {
+  return isSame(before, now) ? before : now;
+}
 
 /** Keys are not among them: their secrets would stay in memory. */
 const keptLists = ['upstreams', 'models', 'projects'];

@@ -1,6 +1,6 @@
 /** The configuration in the store: elements of the same lists as in the file, each with its own location. */
 
-import type { Resource } from '../../core/store/resources.ts';
+import type { Resource, ResourceKind } from '../../core/store/resources.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import type { KeyRing } from '../../lib/secrets/sealed.ts';
 import { ReusableStep } from '../elements/reuse.ts';
@@ -38,51 +38,96 @@ const toElement = (resource: Resource): Element =>
     return { kind, id, document, createdAtMs, root };
   });
 
+/** Consecutive elements of one kind. While none of them changes, each load has the same chunk: what was made of it is reused as a whole. */
+export interface Chunk {
+  readonly kind: ResourceKind;
+  readonly elements: readonly Element[];
+}
+
+interface StoredChunk extends Chunk {
+  readonly resources: readonly Resource[];
+}
+
+const mostInChunk = 32;
+/** Of the load before. */
+let storedChunks: readonly StoredChunk[] = [];
+
 /** The store's elements, with new ones replacing those of the same name, or appended. */
-export function toElements(resources: readonly Resource[], added: readonly Element[]): Element[] {
-  if (added.length === 0) return resources.map(toElement);
+export function toChunks(resources: readonly Resource[], added: readonly Element[]): readonly Chunk[] {
+  const ids = new Set(added.map(({ id }) => id));
   const replaced = new Set(added.map(nameOf));
-  return [...resources.filter((resource) => !replaced.has(nameOf(resource))).map(toElement), ...added];
+  const kept =
+    added.length === 0 ? resources : resources.filter((one) => !ids.has(one.id) || !replaced.has(nameOf(one)));
+  const starts = new Map(storedChunks.map((chunk) => [chunk.resources[0], chunk]));
+  const chunks: StoredChunk[] = [];
+  for (let at = 0; at < kept.length; at += chunks.at(-1)?.resources.length ?? 1) {
+    const known = starts.get(kept[at]);
+    chunks.push(known !== undefined && isAt(known, kept, at, starts) ? known : newChunk(kept, at, starts));
+  }
+  storedChunks = chunks;
+  return [...chunks, ...added.map((element) => ({ kind: element.kind, elements: [element] }))];
+}
+
+type Starts = ReadonlyMap<Resource | undefined, StoredChunk>;
+
+/** One that is not full takes what follows, unless that has a chunk of its own. */
+function isAt({ kind, resources }: StoredChunk, all: readonly Resource[], at: number, starts: Starts): boolean {
+  if (resources.some((one, index) => one !== all[at + index])) return false;
+  const next = all[at + resources.length];
+  return resources.length >= mostInChunk || next === undefined || next.kind !== kind || starts.has(next);
+}
+
+function newChunk(all: readonly Resource[], at: number, starts: Starts): StoredChunk {
+  const kind = all[at]?.kind ?? 'setting';
+  let end = at + 1;
+  while (end < all.length && end - at < mostInChunk && all[end]?.kind === kind && !starts.has(all[end])) end += 1;
+  const resources = all.slice(at, end);
+  return { kind, resources, elements: resources.map(toElement) };
 }
 
 const nameOf = ({ kind, id }: ResourceName): string => `${kind} ${id}`;
 
 /** The same elements with decrypted secrets; a failure is a fault, unless one explains it already. */
 export function openElements(
-  elements: readonly Element[],
+  chunks: readonly Chunk[],
   ring: KeyRing | 'none' | 'unfit',
   faults: FaultList,
-): readonly Element[] {
+): readonly Chunk[] {
   const keys = typeof ring === 'string' ? undefined : ring;
   const inputs = [typeof ring === 'string' ? ring : ring.keyIds.join()];
-  return elements.map((element) =>
-    opening.of(element, inputs, { faults, warnings: [] }, () => {
+  const reports = { faults, warnings: [] };
+  const open = (element: Element): Element =>
+    opening.of(element, inputs, reports, () => {
       const report = (path: Path, message: string): void => {
         const at = [element.root, ...path];
         if (ring !== 'unfit') faults.add(at, message);
         faults.hush(at);
       };
       return { ...element, document: openDocument(element, element.document, keys, report) };
-    }),
+    });
+  return chunks.map((chunk) =>
+    openingChunk.of(chunk, inputs, reports, () => ({ kind: chunk.kind, elements: chunk.elements.map(open) })),
   );
 }
 
 const opening = new ReusableStep<Element>();
+const openingChunk = new ReusableStep<Chunk>();
 
 /** A source with the positions of the elements as well. */
-export function withElements(source: Source, elements: readonly Element[]): Source {
-  if (elements.length === 0) return source;
-  let byRoot: ReadonlyMap<string | number, Element> | undefined;
+export function withElements(source: Source, chunks: readonly Chunk[]): Source {
+  if (chunks.length === 0) return source;
+  let byRoot: ReadonlyMap<string, Element> | undefined;
   // Most loads have nothing to report of an element.
   const find = ([root = '']: Path): Element | undefined => {
-    byRoot ??= new Map(elements.map((element) => [element.root, element]));
+    if (typeof root !== 'string' || !root.includes(': ')) return undefined;
+    byRoot ??= new Map(chunks.flatMap(({ elements }) => elements.map((element) => [element.root, element])));
     return byRoot.get(root);
   };
   return {
     tree: source.tree,
     faults: source.faults,
     get origins() {
-      return [...source.origins, ...elements.map(originOf)];
+      return [...source.origins, ...chunks.flatMap(({ elements }) => elements.map(originOf))];
     },
     positionOf(path) {
       const element = find(path);

@@ -13,7 +13,7 @@ import {
 } from '../../../core/snapshot.ts';
 import { getOrMake } from '../../../lib/get-or-make.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, checkPattern, createClaims, Location } from '../context.ts';
+import { type CompileContext, checkPattern, createClaims, type Entry, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { lightAtOnce, ReusableStep } from '../reuse.ts';
 import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings, warnOfIdleSettings } from './attempt-policy.ts';
@@ -32,41 +32,88 @@ import {
   toTargets,
 } from './targets.ts';
 
+/** Models compiled together, and what the index needs of them. */
+export interface CompiledGroup {
+  readonly models: readonly Model[];
+  /** Empty for built-in models. */
+  readonly pairs: readonly { readonly entry: Entry<ModelEntry>; readonly model: Model }[];
+  readonly shadowing: readonly Entry<ModelEntry>[];
+  /** IDs and aliases, without patterns. */
+  readonly names: readonly { readonly name: string; readonly resolved: ResolvedModel }[];
+  readonly patterns: readonly Model[];
+  readonly targets: readonly { readonly upstream: string; readonly name: string }[];
+}
+
 export function* compileModels(
   document: ConfigurationDocument,
   upstreams: ReadonlyMap<string, Upstream>,
   context: CompileContext,
-): Generator<undefined, Model[], undefined> {
-  const claim = createClaims();
-  const models: Model[] = [];
-  // Plans of its requests hold the custom routes of one configuration.
-  const inputs = [context.families, document.importedPrices, document.routes.length === 0 ? undefined : document];
-  for (const entry of document.models) {
-    if (compiling.isPauseDue()) yield;
-    const { path, value, createdAtMs } = entry;
-    const location = new Location(context, path);
-    const named = claimNames(value, claim, location);
-    if (value.shadow !== undefined) checkShadow(value, document.modelNames, location);
-    // One that is at fault is no fault of the model; one that is absent is.
-    const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? document.upstreamIds.has(id));
-    const model = compiling.of(entry, [...inputs, ...called], context, () => {
-      const [first, ...others] = toTargets(value, document, upstreams, location.at('targets'));
-      if (first === undefined) return undefined;
-      const isComplete = others.length + 1 === value.targets.length;
-      return compileModel({ location, value, createdAtMs, isComplete }, [first, ...others]);
-    });
-    if (named && model !== undefined) models.push(model);
+): Generator<undefined, readonly CompiledGroup[], undefined> {
+  const { modelNames, upstreamIds } = document;
+  if (!document.areModelNamesUnique) yield* claimAll(document, context);
+  const inputs = [
+    context.families,
+    document.importedPrices,
+    // Plans of its requests hold the custom routes of one configuration.
+    document.routes.length === 0 ? undefined : document,
+  ];
+  // An upstream that is at fault is no fault of its models: these are compiled anew once it is no longer there.
+  const groupInputs = [...inputs, upstreams, upstreamIds.size === upstreams.size ? undefined : document];
+  function* compileGroup(entries: readonly Entry<ModelEntry>[]): Generator<undefined, CompiledGroup, undefined> {
+    const pairs: { readonly entry: Entry<ModelEntry>; readonly model: Model }[] = [];
+    for (const entry of entries) {
+      if (compiling.isPauseDue()) yield;
+      const { path, value, createdAtMs } = entry;
+      const location = new Location(context, path);
+      checkNames(value, location);
+      // One that is at fault is no fault of the model; one that is absent is.
+      const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? upstreamIds.has(id));
+      const model = compiling.of(entry, [...inputs, ...called], context, () => {
+        const [first, ...others] = toTargets(value, document, upstreams, location.at('targets'));
+        if (first === undefined) return undefined;
+        const isComplete = others.length + 1 === value.targets.length;
+        return compileModel({ location, value, createdAtMs, isComplete }, [first, ...others]);
+      });
+      if (model !== undefined) pairs.push({ entry, model });
+    }
+    const shadowing = entries.filter(({ value }) => value.shadow !== undefined);
+    return { ...toGroup(pairs.map(({ model }) => model)), pairs, shadowing };
   }
-  for (const text of yield* ambiguities(models)) context.warnings.push({ path: ['models'], text });
-  return [...models, ...builtInModels(upstreams, document.modelNames)];
+  const groups: CompiledGroup[] = [];
+  for (const entries of document.models) {
+    if (compilingGroup.isPauseDue()) yield;
+    groups.push(yield* compilingGroup.steps(entries, groupInputs, context, () => compileGroup(entries)));
+  }
+  for (const { value, path } of groups.flatMap(({ shadowing }) => shadowing)) {
+    checkShadow(value, modelNames, new Location(context, path));
+  }
+  for (const text of yield* ambiguities(groups)) context.warnings.push({ path: ['models'], text });
+  return [...groups, { ...toGroup(builtInModels(upstreams, modelNames)), pairs: [], shadowing: [] }];
 }
 
 const compiling = new ReusableStep<Model | undefined>();
+const compilingGroup = new ReusableStep<CompiledGroup>();
+
+function toGroup(models: readonly Model[]): Omit<CompiledGroup, 'pairs' | 'shadowing'> {
+  const patterns = models.filter(({ id }) => id.includes('*'));
+  return {
+    models,
+    patterns,
+    names: models.flatMap((model) => {
+      const { id, aliases } = model;
+      const resolved = Object.freeze({ model, id, matched: '' });
+      return (id.includes('*') ? aliases : [...aliases, id]).map((name) => ({ name, resolved }));
+    }),
+    targets: models.flatMap(({ targets }) =>
+      targets.map(({ upstream, model }) => ({ upstream: upstream.id, name: model })),
+    ),
+  };
+}
 
 /** Patterns of one length that both match some name: the file's order decides between them unnoticed. */
-function* ambiguities(models: readonly Model[]): Generator<undefined, string[], undefined> {
+function* ambiguities(groups: readonly CompiledGroup[]): Generator<undefined, string[], undefined> {
   const found: string[] = [];
-  const patterns = models.flatMap(({ id }) => (id.includes('*') ? [id] : []));
+  const patterns = groups.flatMap((group) => group.patterns.map(({ id }) => id));
   for (const sameLength of Map.groupBy(patterns, ({ length }) => length).values()) {
     for (const [index, id] of sameLength.entries()) {
       yield;
@@ -89,14 +136,27 @@ function overlap(one: string, other: string): boolean {
   return startsFit && (end.endsWith(otherEnd) || otherEnd.endsWith(end));
 }
 
-function claimNames({ id, aliases }: ModelEntry, claim: ReturnType<typeof createClaims>, location: Location): boolean {
+function checkNames({ id, aliases }: ModelEntry, location: Location): void {
   if (id.includes('*')) checkPattern(id, location.at('id'));
-  let free = claim(id, location, 'id');
   aliases.forEach((alias, index) => {
-    if (!alias.includes('*')) free = claim(alias, location, 'aliases', index) && free;
-    else location.at('aliases', index).fault('an alias is an exact name; give the pattern a model of its own');
+    if (!alias.includes('*')) return;
+    location.at('aliases', index).fault('an alias is an exact name; give the pattern a model of its own');
   });
-  return free;
+}
+
+/** Reports each name that stands for two models. */
+function* claimAll({ models }: ConfigurationDocument, context: CompileContext): Generator<undefined, void, undefined> {
+  const claim = createClaims();
+  for (const entries of models) {
+    for (const [at, { path, value }] of entries.entries()) {
+      if (at % lightAtOnce === 0) yield;
+      const location = new Location(context, path);
+      claim(value.id, location, 'id');
+      value.aliases.forEach((alias, index) => {
+        if (!alias.includes('*')) claim(alias, location, 'aliases', index);
+      });
+    }
+  }
 }
 
 /** Such an upstream would get the role twice: in its own field, and by the prefix. */
@@ -242,19 +302,15 @@ interface Pattern {
 }
 
 /** It may pause at every `yield`. */
-export function* indexingModels(models: readonly Model[]): Generator<undefined, ModelIndex, undefined> {
+export function* indexingModels(groups: readonly CompiledGroup[]): Generator<undefined, ModelIndex, undefined> {
   const exact = new Map<string, ResolvedModel>();
   const patterns: Pattern[] = [];
   const namesByUpstream = new Map<string, Set<string>>();
-  let count = 0;
-  for (const model of models) {
-    count += 1;
-    if (count % lightAtOnce === 0) yield;
-    for (const { upstream, model: name } of model.targets) getOrMake(namesByUpstream, upstream.id, noNames).add(name);
-    const resolved = getOrMake(resolvedOf, model, toResolved);
-    for (const alias of model.aliases) exact.set(alias, resolved);
-    if (!model.id.includes('*')) exact.set(model.id, resolved);
-    else {
+  for (const group of groups) {
+    yield;
+    for (const { upstream, name } of group.targets) getOrMake(namesByUpstream, upstream, noNames).add(name);
+    for (const { name, resolved } of group.names) exact.set(name, resolved);
+    for (const model of group.patterns) {
       const [prefix = '', suffix = ''] = model.id.split('*');
       patterns.push({ model, prefix, suffix, made: namesMadeBy(model) });
     }
@@ -262,7 +318,7 @@ export function* indexingModels(models: readonly Model[]): Generator<undefined, 
   patterns.sort((a, b) => b.model.id.length - a.model.id.length);
 
   return Object.freeze({
-    all: Object.freeze([...models]),
+    all: Object.freeze(groups.flatMap(({ models }) => models)),
     namesByUpstream,
     resolve(name: string) {
       const found = exact.get(name);
@@ -283,10 +339,6 @@ export function* indexingModels(models: readonly Model[]): Generator<undefined, 
 }
 
 const noNames = (): Set<string> => new Set();
-
-/** Of models that the next configuration has, too. */
-const resolvedOf = new WeakMap<Model, ResolvedModel>();
-const toResolved = (model: Model): ResolvedModel => Object.freeze({ model, id: model.id, matched: '' });
 
 function namesMadeBy({ targets }: Model): string[] {
   return [...new Set(targets.map(({ model }) => model).filter((name) => name.includes('*')))];

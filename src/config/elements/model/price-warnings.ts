@@ -6,8 +6,8 @@ import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
 import { pricedByOne } from '../../../prices/imported.ts';
 import { ageText, listOf } from '../../../prices/listed.ts';
 import { type CompileContext, Location } from '../context.ts';
-import type { ConfigurationDocument } from '../document.ts';
 import { ReusableStep } from '../reuse.ts';
+import type { CompiledGroup } from './compile.ts';
 import type { ModelEntry, TargetEntry } from './schema.ts';
 import { serves } from './targets.ts';
 
@@ -24,31 +24,35 @@ interface CalledTarget {
 }
 
 export function* priceWarnings(
-  { models }: Pick<ConfigurationDocument, 'models'>,
-  compiled: readonly Model[],
+  groups: readonly CompiledGroup[],
   holders: Holders,
   context: CompileContext,
 ): Generator<undefined, void, undefined> {
-  const byId = new Map(compiled.map((model) => [model.id, model]));
   const isCounted = createCounted(holders);
   const { warnings, nowMs } = context;
   const day = Math.floor(nowMs / dayMs);
   const old = new Map<string, string[]>();
-  for (const entry of models) {
-    if (judging.isPauseDue()) yield;
-    const { id } = entry.value;
-    const model = byId.get(id);
-    if (model === undefined) continue;
-    const isBudgeted = isCounted(model);
-    const lists = judging.of(entry, [model, isBudgeted, day], context, () => {
-      const called = calledTargets(entry.value, model);
-      const location = new Location(context, entry.path);
-      warnOfUnknownPrices(entry.value, called, isBudgeted, location);
-      warnOfMissingUnits(entry.value, model, called, location);
-      warnOfPricesPerToken(entry.value, location);
-      return oldLists(called, isBudgeted, nowMs);
-    });
-    for (const list of lists) old.set(list, [...(old.get(list) ?? []), id]);
+  function* judgeGroup({ pairs }: CompiledGroup): Generator<undefined, OldList[], undefined> {
+    const found: OldList[] = [];
+    for (const { entry, model } of pairs) {
+      if (judging.isPauseDue()) yield;
+      const isBudgeted = isCounted(model);
+      const lists = judging.of(entry, [model, isBudgeted, day], context, () => {
+        const called = calledTargets(entry.value, model);
+        const location = new Location(context, entry.path);
+        warnOfUnknownPrices(entry.value, called, isBudgeted, location);
+        warnOfMissingUnits(entry.value, model, called, location);
+        warnOfPricesPerToken(entry.value, location);
+        return oldLists(called, isBudgeted, nowMs);
+      });
+      for (const list of lists) found.push({ list, id: model.id });
+    }
+    return found;
+  }
+  for (const group of groups) {
+    if (judgingGroup.isPauseDue()) yield;
+    const found = yield* judgingGroup.steps(group, [isCounted, day], context, () => judgeGroup(group));
+    for (const { list, id } of found) old.set(list, [...(old.get(list) ?? []), id]);
   }
   for (const [list, ids] of old) {
     const text = `budgets count ${inShort(ids)} by ${list}; set price, or import newer ones, where they have changed`;
@@ -58,6 +62,13 @@ export function* priceWarnings(
 
 /** Gives back the old lists that budgets go by. */
 const judging = new ReusableStep<ReadonlySet<string>>();
+const judgingGroup = new ReusableStep<readonly OldList[]>();
+
+interface OldList {
+  readonly list: string;
+  /** Of a model that is priced by it. */
+  readonly id: string;
+}
 
 const dayMs = 86_400_000;
 
@@ -115,15 +126,19 @@ function warnOfUnknownPrices(
 /** Whether a model's cost may count for a budget, other than its upstreams'. */
 function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
   // The store's keys of a project are unknown here.
-  if (projects.values().some(({ caps }) => hasBudgets(caps))) return () => true;
+  if (projects.values().some(({ caps }) => hasBudgets(caps))) return everyModel;
   const named = new Set<string>();
   for (const { caps, models } of keys.values()) if (hasBudgets(caps)) for (const name of models) named.add(name);
+  if (named.size === 0) return ownBudgets;
   const patterns = [...named].filter((name) => name.includes('*'));
   return ({ id, caps }) => {
     if (hasBudgets(caps) || named.has(id)) return true;
     return id.includes('*') ? named.size > 0 : patterns.some((pattern) => reaches(pattern, id));
   };
 }
+
+const everyModel = (): boolean => true;
+const ownBudgets = ({ caps }: Model): boolean => hasBudgets(caps);
 
 const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
 

@@ -62,6 +62,18 @@ export function* compileUpstreams(
   rule: AddressRule,
   context: CompileContext,
 ): Generator<undefined, CompiledUpstreams, undefined> {
+  const compileEach = () => compilingEach(entries, rule, context);
+  if (entries.some(({ value }) => readsFiles(value))) return yield* compileEach();
+  return yield* compilingAll.steps(entries, [context.families, rule.id], context, compileEach);
+}
+
+const compilingAll = new ReusableStep<CompiledUpstreams>();
+
+function* compilingEach(
+  entries: readonly Entry<UpstreamEntry>[],
+  rule: AddressRule,
+  context: CompileContext,
+): Generator<undefined, CompiledUpstreams, undefined> {
   const claim = createClaims();
   const byId = new Map<string, Upstream>();
   const credentialCounts = new Map<string, number>();
