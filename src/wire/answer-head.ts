@@ -1,14 +1,18 @@
 /** Parses a response head: status, fields and framing. Ambiguous framing is refused. */
 
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { cr, inValue, lf, space } from './characters.ts';
 import { malformed, type WireFault } from './fault.ts';
 import { type FieldLimits, Fields, readFields } from './fields.ts';
+import { lengthBetween, mostBytes } from './head-memo.ts';
 
 export interface AnswerHead {
   readonly status: number;
   /** The reason phrase, each byte a character; it may be empty. */
   readonly statusText: string;
+  /** Names and values in turn, as they came. */
+  readonly headers: readonly string[];
+  /** The same, where it was read; of a head that was known, with the length of the first. */
   readonly fields: Fields;
   /** As announced; 0 where the status allows none; `chunked`, or up to the end of the connection. */
   readonly bodyBytes: number | 'chunked' | 'to-end';
@@ -50,6 +54,59 @@ export function readAnswerHead(
   const fields = new Fields(text, spans);
   const hasNoBody = isHead || status < 200 || status === 204 || status === 304;
   return judge({ status, statusText, fields, isOld: digit === 0x30, hasNoBody });
+}
+
+interface KnownHead {
+  readonly head: AnswerHead;
+  /** Before and behind the digits of its length. */
+  readonly before: Buffer;
+  readonly behind: Buffer;
+}
+
+/** After so many heads in a row that no other was like, few are kept to compare with: each has an ID of its own perhaps. */
+const mostMisses = 16;
+const keptOf = 256;
+
+/** Caches the last head of a server: within a second, many servers send heads that differ in the length alone. */
+export class AnswerMemo {
+  #known: KnownHead | undefined = undefined;
+  #misses = 0;
+
+  /** As `readAnswerHead`, which is asked where any other byte differs. */
+  read(bytes: Buffer, endsAt: number, limits: FieldLimits, isHead: boolean): AnswerHead | WireFault {
+    const same = isHead ? undefined : this.#find(bytes, endsAt);
+    if (same !== undefined) return same;
+    const head = readAnswerHead(bytes, endsAt, limits, isHead);
+    if (!isHead && !('kind' in head)) this.#keep(head, bytes, endsAt);
+    return head;
+  }
+
+  #find(bytes: Buffer, endsAt: number): AnswerHead | undefined {
+    if (this.#known === undefined) return undefined;
+    const { head, before, behind } = this.#known;
+    const length = lengthBetween(before, behind, bytes, endsAt);
+    if (length === undefined) return undefined;
+    this.#misses = 0;
+    return length === head.bodyBytes ? head : withLength(head, length);
+  }
+
+  #keep(head: AnswerHead, bytes: Buffer, endsAt: number): void {
+    this.#known = undefined;
+    this.#misses += 1;
+    if (this.#misses > mostMisses && this.#misses % keptOf !== 0) return;
+    // An announced length is not that of the body where the status allows none.
+    if (endsAt > mostBytes || head.status < 200 || head.status === 204 || head.status === 304) return;
+    const span = head.fields.spanOf('content-length');
+    if (span === undefined) return;
+    const before = Buffer.from(bytes.subarray(0, span.start));
+    const behind = Buffer.from(bytes.subarray(span.end, endsAt));
+    this.#known = { head, before, behind };
+  }
+}
+
+function withLength(head: AnswerHead, length: number): AnswerHead {
+  const at = head.headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === 'content-length');
+  return { ...head, headers: head.headers.with(at + 1, String(length)), bodyBytes: length };
 }
 
 function statusAt(text: string, at: number): number | undefined {
@@ -101,5 +158,6 @@ function judge({ status, statusText, fields, isOld, hasNoBody }: Judged): Answer
   if (isChunked && length !== undefined) return malformed('The answer has a length and comes in chunks.');
   if (isChunked && isOld) return malformed('The answer is one of HTTP/1.0 and comes in chunks.');
   const bodyBytes = hasNoBody ? 0 : isChunked ? 'chunked' : length === undefined ? 'to-end' : Number(length);
-  return { status, statusText, fields, bodyBytes, keepAlive: keepAlive && bodyBytes !== 'to-end', keepAliveS };
+  keepAlive &&= bodyBytes !== 'to-end';
+  return { status, statusText, headers: fields.list, fields, bodyBytes, keepAlive, keepAliveS };
 }

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { type AnswerHead, readAnswerHead } from './answer-head.ts';
+import type { AnswerHead, AnswerMemo } from './answer-head.ts';
 import { ChunkReader } from './chunks.ts';
 import type { CallHolder, ClientCall, Piece, StoredPiece } from './client-call.ts';
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
@@ -22,6 +22,8 @@ export interface ConnectionOwner {
 
 export interface ConnectionOptions {
   readonly wheel: Wheel;
+  /** Of the server. */
+  readonly heads: AnswerMemo;
   /** How long an idle connection is kept if the server gives no time. */
   readonly keepAliveMs: number;
   /** For how long calls are made on it at all. */
@@ -277,7 +279,7 @@ export class ClientConnection implements CallHolder, Timed {
     }
     // Given up, or refused.
     if (this.#call === undefined || !isWhole) return nothing;
-    const head = readAnswerHead(collector.bytes, collector.endsAt, headLimits, this.#call.isHead);
+    const head = this.#options.heads.read(collector.bytes, collector.endsAt, headLimits, this.#call.isHead);
     const rest = collector.bytes.subarray(collector.endsAt);
     collector.reset();
     if ('kind' in head) this.#refuse(inOurWords(head));
@@ -287,12 +289,12 @@ export class ClientConnection implements CallHolder, Timed {
     return nothing;
   }
 
-  #takeHead({ status, statusText, fields, bodyBytes, keepAlive, keepAliveS }: AnswerHead, rest: Buffer): void {
+  #takeHead({ status, statusText, headers, bodyBytes, keepAlive, keepAliveS }: AnswerHead, rest: Buffer): void {
     const call = this.#call;
     const keptMs = keepAliveS === undefined ? this.#options.keepAliveMs : keepAliveS * 1_000 - keepAliveMarginMs;
     this.#keepAliveMs = keepAlive ? Math.max(0, keptMs) : 0;
     this.#beginBody(bodyBytes);
-    call?.handler.onHead(status, statusText, fields.list);
+    call?.handler.onHead(status, statusText, headers);
     if (this.#call !== call) return;
     if (bodyBytes === 0) this.#finish(rest.length, []);
     else if (rest.length > 0) this.#read(rest);

@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { AnswerMemo } from './answer-head.ts';
 import { CallQueue } from './call-queue.ts';
 import { type AnswerHandler, type CallHolder, ClientCall, type ClientRequest, toBeginning } from './client-call.ts';
 import { ClientConnection, type ConnectionOptions, type ConnectionOwner } from './client-connection.ts';
@@ -52,7 +53,8 @@ export class ClientPool implements CallHolder, ConnectionOwner {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#connection = { wheel: options.wheel, keepAliveMs: options.keepAliveMs ?? standardKeepAliveMs };
+    const { wheel, keepAliveMs = standardKeepAliveMs } = options;
+    this.#connection = { wheel, keepAliveMs, heads: new AnswerMemo() };
   }
 
   /** Takes no more calls. */

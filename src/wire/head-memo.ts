@@ -6,7 +6,7 @@ import type { FieldLimits } from './fields.ts';
 import { type RequestHead, readRequestHead } from './request-head.ts';
 
 /** Longer ones are read each time. */
-const mostBytes = 2 * 1024;
+export const mostBytes = 2 * 1024;
 /** Fewer than make a number that JavaScript cannot hold. */
 const mostDigits = 15;
 const mostShared = 1_024;
@@ -123,6 +123,13 @@ export class HeadMemo {
 }
 
 function headOf({ head, before, behind }: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
+  const length = lengthBetween(before, behind, bytes, endsAt);
+  if (length === undefined) return undefined;
+  return length === head.bodyBytes ? head : { ...head, bodyBytes: length };
+}
+
+/** The number between two parts of a known head; undefined where anything else differs, or where it could be written in two ways. */
+export function lengthBetween(before: Buffer, behind: Buffer, bytes: Buffer, endsAt: number): number | undefined {
   const startsAt = before.length;
   const digits = endsAt - startsAt - behind.length;
   if (digits < 1 || digits > mostDigits) return undefined;
@@ -134,8 +141,7 @@ function headOf({ head, before, behind }: KnownHead, bytes: Buffer, endsAt: numb
   }
   if (digits > 1 && bytes[startsAt] === DIGIT_0) return undefined;
   if (before.compare(bytes, 0, startsAt) !== 0) return undefined;
-  if (behind.compare(bytes, endsAt - behind.length, endsAt) !== 0) return undefined;
-  return length === head.bodyBytes ? head : { ...head, bodyBytes: length };
+  return behind.compare(bytes, endsAt - behind.length, endsAt) === 0 ? length : undefined;
 }
 
 /** Of all but the digits. It finds candidates; what is found is compared. */

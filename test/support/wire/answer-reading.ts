@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { AnswerMemo } from '../../../src/wire/answer-head.ts';
 import { type AnswerHandler, ClientCall, toBeginning } from '../../../src/wire/client-call.ts';
 import { ClientConnection } from '../../../src/wire/client-connection.ts';
 import { Wheel } from '../../../src/wire/wheel.ts';
@@ -72,12 +73,14 @@ class Recorder implements AnswerHandler {
 }
 
 const wheel = new Wheel(60_000);
+/** Of all answers: a known head must be read as if it were the first. */
+const heads = new AnswerMemo();
 const owner = { onFree() {}, onEndedEarly() {}, onClosed() {} };
 
 /** The server ends the connection behind the segments. */
 export function readAnswerAsWeDo(method: string, segments: readonly Buffer[]): AnswerReading {
   const socket = new NoSocket();
-  const options = { wheel, keepAliveMs: 60_000, lifeMs: 60_000 };
+  const options = { wheel, heads, keepAliveMs: 60_000, lifeMs: 60_000 };
   const connection = new ClientConnection(socket as unknown as Socket, owner, options);
   const recorder = new Recorder();
   connection.send(new ClientCall({ method, path: '/', headers: [] }, toBeginning(method, '/', 'a'), recorder));

@@ -1,6 +1,7 @@
 /** A client connection of `src/wire` whose server side is scripted. */
 
 import { Socket } from 'node:net';
+import { AnswerMemo } from '../../../src/wire/answer-head.ts';
 import { type AnswerHandler, ClientCall, type ClientRequest, toBeginning } from '../../../src/wire/client-call.ts';
 import { ClientConnection } from '../../../src/wire/client-connection.ts';
 import { Wheel } from '../../../src/wire/wheel.ts';
@@ -76,7 +77,7 @@ export function openNowhere(request = question, handler = new Recorder()) {
         owner.closed += 1;
       },
     },
-    { wheel: new Wheel(1_000), keepAliveMs: 4_000, lifeMs: 60_000 },
+    { wheel: new Wheel(1_000), heads: new AnswerMemo(), keepAliveMs: 4_000, lifeMs: 60_000 },
   );
   const ask = (recorder = handler) => {
     const call = new ClientCall(request, toBeginning(request.method, request.path, 'host.test'), recorder);
