@@ -79,7 +79,6 @@ export default defineFixture({
           reply: { body: '{"object":"list","data":[{"embedding":[0.50,1.0],"index":0}]}' },
         },
       ],
-      answer: { body: '{"object":"list","data":[{"embedding":[0.50,1.0],"index":0}]}' },
     },
     {
       name: 'the legacy path goes to the embeddings',
@@ -92,7 +91,6 @@ export default defineFixture({
           reply: { body: '{"object":"list","data":[{"embedding":[1],"index":0}]}' },
         },
       ],
-      answer: { body: '{"object":"list","data":[{"embedding":[1],"index":0}]}' },
     },
   ],
 });

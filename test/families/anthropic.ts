@@ -56,10 +56,7 @@ export default defineFixture({
           reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a completion by way of chat goes with the key as chat has it',
@@ -112,10 +109,7 @@ export default defineFixture({
           reply: { body: '{"type":"message","usage":{"input_tokens":1.0,"output_tokens":2}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"type":"message","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: "the client's own version and betas go with its messages",
@@ -130,7 +124,6 @@ export default defineFixture({
           reply: { body: {} },
         },
       ],
-      answer: { body: {} },
     },
     {
       name: 'what an operator sets, no client changes',
@@ -146,7 +139,6 @@ export default defineFixture({
           reply: { body: {} },
         },
       ],
-      answer: { body: {} },
     },
     {
       name: 'an error comes in its own shape',
@@ -172,7 +164,6 @@ export default defineFixture({
           reply: { body: '{"input_tokens":9}' },
         },
       ],
-      answer: { body: '{"input_tokens":9}' },
     },
   ],
 });

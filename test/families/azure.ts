@@ -70,10 +70,7 @@ export default defineFixture({
           reply: { body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a dated version has responses beside its deployments',
@@ -87,10 +84,7 @@ export default defineFixture({
           reply: { body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"object":"response","usage":{"input_tokens":1.0,"output_tokens":2}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a recording goes to transcriptions as a form, with nothing but the name changed',
@@ -103,7 +97,6 @@ export default defineFixture({
           reply: { body: '{"text":"hello"}' },
         },
       ],
-      answer: { body: '{"text":"hello"}' },
     },
     {
       name: 'a recording goes to translations as a form, with nothing but the name changed',
@@ -116,7 +109,6 @@ export default defineFixture({
           reply: { body: '{"text":"hello"}' },
         },
       ],
-      answer: { body: '{"text":"hello"}' },
     },
     {
       name: 'pictures are changed where JSON says what they are',
@@ -129,7 +121,6 @@ export default defineFixture({
           reply: { body: '{"created":1}' },
         },
       ],
-      answer: { body: '{"created":1}' },
     },
     {
       name: 'a dated version has pictures at the path of their deployment',
@@ -143,7 +134,6 @@ export default defineFixture({
           reply: { body: '{"created":1,"data":[{}]}' },
         },
       ],
-      answer: { body: '{"created":1,"data":[{}]}' },
     },
     {
       name: 'speech goes to the v1 surface, with the deployment as the model',
@@ -156,7 +146,7 @@ export default defineFixture({
           reply: { headers: { 'content-type': 'audio/mpeg' }, body: 'ID3 sound' },
         },
       ],
-      answer: { headers: { 'content-type': 'audio/mpeg' }, body: 'ID3 sound' },
+      answer: { headers: { 'content-type': 'audio/mpeg' } },
     },
     {
       name: 'completions go to the v1 surface, with the deployment as the model and the key in its header',
@@ -170,10 +160,7 @@ export default defineFixture({
           reply: { body: '{"choices":[{"index":0,"text":"b","content_filter_results":{}}],"model":"model-1"}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"choices":[{"index":0,"text":"b","content_filter_results":{}}],"model":"model-1"}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a stream passes, first chunk without choices and all',
@@ -205,7 +192,6 @@ export default defineFixture({
           reply: { body: '{"choices":[]}' },
         },
       ],
-      answer: { body: '{"choices":[]}' },
     },
     {
       name: 'embeddings pass, token IDs and base64 included',
@@ -218,10 +204,7 @@ export default defineFixture({
           reply: { body: '{"data":[{"embedding":"AAAAPwAAgL8=","index":0}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"data":[{"embedding":"AAAAPwAAgL8=","index":0}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'the legacy path goes to the embeddings of the deployment',
@@ -235,7 +218,6 @@ export default defineFixture({
           reply: { body: { object: 'list', data: [{}] } },
         },
       ],
-      answer: { body: { object: 'list', data: [{}] } },
     },
     {
       name: 'a token of Entra goes where tokens go',
@@ -250,7 +232,6 @@ export default defineFixture({
           reply: { body: { object: 'list', data: [{}] } },
         },
       ],
-      answer: { body: { object: 'list', data: [{}] } },
     },
     {
       name: 'an error gets what it lacks',

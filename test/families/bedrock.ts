@@ -1,7 +1,7 @@
 /** Fixture of Bedrock's InvokeModel, for models whose bodies public clients show. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { ranked, tokensIn, vectorOf } from './wire.ts';
 
 const titanBody = z.strictObject({
@@ -122,10 +122,7 @@ export default defineFixture({
           reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'Titan is called for each input, and its counts are summed',
@@ -159,12 +156,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-ignored': 'dimensions' },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v1',
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
+        body: embeddingsAnswer([[1]], 1, 'arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v1'),
       },
     },
     {
@@ -179,14 +171,7 @@ export default defineFixture({
           reply: { body: { embedding: [1], inputTextTokenCount: 1 } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model: 'amazon.titan-embed-image-v1',
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[1]], 1, 'amazon.titan-embed-image-v1') },
     },
     {
       name: 'Nova',
@@ -296,14 +281,7 @@ export default defineFixture({
           reply: { body: { embeddings: [{ embeddingType: 'TEXT', embedding: [1] }], inputTokenCount: 0 } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [],
-          model: 'us.amazon.nova-2-multimodal-embeddings-v1:0',
-          usage: { prompt_tokens: 0, total_tokens: 0 },
-        },
-      },
+      answer: { body: embeddingsAnswer([], 0, 'us.amazon.nova-2-multimodal-embeddings-v1:0') },
     },
     {
       name: 'Cohere reranks texts, by the version that it must be told',

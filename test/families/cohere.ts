@@ -1,7 +1,7 @@
 /** Fixture of Cohere, by its OpenAPI document: version 2, and 1 if configured. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { ranked, tokensIn, vectorOf } from './wire.ts';
 
 const model = 'embed-english-v3.0';
@@ -149,12 +149,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-ignored': null },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
-          model: 'embed-v4.0',
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
+        body: embeddingsAnswer([[0.5]], 1, 'embed-v4.0'),
       },
     },
     {
@@ -212,14 +207,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [0.25] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[0.25]], 1, model) },
     },
     {
       name: 'the legacy path goes to the same embeddings',
@@ -232,14 +220,7 @@ export default defineFixture({
           reply: { body: { embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 1 } } } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
       name: 'reranking of texts passes byte for byte, and no top_n is made up',
@@ -255,10 +236,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null, 'x-api-warning': 'documents were cut' },
-        body: '{"id":"r1","results":[{"index":1,"relevance_score":0.990},{"index":0,"relevance_score":0.12}],"meta":{"billed_units":{"search_units":1}}}',
-      },
+      answer: { headers: { 'x-postern-translated': null, 'x-api-warning': 'documents were cut' } },
     },
     {
       name: 'a null of another version passes, as some clients always send it',
@@ -271,10 +249,7 @@ export default defineFixture({
           reply: { body: '{"results":[{"index":0,"relevance_score":0.5}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"results":[{"index":0,"relevance_score":0.5}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'version 2 is not told whether documents are wanted',
@@ -366,10 +341,7 @@ export default defineFixture({
           reply: { body: '{"results":[{"index":0,"relevance_score":0.50,"document":{"title":"a"}}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"results":[{"index":0,"relevance_score":0.50,"document":{"title":"a"}}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'version 1 gets the text of a query that is an object, and what Cohere counted is in the answer',

@@ -54,7 +54,7 @@ export default defineFixture({
           reply: { body: '\n\n{"choices":[{"index":0,"text":"x"}]}' },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '\n\n{"choices":[{"index":0,"text":"x"}]}' },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'each of several prompts is a call, and the blank lines before an answer are no matter',

@@ -41,12 +41,15 @@ export interface Pair {
     readonly headers?: Readonly<Record<string, string | null>>;
     readonly reply: WireReply;
   }[];
-  readonly answer: {
+  readonly answer?: {
     /** Default: 200. */
     readonly status?: number;
     readonly headers?: Readonly<Record<string, string | null>>;
-    /** Compared byte for byte where it is text, else as JSON; `{exchange}` in it stands for the ID of the exchange. */
-    readonly body: unknown;
+    /**
+     * Compared byte for byte where it is text, else as JSON; `{exchange}` in it stands for the ID of the exchange. Default: that of the
+     * one reply, which passes.
+     */
+    readonly body?: unknown;
   };
   /** Further keys of the upstream or of the target, beside those of the fixture. */
   readonly upstream?: Readonly<Record<string, unknown>>;
@@ -84,3 +87,11 @@ export interface FamilyFixture {
 export function defineFixture(fixture: FamilyFixture): FamilyFixture {
   return fixture;
 }
+
+/** The body of the client's answer to a request for embeddings. */
+export const embeddingsAnswer = (vectors: readonly unknown[], tokens: number, model: string) => ({
+  object: 'list',
+  data: vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+  model,
+  usage: { prompt_tokens: tokens, total_tokens: tokens },
+});

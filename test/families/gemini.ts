@@ -1,7 +1,7 @@
 /** Fixture of the Gemini API's embeddings, by Google's own SDK and recorded responses. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { replyTo, tokensIn, vectorOf } from './wire.ts';
 
 const mostRequests = 100;
@@ -105,10 +105,7 @@ export default defineFixture({
           reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'an error of its chat, a list of one, comes in the words of OpenAI',
@@ -146,10 +143,7 @@ export default defineFixture({
           reply: { body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'an error of what passes comes in its own shape',
@@ -218,12 +212,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-usage': null },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model: `models/${model}`,
-          usage: { prompt_tokens: 7, total_tokens: 7 },
-        },
+        body: embeddingsAnswer([[1]], 7, `models/${model}`),
       },
     },
     {
@@ -276,14 +265,7 @@ export default defineFixture({
           reply: { body: { embedding: { values: [1] } } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
       name: 'a purpose that has no name here is refused',

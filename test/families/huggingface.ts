@@ -1,7 +1,7 @@
 /** Fixture of Hugging Face inference behind its router, by its JavaScript client. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { moderated, verdict } from './moderation-shapes.ts';
 import { isViolent, vectorOf } from './wire.ts';
 
@@ -109,14 +109,7 @@ export default defineFixture({
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: features, body: { inputs: ['x'] }, reply: { body: [[1]] } }],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
       name: 'a model that is still loading says when to ask again',

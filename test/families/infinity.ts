@@ -1,7 +1,7 @@
 /** Fixture of Infinity, by `infinity_server.py` and the schemas of versions 0.0.77 and 0.0.78. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { moderated, verdict } from './moderation-shapes.ts';
 import { embeddingsOf } from './openai-shapes.ts';
 import { isViolent, ranked, tokensIn } from './wire.ts';
@@ -104,10 +104,7 @@ export default defineFixture({
           reply: { body: '{"data":[{"index":0,"embedding":[0.50]}],"id":"infinity-1"}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"data":[{"index":0,"embedding":[0.50]}],"id":"infinity-1"}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'floats are asked for and made into base64 where the operator says so',
@@ -125,12 +122,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'infinity', 'x-postern-usage': 'estimated' },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
+        body: embeddingsAnswer(['AAAAPw=='], 1, model),
       },
     },
     {
@@ -160,16 +152,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'infinity', 'x-postern-usage': 'estimated' },
-        body: {
-          object: 'list',
-          data: [
-            { object: 'embedding', index: 0, embedding: [1] },
-            { object: 'embedding', index: 1, embedding: [2] },
-            { object: 'embedding', index: 2, embedding: [3] },
-          ],
-          model,
-          usage: { prompt_tokens: 3, total_tokens: 3 },
-        },
+        body: embeddingsAnswer([[1], [2], [3]], 3, model),
       },
     },
     {
@@ -214,14 +197,12 @@ export default defineFixture({
           reply: { body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}' },
         },
       ],
-      answer: { body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}' },
     },
     {
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: '/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
-      answer: { body: { data: [{}] } },
     },
     {
       name: 'ranks pass as they come where no documents are wanted',
@@ -234,10 +215,7 @@ export default defineFixture({
           reply: { body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"results":[{"relevance_score":0.90,"index":0,"document":null}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'documents come back as the client sent them, from as many calls as it takes',

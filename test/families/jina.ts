@@ -1,7 +1,7 @@
 /** Fixture of Jina AI, by its own summary of its API. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { ranksOf } from './openai-shapes.ts';
 import { base64Of, tokensIn, vectorOf } from './wire.ts';
 
@@ -84,14 +84,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1, 255] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[1, 255]], 1, model) },
     },
     {
       name: 'inputs go as a list, and vectors come back in the order of their indexes, in their own digits',
@@ -124,14 +117,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPwAAgL8=' }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer(['AAAAPwAAgL8='], 1, model) },
     },
     {
       name: '2,049 inputs are two calls, whose vectors stay in order and whose tokens are added',
@@ -283,14 +269,7 @@ export default defineFixture({
           reply: { body: { model, data: [{ index: 0, embedding: [1] }], usage: { total_tokens: 1 } } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
       name: 'reranking passes byte for byte, objects and all',
@@ -303,10 +282,7 @@ export default defineFixture({
           reply: { body: '{"results":[{"index":1,"relevance_score":0.950,"document":{"text":"b"}}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"results":[{"index":1,"relevance_score":0.950,"document":{"text":"b"}}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'what is null is not sent for reranking',

@@ -1,7 +1,7 @@
 /** Fixture of Mixedbread, by public clients; unknown behaviour is not enforced. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { embeddingsOf, textOrTexts } from './openai-shapes.ts';
 import { ranked, tokensIn } from './wire.ts';
 
@@ -67,12 +67,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'mixedbread' },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
+        body: embeddingsAnswer(['AAAAPw=='], 1, model),
       },
     },
     {
@@ -86,7 +81,7 @@ export default defineFixture({
           reply: { body: '{"data":[{"embedding":[12],"index":0}]}' },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '{"data":[{"embedding":[12],"index":0}]}' },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: '257 inputs are two calls, and base64 is asked for in both',
@@ -119,7 +114,6 @@ export default defineFixture({
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
-      answer: { body: { data: [{}] } },
     },
     {
       name: 'documents go as input, and as many results are asked for as there are documents',

@@ -1,7 +1,7 @@
 /** Fixture of NVIDIA NIM, by the published schemas of embeddings, completions and ranking. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { completionAsked, completionOf, embeddingsOf, text, textOrTexts } from './openai-shapes.ts';
 import { ranked, tokensIn } from './wire.ts';
 
@@ -72,7 +72,7 @@ export default defineFixture({
           reply: { body: '{"choices":[{"index":0,"text":"c"}]}' },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '{"choices":[{"index":0,"text":"c"}]}' },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a text is a passage where nobody says what it is',
@@ -123,14 +123,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPwAAgL8=' }],
-          model,
-          usage: { prompt_tokens: 4, total_tokens: 4 },
-        },
-      },
+      answer: { body: embeddingsAnswer(['AAAAPwAAgL8='], 4, model) },
     },
     {
       name: 'on the legacy path the operator says what a text is',
@@ -144,14 +137,7 @@ export default defineFixture({
           reply: { body: { data: [{ index: 0, embedding: [1] }], usage: { prompt_tokens: 1, total_tokens: 1 } } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
       name: 'scores are the logits, in their own digits, cut to the best',

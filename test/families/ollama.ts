@@ -1,7 +1,7 @@
 /** Fixture of Ollama, by `server/routes.go`, `openai/openai.go` and `middleware/openai.go` of August 2026. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { completionOf, embeddingsOf, text, textOrTexts } from './openai-shapes.ts';
 import { replyTo, tokensIn } from './wire.ts';
 
@@ -84,10 +84,7 @@ export default defineFixture({
           reply: { body: '{"id":"cmpl-123","choices":[{"text":"b","index":0}],"system_fingerprint":"fp_ollama"}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"id":"cmpl-123","choices":[{"text":"b","index":0}],"system_fingerprint":"fp_ollama"}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'an answer in base64 that was asked for passes byte for byte, in letters of any case',
@@ -100,10 +97,7 @@ export default defineFixture({
           reply: { body: '{"object":"list", "data":[{"object":"embedding","embedding":"AAAAPw==","index":0}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"object":"list", "data":[{"object":"embedding","embedding":"AAAAPw==","index":0}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'floats of an old build, where base64 was asked for, become base64',
@@ -134,10 +128,7 @@ export default defineFixture({
           reply: { body: '{"object":"list","data":[{"object":"embedding","embedding":[0.50],"index":0}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"object":"list","data":[{"object":"embedding","embedding":[0.50],"index":0}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'its own path has no format, and base64 is made here, in letters of any case',
@@ -153,12 +144,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'ollama', 'x-postern-ignored': null },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
-          model: 'nomic',
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
+        body: embeddingsAnswer(['AAAAPw=='], 1, 'nomic'),
       },
     },
     {
@@ -181,12 +167,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'ollama' },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
-          model,
-          usage: { prompt_tokens: 2, total_tokens: 2 },
-        },
+        body: embeddingsAnswer(['AAAAPw=='], 2, model),
       },
     },
     {
@@ -194,7 +175,6 @@ export default defineFixture({
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
-      answer: { body: { data: [{}] } },
     },
     {
       name: 'its own shape has its own parameters, and one text goes in a list',
@@ -229,15 +209,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-usage': 'estimated' },
-        body: {
-          object: 'list',
-          data: [
-            { object: 'embedding', index: 0, embedding: 'AAAAPw==' },
-            { object: 'embedding', index: 1, embedding: 'AACAvw==' },
-          ],
-          model,
-          usage: { prompt_tokens: 3, total_tokens: 3 },
-        },
+        body: embeddingsAnswer(['AAAAPw==', 'AACAvw=='], 3, model),
       },
     },
     {

@@ -72,7 +72,7 @@ export default defineFixture({
           reply: { body: '{"choices":[{"index":0,"text":"b"}]}' },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '{"choices":[{"index":0,"text":"b"}]}' },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: '32 inputs pass as they came',
@@ -85,7 +85,7 @@ export default defineFixture({
           reply: { body: vectorsOf32 },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: vectorsOf32 },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: '33 inputs are two calls, and their usage is added up',
@@ -147,7 +147,6 @@ export default defineFixture({
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
-      answer: { body: { data: [{}] } },
     },
     {
       name: 'texts are ranked as they are, in chunks that the client sets',
@@ -160,10 +159,7 @@ export default defineFixture({
           reply: { body: '{"results":[{"index":0,"relevance_score":0.50,"document":{"text":"a"}}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"results":[{"index":0,"relevance_score":0.50,"document":{"text":"a"}}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a null that it may refuse is left out',

@@ -1,7 +1,7 @@
 /** Fixture of Together AI, by its clients in public gateways and SDKs. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { completionAsked, completionOf, embeddingsOf, ranksOf, text, textOrTexts, texts } from './openai-shapes.ts';
 import { tokensIn } from './wire.ts';
 
@@ -66,7 +66,7 @@ export default defineFixture({
           reply: { body: '{"choices":[{"index":0,"text":"b"}]}' },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '{"choices":[{"index":0,"text":"b"}]}' },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'embeddings that ask for floats pass',
@@ -79,10 +79,7 @@ export default defineFixture({
           reply: { body: '{"object":"list","data":[{"embedding":[0.50],"index":0}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"object":"list","data":[{"embedding":[0.50],"index":0}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'base64 is made of the floats that come, and usage that is missing is estimated',
@@ -97,12 +94,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'together', 'x-postern-usage': 'estimated' },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPwAAgL8=' }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
+        body: embeddingsAnswer(['AAAAPwAAgL8='], 1, model),
       },
     },
     {
@@ -110,7 +102,6 @@ export default defineFixture({
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
-      answer: { body: { data: [{}] } },
     },
     {
       name: 'objects are ranked as they are, by the fields that are named',
@@ -123,10 +114,7 @@ export default defineFixture({
           reply: { body: '{"results":[{"index":0,"relevance_score":0.50}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"results":[{"index":0,"relevance_score":0.50}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'an error gets what it lacks',

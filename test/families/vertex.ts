@@ -1,7 +1,7 @@
 /** Fixture of Vertex AI's embeddings, by its docs and SDKs. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { generate, googleError } from './gemini.ts';
 import { tokensIn, vectorOf } from './wire.ts';
 
@@ -95,10 +95,7 @@ export default defineFixture({
           reply: { body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"choices":[],"usage":{"prompt_tokens":1.0}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a completion by way of chat has the maker before the name of the model, too',
@@ -145,10 +142,7 @@ export default defineFixture({
           reply: { body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"candidates":[],"usageMetadata":{"promptTokenCount":1.0}}\n',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a content to embed passes to the model that has the method for it',
@@ -162,7 +156,6 @@ export default defineFixture({
           reply: { body: '{"embedding":{"values":[0.10]},"usageMetadata":{"promptTokenCount":1}}' },
         },
       ],
-      answer: { body: '{"embedding":{"values":[0.10]},"usageMetadata":{"promptTokenCount":1}}' },
     },
     {
       name: 'several contents at once are no method of its own: they go as instances',
@@ -219,12 +212,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-usage': 'estimated' },
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: [1] }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
+        body: embeddingsAnswer([[1]], 1, model),
       },
     },
     {
@@ -241,15 +229,14 @@ export default defineFixture({
         reply: { body: `{"predictions":[{"embeddings":{"values":${values},"statistics":{"token_count":5}}}]}` },
       })),
       answer: {
-        body: {
-          object: 'list',
-          data: [
-            { object: 'embedding', index: 0, embedding: [0.6, 0.8] },
-            { object: 'embedding', index: 1, embedding: [0.6, 0.8] },
+        body: embeddingsAnswer(
+          [
+            [0.6, 0.8],
+            [0.6, 0.8],
           ],
-          model: 'gemini-embedding-001',
-          usage: { prompt_tokens: 10, total_tokens: 10 },
-        },
+          10,
+          'gemini-embedding-001',
+        ),
       },
     },
     {
@@ -283,14 +270,7 @@ export default defineFixture({
           reply: { body: { embedding: { values: [1] }, usageMetadata: { promptTokenCount: 0 } } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [],
-          model: 'gemini-embedding-2-preview',
-          usage: { prompt_tokens: 0, total_tokens: 0 },
-        },
-      },
+      answer: { body: embeddingsAnswer([], 0, 'gemini-embedding-2-preview') },
     },
     {
       name: 'what names the project is withheld',

@@ -91,10 +91,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"data":[{"index":0,"object":"pooling","data":[[0.50]]}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'how likely its own labels are passes',
@@ -109,10 +106,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"data":[{"index":0,"label":"x","probs":[0.50],"num_classes":1}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'scores of many pairs pass',
@@ -127,10 +121,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"data":[{"index":0,"object":"score","score":0.50}],"usage":{"prompt_tokens":3,"total_tokens":3}}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'a completion passes byte for byte, token IDs too',
@@ -143,10 +134,7 @@ export default defineFixture({
           reply: { body: '{"object":"text_completion","choices":[{"index":0,"text":"a","stop_reason":null}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"object":"text_completion","choices":[{"index":0,"text":"a","stop_reason":null}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'embeddings pass byte for byte',
@@ -159,10 +147,7 @@ export default defineFixture({
           reply: { body: '{"id":"embd-1","data":[{"index":0,"embedding":[0.50]}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"id":"embd-1","data":[{"index":0,"embedding":[0.50]}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'an answer in base64 that was asked for passes byte for byte, once it is known to be one',
@@ -175,10 +160,7 @@ export default defineFixture({
           reply: { body: '{"id":"embd-1", "created":7,"data":[{"index":0,"embedding":"AAAAPw=="}]}' },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"id":"embd-1", "created":7,"data":[{"index":0,"embedding":"AAAAPw=="}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'base64 of a number that is none is no answer',
@@ -215,10 +197,7 @@ export default defineFixture({
           reply: { body: { data: [{ index: 0, embedding: 'ADg=' }] } },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: { data: [{ index: 0, embedding: 'ADg=' }] },
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'no results at all are all of them, in the shape of another service, too',
@@ -269,14 +248,13 @@ export default defineFixture({
           reply: { body: '{"data":[{}]}' },
         },
       ],
-      answer: { headers: { 'x-postern-translated': null }, body: '{"data":[{}]}' },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'the legacy path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
-      answer: { body: { data: [{}] } },
     },
     {
       name: 'ranks pass as they come, with the documents that nobody asked for',
@@ -291,10 +269,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null },
-        body: '{"id":"rerank-1","usage":{"total_tokens":5},"results":[{"index":0,"document":{"text":"a","multi_modal":null},"relevance_score":0.9980}]}',
-      },
+      answer: { headers: { 'x-postern-translated': null } },
     },
     {
       name: 'objects go as texts, null is left out, and documents that are not wanted do not come back',

@@ -1,7 +1,7 @@
 /** Fixture of Voyage AI, by its docs and its Python client. */
 
 import * as z from 'zod';
-import { defineFixture, type WireCall, type WireReply } from './fixture.ts';
+import { defineFixture, embeddingsAnswer, type WireCall, type WireReply } from './fixture.ts';
 import { base64Of, ranked, tokensIn, vectorOf } from './wire.ts';
 
 const model = 'voyage-3.5';
@@ -105,14 +105,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AAAAPw==' }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer(['AAAAPw=='], 1, model) },
     },
     {
       name: 'base64 of integers would hold no floats: lists are asked for, and base64 is made here',
@@ -125,14 +118,7 @@ export default defineFixture({
           reply: { body: { data: [{ embedding: [1, -1], index: 0 }], model, usage: { total_tokens: 1 } } },
         },
       ],
-      answer: {
-        body: {
-          object: 'list',
-          data: [{ object: 'embedding', index: 0, embedding: 'AACAPwAAgL8=' }],
-          model,
-          usage: { prompt_tokens: 1, total_tokens: 1 },
-        },
-      },
+      answer: { body: embeddingsAnswer(['AACAPwAAgL8='], 1, model) },
     },
     {
       name: '1,001 inputs are two calls',
@@ -226,10 +212,7 @@ export default defineFixture({
           },
         },
       ],
-      answer: {
-        headers: { 'x-postern-translated': null, 'x-postern-usage': null },
-        body: '{"object":"list","data":[{"index":1,"relevance_score":5e-1,"document":"b"}],"usage":{"total_tokens":4}}',
-      },
+      answer: { headers: { 'x-postern-translated': null, 'x-postern-usage': null } },
     },
     {
       name: '1,001 documents are two calls, and the best of both come back',
