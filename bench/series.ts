@@ -58,25 +58,22 @@ async function tend(): Promise<void> {
 
 const random = createRandom(1);
 
-/** Forty models at two upstreams each, for as many keys as make the series; each once as it succeeds and once as it fails at two. */
+/** Forty models at two upstreams each, for as many keys as make the series; each once as it succeeds and once as it fails. */
 const samples = Array.from({ length: 2 * seriesCount }, (_, at): NamedRow => {
   const series = Math.floor(at / 2);
   const model = series % 40;
   const isFailed = at % 2 === 1;
-  const upstream = `upstream-${model % 8}`;
-  const failedAt = (one: string, detail: number) => {
-    return { upstream: one, model: 'm', credential: undefined, outcome: 'failed', detail, startMs: 1, durationMs: 9 };
-  };
+  // One attempt alone: with two, a day would have more cells than a block holds.
+  const attempt = { upstream: `upstream-${(series * 3) % 8}`, model: 'm', credential: undefined, outcome: 'failed' };
   const row = ledgerRow({
     model: `vendor/model-${model}`,
-    upstream,
+    upstream: `upstream-${model % 8}`,
     key: `key_${String(Math.floor(series / 40)).padStart(16, 'a')}`,
     project: `project-${series % 10}`,
     operation: model % 2 === 0 ? 'embeddings' : 'rerank',
     outcome: isFailed ? 'error' : 'ok',
     status: isFailed ? 502 : 200,
-    attempts: isFailed ? 2 : 1,
-    tries: isFailed ? [failedAt(`upstream-${(series * 3) % 8}`, 503), failedAt(upstream, 502)] : [],
+    tries: isFailed ? [{ ...attempt, detail: 503, startMs: 1, durationMs: 9 }] : [],
   });
   return { names: toNames(row), row: toFigures(row) };
 });
