@@ -5,7 +5,8 @@
  *   node bench/admin-calls.ts [--stored] [--only models,/api/health] [--rounds 5] [--models 5000]
  *   node bench/admin-calls.ts --traffic 300 [--only overview,models] [--rounds 5] [--seconds 20]
  *
- * With --traffic, clients send so many rerank requests a second while a page of the console is open, page by page: see beside-pages.ts.
+ * With --traffic, clients send so many rerank requests a second while a page of the console is open, page by page, and while models are
+ * written: see beside-pages.ts.
  * Fails where a call holds the loop for more than 20 ms of CPU time (the median of its rounds). With --stored upstreams and models are in the store, as the console and `postern resources apply` put them there; else in the file.
  */
 
@@ -204,14 +205,26 @@ const changedUpstream = { ...upstreamDocument, timeouts: { first_byte: '30s' } }
 const writing: readonly Call[] = [
   { method: 'PUT', path: '/api/models/written-$round', body: document },
   { method: 'PATCH', path: '/api/models/written-$round', body: { visible: false } },
+  { method: 'PUT', path: '/api/models/faulty-$round', body: { ...document, targets: [{ upstream: 'none' }] } },
   { method: 'DELETE', path: '/api/models/written-$round', body: undefined },
   { method: 'PUT', path: '/api/upstreams/written-$round', body: upstreamDocument },
   // Of some twenty models; those of the file cannot be changed.
   ...(values.stored
-    ? [{ method: 'PUT', path: '/api/upstreams/upstream-1$round', body: changedUpstream, ifMatch: '"1"' }]
+    ? [
+        { method: 'PUT', path: '/api/upstreams/upstream-1$round', body: changedUpstream, ifMatch: '"1"' },
+        { method: 'PUT', path: '/api/models/model-0100$round', body: document, ifMatch: '"1"' },
+        // Models call it, so it stays.
+        { method: 'DELETE', path: '/api/upstreams/upstream-1$round', body: undefined },
+      ]
     : []),
   { method: 'DELETE', path: '/api/upstreams/written-$round', body: undefined },
+  { method: 'PUT', path: '/api/projects/written-$round', body: { budgets } },
+  { method: 'DELETE', path: '/api/projects/written-$round', body: undefined },
   { method: 'POST', path: '/api/keys', body: { name: 'bench' } },
+  { method: 'POST', path: `/api/keys/${storedKey}/rotate`, body: {} },
+  { method: 'PATCH', path: `/api/keys/${storedKey}`, body: { name: 'bench $round' } },
+  { method: 'POST', path: `/api/keys/${storedKey}/revoke`, body: {} },
+  { method: 'POST', path: `/api/keys/${storedKey}/restore`, body: {} },
   { method: 'GET', path: '/metrics', body: undefined },
 ];
 const only = values.only?.split(',');
@@ -348,10 +361,18 @@ async function callEveryModel(): Promise<void> {
 }
 
 /** Asks as a page does, and drops the answer. */
-async function visit(path: string, signal: AbortSignal | undefined): Promise<void> {
+async function visit(path: string, signal: AbortSignal | undefined, body?: object): Promise<void> {
   try {
-    const headers = { Authorization: `Bearer ${adminToken}` };
-    const answer = await fetch(new URL(path, adminUrl), { headers, ...(signal !== undefined && { signal }) });
+    const written = body && { method: 'PUT', body: JSON.stringify(body) };
+    const headers = {
+      Authorization: `Bearer ${adminToken}`,
+      ...(body && { 'Content-Type': 'application/json', 'If-None-Match': '*' }),
+    };
+    const answer = await fetch(new URL(path, adminUrl), {
+      headers,
+      ...written,
+      ...(signal !== undefined && { signal }),
+    });
     if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`);
     for await (const _ of answer.body ?? []);
   } catch (thrown) {

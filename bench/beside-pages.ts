@@ -17,6 +17,8 @@ interface PageCall {
   readonly path: string;
   /** `query` of the calls that follow: the page reads a list to its end. */
   readonly next?: readonly string[];
+  /** Written there by PUT; `$count` in the path is another number each time. */
+  readonly body?: object;
   /** Undefined: asked once, when the page opens. */
   readonly everyMs?: number;
   readonly isStream?: boolean;
@@ -63,6 +65,14 @@ const pages: Readonly<Record<string, readonly PageCall[]>> = {
     { path: '/api/projects', everyMs: 15 * second },
     { path: '/api/usage?by=key,day', everyMs: 60 * second },
   ],
+  // No page: somebody creates models by a script.
+  'writes of models': [
+    {
+      path: '/api/models/written-$count',
+      body: { operations: ['rerank'], targets: [{ upstream: 'upstream-7' }] },
+      everyMs: second / 10,
+    },
+  ],
 };
 
 const storedRows = 100_000;
@@ -95,8 +105,8 @@ export interface Beside {
   readonly only: readonly string[] | undefined;
   readonly models: readonly string[];
   readonly keys: readonly string[];
-  /** Asks and drops the answer; a stream until the signal. */
-  ask(path: string, signal: AbortSignal | undefined): Promise<void>;
+  /** Asks, or writes `body`, and drops the answer; a stream until the signal. */
+  ask(path: string, signal: AbortSignal | undefined, body?: object): Promise<void>;
   /** How long the event loop of the gateway was held since the start, in CPU milliseconds. */
   readHeld(): readonly number[];
   mainThreadMs(): number;
@@ -180,15 +190,18 @@ const ownClient = fileURLToPath(new URL('load-client.ts', import.meta.url));
 const toMs = (us: number): string => (us / 1_000).toFixed(1);
 
 /** As long as the page is open. A call that is late does not make others: the page waits for its answer. */
-async function use(beside: Beside, { path, next = [], everyMs, isStream = false }: PageCall, over: AbortSignal) {
+async function use(beside: Beside, { path, next = [], body, everyMs, isStream = false }: PageCall, over: AbortSignal) {
   do {
     const asked = performance.now();
-    await beside.ask(path, isStream ? over : undefined);
+    writes += 1;
+    await beside.ask(path.replace('$count', String(writes)), isStream ? over : undefined, body);
     for (const query of next) await beside.ask(path + query, undefined);
     if (everyMs === undefined) return;
     await wait(Math.max(0, everyMs - (performance.now() - asked)), undefined, { signal: over }).catch(() => undefined);
   } while (!over.aborted);
 }
+
+let writes = 0;
 
 const firstCounter = 1_000_000_000;
 
