@@ -54,7 +54,7 @@ export type ConfigurationFeed = ReturnType<typeof createConfigurationFeed>;
 const standardIntervalMs = 500;
 /** The pause between two reloads, as a multiple of what the first one took. */
 const pausedFor = 4;
-const longestPauseMs = 2_000;
+const longestPauseMs = 1_000;
 
 export function createConfigurationFeed({
   store,
