@@ -1,6 +1,8 @@
 /** Headers of an answer towards the client: all but framing, revealing and commanding headers. */
 
+import { Buffer } from 'node:buffer';
 import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
+import type { Answer } from '../core/outcome.ts';
 import { listedTokens } from '../wire/fields.ts';
 import type { Framing } from '../wire/server-answer.ts';
 
@@ -43,6 +45,39 @@ export function clientLines(raw: readonly string[], rules: HeaderRules): string 
   }
   return lines;
 }
+
+/** Of heads that differ in the announced length alone. */
+interface KnownLines extends HeaderRules {
+  /** Around the length. */
+  readonly before: string;
+  readonly behind: string;
+}
+
+/** The lines of an answer that arrived whole, of the announced length. */
+export function wholeLines(
+  { headers, headMemo }: Pick<Answer, 'headers' | 'headMemo'>,
+  length: number,
+  rules: HeaderRules,
+): string {
+  // Written below alone.
+  const known = headMemo?.made as KnownLines | undefined;
+  const isKnown = known?.listed === rules.listed && known?.hasOwnRates === rules.hasOwnRates;
+  const lines = known !== undefined && isKnown ? known : readLines(headers, rules);
+  if (headMemo !== undefined) headMemo.made = lines;
+  return lines.before + length + lines.behind;
+}
+
+function readLines(raw: readonly string[], rules: HeaderRules): KnownLines {
+  const at = raw.findIndex((text, index) => index % 2 === 0 && judgeName(text).lower === 'content-length');
+  const [before = '', behind = ''] = clientLines(raw.with(at + 1, lengthMark), rules).split(lengthMark);
+  return { ...rules, before: flat(before), behind: flat(behind) };
+}
+
+/** No header holds it. */
+const lengthMark = '\0';
+
+/** Text that is made of parts is put together each time that it is written. */
+const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
 /** The name under which a header passes; undefined where it does not. */
 function passingName(

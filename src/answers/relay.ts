@@ -62,7 +62,9 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   }
 
   start(ownLines: string): void {
-    this.#head = linesFor(this.#exchange, this.#answer, this.#framing, ownLines);
+    const { target, hasOwnRates } = this.#exchange;
+    const rules = { framing: this.#framing, hasOwnRates, listed: target?.upstream.responseHeaders };
+    this.#head = clientLines(this.#answer.headers, rules) + ownLines;
     this.#exchange.status = this.#answer.status;
     this.#describeToCapture();
     this.#exchange.client.work = this;
@@ -179,16 +181,6 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#exchange.client.work = undefined;
     this.#waiter.resolve();
   }
-}
-
-/** The client's headers, as the lines of a head; `ownLines` are Postern's. */
-export function linesFor(
-  { target, hasOwnRates }: Exchange,
-  { headers }: Answer,
-  framing: Framing,
-  ownLines: string,
-): string {
-  return clientLines(headers, { framing, hasOwnRates, listed: target?.upstream.responseHeaders }) + ownLines;
 }
 
 export function observerOf(exchange: Exchange, { status, headers }: Answer): UsageObserver {

@@ -70,6 +70,8 @@ export interface Answer {
   readonly statusText: string;
   /** Names and values in turn, in the received order and letter case. */
   readonly headers: readonly string[];
+  /** Shared with answers whose heads differ in the announced length alone. */
+  readonly headMemo?: { made: unknown } | undefined;
   /** Monotonic times of sending the call and of the answer's first byte. */
   readonly sentAtMs: number;
   readonly firstByteAtMs: number;

@@ -5,9 +5,10 @@
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { wholeLines } from '../answers/client-head.ts';
 import { ownLines } from '../answers/own-headers.ts';
 import { note, pass } from '../answers/pass.ts';
-import { type Handover, linesFor, observerOf, Relay } from '../answers/relay.ts';
+import { type Handover, observerOf, Relay } from '../answers/relay.ts';
 import { isUnfit, wholeBodyIn } from '../answers/screen.ts';
 import { letIn, Settling } from '../answers/settling.ts';
 import { faultIn } from '../answers/short-list.ts';
@@ -315,7 +316,12 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     note(exchange, answer, lease);
     if (isUnfit(answer, body, lease)) return false;
     const own = ownLines(exchange, answer, plan.resolved, plan.question, plan.reservation);
-    this.#head = linesFor(exchange, answer, 'length', own);
+    const rules = {
+      framing: 'length',
+      hasOwnRates: exchange.hasOwnRates,
+      listed: lease.candidate.target.upstream.responseHeaders,
+    } as const;
+    this.#head = wholeLines(answer, body.length, rules) + own;
     exchange.status = answer.status;
     exchange.responseBytes = body.length;
     exchange.client.work = undefined;

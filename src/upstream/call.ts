@@ -18,6 +18,7 @@ import {
 } from '../core/outcome.ts';
 import type { Timeouts } from '../core/snapshot.ts';
 import { codingsOf, headerValue } from '../lib/raw-headers.ts';
+import type { HeadMemo } from '../wire/answer-head.ts';
 import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
 import type { Bucket, Timed, Wheel } from '../wire/wheel.ts';
 import { beginningOf } from './answer-beginning.ts';
@@ -79,6 +80,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   status = 0;
   statusText = '';
   headers: readonly string[] = [];
+  headMemo: HeadMemo | undefined = undefined;
   sentAtMs = 0;
   firstByteAtMs = 0;
   waiting: Buffer[] = [];
@@ -158,7 +160,8 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#phaseAtMs = this.firstByteAtMs + this.#timeouts.idleMs;
   }
 
-  onHead(status: number, statusText: string, headers: readonly string[]): void {
+  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void {
+    this.headMemo = memo;
     this.status = status;
     this.statusText = statusText;
     this.headers = headers;

@@ -6,6 +6,10 @@ import { malformed, type WireFault } from './fault.ts';
 import { type FieldLimits, Fields, readFields } from './fields.ts';
 import { lengthBetween, mostBytes } from './head-memo.ts';
 
+export interface HeadMemo {
+  made: unknown;
+}
+
 export interface AnswerHead {
   readonly status: number;
   /** The reason phrase, each byte a character; it may be empty. */
@@ -14,6 +18,8 @@ export interface AnswerHead {
   readonly headers: readonly string[];
   /** The same, where it was read; of a head that was known, with the length of the first. */
   readonly fields: Fields;
+  /** Of it and all that differ from it in the length alone: what a reader made of them. */
+  readonly memo: HeadMemo;
   /** As announced; 0 where the status allows none; `chunked`, or up to the end of the connection. */
   readonly bodyBytes: number | 'chunked' | 'to-end';
   /** The connection may be used again. */
@@ -159,5 +165,14 @@ function judge({ status, statusText, fields, isOld, hasNoBody }: Judged): Answer
   if (isChunked && isOld) return malformed('The answer is one of HTTP/1.0 and comes in chunks.');
   const bodyBytes = hasNoBody ? 0 : isChunked ? 'chunked' : length === undefined ? 'to-end' : Number(length);
   keepAlive &&= bodyBytes !== 'to-end';
-  return { status, statusText, headers: fields.list, fields, bodyBytes, keepAlive, keepAliveS };
+  return {
+    status,
+    statusText,
+    headers: fields.list,
+    fields,
+    memo: { made: undefined },
+    bodyBytes,
+    keepAlive,
+    keepAliveS,
+  };
 }

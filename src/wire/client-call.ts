@@ -1,6 +1,7 @@
 /** One request with its response, from the client's side. */
 
 import { Buffer } from 'node:buffer';
+import type { HeadMemo } from './answer-head.ts';
 import { inToken } from './characters.ts';
 import { toFieldLines } from './head-writer.ts';
 
@@ -36,7 +37,7 @@ export interface AnswerHandler {
   /** The first byte of the answer is here; what only announces one (1xx) is none. */
   onFirstByte(atMs: number): void;
   /** `headers`: names and values in turn, as they came, each byte a character. */
-  onHead(status: number, statusText: string, headers: readonly string[]): void;
+  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void;
   /** The bytes belong to the handler and are not written again. Bytes that were read already arrive even after a pause. */
   onBody(piece: Buffer, atMs: number): void;
   /** The answer is whole. */

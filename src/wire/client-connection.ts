@@ -289,12 +289,12 @@ export class ClientConnection implements CallHolder, Timed {
     return nothing;
   }
 
-  #takeHead({ status, statusText, headers, bodyBytes, keepAlive, keepAliveS }: AnswerHead, rest: Buffer): void {
+  #takeHead({ status, statusText, headers, memo, bodyBytes, keepAlive, keepAliveS }: AnswerHead, rest: Buffer): void {
     const call = this.#call;
     const keptMs = keepAliveS === undefined ? this.#options.keepAliveMs : keepAliveS * 1_000 - keepAliveMarginMs;
     this.#keepAliveMs = keepAlive ? Math.max(0, keptMs) : 0;
     this.#beginBody(bodyBytes);
-    call?.handler.onHead(status, statusText, headers);
+    call?.handler.onHead(status, statusText, headers, memo);
     if (this.#call !== call) return;
     if (bodyBytes === 0) this.#finish(rest.length, []);
     else if (rest.length > 0) this.#read(rest);

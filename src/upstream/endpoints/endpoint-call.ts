@@ -4,6 +4,7 @@ import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { CallEnd, Failure, Outcome, OutcomeWaiter } from '../../core/outcome.ts';
 import { reasonOf } from '../../lib/thrown.ts';
+import type { HeadMemo } from '../../wire/answer-head.ts';
 import type { AnswerHandler, ClientCall, ClientRequest } from '../../wire/client-call.ts';
 import { isStaleConnection } from '../failures.ts';
 import type { Endpoint, EndpointSet } from './endpoint-set.ts';
@@ -82,7 +83,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     this.#reader?.onFirstByte(atMs);
   }
 
-  onHead(status: number, statusText: string, headers: readonly string[]): void {
+  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void {
     this.#hasAnswer = true;
     const endpoint = this.#judge();
     const nowMs = performance.now();
@@ -91,7 +92,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
       if (status < 500) this.#set.succeeded(endpoint, this.#ticket, nowMs);
       else this.#set.failed(endpoint, this.#ticket, `answered ${status}`, isUnavailable, nowMs);
     }
-    this.#reader?.onHead(status, statusText, headers);
+    this.#reader?.onHead(status, statusText, headers, memo);
   }
 
   onBody(piece: Buffer, atMs: number): void {
