@@ -58,6 +58,7 @@ function Rows({ keys, trends, table, isWide }: KeyListProps & { readonly isWide:
       ]}
       rows={keys.map((key) => ({
         id: key.id,
+        shows: [key, trends.get(key.id), isWide],
         cells: [
           <div key="name">
             <Name item={key} isShort />

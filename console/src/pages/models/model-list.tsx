@@ -2,7 +2,7 @@
 
 import { Anchor, Button, Card, Center, Checkbox, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type Dispatch, memo, type ReactNode, type SetStateAction, useState } from 'react';
 import { Link } from 'wouter';
 import type { Model, ModelPage, ModelTarget } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
@@ -50,10 +50,14 @@ export function ModelList({ state, add }: ModelListProps) {
   const models = data.pages.flatMap(({ items }) => items);
   const total = data.pages[0]?.total ?? models.length;
   if (models.length === 0) return <NoModels state={state} add={add} />;
-  const parts = models.map((model) => ({
-    model,
-    toggle: <VisibleSwitch model={model} onChange={visibility.setVisible} pending={visibility.pending === model.id} />,
-  }));
+  const parts = models.map((model) => {
+    const isPending = visibility.pending === model.id;
+    return {
+      model,
+      isPending,
+      toggle: <VisibleSwitch model={model} onChange={visibility.setVisible} pending={isPending} />,
+    };
+  });
   return (
     <>
       <BulkBar models={models.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
@@ -106,6 +110,7 @@ function NoModels({ state, add }: ModelListProps) {
 
 interface Part {
   readonly model: ModelPage['items'][number];
+  readonly isPending: boolean;
   readonly toggle: ReactNode;
 }
 
@@ -114,11 +119,11 @@ interface ModelTableProps {
   readonly table: FilterState['table'];
   readonly isWide: boolean;
   readonly chosen: ReadonlySet<string>;
-  onChosen(ids: ReadonlySet<string>): void;
+  readonly onChosen: Dispatch<SetStateAction<ReadonlySet<string>>>;
 }
 
 function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps) {
-  const choose = (id: string): void => onChosen(chosen.symmetricDifference(new Set([id])));
+  const choose = (id: string): void => onChosen((before) => before.symmetricDifference(new Set([id])));
   return (
     <DataTable
       {...fitting}
@@ -139,8 +144,9 @@ function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps)
             ]
           : []),
       ]}
-      rows={parts.map(({ model, toggle }) => ({
+      rows={parts.map(({ model, isPending, toggle }) => ({
         id: model.id,
+        shows: [model, isPending, isWide, chosen.has(model.id)],
         cells: [
           <Group key="name" gap="sm" wrap="nowrap">
             <Checkbox
@@ -244,29 +250,35 @@ function BulkBar({ models, onDone }: BulkBarProps) {
   );
 }
 
-const ModelCard = ({ model, toggle }: Part) => (
-  <Card component="li" withBorder padding="md">
-    <Group justify="space-between" align="flex-start" wrap="nowrap">
-      <ModelName model={model} />
-      {toggle}
-    </Group>
-    <Stack gap={6} mt="xs">
-      <Group gap="xs">
-        <Health model={model} />
-        <Operations model={model} />
+const ModelCard = memo(function ModelCard({ model, toggle }: Part) {
+  return (
+    <Card component="li" withBorder padding="md">
+      <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <ModelName model={model} />
+        {toggle}
       </Group>
-      <Labelled name="Answered by">
-        <Targets model={model} />
-      </Labelled>
-      <Labelled name="Last 24 h">
-        <Text size="sm">{trafficWords(model.traffic)}</Text>
-      </Labelled>
-      <Labelled name="Price">
-        <PriceText targets={model.targets} />
-      </Labelled>
-    </Stack>
-  </Card>
-);
+      <Stack gap={6} mt="xs">
+        <Group gap="xs">
+          <Health model={model} />
+          <Operations model={model} />
+        </Group>
+        <Labelled name="Answered by">
+          <Targets model={model} />
+        </Labelled>
+        <Labelled name="Last 24 h">
+          <Text size="sm">{trafficWords(model.traffic)}</Text>
+        </Labelled>
+        <Labelled name="Price">
+          <PriceText targets={model.targets} />
+        </Labelled>
+      </Stack>
+    </Card>
+  );
+}, isSamePart);
+
+function isSamePart(one: Part, other: Part): boolean {
+  return one.model === other.model && one.isPending === other.isPending;
+}
 
 const Labelled = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <Group gap="xs" align="flex-start" wrap="nowrap">

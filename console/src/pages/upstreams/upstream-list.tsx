@@ -169,6 +169,7 @@ function UpstreamTable({ upstreams, table, isWide }: UpstreamTableProps) {
         const { id, family, address, models, inFlight, waiting, managedBy, place } = upstream;
         return {
           id,
+          shows: [upstream, isWide],
           cells: [
             <div key="name">
               <Group gap="xs" wrap="nowrap">

@@ -2,7 +2,7 @@
 
 import { type MantineStyleProps, Table, type TableProps, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import type { ComponentPropsWithoutRef, ReactNode } from 'react';
+import { type ComponentPropsWithoutRef, memo, type ReactNode } from 'react';
 
 interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
   readonly title: string;
@@ -36,6 +36,8 @@ interface Row extends Omit<ComponentPropsWithoutRef<'tr'>, 'children'> {
   readonly id: string;
   /** One for each column. */
   readonly cells: readonly ReactNode[];
+  /** All that its cells depend on: a row of a long list is rendered again only if one of them is another. */
+  readonly shows?: readonly unknown[];
 }
 
 interface DataTableProps extends Omit<TableProps, 'data' | 'children' | 'className'> {
@@ -71,26 +73,6 @@ export function DataTable(props: DataTableProps) {
   } = props;
   const all = columns.map((column): Column => (typeof column === 'string' ? { title: column } : column));
   const stackClass = !stacks ? '' : columns.length > mostInOneColumn ? 'stacking-table paired-cells' : 'stacking-table';
-  const toRow = ({ id, cells, ...row }: Row, weight: number) => (
-    <Table.Tr key={id} {...row}>
-      {all.map(({ title, isHidden, isSortable: _, w: __, ...cell }, at) =>
-        isNamed && at === 0 ? (
-          <Table.Th key={title} scope="row" fw={weight} ta="left" {...cell}>
-            {cells[at]}
-          </Table.Th>
-        ) : (
-          <Table.Td
-            key={title}
-            data-title={at === 0 || isHidden ? undefined : title}
-            {...(cell.ta === 'right' && { className: 'one-line' })}
-            {...cell}
-          >
-            {cells[at]}
-          </Table.Td>
-        ),
-      )}
-    </Table.Tr>
-  );
   return (
     <Table {...table} className={`${stackClass} ${className}`}>
       {caption}
@@ -116,10 +98,54 @@ export function DataTable(props: DataTableProps) {
           ))}
         </Table.Tr>
       </Table.Thead>
-      <Table.Tbody>{rows.map((row) => toRow(row, 400))}</Table.Tbody>
-      {foot !== undefined && <Table.Tfoot>{toRow(foot, 700)}</Table.Tfoot>}
+      <Table.Tbody>
+        {rows.map((row) => (
+          <TableRow key={row.id} row={row} columns={all} isNamed={isNamed} weight={400} />
+        ))}
+      </Table.Tbody>
+      {foot !== undefined && (
+        <Table.Tfoot>
+          <TableRow row={foot} columns={all} isNamed={isNamed} weight={700} />
+        </Table.Tfoot>
+      )}
     </Table>
   );
+}
+
+interface TableRowProps {
+  readonly row: Row;
+  readonly columns: readonly Column[];
+  readonly isNamed: boolean;
+  readonly weight: number;
+}
+
+const TableRow = memo(function TableRow({ row, columns, isNamed, weight }: TableRowProps) {
+  const { id: _, cells, shows: __, ...attributes } = row;
+  return (
+    <Table.Tr {...attributes}>
+      {columns.map(({ title, isHidden, isSortable: _, w: __, ...cell }, at) =>
+        isNamed && at === 0 ? (
+          <Table.Th key={title} scope="row" fw={weight} ta="left" {...cell}>
+            {cells[at]}
+          </Table.Th>
+        ) : (
+          <Table.Td
+            key={title}
+            data-title={at === 0 || isHidden ? undefined : title}
+            {...(cell.ta === 'right' && { className: 'one-line' })}
+            {...cell}
+          >
+            {cells[at]}
+          </Table.Td>
+        ),
+      )}
+    </Table.Tr>
+  );
+}, showsTheSame);
+
+/** The columns go with what a row shows. */
+function showsTheSame({ row: one }: TableRowProps, { row: other }: TableRowProps): boolean {
+  return one.shows?.every((shown, at) => Object.is(shown, other.shows?.[at])) === true;
 }
 
 interface SortButtonProps {
