@@ -156,7 +156,7 @@ function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps)
               onChange={() => choose(model.id)}
             />
             <div className="grows">
-              <ModelName model={model} isShort />
+              <ModelName model={model} aliases={isWide ? model.aliases : []} isShort />
               {!isWide && <SecondLine model={model} />}
             </div>
           </Group>,
@@ -179,6 +179,7 @@ const SecondLine = ({ model }: { readonly model: Model }) => (
     <span>{model.operations.map((operation) => operationWords[operation]).join(', ')}</span>
     <Targets model={model} />
     <ShortPrice targets={model.targets} />
+    {model.aliases.length > 0 && <span>also {model.aliases.join(', ')}</span>}
   </div>
 );
 
@@ -287,7 +288,13 @@ const Labelled = ({ name, children }: { readonly name: string; readonly children
   </Group>
 );
 
-const ModelName = ({ model, isShort = false }: { readonly model: Model; readonly isShort?: boolean }) => (
+interface ModelNameProps {
+  readonly model: Model;
+  readonly aliases?: readonly string[];
+  readonly isShort?: boolean;
+}
+
+const ModelName = ({ model, aliases = model.aliases, isShort = false }: ModelNameProps) => (
   <Group gap="xs" wrap={isShort ? 'nowrap' : 'wrap'}>
     <Anchor
       {...listItem}
@@ -300,9 +307,9 @@ const ModelName = ({ model, isShort = false }: { readonly model: Model; readonly
     >
       {model.id}
     </Anchor>
-    {model.aliases.length > 0 && (
-      <Remark className={isShort ? 'cut cut-aliases' : 'breaks'} title={model.aliases.join(', ')}>
-        also {model.aliases.join(', ')}
+    {aliases.length > 0 && (
+      <Remark className={isShort ? 'cut cut-aliases' : 'breaks'} title={aliases.join(', ')}>
+        also {aliases.join(', ')}
       </Remark>
     )}
     <ManagedBy by={model.managedBy} place={model.place} isShort={isShort} />
