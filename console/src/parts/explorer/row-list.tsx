@@ -28,13 +28,15 @@ export interface RowListProps {
 export function RowList({ rows, fresh, names, openId, isStale, onOpen }: RowListProps) {
   const shape = useListShape();
   const search = useSearch();
-  const Shown = shape === 'cards' ? RequestCard : shape === 'one line' ? RequestRow : NarrowRow;
+  const isWide = shape === 'one line';
+  const Shown = shape === 'cards' ? RequestCard : RequestRow;
   const shown = rows.map((row) => (
     <Shown
       key={row.id}
       row={row}
       isFresh={fresh.has(row.id)}
       isOpen={row.id === openId}
+      isWide={isWide}
       search={search}
       names={names}
       onOpen={onOpen}
@@ -47,7 +49,7 @@ export function RowList({ rows, fresh, names, openId, isStale, onOpen }: RowList
           {shown}
         </Stack>
       ) : (
-        <RequestTable columns={shape === 'one line' ? columns : narrowColumns}>{shown}</RequestTable>
+        <RequestTable columns={isWide ? columns : narrowColumns}>{shown}</RequestTable>
       )}
     </div>
   );
@@ -103,13 +105,17 @@ interface RequestProps extends Pick<RowListProps, 'names' | 'onOpen'> {
   readonly row: LedgerRow;
   readonly isFresh: boolean;
   readonly isOpen: boolean;
+  readonly isWide: boolean;
   /** Of the address, for the link that opens the request. */
   readonly search: string;
 }
 
 /** Plain cells, as a live list renders fifty rows a second: a Mantine component for each text takes longer than all the rest. */
 const RequestRow = memo(function RequestRow(props: RequestProps) {
-  const { row, search, names } = props;
+  const { row, search, names, isWide } = props;
+  const attempts = row.attempts > 1 ? `${row.attempts} attempts` : '';
+  const operation = requestWords[row.operation];
+  const project = row.project === null ? '' : names.project(row.project);
   return (
     <Table.Tr {...attributesOf(props)}>
       <td>
@@ -120,51 +126,31 @@ const RequestRow = memo(function RequestRow(props: RequestProps) {
         <Note>{row.error ?? ''}</Note>
       </td>
       <td>
-        <TwoLines first={row.model ?? '–'} second={requestWords[row.operation]} />
+        <TwoLines
+          first={row.model ?? '–'}
+          second={isWide || attempts === '' ? operation : `${operation}, ${attempts}`}
+        />
       </td>
       <td>
-        <TwoLines first={names.key(row.key)} second={row.project === null ? '' : names.project(row.project)} />
+        <TwoLines first={names.key(row.key)} second={isWide ? project : (row.upstream ?? '')} />
       </td>
-      <td>
-        <TwoLines first={row.upstream ?? ''} second={row.attempts > 1 ? `${row.attempts} attempts` : ''} />
-      </td>
-      <td className="number-cell">
-        <UsageOf row={row} />
-      </td>
-      <td className="number-cell">
-        <CostOf row={row} />
-      </td>
-      <td className="number-cell">
-        <Duration ms={row.durationMs} />
-      </td>
-    </Table.Tr>
-  );
-});
-
-/** The same on two lines, with less columns. */
-const NarrowRow = memo(function NarrowRow(props: RequestProps) {
-  const { row, search, names } = props;
-  const attempts = row.attempts > 1 ? `, ${row.attempts} attempts` : '';
-  return (
-    <Table.Tr {...attributesOf(props)}>
-      <td>
-        <OpenLink row={row} search={search} />
-      </td>
-      <td>
-        <OutcomeBadge row={row} />
-        <Note>{row.error ?? ''}</Note>
-      </td>
-      <td>
-        <TwoLines first={row.model ?? '–'} second={`${requestWords[row.operation]}${attempts}`} />
-      </td>
-      <td>
-        <TwoLines first={names.key(row.key)} second={row.upstream ?? ''} />
-      </td>
+      {isWide && (
+        <>
+          <td>
+            <TwoLines first={row.upstream ?? ''} second={attempts} />
+          </td>
+          <td className="number-cell">
+            <UsageOf row={row} />
+          </td>
+        </>
+      )}
       <td className="number-cell">
         <CostOf row={row} />
-        <div className="request-note">
-          <UsageOf row={row} />
-        </div>
+        {!isWide && (
+          <div className="request-note">
+            <UsageOf row={row} />
+          </div>
+        )}
       </td>
       <td className="number-cell">
         <Duration ms={row.durationMs} />

@@ -20,7 +20,7 @@ interface AuditRowProps {
 export function AuditRow({ entry, action }: AuditRowProps) {
   const [opened, { toggle }] = useDisclosure();
   const id = useId();
-  const { who, done, what } = toSentence(entry);
+  const { actor, done, what } = toSentence(entry);
   return (
     <li className="audit-row">
       <UnstyledButton onClick={toggle} aria-expanded={opened} aria-controls={id} className="audit-head">
@@ -31,7 +31,7 @@ export function AuditRow({ entry, action }: AuditRowProps) {
             </span>
             <Text size="sm" className="any-wrap">
               <strong>
-                <InParts text={who} />
+                <InParts text={actor} />
               </strong>{' '}
               {done}{' '}
               <span title={entry.subject}>
@@ -80,7 +80,7 @@ const phrases: Readonly<Record<string, string>> = {
   'console.sign_in': 'signed in',
   'console.sign_in_failed': 'refused a sign-in of',
   'console.sign_out': 'signed out',
-  'console.proof': 'confirmed who they are',
+  'console.proof': 'confirmed their identity',
   'console.proof_failed': 'refused a confirmation of',
   'member.invite': 'invited',
   'member.join': 'took in the invited member',
@@ -95,19 +95,19 @@ const subjectWords: Readonly<Record<string, string>> = {
   cleared_caches: 'forgotten caches',
 };
 
-/** Who did what to which subject. An action without words of its own is shown as it is stored. */
-function toSentence({ actor, action, subject, name, before, after }: AuditEntry) {
-  const who = actor.replace(/^console: /, '');
+/** Actor, action and subject in words. An action without words of its own is shown as it is stored. */
+function toSentence({ actor: stored, action, subject, name, before, after }: AuditEntry) {
+  const actor = stored.replace(/^console: /, '');
   const target = canaryTarget(subject);
   if (target !== undefined) {
     const isForgotten = isMapping(after) && after[subject] === null;
-    return { who, done: `${isForgotten ? 'forgot' : 'stored'} the reference vectors of`, what: target };
+    return { actor, done: `${isForgotten ? 'forgot' : 'stored'} the reference vectors of`, what: target };
   }
   const [kind = '', verb = ''] = action.split('.');
-  const stored = before === null ? 'created' : 'changed';
-  const word = verb === 'put' ? stored : verbs[verb];
+  const put = before === null ? 'created' : 'changed';
+  const word = verb === 'put' ? put : verbs[verb];
   const done = phrases[action] ?? (word && kinds[kind] ? `${word} ${kinds[kind]}` : action.replaceAll(/[._]/g, ' '));
-  return { who, done, what: subject === who ? '' : (name ?? subjectWords[subject] ?? subject) };
+  return { actor, done, what: subject === actor ? '' : (name ?? subjectWords[subject] ?? subject) };
 }
 
 /** The setting `canary:["model","upstream","upstream's model"]`. */
