@@ -1,4 +1,4 @@
-/** The form of a model or an upstream, with conflict handling if someone else changed it meanwhile. */
+/** The form of a stored element, such as a model or a key, with conflict handling if someone else changed it meanwhile. */
 
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';

@@ -28,5 +28,5 @@ export const periodChoices: readonly { readonly value: BudgetPeriod; readonly la
   { value: 'total', label: 'In total' },
 ];
 
-/** The shares of a budget at which people are told. */
+/** The shares of a budget that an alert reports. */
 export const standardAlerts: readonly string[] = ['80%', '100%'];
