@@ -349,3 +349,17 @@ test("the docs' first example loads as it is", async (t) => {
   assert.ok(result.ok);
   assert.deepEqual(result.warnings, []);
 });
+
+test('the same file gives the same keys and places in the next load, and the same faults', async (t) => {
+  const key = 'keys:\n  - { id: first, secret: a-secret-with-enough-characters }\n';
+  const cwd = await createDirectory(t, { 'postern.yaml': key });
+  const load = () => loadConfiguration({ env: {}, cwd, families: sampleFamilies });
+  const [first, second] = [await load(), await load()];
+  assert.ok(first.ok && second.ok);
+  assert.deepEqual([...second.snapshot.keys], [...first.snapshot.keys]);
+  assert.deepEqual([...second.keyPositions], [...first.keyPositions]);
+  await writeFile(join(cwd, 'postern.yaml'), `${key}  - { id: second, secret: a-secret-with-enough-characters }\n`);
+  const [faulty, again] = [await load(), await load()];
+  assert.ok(!faulty.ok && !again.ok);
+  assert.deepEqual(again.faults, faulty.faults);
+});

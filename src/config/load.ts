@@ -22,8 +22,8 @@ import { findConfiguration } from './read/find.ts';
 import { withIncluded } from './read/include.ts';
 import { toWarningText } from './read/layers.ts';
 import { readSideFiles } from './read/side-files.ts';
-import { type FilePosition, type Source, toSource } from './read/source.ts';
-import { readSourceFile } from './read/source-file.ts';
+import type { FilePosition, Source } from './read/source.ts';
+import { readSource } from './read/source-file.ts';
 import { type Environment, substituting } from './read/substitute.ts';
 import { type DeclaredElement, toDeclared, toKeyPositions, withoutKeys } from './store/declared.ts';
 import { type Element, openElements, toChunks, withElements } from './store/resources.ts';
@@ -84,7 +84,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
   const { file, passedOver, awaited } = await findConfiguration(options);
   const sealed = toChunks(resources, added);
-  const written = await readSource(file);
+  const read = file === undefined ? undefined : await readSource(file);
+  const written = read?.source ?? { ...unlocated, tree: embeddedConfiguration, faults: new FaultList() };
   const included =
     file === undefined
       ? undefined
@@ -97,8 +98,8 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const substituted = await timeSliced(substituting(tree, env, faults));
   const directory = file === undefined ? cwd : dirname(file);
   const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
-  const read = withSecrets(substituted, secretFiles, faults);
-  const substitution = { ...read, tree: await timeSliced(keepingElements(read)) };
+  const withFiles = withSecrets(substituted, secretFiles, faults);
+  const substitution = { ...withFiles, tree: await timeSliced(keepingElements(withFiles)) };
   if (options.refusesUnknownVariables === true) faults.put(...unknownVariables(options.env, substitution.names));
   const keySource = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(keySource, faults), faults);
@@ -132,6 +133,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { snapshot, credentialCounts } = await timeSliced(compilation);
   const found = faults.all(whole);
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
+  for (const one of [read, ...(included?.read ?? [])]) one?.keep();
   const files = [
     ...(file === undefined ? awaited : [file]),
     ...(included?.files ?? []),
@@ -184,11 +186,6 @@ async function findKeyRing(keySource: SecretKeySource, faults: FaultList): Promi
     faults.add([], error.message);
     return 'unfit';
   }
-}
-
-async function readSource(file: string | undefined): Promise<Source> {
-  if (file === undefined) return { ...unlocated, tree: embeddedConfiguration, faults: new FaultList() };
-  return timeSliced(toSource(await readSourceFile(file)));
 }
 
 /** The configuration without a file: the upstream that needs no network. */

@@ -53,9 +53,10 @@ interface JudgeOptions extends Pick<Reporting, 'faults' | 'locator'> {
   readonly elements: readonly Chunk[];
 }
 
-/** How elements of a list in the store are judged. */
-interface StoredList<T extends z.ZodType> {
-  readonly kind: ResourceKind;
+/** How elements of a list are judged. */
+interface ReusedList<T extends z.ZodType> {
+  /** In the store; undefined where the configuration in the store has none. */
+  readonly kind: ResourceKind | undefined;
   readonly judging: ReusableStep<Entry<z.output<T>>[]>;
   readonly judgingChunk: ReusableStep<Entry<z.output<T>>[]>;
 }
@@ -65,12 +66,14 @@ const judgingSteps = <T extends z.ZodType>() => ({
   judgingChunk: new ReusableStep<Entry<z.output<T>>[]>(),
 });
 
-const storedUpstreams: StoredList<typeof upstreamSchema> = {
+const upstreamList: ReusedList<typeof upstreamSchema> = {
   kind: 'upstream',
   ...judgingSteps<typeof upstreamSchema>(),
 };
-const storedModels: StoredList<typeof modelSchema> = { kind: 'model', ...judgingSteps<typeof modelSchema>() };
-const storedProjects: StoredList<typeof projectSchema> = { kind: 'project', ...judgingSteps<typeof projectSchema>() };
+const modelList: ReusedList<typeof modelSchema> = { kind: 'model', ...judgingSteps<typeof modelSchema>() };
+const projectList: ReusedList<typeof projectSchema> = { kind: 'project', ...judgingSteps<typeof projectSchema>() };
+const keyList: ReusedList<typeof keySchema> = { kind: undefined, ...judgingSteps<typeof keySchema>() };
+const routeList: ReusedList<typeof routeSchema> = { kind: undefined, ...judgingSteps<typeof routeSchema>() };
 
 /** Undefined where the file is no mapping at all. It may pause at every `yield`. */
 export function* judgingDocument(
@@ -100,22 +103,16 @@ export function* judgingDocument(
   function* judgeAll<T extends z.ZodType>(
     schema: T,
     list: ElementList,
-    stored?: StoredList<T>,
+    { kind, judging, judgingChunk }: ReusedList<T>,
   ): Generator<undefined, Entry<z.output<T>>[][], undefined> {
     const entries: Entry<z.output<T>>[] = [];
     for (const [index, element] of elementsOf[list].entries()) {
-      if (stored === undefined || stored.judging.isPauseDue()) yield;
+      if (judging.isPauseDue()) yield;
       const judgeIt = () => judgeOne(schema, { document: element }, [list, index], context);
-      entries.push(
-        ...(stored === undefined || !isMapping(element)
-          ? judgeIt()
-          : stored.judging.of(element, [index], context, judgeIt)),
-      );
+      entries.push(...(isMapping(element) ? judging.of(element, [index], context, judgeIt) : judgeIt()));
     }
     const groups = entries.length === 0 ? [] : [entries];
-    if (stored === undefined) return groups;
-    const { kind, judging, judgingChunk } = stored;
-    for (const chunk of ownedOf(kind)) {
+    for (const chunk of kind === undefined ? [] : ownedOf(kind)) {
       if (judgingChunk.isPauseDue()) yield;
       const ofChunk = judgingChunk.of(chunk, none, context, () =>
         chunk.elements.flatMap((one) =>
@@ -130,16 +127,16 @@ export function* judgingDocument(
   const { names: upstreamIds } = yield* namesIn(written.upstreams, ownedOf('upstream'));
   const { names: projectIds } = yield* namesIn(written.projects, ownedOf('project'));
   const { names: modelNames, areUnique } = yield* namesIn(written.models, ownedOf('model'));
-  upstreamEntries = sameList(upstreamEntries, (yield* judgeAll(upstreamSchema, 'upstreams', storedUpstreams)).flat());
+  upstreamEntries = sameList(upstreamEntries, (yield* judgeAll(upstreamSchema, 'upstreams', upstreamList)).flat());
   return {
     settings: stored.settings,
     areWebhooksStored: stored.areWebhooksStored,
     importedPrices: stored.importedPrices,
     upstreams: upstreamEntries,
-    models: yield* judgeAll(modelSchema, 'models', storedModels),
-    projects: (yield* judgeAll(projectSchema, 'projects', storedProjects)).flat(),
-    keys: (yield* judgeAll(keySchema, 'keys')).flat(),
-    routes: (yield* judgeAll(routeSchema, 'routes')).flat(),
+    models: yield* judgeAll(modelSchema, 'models', modelList),
+    projects: (yield* judgeAll(projectSchema, 'projects', projectList)).flat(),
+    keys: (yield* judgeAll(keySchema, 'keys', keyList)).flat(),
+    routes: (yield* judgeAll(routeSchema, 'routes', routeList)).flat(),
     upstreamIds,
     nearestUpstream: createNearestName(upstreamIds),
     modelNames,

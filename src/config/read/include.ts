@@ -3,12 +3,11 @@
 import { glob } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
 import { emptyMapping } from './columns.ts';
 import { type FaultList, locatorFor, type Path, type Warning } from './faults.ts';
 import { type Layer, withLayers } from './layers.ts';
-import { type Source, toSource } from './source.ts';
-import { readSourceFile } from './source-file.ts';
+import type { Source } from './source.ts';
+import { type ReadSource, readSource } from './source-file.ts';
 import { type Environment, substitute } from './substitute.ts';
 
 export interface WithIncluded {
@@ -16,6 +15,7 @@ export interface WithIncluded {
   /** The files, and the directories in which further ones may appear; absolute. */
   readonly files: readonly string[];
   readonly warnings: readonly Warning[];
+  readonly read: readonly ReadSource[];
 }
 
 const mostFiles = 1000;
@@ -32,20 +32,23 @@ export async function withIncluded(
   const { tree, faults } = source;
   const written = isMapping(tree) ? tree.include : undefined;
   // Anything but a list of texts is validated with everything else.
-  if (!isMapping(tree) || !Array.isArray(written)) return { source, files: [], warnings: [] };
+  if (!isMapping(tree) || !Array.isArray(written)) return { source, files: [], warnings: [], read: [] };
   const patterns = substitute({ include: written }, env, faults).tree;
   const named: unknown = isMapping(patterns) ? patterns.include : [];
   const found = await findFiles(Array.isArray(named) ? named : [], file, source);
   const whole = new Whole(tree, isList, file);
   const layers: Layer[] = [];
+  const read: ReadSource[] = [];
   for (const one of found.files) {
-    const included = await timeSliced(toSource(await readSourceFile(one)));
-    layers.push(whole.add(included, fromHere(one, cwd), faults));
+    const included = await readSource(one);
+    layers.push(whole.add(included.source, fromHere(one, cwd), faults));
+    read.push(included);
   }
   return {
     source: withLayers(source, whole.tree, layers),
     files: [...found.files, ...found.directories],
     warnings: found.warnings,
+    read,
   };
 }
 

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { readSourceText } from './source.ts';
-import { readSourceFile } from './source-file.ts';
+import { readSource, readSourceFile } from './source-file.ts';
 
 const kibibyte = 1024;
 
@@ -37,4 +38,29 @@ test('a file that is too large or missing is reported as such', async (t) => {
   assert.match(tooLarge.faults[0]?.message ?? '', /cannot be used: it is larger than 4096 KiB/);
   const missing = await readSourceFile(join(tmpdir(), 'no-such-file.yaml'));
   assert.match(missing.faults[0]?.message ?? '', /cannot be used: there is no such file/);
+});
+
+test('a file that was kept is parsed again only once its bytes change, and without secrets of its keys', async (t) => {
+  const key = (secret: string): string => `keys:\n  - { id: k, secret: ${secret} }\n`;
+  const file = await inFile(t, key('a-secret-with-enough-characters'));
+  const first = await readSource(file);
+  assert.notEqual((await readSource(file)).source.tree, first.source.tree, 'it was kept without being asked to');
+  first.keep();
+  const { source } = await readSource(file);
+  assert.equal(JSON.stringify(source.tree).includes('a-secret-with-enough-characters'), false);
+  const digest = digestOf('a-secret-with-enough-characters');
+  assert.equal(JSON.stringify(source.tree), JSON.stringify({ keys: [{ id: 'k', secret_sha256: digest }] }));
+  assert.equal((await readSource(file)).source.tree, source.tree);
+  assert.deepEqual(source.positionOf(['keys', 0, 'secret']), first.source.positionOf(['keys', 0, 'secret']));
+  source.faults.add([], 'of one load');
+  assert.deepEqual((await readSource(file)).source.faults.all(), []);
+  await writeFile(file, key('another-secret-of-enough-characters'));
+  assert.match(JSON.stringify((await readSource(file)).source.tree), /"secret":"another-secret/);
+});
+
+test('a file whose secrets come from the environment is parsed each time', async (t) => {
+  const file = await inFile(t, `keys: [{ id: k, secret: "\${KEY}" }]\n`);
+  const { source, keep } = await readSource(file);
+  keep();
+  assert.notEqual((await readSource(file)).source.tree, source.tree);
 });

@@ -1,12 +1,16 @@
 /** Reads a configuration file: a small one directly, a large one in a thread so that requests are not blocked. */
 
-import { stat } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { isMapping } from '../../lib/is-mapping.ts';
+import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { threadEnvironment } from '../../lib/threads.ts';
-import { nextSlice, sliceIfOver } from '../../lib/time-slices.ts';
-import type { Scalar, SourceText } from './columns.ts';
+import { nextSlice, sliceIfOver, timeSliced } from '../../lib/time-slices.ts';
+import { emptyMapping, type Scalar, type SourceText } from './columns.ts';
+import { FaultList } from './faults.ts';
 import { readText } from './side-files.ts';
-import { readSourceText } from './source.ts';
+import { readSourceText, type Source, toSource } from './source.ts';
 import type { SourceThreadData, SourceThreadReport } from './source-thread.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;
@@ -15,6 +19,62 @@ const largestHereBytes = 64 * 1024;
 
 /** The same file in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './source-thread.ts' : './source-thread.js', import.meta.url);
+
+/** A file as parsed, without its faults and without secrets of keys. */
+interface KeptSource {
+  readonly digest: string;
+  readonly source: Source;
+}
+
+const keptSources = new Map<string, KeptSource>();
+
+export interface ReadSource {
+  readonly source: Source;
+  /** To be called where the whole configuration is without fault: while the file has the same bytes, it is not parsed again. */
+  keep(): void;
+}
+
+export async function readSource(file: string): Promise<ReadSource> {
+  const digest = await digestOfFile(file);
+  const kept = keptSources.get(file);
+  if (kept !== undefined && kept.digest === digest) {
+    return { source: { ...kept.source, faults: new FaultList() }, keep: () => undefined };
+  }
+  const source = await timeSliced(toSource(await readSourceFile(file)));
+  return {
+    source,
+    keep() {
+      const tree = withDigests(source.tree);
+      if (digest !== undefined && tree !== undefined) keptSources.set(file, { digest, source: { ...source, tree } });
+    },
+  };
+}
+
+/** Undefined for what can be read once only, and for what is too large. */
+async function digestOfFile(file: string): Promise<string | undefined> {
+  try {
+    const found = await stat(file);
+    return found.isFile() && found.size <= largestFileBytes ? hash('sha256', await readFile(file)) : undefined;
+  } catch {
+    return undefined; // its fault shows when it is read
+  }
+}
+
+/** Keys with the digests of their secrets, which are not to stay in memory. Undefined where a secret holds a reference, so that it is unknown here. */
+function withDigests(tree: unknown): unknown {
+  if (!isMapping(tree) || !Array.isArray(tree.keys)) return tree;
+  const keys: unknown[] = [];
+  for (const key of tree.keys) {
+    if (!isMapping(key) || typeof key.secret !== 'string') {
+      keys.push(key);
+      continue;
+    }
+    if (key.secret.includes('${')) return undefined;
+    const { secret, ...others } = key;
+    keys.push(Object.assign(emptyMapping(), others, { secret_sha256: digestOf(secret) }));
+  }
+  return Object.assign(emptyMapping(), tree, { keys });
+}
 
 export async function readSourceFile(file: string): Promise<SourceText> {
   const { size } = await stat(file).catch(() => ({ size: 0 })); // any fault shows when it is read

@@ -8,6 +8,7 @@ import { toPathText } from '../../read/faults.ts';
 import { toCaps } from '../caps.ts';
 import { type CompileContext, createClaims, createFirsts, Location, type Reporting } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
+import { none, ReusableStep } from '../reuse.ts';
 import { checkTerms } from './judge.ts';
 import { type KeyEntry, toTerms } from './terms.ts';
 import { modelWarning, unknownProjectFault } from './warnings.ts';
@@ -23,23 +24,28 @@ export function* compileKeys(
   const keys = new Map<string, KeyRecord>();
   const credentials = credentialsOf(upstreams);
   const names = createNearestName(models.all.map(({ id }) => id));
-  for (const { path, value } of document.keys) {
-    yield;
+  for (const entry of document.keys) {
+    if (compilingTerms.isPauseDue()) yield;
+    const { path, value } = entry;
     const location = new Location(context, path);
     claim(value.id, location, 'id');
     const digest = digestIn(value, location, firstOf);
     if (digest === undefined) continue; // at fault, and left out
     const upstream = credentials.get(digest);
     if (upstream !== undefined) location.at('secret').fault(credentialFault(upstream));
-    checkTerms(value, location);
+    const terms = compilingTerms.of(entry, none, context, () => {
+      checkTerms(value, location);
+      return toTerms(value, toCaps(value, location));
+    });
     warnOfModels(value, document, models, names, location.at('models'));
     if (value.expires !== undefined && value.expires <= context.nowMs) location.warn(': this key has expired');
     checkProject(value.project, document, location.at('project'));
-    const terms = toTerms(value, toCaps(value, location));
     keys.set(digest, Object.freeze({ id: value.id, managedBy: 'file', ...terms, revokedAtMs: undefined }));
   }
   return keys;
 }
+
+const compilingTerms = new ReusableStep<ReturnType<typeof toTerms>>();
 
 export const credentialFault = (upstream: string): string =>
   `is the credential of the upstream ${JSON.stringify(upstream)}; clients would hold it, so give the key a secret of its own`;
