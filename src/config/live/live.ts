@@ -93,7 +93,7 @@ export function createConfigurationFeed({
       });
   }
 
-  /** Changes of a stream of writes are put in force together, so that most of the time is left to clients. */
+  /** Changes of a stream of writes are applied together, so that most of the time is left to clients. */
   async function pause(): Promise<void> {
     const ms = Math.min(longestPauseMs, pausedFor * reloadMs - (performance.now() - reloadedAtMs));
     if (ms > 0) await wait(ms, undefined, { signal: closing.signal }).catch(() => undefined);
