@@ -65,7 +65,7 @@ function Rows({ keys, trends, table, isWide }: KeyListProps & { readonly isWide:
             {!isWide && (
               <>
                 <Remark mb={4}>{allowedInWords(key)}</Remark>
-                <KeyBadges item={key} />
+                <KeyBadges item={key} isShort />
               </>
             )}
           </div>,
