@@ -21,7 +21,7 @@ export const Tag = ({ className = '', ...props }: BadgeProps & Attributes<BadgeP
 
 /** An address or a name with parts, which breaks between them where it has to. */
 export const InParts = ({ text }: { readonly text: string }) =>
-  text.split(/(?=[@./:])/).map((part, at) => (
+  text.split(/(?=[@./])/).map((part, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other, and stay in their order
     <Fragment key={at}>
       <wbr />
