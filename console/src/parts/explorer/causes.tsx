@@ -85,7 +85,7 @@ export function SplitTable({ answer: { comparison, total }, lines, by, onNarrow 
 
 const TwoLines = ({ first, second }: { readonly first: string; readonly second: string }) => (
   <>
-    {first}
+    <div>{first}</div>
     <Remark>{second}</Remark>
   </>
 );
