@@ -21,6 +21,11 @@ export class CallQueue {
     this.#size += 1;
   }
 
+  /** For calls that had a connection in sight until now. */
+  wait(nowMs: number): void {
+    for (const call of this.#calls) if (call !== undefined) call.waitsSinceMs ??= nowMs;
+  }
+
   /** Where it does not wait, nothing happens. */
   remove(call: ClientCall): void {
     const at = this.#calls.indexOf(call, this.#from);

@@ -148,6 +148,27 @@ test('a call knows since when it waits, unless a connection was open and free', 
   assert.deepEqual([(await callThrough(none)).hasWaited, (await callThrough(none)).started], [true, false]);
 });
 
+test('a call has not waited for a connection that was begun before it', async (t) => {
+  const { port, asked } = await startHolding(t);
+  const opened: (() => void)[] = [];
+  const connect: Connector = (server, done) => direct()(server, (result) => opened.push(() => done(result)));
+  const pool = open(t, at(port), { connect });
+  const calls = [callThrough(pool), callThrough(pool)];
+  await until('both connections are there', () => opened.length === 2);
+  opened[0]?.();
+  for (const [index, call] of calls.entries()) {
+    await until('it is there', () => asked.length === index + 1);
+    asked[index]?.socket.write(ok);
+    assert.equal((await call).hasWaited, true);
+  }
+  const late = callThrough(pool);
+  opened[1]?.();
+  await until('it is there', () => asked.length === 3);
+  assert.notEqual(asked[2]?.socket, asked[0]?.socket);
+  asked[2]?.socket.write(ok);
+  assert.equal((await late).hasWaited, false);
+});
+
 test('a connection that cannot be opened fails only the call that waited for it', async (t) => {
   const { port, asked } = await startHolding(t);
   let openings = 0;

@@ -160,6 +160,8 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.#all.delete(connection);
     const at = this.#idle.lastIndexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
+    // A call that it was meant for waits from now on.
+    if (at !== -1 && this.#waiting.size > this.#idle.length) this.#waiting.wait(performance.now());
     this.#serve();
     this.#lookWhetherQuiet();
   }
@@ -199,35 +201,28 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   #open(): void {
     this.#connecting += 1;
     const { connect, server } = this.#options;
-    const sinceMs = performance.now();
     connect(server, (result) => {
       this.#connecting -= 1;
-      if (result instanceof Error) this.#onFailed(result, sinceMs);
+      if (result instanceof Error) this.#onFailed(result);
       else if (this.#destroyed) result.destroy();
-      else this.#onOpened(result, sinceMs);
+      else this.#onOpened(result);
     });
   }
 
-  #onOpened(socket: Socket, sinceMs: number): void {
+  #onOpened(socket: Socket): void {
     const lifeMs = (this.#options.lifeMs ?? Number.POSITIVE_INFINITY) * (1 - Math.random() / 4);
     const connection = new ClientConnection(socket, this, { ...this.#connection, lifeMs });
     this.#all.add(connection);
     const call = this.#next();
-    if (call === undefined) {
-      this.onFree(connection);
-      return;
-    }
-    // The idle connection that it was meant for may have ended.
-    call.waitsSinceMs ??= sinceMs;
-    connection.send(call);
+    if (call === undefined) this.onFree(connection);
+    else connection.send(call);
   }
 
   /** The connection was meant for the call that has waited longest, unless another one will do. */
-  #onFailed(error: Error, sinceMs: number): void {
-    const call = this.#lacking > this.#connecting ? this.#next() : undefined;
-    if (call !== undefined) {
-      call.waitsSinceMs ??= sinceMs;
-      fail(call, error);
+  #onFailed(error: Error): void {
+    if (this.#lacking > this.#connecting) {
+      const call = this.#next();
+      if (call !== undefined) fail(call, error);
     }
     this.#serve();
     this.#lookWhetherQuiet();
