@@ -45,7 +45,7 @@ test('any sequence of heads is read as if each were the first', () => {
   );
 });
 
-function read(memo: AnswerMemo, id: string, length: number): AnswerHead {
+function read(memo: AnswerMemo, id: string, length: number | string): AnswerHead {
   const bytes = bytesOf(`HTTP/1.1 200 OK\r\nX-Id: ${id}\r\nContent-Length: ${length}\r\nX-Last: 1`);
   const head = memo.read(bytes, bytes.length, limits, false);
   assert.ok('headers' in head);
@@ -60,6 +60,11 @@ test('a head that comes again is not read again', () => {
   assert.equal(longer.fields, first.fields);
   assert.deepEqual(longer.headers, ['X-Id', 'a', 'Content-Length', '345', 'X-Last', '1']);
   assert.deepEqual(first.headers, ['X-Id', 'a', 'Content-Length', '12', 'X-Last', '1']);
+});
+
+test('a length with a zero before it is never that of a later head', () => {
+  const memo = new AnswerMemo();
+  for (const length of ['012', '12', '012', '13']) assert.equal(read(memo, 'a', length).headers[3], length);
 });
 
 test('of heads with IDs of their own few are kept, and a repeated one is noticed', () => {

@@ -106,7 +106,8 @@ export class AnswerMemo {
     if (span === undefined) return;
     const before = Buffer.from(bytes.subarray(0, span.start));
     const behind = Buffer.from(bytes.subarray(span.end, endsAt));
-    this.#known = { head, before, behind };
+    // With a zero before its length it is no copy of the same head without.
+    if (lengthBetween(before, behind, bytes, endsAt) !== undefined) this.#known = { head, before, behind };
   }
 }
 
