@@ -335,18 +335,19 @@ export function createApp(deps: AppDeps) {
   /** Components with state per upstream adopt the configuration in force. It may pause at every `yield`, and a newer one takes over there. */
   function* adopting(next: Snapshot): Generator<undefined, void, undefined> {
     const { upstreams, models } = next;
+    // At once: a request would keep what it finds of the configuration before.
+    dispatcher.adopt({ upstreams, models });
+    pools.keep(upstreams.values());
     const steps = [
       () => meter?.adopt(next),
-      () => dispatcher.adopt({ upstreams, models }),
-      () => pools.keep(upstreams.values()),
       () => healthChecks.watch(upstreams.values()),
       () => modelLists.watch(upstreams.values(), models),
       () => drift.adopt(next),
     ];
     for (const step of steps) {
+      yield;
       if (current !== next) return;
       step();
-      yield;
     }
   }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { atOnce, isSliceOver } from '../../src/lib/time-slices.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes, startPair } from '../support/gateways/pair.ts';
@@ -165,7 +166,14 @@ test('an upstream moved by a reload starts with fresh health', async (t) => {
   setup.rig.app.swap(await setup.rig.compile(at(first?.port ?? 0)));
   assert.equal((await setup.embed()).status, 503);
   assertError(await setup.embed(), 'no_upstream_available');
-  setup.rig.app.swap(await setup.rig.compile(at(second?.port ?? 0)));
+  const moved = await setup.rig.compile(at(second?.port ?? 0));
+  while (!isSliceOver());
+  setup.rig.app.swap(moved);
+  // Whoever looks at it at once sees no state of the other address, and keeps none.
+  assert.deepEqual(
+    atOnce(setup.rig.app.targets()).map(({ state }) => state),
+    ['healthy'],
+  );
   assert.deepEqual((await setup.embed()).json(), { from: 'b' });
 });
 
