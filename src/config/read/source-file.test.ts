@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { readSourceText } from './source.ts';
 import { readSource, readSourceFile } from './source-file.ts';
@@ -63,4 +64,16 @@ test('a file whose secrets come from the environment is parsed each time', async
   const { source, keep } = await readSource(file);
   keep();
   assert.notEqual((await readSource(file)).source.tree, source.tree);
+});
+
+test('a file that is written while it is read is not kept under the bytes that it had before', async (t) => {
+  const before = `models:\n${models(1_400)}`;
+  const file = await inFile(t, before);
+  const reading = readSource(file);
+  await wait(2);
+  // A thread reads a large file, and takes a while to start.
+  await writeFile(file, `before: false\n${before}`);
+  (await reading).keep();
+  await writeFile(file, before);
+  assert.doesNotMatch(JSON.stringify((await readSource(file)).source.tree), /"before":false/);
 });

@@ -41,11 +41,13 @@ export async function readSource(file: string): Promise<ReadSource> {
     return { source: { ...kept.source, faults: new FaultList() }, keep: () => undefined };
   }
   const source = await timeSliced(toSource(await readSourceFile(file)));
+  // A file that is written meanwhile may be parsed with other bytes than those of the digest.
+  const isKnown = digest !== undefined && digest === (await digestOfFile(file));
   return {
     source,
     keep() {
       const tree = withDigests(source.tree);
-      if (digest !== undefined && tree !== undefined) keptSources.set(file, { digest, source: { ...source, tree } });
+      if (isKnown && tree !== undefined) keptSources.set(file, { digest, source: { ...source, tree } });
     },
   };
 }
