@@ -325,3 +325,12 @@ test('a store or journal under /proc ends the start with one line and exit code 
     assert.match(stderr, /^postern: The (store|journal directory) "\/proc\/none\/x.*\n$/);
   }
 });
+
+test('it starts whatever the system says of its cores', async (t) => {
+  const directory = await createDirectory(t);
+  for (const said of ['undefined', '', '08', '1']) {
+    await writeFile(join(directory, 'nproc'), `#!/bin/sh\necho '${said}'\n`, { mode: 0o755 });
+    const PATH = `${directory}:${process.env.PATH ?? ''}`;
+    assert.deepEqual((await runPostern(['--version'], { cwd: directory, env: { PATH } })).code, 0, said);
+  }
+});
