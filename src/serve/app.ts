@@ -334,14 +334,13 @@ export function createApp(deps: AppDeps) {
 
   /** Components with state per upstream adopt the configuration in force. It may pause at every `yield`, and a newer one takes over there. */
   function* adopting(next: Snapshot): Generator<undefined, void, undefined> {
-    const { upstreams, models } = next;
     // At once: a request would keep what it finds of the configuration before.
-    dispatcher.adopt({ upstreams, models });
-    pools.keep(upstreams.values());
+    dispatcher.adopt(next);
+    pools.keep(next.upstreams.values());
     const steps = [
       () => meter?.adopt(next),
-      () => healthChecks.watch(upstreams.values()),
-      () => modelLists.watch(upstreams.values(), models),
+      () => healthChecks.watch(next.upstreams.values()),
+      () => modelLists.watch(next.upstreams.values(), next.models),
       () => drift.adopt(next),
     ];
     for (const step of steps) {

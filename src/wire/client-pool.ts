@@ -160,7 +160,6 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.#all.delete(connection);
     const at = this.#idle.lastIndexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
-    // A call that it was meant for waits from now on.
     if (at !== -1 && this.#waiting.size > this.#idle.length) this.#waiting.wait(performance.now());
     this.#serve();
     this.#lookWhetherQuiet();
@@ -220,10 +219,8 @@ export class ClientPool implements CallHolder, ConnectionOwner {
 
   /** The connection was meant for the call that has waited longest, unless another one will do. */
   #onFailed(error: Error): void {
-    if (this.#lacking > this.#connecting) {
-      const call = this.#next();
-      if (call !== undefined) fail(call, error);
-    }
+    const call = this.#lacking > this.#connecting ? this.#next() : undefined;
+    if (call !== undefined) fail(call, error);
     this.#serve();
     this.#lookWhetherQuiet();
   }
