@@ -169,7 +169,7 @@ test('an upstream moved by a reload starts with fresh health', async (t) => {
   const moved = await setup.rig.compile(at(second?.port ?? 0));
   while (!isSliceOver());
   setup.rig.app.swap(moved);
-  // Whoever looks at it at once sees no state of the other address, and keeps none.
+  // A look at it at once finds no state of the other address, and keeps none.
   assert.deepEqual(
     atOnce(setup.rig.app.targets()).map(({ state }) => state),
     ['healthy'],
