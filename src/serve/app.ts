@@ -335,10 +335,10 @@ export function createApp(deps: AppDeps) {
   /** Components with state per upstream adopt the configuration in force. It may pause at every `yield`, and a newer one takes over there. */
   function* adopting(next: Snapshot): Generator<undefined, void, undefined> {
     // At once: a request would keep what it finds of the configuration before.
+    meter?.adopt(next);
     dispatcher.adopt(next);
     pools.keep(next.upstreams.values());
     const steps = [
-      () => meter?.adopt(next),
       () => healthChecks.watch(next.upstreams.values()),
       () => modelLists.watch(next.upstreams.values(), next.models),
       () => drift.adopt(next),
