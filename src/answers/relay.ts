@@ -7,6 +7,7 @@ import type { Answer, AnswerSink, ClientWork, Failure } from '../core/outcome.ts
 import { headerList, headerValue } from '../lib/raw-headers.ts';
 import { NamedUsageObserver } from '../plan/usage/named-usage.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../plan/usage/usage.ts';
+import { giveBack } from '../wire/connect.ts';
 import type { AnswerWatcher, Framing, ServerAnswer } from '../wire/server-answer.ts';
 import { clientLines, clientTrailers } from './client-head.ts';
 import { SeenEventAnswer } from './seen-events.ts';
@@ -45,12 +46,22 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #observer: UsageObserver;
   readonly #lengthBytes: number | undefined;
   readonly #framing: Framing;
+  /** Chunks that have not left yet, where nothing but this answer refers to them. */
+  readonly #leaving: Buffer[] | undefined;
   /** Until it is written. */
   #head: string | undefined = undefined;
   /** Ended: further chunks are ignored. */
   #isOver = false;
 
-  constructor(exchange: Exchange, answer: Answer, response: ServerAnswer, settling: Settling, waiter: Handover) {
+  /** `isOnlyReader`: nobody else refers to what the answer hands on, so that it can be read into again once it has left. */
+  constructor(
+    exchange: Exchange,
+    answer: Answer,
+    response: ServerAnswer,
+    settling: Settling,
+    waiter: Handover,
+    isOnlyReader = false,
+  ) {
     this.#exchange = exchange;
     this.#answer = answer;
     this.#response = response;
@@ -59,6 +70,8 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#observer = answer instanceof SeenEventAnswer ? answer.observer : observerOf(exchange, answer);
     this.#lengthBytes = announcedLength(answer);
     this.#framing = framingOf(answer, this.#lengthBytes, response);
+    const mayReuse = isOnlyReader && this.#observer.keepsNothing === true && exchange.captured === undefined;
+    this.#leaving = mayReuse ? [] : undefined;
   }
 
   start(ownLines: string): void {
@@ -86,10 +99,20 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
       return true;
     }
     this.#writeHead();
-    return this.#response.write(chunk);
+    const isOpen = this.#response.write(chunk);
+    this.#leaving?.push(chunk);
+    this.#letGo();
+    return isOpen;
+  }
+
+  #letGo(): void {
+    if (this.#leaving === undefined || !this.#response.hasLeft) return;
+    for (const chunk of this.#leaving) giveBack(chunk);
+    this.#leaving.length = 0;
   }
 
   onDrain(): void {
+    this.#letGo();
     if (!this.#isOver) this.#answer.resume();
   }
 
@@ -118,6 +141,8 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     const passing =
       trailers.length === 0 ? '' : clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders);
     this.#response.end(chunk, passing);
+    if (chunk !== undefined) this.#leaving?.push(chunk);
+    this.#letGo();
     this.#finish();
   }
 

@@ -300,7 +300,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     if (passed instanceof Promise) throw new TypeError('a good answer passes at once');
     const lines = ownLines(exchange, passed, plan.resolved, plan.question, plan.reservation);
     if (plan.question.body.length > wholeBodyBytes) exchange.requestLease?.release();
-    const relaying = new Relay(exchange, passed, response, this.#settling, this);
+    const relaying = new Relay(exchange, passed, response, this.#settling, this, true);
     try {
       relaying.start(lines);
     } catch (error) {

@@ -7,6 +7,7 @@ import type { AnswerHead, AnswerMemo } from './answer-head.ts';
 import { ChunkReader } from './chunks.ts';
 import type { CallHolder, ClientCall, Piece, StoredPiece } from './client-call.ts';
 import { BadAnswerError, BrokenConnectionError } from './client-errors.ts';
+import { narrow } from './connect.ts';
 import { inOurWords } from './fault.ts';
 import { HeadCollector } from './head-collector.ts';
 import { mostMessageBytes, writeMessage } from './head-writer.ts';
@@ -281,6 +282,7 @@ export class ClientConnection implements CallHolder, Timed {
     if (this.#call === undefined || !isWhole) return nothing;
     const head = this.#options.heads.read(collector.bytes, collector.endsAt, headLimits, this.#call.isHead);
     const rest = collector.bytes.subarray(collector.endsAt);
+    narrow(collector.bytes, rest);
     collector.reset();
     if ('kind' in head) this.#refuse(inOurWords(head));
     else if (head.status === 101) this.#refuse('The answer is a change of protocol (101) that nobody asked for.');

@@ -64,10 +64,42 @@ export function openPlain({ host, port, address = host, path, secure }: ServerAd
 
 const shortBytes = 64 * 1024;
 const longBytes = 256 * 1024;
-/** After a shorter read, the socket reads into the shared buffer again. */
-const quietBytes = 16 * 1024;
+/** After a shorter read, the socket reads into the shared buffer again. Pieces from this length on may be given back. */
+export const reusedBytes = 16 * 1024;
 /** What is read into it is copied before anything else is read. */
 const shared = Buffer.allocUnsafeSlow(shortBytes);
+/** Long ones that nobody refers to, for the next read: V8 looks through its whole heap after some hundred new ones. */
+let spare: Buffer[] = [];
+const mostSpare = 64;
+/** They are dropped now and then, so that none stays once there are no long answers any more. */
+const spareForMs = 10_000;
+let isDropDue = false;
+/** Pieces that may be given back, each once. */
+const lent = new WeakSet<Buffer>();
+
+/** For a piece that nothing refers to any more, nor to a part of it: the next read overwrites it. Other buffers stay as they are. */
+export function giveBack(piece: Buffer): void {
+  if (lent.delete(piece)) keep(Buffer.from(piece.buffer));
+}
+
+/** From now on the part stands for the piece, to the rest of which nothing refers any more. */
+export function narrow(piece: Buffer, part: Buffer): void {
+  if (part.length >= reusedBytes && lent.delete(piece)) lent.add(part);
+}
+
+function keep(buffer: Buffer): void {
+  if (spare.length < mostSpare) spare.push(buffer);
+  if (isDropDue) return;
+  isDropDue = true;
+  setTimeout(drop, spareForMs).unref();
+}
+
+function drop(): void {
+  spare = [];
+  isDropDue = false;
+}
+
+const takeLong = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(longBytes);
 
 /**
  * What a socket reads into. The platform would take 64 KiB for each piece and give back what was not filled, which costs more than to
@@ -76,25 +108,36 @@ const shared = Buffer.allocUnsafeSlow(shortBytes);
  */
 class Reads implements OnReadOpts {
   socket: Socket | undefined = undefined;
-  #buffer = shared;
+  #buffer: Buffer = shared;
+  /** The last piece came back at once: a short piece does not keep a long buffer for long either. */
+  #comesBack = false;
 
   readonly buffer = (): Buffer => this.#buffer;
 
   readonly callback = (bytes: number): boolean => {
     const buffer = this.#buffer;
-    let piece: Buffer;
-    if (buffer !== shared && bytes > buffer.length / 2) {
-      piece = buffer.subarray(0, bytes);
-      this.#buffer = Buffer.allocUnsafeSlow(longBytes);
-    } else {
-      piece = Buffer.allocUnsafe(bytes);
-      buffer.copy(piece, 0, 0, bytes);
-      if (bytes === buffer.length) this.#buffer = Buffer.allocUnsafeSlow(longBytes);
-      else if (bytes < quietBytes) this.#buffer = shared;
+    if (buffer !== shared && bytes >= reusedBytes && (this.#comesBack || bytes > longBytes / 2)) {
+      this.#lend(buffer.subarray(0, bytes));
+      return true;
+    }
+    const piece = Buffer.allocUnsafe(bytes);
+    buffer.copy(piece, 0, 0, bytes);
+    if (bytes === buffer.length) this.#buffer = takeLong();
+    else if (bytes < reusedBytes && buffer !== shared) {
+      keep(buffer);
+      this.#buffer = shared;
     }
     this.socket?.emit('data', piece);
     return true;
   };
+
+  #lend(piece: Buffer): void {
+    lent.add(piece);
+    this.socket?.emit('data', piece);
+    this.#comesBack = !lent.has(piece);
+    // Mostly it is the same one.
+    this.#buffer = takeLong();
+  }
 }
 
 /** TLS with servers trusted by these options. One session is kept, and resumed where the next connection leads there too. */

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { DateLine, mostMessageBytes, toFieldLines, toReason, writeMessage } from './head-writer.ts';
 
 /** How the client finds the end of the body; with `none`, the connection ends, or there is no body. */
@@ -92,6 +93,12 @@ export class ServerAnswer {
   /** How bodies of unknown length are framed for this client. */
   get openFraming(): Framing {
     return this.#isOld ? 'none' : 'chunked';
+  }
+
+  /** The system has all that was written; what is encrypted may wait. */
+  get hasLeft(): boolean {
+    const { socket } = this.#carrier;
+    return socket.writableLength === 0 && !(socket instanceof TLSSocket);
   }
 
   /** False if the reader is behind: `onDrain` is called when it has caught up. */

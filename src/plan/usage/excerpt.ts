@@ -1,6 +1,7 @@
-/** Keeps the first and the last bytes of a stream, by reference: taking a chunk neither copies nor reads it. */
+/** Keeps the first and the last bytes of a stream: short chunks by reference, of long ones a copy of what may be needed. */
 
 import { Buffer } from 'node:buffer';
+import { reusedBytes } from '../../wire/connect.ts';
 
 /** Enough for what upstreams put before their vectors and results. */
 export const headBytes = 4 * 1024;
@@ -17,6 +18,15 @@ export class Excerpt {
   push(chunk: Buffer): void {
     if (chunk.length === 0) return;
     this.#totalBytes += chunk.length;
+    if (chunk.length < reusedBytes) {
+      this.#keep(chunk);
+      return;
+    }
+    if (this.#firstBytes < headBytes) this.#keep(Buffer.from(chunk.subarray(0, headBytes)));
+    this.#keep(Buffer.from(chunk.subarray(-tailBytes)));
+  }
+
+  #keep(chunk: Buffer): void {
     this.#last.push(chunk);
     this.#lastBytes += chunk.length;
     for (let oldest = this.#last[0]; oldest !== undefined; oldest = this.#last[0]) {

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { Usage } from '../../core/accounting/usage.ts';
+import { reusedBytes } from '../../wire/connect.ts';
 import { createUsageObserver } from './usage.ts';
 
 const json = 'application/json';
@@ -111,6 +112,24 @@ test('finds usage before, between and after megabytes of vectors and white space
     counted({ promptTokens: 9 }),
   );
   assert.equal(await observe([`{${data},"model":"m"}`]), null);
+});
+
+test('keeps nothing of a long chunk that it says it keeps nothing of', () => {
+  const numbers = `"data":[${'0.5,'.repeat(100_000)}0.5]`;
+  for (const body of [
+    `{${twoTokens},${numbers}}`,
+    `{${numbers},${twoTokens}}`,
+    `{"a":1,${numbers},${twoTokens},"b":"${'x'.repeat(9_000)}"}`,
+  ]) {
+    const observer = createUsageObserver(json, undefined);
+    assert.equal(observer.keepsNothing, true);
+    for (let start = 0; start < body.length; start += 20_000) {
+      const chunk = Buffer.from(body.slice(start, start + 20_000));
+      observer.push(chunk);
+      if (chunk.length >= reusedBytes) chunk.fill(0x20);
+    }
+    assert.deepEqual(observer.finish(), counted({ promptTokens: 2, totalTokens: 3 }));
+  }
 });
 
 test('ignores usage inside a document that the upstream returned', async () => {

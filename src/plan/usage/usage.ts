@@ -32,8 +32,10 @@ import {
 import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
-  /** Takes a relayed chunk; it is kept for a while and must not change. */
+  /** Takes a relayed chunk; it may be kept for a while. */
   push(chunk: Buffer): void;
+  /** After `push` it refers to no part of a chunk of `reusedBytes` or more. */
+  readonly keepsNothing?: boolean;
   /** To be called once, at the end. `cut`: the answer ended incomplete, which its bytes do not always show. Null: it reported no usage. */
   finish(cut?: boolean): Usage | null | Promise<Usage | null>;
   /** After `finish`: the decompressed length; undefined where it is not compressed, or in an unknown way. */
@@ -58,6 +60,7 @@ const mostPendingBytes = 8 * 1024 * 1024;
 
 const blind: UsageObserver = {
   push: () => undefined,
+  keepsNothing: true,
   finish: () => null,
   decodedLength: () => undefined,
   written: () => undefined,
@@ -158,6 +161,7 @@ function withCalls(usage: Usage | null, reader: CallReader | undefined): Usage |
 }
 
 class PlainObserver implements UsageObserver {
+  readonly keepsNothing: boolean;
   readonly #read: Reader;
   readonly #text: TextReader | undefined;
   readonly #calls: CallReader | undefined;
@@ -167,6 +171,7 @@ class PlainObserver implements UsageObserver {
     this.#read = read;
     this.#text = text;
     this.#calls = calls;
+    this.keepsNothing = text === undefined && calls === undefined;
   }
 
   push(chunk: Buffer): void {

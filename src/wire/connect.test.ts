@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { giveBack, narrow, openPlain } from './connect.ts';
+
+/** Bytes of a server that sends as many as it can, each block of another value. */
+async function openLong(t: TestContext): Promise<Socket> {
+  const server = createServer((socket) => {
+    let value = 0;
+    const send = (): void => {
+      let isOpen = true;
+      while (isOpen) {
+        value += 1;
+        isOpen = socket.writable && socket.write(Buffer.alloc(1024 * 1024, value));
+      }
+    };
+    socket.on('drain', send).on('error', () => undefined);
+    send();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const socket = openPlain({ secure: false, host: '127.0.0.1', port: address.port }, {});
+  t.after(() => {
+    socket.destroy();
+    server.close();
+  });
+  return socket;
+}
+
+/** Lets it go on until so many pieces came that were not copied. */
+function longPieces(socket: Socket, count: number, take: (piece: Buffer) => void): Promise<void> {
+  return new Promise((resolve) => {
+    let left = count;
+    socket.on('data', (piece: Buffer) => {
+      if (left === 0 || piece.buffer.byteLength !== 256 * 1024) return;
+      take(piece);
+      left -= 1;
+      if (left === 0) resolve();
+    });
+  });
+}
+
+test('a piece that nobody gives back is never written again', async (t) => {
+  const seen: { piece: Buffer; copy: Buffer }[] = [];
+  await longPieces(await openLong(t), 40, (piece) => seen.push({ piece, copy: Buffer.from(piece) }));
+  for (const { piece, copy } of seen) assert.ok(piece.equals(copy));
+  assert.equal(new Set(seen.map(({ piece }) => piece.buffer)).size, seen.length);
+});
+
+test('what is given back is read into again, also by its part', async (t) => {
+  const buffers = new Set<unknown>();
+  await longPieces(await openLong(t), 100, (piece) => {
+    buffers.add(piece.buffer);
+    const part = piece.subarray(100);
+    narrow(piece, part);
+    // It stands for nothing any more, and the part comes back once.
+    for (const one of [piece, part, part]) giveBack(one);
+  });
+  assert.ok(buffers.size < 10, String(buffers.size));
+});

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import { TLSSocket } from 'node:tls';
+import { type AnswerCarrier, ServerAnswer } from './server-answer.ts';
+
+function answerOver(socket: unknown): ServerAnswer {
+  return new ServerAnswer({ socket } as AnswerCarrier, 'POST', 1, true);
+}
+
+test('bytes have left once the system has them all, and never for certain where they are encrypted', () => {
+  assert.equal(answerOver({ writableLength: 0 }).hasLeft, true);
+  assert.equal(answerOver({ writableLength: 1 }).hasLeft, false);
+  assert.equal(answerOver(new TLSSocket(new PassThrough() as never)).hasLeft, false);
+});
