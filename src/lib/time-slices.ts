@@ -78,20 +78,16 @@ function beginSlice(): void {
   const nowMs = performance.now();
   sliceEndMs = nowMs + Math.min(longestMs, Math.max(shortestMs, nowMs - stoppedMs));
   setImmediate(beginSlice);
-  goOn();
+  goOn(waiting.length);
 }
 
-/** What one leaves of the slice is for the next: promises that are settled go on before the tick. */
-function goOn(): void {
-  const next = waiting.shift();
-  if (next === undefined) {
-    stoppedMs = performance.now();
-    return;
-  }
-  next();
-  queueMicrotask(() => process.nextTick(goOnInSlice));
+/** What one leaves of the slice is for the next of those that waited when the turn began: promises that are settled go on before the tick. */
+function goOn(left: number): void {
+  waiting.shift()?.();
+  queueMicrotask(() => process.nextTick(goOnInSlice, left - 1));
 }
 
-function goOnInSlice(): void {
-  if (!isSliceOver()) goOn();
+function goOnInSlice(left: number): void {
+  if (left > 0 && !isSliceOver()) goOn(left);
+  else stoppedMs = performance.now();
 }
