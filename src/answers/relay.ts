@@ -7,7 +7,7 @@ import type { Answer, AnswerSink, ClientWork, Failure } from '../core/outcome.ts
 import { headerList, headerValue } from '../lib/raw-headers.ts';
 import { NamedUsageObserver } from '../plan/usage/named-usage.ts';
 import { createUsageObserver, type Texts, type UsageObserver } from '../plan/usage/usage.ts';
-import { giveBack } from '../wire/connect.ts';
+import { giveBack, reusedBytes } from '../wire/connect.ts';
 import type { AnswerWatcher, Framing, ServerAnswer } from '../wire/server-answer.ts';
 import { clientLines, clientTrailers } from './client-head.ts';
 import { SeenEventAnswer } from './seen-events.ts';
@@ -100,13 +100,15 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     }
     this.#writeHead();
     const isOpen = this.#response.write(chunk);
-    this.#leaving?.push(chunk);
-    this.#letGo();
+    this.#letGo(chunk);
     return isOpen;
   }
 
-  #letGo(): void {
-    if (this.#leaving === undefined || !this.#response.hasLeft) return;
+  /** Short chunks, as those of a stream of events, are never read into again. */
+  #letGo(written?: Buffer): void {
+    if (this.#leaving === undefined) return;
+    if (written !== undefined && written.length >= reusedBytes) this.#leaving.push(written);
+    if (this.#leaving.length === 0 || !this.#response.hasLeft) return;
     for (const chunk of this.#leaving) giveBack(chunk);
     this.#leaving.length = 0;
   }
@@ -141,8 +143,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     const passing =
       trailers.length === 0 ? '' : clientTrailers(trailers, this.#exchange.target?.upstream.responseHeaders);
     this.#response.end(chunk, passing);
-    if (chunk !== undefined) this.#leaving?.push(chunk);
-    this.#letGo();
+    this.#letGo(chunk);
     this.#finish();
   }
 
