@@ -29,6 +29,10 @@ export function toFieldLines(headers: readonly string[]): string {
   return lines;
 }
 
+/** The system has all that was written: what is encrypted, or waits behind other bytes, is on its way for a while. */
+export const hasLeft = (socket: Pick<Socket, 'writableLength'>): boolean =>
+  socket.writableLength === 0 && !(socket instanceof TLSSocket);
+
 /** Head and body together are at most `mostMessageBytes`. False where the other side is behind. */
 export function writeMessage(
   socket: Pick<Socket, 'write' | 'writableLength'>,
@@ -36,8 +40,8 @@ export function writeMessage(
   body: readonly Buffer[],
   written?: () => void,
 ): boolean {
-  // What is encrypted, or waits behind other bytes, is on its way for a while: each message would need a buffer.
-  if (socket.writableLength > 0 || socket instanceof TLSSocket) {
+  // Each message would need a buffer.
+  if (!hasLeft(socket)) {
     let text = head;
     for (const piece of body) text += piece.toString('latin1');
     return socket.write(text, 'latin1', written);

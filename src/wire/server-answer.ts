@@ -3,8 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
-import { DateLine, mostMessageBytes, toFieldLines, toReason, writeMessage } from './head-writer.ts';
+import { DateLine, hasLeft, mostMessageBytes, toFieldLines, toReason, writeMessage } from './head-writer.ts';
 
 /** How the client finds the end of the body; with `none`, the connection ends, or there is no body. */
 export type Framing = 'length' | 'chunked' | 'none';
@@ -95,10 +94,8 @@ export class ServerAnswer {
     return this.#isOld ? 'none' : 'chunked';
   }
 
-  /** The system has all that was written; what is encrypted may wait. */
   get hasLeft(): boolean {
-    const { socket } = this.#carrier;
-    return socket.writableLength === 0 && !(socket instanceof TLSSocket);
+    return hasLeft(this.#carrier.socket);
   }
 
   /** False if the reader is behind: `onDrain` is called when it has caught up. */
