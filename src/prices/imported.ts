@@ -191,21 +191,6 @@ export function* toImportedPrices(
 }
 
 export function priceOf(amounts: Readonly<Partial<Record<PriceColumn, number | undefined>>>): Price {
-  return Object.freeze({
-    input: amounts.input,
-    cachedInput: amounts.cached_input,
-    cacheWrite: amounts.cache_write,
-    cacheWriteHour: amounts.cache_write_1h,
-    audioInput: amounts.audio_input,
-    imageInput: amounts.image_input,
-    output: amounts.output,
-    audioOutput: amounts.audio_output,
-    imageOutput: amounts.image_output,
-    searchUnit: amounts.search_unit,
-    request: amounts.request,
-    item: amounts.item,
-    image: amounts.image,
-    minute: amounts.minute,
-    character: amounts.character,
-  });
+  const columns = priceColumnNames.map((column) => [priceColumns[column], amounts[column]]);
+  return Object.freeze(Object.fromEntries(columns) as Record<(typeof priceColumns)[PriceColumn], number | undefined>);
 }
