@@ -1,10 +1,11 @@
 /** Everything the admin endpoints depend on. `serve/admin.ts` creates it; tests create their own. */
 
-import type { Family, ListedModel } from '../core/family.ts';
+import type { Family } from '../core/family.ts';
 import type { KeyJudge } from '../core/key-judge.ts';
 import type { Log } from '../core/log.ts';
+import type { Probe } from '../core/probe.ts';
 import type { ResourceEditor } from '../core/resource-editor.ts';
-import type { Snapshot, Upstream } from '../core/snapshot.ts';
+import type { Snapshot } from '../core/snapshot.ts';
 import type { SeriesStore } from '../core/store/series.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -31,7 +32,7 @@ export interface AdminContext {
   /** Upstreams, models and projects, wherever they are declared. */
   readonly resources: ResourceEditor;
   readonly keyTerms: KeyJudge;
-  readonly probe: UpstreamProbe;
+  readonly probe: Probe;
   readonly alerts: AlertWatch;
   readonly streams: EventStreams;
   readonly live: LiveSource;
@@ -92,35 +93,4 @@ export interface AlertWatch {
   /** Evaluates once, if this node has the lease. */
   look(): Promise<void>;
   close(): Promise<void>;
-}
-
-interface ProbeProblem {
-  readonly message: string;
-  readonly advice: string;
-  readonly field: string | undefined;
-}
-
-interface ProbeReport {
-  readonly ok: boolean;
-  readonly steps: readonly {
-    readonly name: 'look-up' | 'connect' | 'secure' | 'ask';
-    readonly state: 'passed' | 'failed' | 'skipped';
-    readonly ms: number | undefined;
-    readonly detail: string;
-  }[];
-  readonly credentials: readonly { readonly id: string; readonly status: number; readonly ok: boolean }[];
-  readonly problem: ProbeProblem | undefined;
-  /** Number of listed models; undefined where it has no list. */
-  readonly models: number | undefined;
-}
-
-type FoundModels =
-  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
-  | { readonly kind: 'no-list' }
-  | { readonly kind: 'failed'; readonly problem: ProbeProblem };
-
-/** Tests the connection to an upstream. Results never contain a secret. */
-interface UpstreamProbe {
-  test(upstream: Upstream, signal: AbortSignal): Promise<ProbeReport>;
-  models(upstream: Upstream, signal: AbortSignal): Promise<FoundModels>;
 }

@@ -1,9 +1,10 @@
 /** Tests an upstream from the gateway's own position, with its proxies and token requests. */
 
+import type { Probe } from '../../core/probe.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createProxyRule, type ProxyRule } from '../connections/proxy-rule.ts';
 import { createSmallPost } from '../small-post.ts';
-import { createProbe, type Probe } from './probe.ts';
+import { createProbe } from './probe.ts';
 
 interface OwnProbeDeps {
   readonly env: Readonly<Record<string, string | undefined>>;

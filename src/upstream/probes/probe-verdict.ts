@@ -1,15 +1,6 @@
 /** The result of an upstream test in words: what is wrong, and what to do. Pure. */
 
-export type ProbeStepName = 'look-up' | 'connect' | 'secure' | 'ask';
-
-/** The field of the upstream's document to look at. */
-type ProbeField = 'base_url' | 'api_key' | 'tls' | 'timeouts.connect' | 'options';
-
-export interface ProbeProblem {
-  readonly message: string;
-  readonly advice: string;
-  readonly field: ProbeField | undefined;
-}
+import type { ProbeProblem, ProbeStep } from '../../core/probe.ts';
 
 export interface ProbeAnswer {
   readonly status: number;
@@ -99,7 +90,7 @@ export function problemOfAnswer(answer: ProbeAnswer): ProbeProblem | undefined {
 interface ErrorFacts {
   readonly code: string;
   readonly message: string;
-  readonly step: ProbeStepName;
+  readonly step: ProbeStep['name'];
   readonly host: string;
   readonly isSecure: boolean;
 }

@@ -5,6 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type ListedModel, type SigningGround, withOptions } from '../../core/family.ts';
 import { loopHeader } from '../../core/loop-mark.ts';
+import type { CredentialCheck, Probe, ProbeProblem, ProbeReport, ProbeStep } from '../../core/probe.ts';
 import type { Credential, Upstream } from '../../core/snapshot.ts';
 import { socketOf, toUrlOrigin } from '../../lib/addresses/socket-origin.ts';
 import { readJson } from '../../lib/json/read-json.ts';
@@ -20,44 +21,7 @@ import { createConnector } from '../connections/connection.ts';
 import { toDestination } from '../connections/destination.ts';
 import type { ProxyRule } from '../connections/proxy-rule.ts';
 import { toAddress } from '../endpoints/look-up.ts';
-import { type ProbeProblem, type ProbeStepName, problemOfAnswer, problemOfError } from './probe-verdict.ts';
-
-interface ProbeStep {
-  readonly name: ProbeStepName;
-  /** `skipped`: not needed, or not reached. */
-  readonly state: 'passed' | 'failed' | 'skipped';
-  readonly ms: number | undefined;
-  /** The result, such as an address; never a secret. */
-  readonly detail: string;
-}
-
-interface CredentialCheck {
-  /** As logs name it: `key`, `key 1`. */
-  readonly id: string;
-  /** 0 without an answer. */
-  readonly status: number;
-  readonly ok: boolean;
-}
-
-interface ProbeReport {
-  readonly ok: boolean;
-  readonly steps: readonly ProbeStep[];
-  readonly credentials: readonly CredentialCheck[];
-  readonly problem: ProbeProblem | undefined;
-  /** Number of models in its list; undefined where it has none. */
-  readonly models: number | undefined;
-}
-
-type ModelsFound =
-  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
-  /** The family has no documented list. */
-  | { readonly kind: 'no-list' }
-  | { readonly kind: 'failed'; readonly problem: ProbeProblem };
-
-export interface Probe {
-  test(upstream: Upstream, signal: AbortSignal): Promise<ProbeReport>;
-  models(upstream: Upstream, signal: AbortSignal): Promise<ModelsFound>;
-}
+import { problemOfAnswer, problemOfError } from './probe-verdict.ts';
 
 interface ProbeDeps {
   readonly proxyFor?: ProxyRule | undefined;
@@ -136,7 +100,7 @@ export function createProbe(deps: ProbeDeps): Probe {
 }
 
 function madeHere({ family }: Upstream): ProbeReport {
-  const names: readonly ProbeStepName[] = ['look-up', 'connect', 'secure', 'ask'];
+  const names: readonly ProbeStep['name'][] = ['look-up', 'connect', 'secure', 'ask'];
   return {
     ok: true,
     steps: names.map((name) => ({ name, state: 'skipped', ms: undefined, detail: 'answers in this process' })),
@@ -295,7 +259,7 @@ class Visit {
   }
 
   /** The first step that was not completed. */
-  #stepReached(): ProbeStepName {
+  #stepReached(): ProbeStep['name'] {
     const { lookedUp, connected, securedAtMs } = this.#marks;
     if (connected === undefined) return lookedUp === undefined && this.#looksUp ? 'look-up' : 'connect';
     return this.#isSecure && securedAtMs === undefined ? 'secure' : 'ask';
@@ -310,7 +274,7 @@ class Visit {
     const { lookedUp, connected, securedAtMs, answeredAtMs } = this.#marks;
     const reached = answeredAtMs === undefined ? this.#stepReached() : undefined;
     let fromMs = this.#startedAtMs;
-    const step = (name: ProbeStepName, atMs: number | undefined, detail: string, isNeeded = true): ProbeStep => {
+    const step = (name: ProbeStep['name'], atMs: number | undefined, detail: string, isNeeded = true): ProbeStep => {
       if (!isNeeded) return { name, state: 'skipped', ms: undefined, detail };
       if (atMs === undefined) {
         const failed = reached === name;

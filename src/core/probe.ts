@@ -1,0 +1,48 @@
+/** A test of the connection to an upstream, and its result. Nothing in it is a secret. */
+
+import type { ListedModel } from './family.ts';
+import type { Upstream } from './snapshot.ts';
+
+export interface Probe {
+  test(upstream: Upstream, signal: AbortSignal): Promise<ProbeReport>;
+  models(upstream: Upstream, signal: AbortSignal): Promise<ModelsFound>;
+}
+
+export interface ProbeReport {
+  readonly ok: boolean;
+  readonly steps: readonly ProbeStep[];
+  readonly credentials: readonly CredentialCheck[];
+  readonly problem: ProbeProblem | undefined;
+  /** Number of models in its list; undefined where it has none. */
+  readonly models: number | undefined;
+}
+
+export interface ProbeStep {
+  readonly name: 'look-up' | 'connect' | 'secure' | 'ask';
+  /** `skipped`: not needed, or not reached. */
+  readonly state: 'passed' | 'failed' | 'skipped';
+  readonly ms: number | undefined;
+  /** The result, such as an address. */
+  readonly detail: string;
+}
+
+export interface CredentialCheck {
+  /** As logs name it: `key`, `key 1`. */
+  readonly id: string;
+  /** 0 without an answer. */
+  readonly status: number;
+  readonly ok: boolean;
+}
+
+export interface ProbeProblem {
+  readonly message: string;
+  readonly advice: string;
+  /** The field of the upstream's document to look at. */
+  readonly field: 'base_url' | 'api_key' | 'tls' | 'timeouts.connect' | 'options' | undefined;
+}
+
+type ModelsFound =
+  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
+  /** The family has no documented list. */
+  | { readonly kind: 'no-list' }
+  | { readonly kind: 'failed'; readonly problem: ProbeProblem };
