@@ -56,15 +56,8 @@ function toCandidate(errors: ErrorWireFormat | undefined, isTranslated = true): 
 }
 
 function toAnswer(status: number, body: string | Buffer, headers: readonly string[] = []): Answer {
-  const whole = new WholeMadeAnswer({
-    status,
-    statusText: 'Whatever',
-    headers,
-    sentAtMs: 1,
-    firstByteAtMs: 2,
-    body: Buffer.from(body),
-    translated: undefined,
-  });
+  const times = { sentAtMs: 1, firstByteAtMs: 2 };
+  const whole = new WholeMadeAnswer(undefined, { status, statusText: 'Whatever', ...times, body: Buffer.from(body) });
   return Object.assign(whole, { headers });
 }
 

@@ -76,17 +76,11 @@ async function inItsOwnWords(
   const isHidden = isOurKey || isWithheld(said, wireFormat) || bytes === undefined;
   const passing = withoutBodyHeaders(answer.headers);
   if (headerValue(passing, 'retry-after') === undefined) passing.push(...retryAfterIn(json, wireFormat));
-  const { sentAtMs, firstByteAtMs, statusText } = answer;
   const message = messageInstead(said, wireFormat);
-  return new WholeMadeAnswer({
-    status: answer.status,
-    statusText,
+  return new WholeMadeAnswer(answer, {
     headers: passing,
-    sentAtMs,
-    firstByteAtMs,
     body: isHidden ? write(answer.status, message) : bytes,
-    ...(!isHidden && { contentType: headerValue(answer.headers, 'content-type') ?? 'application/json' }),
-    translated: undefined,
+    contentType: isHidden ? undefined : headerValue(answer.headers, 'content-type'),
   });
 }
 
@@ -122,7 +116,6 @@ async function toOurs(
   by: string,
   reader: ErrorReader,
 ): Promise<Answer> {
-  const { sentAtMs, firstByteAtMs, statusText } = answer;
   const { bytes, json } = said;
   const { shape } = reader;
   const status = wireFormat.statuses?.[said.status] ?? said.status;
@@ -130,12 +123,9 @@ async function toOurs(
   if (headerValue(headers, 'retry-after') === undefined) headers.push(...retryAfterIn(json, wireFormat));
   const passes = isOurs && shape === undefined && bytes !== undefined;
   const words = isOurs && isJsonObject(json) ? json : { error: await toError(said, status, wireFormat, reader) };
-  return new WholeMadeAnswer({
+  return new WholeMadeAnswer(answer, {
     status,
-    statusText: status === answer.status ? statusText : '',
     headers,
-    sentAtMs,
-    firstByteAtMs,
     body: passes ? bytes : writeJson({ ...words, ...besideError(shape, messageOf(words, said)) }),
     translated: passes ? undefined : { by, ignored: [], isEstimated: false, usage: null },
   });

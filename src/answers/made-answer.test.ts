@@ -5,16 +5,7 @@ import { WholeMadeAnswer } from './made-answer.ts';
 
 test('a remembered content type that would add a header line becomes application/json', () => {
   const contentTypeOf = (contentType: string): string | undefined => {
-    const { headers } = new WholeMadeAnswer({
-      status: 200,
-      statusText: 'OK',
-      headers: [],
-      sentAtMs: 0,
-      firstByteAtMs: 0,
-      body: Buffer.from('{}'),
-      contentType,
-      translated: undefined,
-    });
+    const { headers } = new WholeMadeAnswer(undefined, { body: Buffer.from('{}'), contentType });
     return headers[headers.indexOf('content-type') + 1];
   };
   assert.equal(contentTypeOf('application/json; charset=utf-8'), 'application/json; charset=utf-8');

@@ -1,27 +1,24 @@
 /** A response whose body was made by the gateway. */
 
 import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Answer, AnswerSink } from '../core/outcome.ts';
 import type { Translated } from '../core/translation.ts';
 import { isWritable } from '../wire/head-writer.ts';
 
-interface MadeParts {
-  readonly status: number;
-  readonly statusText: string;
+/** By default, status, headers and times are those of the upstream's answer. */
+interface MadeParts
+  extends Partial<Pick<Answer, 'status' | 'statusText' | 'sentAtMs' | 'firstByteAtMs' | 'ignored' | 'meantStatus'>> {
   /** Names and values in turn, without headers of framing or content. */
-  readonly headers: readonly string[];
-  readonly sentAtMs: number;
-  readonly firstByteAtMs: number;
+  readonly headers?: readonly string[];
   readonly body: Buffer;
   /** Default `application/json`. */
-  readonly contentType?: string;
+  readonly contentType?: string | undefined;
   /** Undefined for the upstream's own bytes, already read. */
-  readonly translated: Translated | undefined;
-  readonly ignored?: readonly string[] | undefined;
+  readonly translated?: Translated | undefined;
   /** Usage counted before it was rewritten. */
   readonly countedApart?: Usage | undefined;
-  readonly meantStatus?: number | undefined;
 }
 
 const json = 'application/json';
@@ -47,31 +44,21 @@ export class WholeMadeAnswer implements Answer {
   readonly meantStatus: number | undefined;
   readonly #body: Buffer;
 
-  constructor({
-    contentType = json,
-    status,
-    statusText,
-    headers,
-    sentAtMs,
-    firstByteAtMs,
-    body,
-    translated,
-    ignored,
-    countedApart,
-    meantStatus,
-  }: MadeParts) {
+  /** `from` is undefined where no upstream was called. */
+  constructor(from: Answer | undefined, { contentType = json, body, ...parts }: MadeParts) {
+    const { status = from?.status ?? 200, headers = withoutBodyHeaders(from?.headers ?? []) } = parts;
     this.status = status;
-    this.statusText = statusText;
+    this.statusText = parts.statusText ?? (status === from?.status ? from.statusText : '');
     // A stored answer's type may be anything.
     const type = isWritable(contentType) ? contentType : json;
     this.headers = [...headers, 'content-type', type, 'content-length', String(body.length)];
-    this.sentAtMs = sentAtMs;
-    this.firstByteAtMs = firstByteAtMs;
+    this.sentAtMs = parts.sentAtMs ?? from?.sentAtMs ?? performance.now();
+    this.firstByteAtMs = parts.firstByteAtMs ?? from?.firstByteAtMs ?? this.sentAtMs;
     this.waiting = [body];
-    this.translated = translated;
-    this.ignored = ignored;
-    this.countedApart = countedApart;
-    this.meantStatus = meantStatus;
+    this.translated = parts.translated;
+    this.ignored = parts.ignored;
+    this.countedApart = parts.countedApart;
+    this.meantStatus = parts.meantStatus;
     this.#body = body;
   }
 

@@ -145,16 +145,9 @@ export function checkDemands({ demands = [] }: Entrance, { tiers }: RoutePlan, m
 
 /** Answers a request that needs no upstream. */
 export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body: JsonObject): Promise<Answer> {
-  const nowMs = performance.now();
   const none = { promptTokens: 0, completionTokens: null, totalTokens: 0, searchUnits: null };
-  return new WholeMadeAnswer({
-    status: 200,
-    statusText: '',
-    headers: [],
-    sentAtMs: nowMs,
-    firstByteAtMs: nowMs,
+  return new WholeMadeAnswer(undefined, {
     body: await writeJsonSliced((await entrance.write(toApiAnswer(exchange, body))).body),
-    translated: undefined,
     countedApart: none,
   });
 }
@@ -188,15 +181,8 @@ export async function errorAtClientApi(exchange: Exchange, answer: Answer): Prom
   if (clientApi?.error === undefined || status < 400) return answer;
   const whole = await untilGone(exchange, answer, readWhole(answer, new Allowance(heldBytes)));
   const message = errorMessageIn(status, 'body' in whole ? whole.body : undefined);
-  return new WholeMadeAnswer({
-    status,
-    statusText: status === answer.status ? answer.statusText : '',
-    headers: withoutBodyHeaders(answer.headers),
-    sentAtMs: answer.sentAtMs,
-    firstByteAtMs: answer.firstByteAtMs,
-    body: await writeJsonSliced(clientApi.error({ status, message, id })),
-    translated: answer.translated,
-  });
+  const body = await writeJsonSliced(clientApi.error({ status, message, id }));
+  return new WholeMadeAnswer(answer, { status, body, translated: answer.translated });
 }
 
 async function written(
@@ -214,12 +200,10 @@ async function written(
   // Counted usage is owed, whatever happens to the answer.
   exchange.usage = answer.translated?.usage ?? counted ?? null;
   const { body, headers = [] } = await read(exchange, entrance, whole.body);
-  const made = new WholeMadeAnswer({
+  const made = new WholeMadeAnswer(answer, {
     status,
     statusText: answer.statusText,
     headers: [...withoutBodyHeaders(answer.headers), ...headers],
-    sentAtMs: answer.sentAtMs,
-    firstByteAtMs: answer.firstByteAtMs,
     body: await writeJsonSliced(body),
     contentType: jsonTypeLike(undefined),
     translated: answer.translated,

@@ -426,16 +426,14 @@ export class TranslatedCalls implements ClientWork {
     body: Buffer,
     { translated, contentType, more = [] }: Made = {},
   ): WholeMadeAnswer {
-    return new WholeMadeAnswer({
+    return new WholeMadeAnswer(head, {
       status,
-      statusText: status === head.status ? head.statusText : '',
       headers: [...withoutBodyHeaders(head.headers), ...more],
-      sentAtMs: head.sentAtMs,
       // Of several answers, the time of the last one.
       firstByteAtMs: this.#lastByteAtMs,
       body,
       translated,
-      ...(contentType !== undefined && { contentType }),
+      contentType,
     });
   }
 }

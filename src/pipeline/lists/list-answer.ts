@@ -1,6 +1,6 @@
 /** Decides whether a list passes to its upstream unchanged, and merges the responses if not. */
 
-import { WholeMadeAnswer, withoutBodyHeaders } from '../../answers/made-answer.ts';
+import { WholeMadeAnswer } from '../../answers/made-answer.ts';
 import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
@@ -195,18 +195,14 @@ function toAnswer(
     exchange.firstByteAtMs = Math.max(...parts.map((part) => part.answer.firstByteAtMs));
   }
   const usage = answer === undefined ? nothing : sumOf(parts.map((part) => part.exchange.usage));
-  const { contentType } = origin;
-  return new WholeMadeAnswer({
-    status: answer?.status ?? 200,
-    statusText: answer?.statusText ?? '',
-    headers: answer === undefined ? [] : withoutBodyHeaders(answer.headers),
+  return new WholeMadeAnswer(answer, {
     sentAtMs: exchange.sentAtMs,
     firstByteAtMs: exchange.firstByteAtMs,
     body: bytes,
-    ...(contentType !== undefined && { contentType }),
+    contentType: origin.contentType,
     translated: translatedOf(parts, origin, usage),
     ignored: namesIn([origin.ignored, ...parts.map((part) => part.answer.ignored)]),
-    ...(usage !== null && { countedApart: usage }),
+    countedApart: usage ?? undefined,
   });
 }
 

@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { AnswerMemory } from '../../answers/answer-memory.ts';
 import { heldBytes } from '../../answers/held-answer.ts';
-import { WholeMadeAnswer, withoutBodyHeaders } from '../../answers/made-answer.ts';
+import { WholeMadeAnswer } from '../../answers/made-answer.ts';
 import { observerOf } from '../../answers/relay.ts';
 import { toFailure } from '../../answers/translation-faults.ts';
 import { untilGone } from '../../answers/until-gone.ts';
@@ -273,17 +273,7 @@ async function countIn(exchange: Exchange, answer: Answer, bytes: Buffer): Promi
 }
 
 function asWhole(answer: Answer, body: Buffer): Answer {
+  const { translated, ignored, meantStatus } = answer;
   const contentType = headerValue(answer.headers, 'content-type');
-  return new WholeMadeAnswer({
-    status: answer.status,
-    statusText: answer.statusText,
-    headers: withoutBodyHeaders(answer.headers),
-    sentAtMs: answer.sentAtMs,
-    firstByteAtMs: answer.firstByteAtMs,
-    body,
-    ...(contentType !== undefined && { contentType }),
-    translated: answer.translated,
-    ignored: answer.ignored,
-    meantStatus: answer.meantStatus,
-  });
+  return new WholeMadeAnswer(answer, { body, contentType, translated, ignored, meantStatus });
 }

@@ -1,7 +1,6 @@
 /** The upstream that the operator names for a project's files and batches, and their lists. */
 
 import { Buffer } from 'node:buffer';
-import { performance } from 'node:perf_hooks';
 import { WholeMadeAnswer } from '../../answers/made-answer.ts';
 import { relay } from '../../answers/relay.ts';
 import { Settling, type SettlingDeps } from '../../answers/settling.ts';
@@ -126,17 +125,7 @@ const rowsAtOnce = 500;
 
 /** From the store only: the upstream's list would include other owners. */
 export async function answerList(store: Pick<StoredObjectStore, 'page'>, listing: Listing): Promise<Answer> {
-  const body = Buffer.from(await writeList(store, listing));
-  const nowMs = performance.now();
-  return new WholeMadeAnswer({
-    status: 200,
-    statusText: 'OK',
-    headers: [],
-    sentAtMs: nowMs,
-    firstByteAtMs: nowMs,
-    body,
-    translated: undefined,
-  });
+  return new WholeMadeAnswer(undefined, { statusText: 'OK', body: Buffer.from(await writeList(store, listing)) });
 }
 
 async function writeList(

@@ -99,13 +99,4 @@ export function listAskedOf(
   return { asked, calls: () => calls };
 }
 
-const answerOf = (body: Buffer, status = 200): Answer =>
-  new WholeMadeAnswer({
-    status,
-    statusText: '',
-    headers: [],
-    sentAtMs: 0,
-    firstByteAtMs: 0,
-    body,
-    translated: undefined,
-  });
+const answerOf = (body: Buffer, status = 200): Answer => new WholeMadeAnswer(undefined, { status, sentAtMs: 0, body });
