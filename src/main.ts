@@ -6,8 +6,7 @@ import { type CommandContext, toConfigSources, toHelp, toOptionFault } from './c
 import { commandNames, isCommandName, loadCommand } from './cli/index.ts';
 import { FaultsFound, printFaults } from './cli/output.ts';
 import { type CommandName, words } from './cli/words.ts';
-import type { ExitCode } from './core/exit-code.ts';
-import { UserFault } from './core/user-fault.ts';
+import { type ExitCode, UserFault } from './core/user-fault.ts';
 import { nearHint } from './lib/nearest-name.ts';
 import { withMasks } from './lib/secrets/secret-shapes.ts';
 import { traceOf } from './lib/thrown.ts';

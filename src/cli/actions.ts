@@ -1,9 +1,8 @@
 /** Commands with several actions on the store: `postern keys list`, `postern resources apply`. */
 
 import type { FaultyConfiguration } from '../config/load.ts';
-import type { ExitCode } from '../core/exit-code.ts';
 import type { Store } from '../core/store/store.ts';
-import { UserFault } from '../core/user-fault.ts';
+import { type ExitCode, UserFault } from '../core/user-fault.ts';
 import { nearHint } from '../lib/nearest-name.ts';
 import { type OpenStore, openExisting } from '../serve/configuration.ts';
 import { type Command, type CommandContext, commandOf, configUsage, optionsIn } from './command.ts';

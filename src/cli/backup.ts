@@ -1,8 +1,7 @@
 /** `postern backup`: copies the store to a file, even while a gateway uses it. */
 
 import { loadConfiguration } from '../config/load.ts';
-import type { ExitCode } from '../core/exit-code.ts';
-import { UserFault } from '../core/user-fault.ts';
+import { type ExitCode, UserFault } from '../core/user-fault.ts';
 import { backupStore } from '../store/backup.ts';
 import { type CommandContext, commandOf, configUsage } from './command.ts';
 import { faultless } from './output.ts';

@@ -1,7 +1,7 @@
 /** The type of a command, its options as its usage names them, and what `--help` and a wrong option print. */
 
 import type { ParseArgsConfig } from 'node:util';
-import type { ExitCode } from '../core/exit-code.ts';
+import type { ExitCode } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
 import type { Surroundings } from '../serve/surroundings.ts';

@@ -3,8 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { loadConfiguration } from '../config/load.ts';
-import type { ExitCode } from '../core/exit-code.ts';
-import { UserFault } from '../core/user-fault.ts';
+import { type ExitCode, UserFault } from '../core/user-fault.ts';
 import { systemFiles } from '../journal/journal-files.ts';
 import { ItemReader } from '../journal/journal-items.ts';
 import { listSegments, openIfThere, type SegmentReader } from '../journal/journal-segment.ts';

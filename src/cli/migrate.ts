@@ -2,9 +2,8 @@
 
 import { join, resolve } from 'node:path';
 import { loadConfiguration } from '../config/load.ts';
-import type { ExitCode } from '../core/exit-code.ts';
 import type { Snapshot } from '../core/snapshot.ts';
-import { UserFault } from '../core/user-fault.ts';
+import { type ExitCode, UserFault } from '../core/user-fault.ts';
 import { firstSlot, lockName } from '../journal/journal-slot.ts';
 import { readWaiting } from '../journal/waiting.ts';
 import { passedOver } from '../store/migrations.ts';

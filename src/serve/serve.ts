@@ -1,6 +1,6 @@
 /** Serves until stopped: alone, as one of several workers, or as their parent. */
 
-import type { ExitCode } from '../core/exit-code.ts';
+import type { ExitCode } from '../core/user-fault.ts';
 import { timeSliced } from '../lib/time-slices.ts';
 import { openLog } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';

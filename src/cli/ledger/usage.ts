@@ -3,9 +3,8 @@
 import { resolve } from 'node:path';
 import { countToolCalls, summedNames, type UnitSums } from '../../core/accounting/units.ts';
 import { noSums, readWholeUsage, toTotal, type WholeLine } from '../../core/accounting/usage-sums.ts';
-import type { ExitCode } from '../../core/exit-code.ts';
 import { type UsageGroup, type UsageSums, usageGroups } from '../../core/store/ledger.ts';
-import { UserFault } from '../../core/user-fault.ts';
+import { type ExitCode, UserFault } from '../../core/user-fault.ts';
 import { readWaiting } from '../../journal/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toCsvText } from '../../lib/csv.ts';

@@ -2,8 +2,8 @@
 
 import cluster, { type Worker } from 'node:cluster';
 import { performance } from 'node:perf_hooks';
-import type { ExitCode } from '../../core/exit-code.ts';
 import type { Log } from '../../core/log.ts';
+import type { ExitCode } from '../../core/user-fault.ts';
 import type { Listening } from '../../http/listener.ts';
 import type { LimitServer } from '../../limits/limit-server.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';

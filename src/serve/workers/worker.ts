@@ -1,7 +1,7 @@
 /** A worker process, started and supervised by workers.ts. */
 
 import cluster from 'node:cluster';
-import type { ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/user-fault.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
 import { openLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';

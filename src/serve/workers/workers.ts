@@ -1,6 +1,6 @@
 /** `postern serve` with several workers: starts and supervises them, and combines their metrics. */
 
-import type { ExitCode } from '../../core/exit-code.ts';
+import type { ExitCode } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { timeSliced } from '../../lib/time-slices.ts';
 import { createLimitServer } from '../../limits/limit-server.ts';
