@@ -105,7 +105,7 @@ function fitWidths(natural: readonly number[], least: readonly number[], most: n
 }
 
 /** Wraps at spaces where possible. */
-export function wrapText(text: string, width: number): string[] {
+function wrapText(text: string, width: number): string[] {
   // Spaces before a number align it to the right.
   if (text.length <= width) return [text];
   const lines: string[] = [];

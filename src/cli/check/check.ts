@@ -3,7 +3,7 @@
 import { loadConfiguration } from '../../config/load.ts';
 import { fromHere } from '../../config/read/include.ts';
 import { commandOf, configUsage } from '../command.ts';
-import { printFaults, toTable, wrapText } from '../output.ts';
+import { printFaults, toTable } from '../output.ts';
 import { type Plan, toPlan } from './plan.ts';
 
 export const check = commandOf('check', `${configUsage} --brief --json`, async (context) => {
@@ -20,15 +20,11 @@ export const check = commandOf('check', `${configUsage} --brief --json`, async (
         ? 'There is no configuration file; the built-in configuration is in force.'
         : `${file} is valid.`,
     );
-    const outside =
-      loaded.setOutside.length === 0 ? [] : wrapped(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
-    for (const line of outside) stdout(line);
+    if (loaded.setOutside.length > 0) stdout(`Set outside of it: ${loaded.setOutside.join(', ')}.`);
     const plan = toPlan(loaded);
     for (const line of values.brief === true ? toBriefLines(plan) : toLines(plan)) stdout(line);
   } else {
-    printFaults({ file, faults: loaded.faults }, (fault) => {
-      for (const line of wrapped(fault)) stdout(line);
-    });
+    printFaults({ file, faults: loaded.faults }, stdout);
   }
   return ok ? 0 : 1;
 });
@@ -162,21 +158,12 @@ function toBriefLines(plan: Plan): string[] {
   return [`It has ${counts.join(', ')}.`, ...toRemarks(plan)];
 }
 
-/** Usual width of a terminal, and of a log in a browser. */
+/** Usual width of a terminal, and of a log in a browser. For tables: a fault or warning is one line, for scripts. */
 const mostColumns = 120;
-const indent = '  ';
 
 function toRemarks({ notes, warnings }: Plan): string[] {
   const remarks = [...notes.map((note) => `note: ${note}`), ...warnings.map((warning) => `warning: ${warning}`)];
-  const lines = remarks.flatMap(wrapped);
-  return lines.length === 0 ? [] : ['', ...lines];
-}
-
-/** Continuation lines are indented. */
-function wrapped(text: string): string[] {
-  if (text.length <= mostColumns) return [text];
-  const [first = '', ...others] = wrapText(text, mostColumns - indent.length);
-  return [first, ...others.map((line) => `${indent}${line}`)];
+  return remarks.length === 0 ? [] : ['', ...remarks];
 }
 
 function toCapsRows({ keys, projects, models, upstreams }: Plan): string[][] {
