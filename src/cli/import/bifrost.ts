@@ -30,16 +30,20 @@ function addProvider(name: string, part: Part, provider: Provider, draft: Draft)
   const calls = concurrency.number('concurrency');
   const base = draft.value(network.address('base_url'));
   const named = new Set<string>();
-  for (const key of part.parts('keys')) {
+  const keys = part.parts('keys');
+  if (keys.length === 0) part.note('has no keys, and so no models: left out');
+  for (const key of keys) {
     if (key.take('enabled') === false) {
       key.note(`"${key.text('name') ?? 'key'}" is switched off: left out`);
       continue;
     }
     const own = readOwn(key, provider, draft);
+    const isOpen = key.take('value') === '' && (own.baseUrl ?? base) !== undefined;
+    const apiKey = own.apiKey ?? (isOpen ? undefined : draft.credential(key.text('value'), provider.variable));
     const upstream = draft.upstream({
       provider,
       baseUrl: own.baseUrl ?? base,
-      credentials: [{ apiKey: own.apiKey ?? draft.credential(key.text('value'), provider.variable) }],
+      credentials: apiKey === undefined ? [] : [{ apiKey }],
       options: own.options,
       timeoutMs: seconds === undefined ? undefined : seconds * 1000,
       concurrency: calls,

@@ -159,9 +159,16 @@ export class Draft {
     return id;
   }
 
+  /** A model has each target once: at the first of its priorities, and with the weights given there. */
   target(modelId: string, target: NewTarget): void {
-    const model = this.#model(modelId);
-    model.targets.push({ ...target, model: target.model === modelId ? undefined : target.model });
+    const { targets } = this.#model(modelId);
+    const added = { ...target, model: target.model === modelId ? undefined : target.model };
+    const index = targets.findIndex(({ upstream, model }) => upstream === added.upstream && model === added.model);
+    const known = targets[index];
+    const later = (added.priority ?? 0) - (known?.priority ?? 0);
+    if (known === undefined) targets.push(added);
+    else if (later < 0) targets[index] = added;
+    else if (later === 0) targets[index] = { ...known, weight: (known.weight ?? 1) + (added.weight ?? 1) };
   }
 
   hasModel(id: string): boolean {

@@ -110,6 +110,57 @@ general_settings: { master_key: ${secret('master')} }
   ]);
 });
 
+test('models that are the fallbacks of each other in LiteLLM have each target once, their own first', async (t) => {
+  const { config } = await bring(
+    t,
+    'litellm',
+    `model_list:
+  - { model_name: gpt, litellm_params: { model: gpt-4o, api_key: os.environ/OPENAI_API_KEY } }
+  - { model_name: gpt, litellm_params: { model: gpt-4o, api_key: os.environ/OPENAI_API_KEY } }
+  - { model_name: gpt, litellm_params: { model: azure/eu, api_base: "https://eu.openai.azure.com/", api_key: os.environ/AZURE_EU } }
+  - { model_name: claude, litellm_params: { model: anthropic/claude-sonnet-4-5 } }
+  - { model_name: last, litellm_params: { model: mistral/mistral-large } }
+litellm_settings: { fallbacks: [{ claude: [gpt, last] }, { gpt: [claude, gpt] }] }
+router_settings: { fallbacks: [{ claude: [gpt, last] }] }
+`,
+  );
+  const targetsOf = (id: string) => config.models.find((model: { id: string }) => model.id === id).targets;
+  const [gpt, eu] = [
+    { upstream: 'openai', model: 'gpt-4o' },
+    { upstream: 'azure', model: 'eu' },
+  ];
+  const [claude, last] = [
+    { upstream: 'anthropic', model: 'claude-sonnet-4-5' },
+    { upstream: 'mistral', model: 'mistral-large' },
+  ];
+  const after = (one: object, priority: number) => ({ ...one, priority });
+  assert.deepEqual(targetsOf('claude'), [claude, after({ ...gpt, weight: 2 }, 1), after(eu, 1), after(last, 2)]);
+  assert.deepEqual(targetsOf('gpt'), [{ ...gpt, weight: 2 }, eu, after(claude, 1), after(last, 3)]);
+});
+
+test('channels of new-api with one credential become one target of a model, the highest priority first', async (t) => {
+  const shared = { type: 1, name: 'Main', key: secret('one'), models: 'gpt-4o' };
+  const channels = [
+    { id: 1, priority: 1 },
+    { id: 2, priority: 5, weight: 3 },
+    { id: 3, priority: 5, group: 'vip' },
+  ];
+  const { config } = await bring(
+    t,
+    'new-api',
+    channels.map((more) => channel({ ...shared, ...more })),
+  );
+  assert.deepEqual(config.models[0].targets, [{ upstream: 'openai', weight: 4 }]);
+});
+
+test('an empty key of Bifrost at an address of its own is no credential', async (t) => {
+  const keys = [{ name: 'k', value: '', models: ['llama3'], weight: 1 }];
+  const server = { keys, network_config: { base_url: 'http://localhost:11434' } };
+  const { config, names, notes } = await bring(t, 'bifrost', { providers: { ollama: server, openai: { keys: [] } } });
+  assert.deepEqual([names, config.upstreams[0].api_key], [[], undefined]);
+  assert.deepEqual(notes, ['theirs.yaml:18  providers.openai  has no keys, and so no models: left out']);
+});
+
 const channel = (more: Readonly<Record<string, unknown>>) => ({ status: 1, group: 'default', ...more });
 
 test('new-api channels become upstreams, highest priority first', async (t) => {
@@ -234,6 +285,7 @@ test("Bifrost's providers and virtual keys keep the model names that clients use
 test("Portkey's targets become targets of one model, in order or weighted", async (t) => {
   const { config, notes } = await bring(t, 'portkey', {
     strategy: { mode: 'fallback', on_status_codes: [429] },
+    request_timeout: 5000,
     targets: [
       { provider: 'openai', api_key: secret('o'), override_params: { model: 'gpt-4o' }, request_timeout: 30_000 },
       {
@@ -252,7 +304,8 @@ test("Portkey's targets become targets of one model, in order or weighted", asyn
     { upstream: 'groq', model: 'llama', priority: 1, weight: 30 },
   ]);
   assert.equal(config.models[0].operations.includes('embeddings'), false);
-  assert.equal(config.upstreams[0].timeouts.total, '30s');
+  const totals = config.upstreams.map(({ timeouts }: { timeouts: { total: string } }) => timeouts.total);
+  assert.deepEqual(totals, ['30s', '5s', '5s']);
   assert.equal(notes.length, 3, notes.join('\n'));
 });
 

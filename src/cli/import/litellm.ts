@@ -232,16 +232,14 @@ function addFallbacks(settings: Part, draft: Draft): void {
 }
 
 function addAfter(entry: Part, name: string, others: readonly string[], draft: Draft): void {
-  const own = draft.targetsOf(name);
-  let priority = Math.max(0, ...own.map((target) => target.priority ?? 0));
   for (const other of others) {
     if (!draft.hasModel(other)) {
       entry.note(`there is no model ${other}: left out`, name);
       continue;
     }
-    priority += 1;
+    const last = Math.max(0, ...draft.targetsOf(name).map(({ priority = 0 }) => priority));
     for (const target of [...draft.targetsOf(other)]) {
-      draft.target(name, { ...target, model: target.model ?? other, priority });
+      draft.target(name, { ...target, model: target.model ?? other, priority: last + 1 + (target.priority ?? 0) });
     }
   }
 }

@@ -14,6 +14,7 @@ interface Rank {
 }
 
 export function fromPortkey(file: Part, draft: Draft): void {
+  draft.standardTimeouts = { timeoutMs: file.number('request_timeout') };
   if (!addConfig(file, draft, { priority: 0, weight: undefined })) {
     throw new UserFault('no provider is in it; a config of Portkey has `provider`, or `targets`');
   }
