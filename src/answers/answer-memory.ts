@@ -72,11 +72,12 @@ export class AnswerMemory {
       if (!(error instanceof GatewayError)) throw error;
       return { ...full, message: error.message, cause: String(error.cause ?? error.code) };
     }
-    // The regular release at the client's departure is over already.
-    if (this.#exchange.client.gone) memory.release();
-    this.#exchange.answerLease = memory;
+    const other = this.#exchange.answerLease;
+    // The client has left, and what it held is released; or a hedged call was admitted at the same time.
+    if (this.#exchange.client.gone || other !== undefined) memory.release();
+    this.#exchange.answerLease ??= memory;
     this.#drawnBytes = memory.bytes;
-    return undefined;
+    return other && this.#draw(bytes);
   }
 
   #draw(bytes: number): Failure | undefined {

@@ -6,8 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { assertError } from '../support/clients/error-answer.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
+import { startSeveral } from '../support/gateways/several.ts';
 import { startTranslated, type Translated } from '../support/gateways/translated.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
+import { embeds, inputsOf } from '../support/upstreams/list-service.ts';
 
 const KiB = 1024;
 const patienceMs = 30_000;
@@ -23,7 +25,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-const held = ({ rig }: Translated): number => rig.app.memory().answers.heldBytes;
+const held = ({ rig }: Pick<Translated, 'rig'>): number => rig.app.memory().answers.heldBytes;
 
 /** One vector that is about so long as text. */
 function vectorOf(bytes: number): Buffer {
@@ -148,4 +150,57 @@ test('a client that does not read its response is disconnected, and its memory r
   assert.ok(held(setup) >= body.length / 2, 'it is done for us, and not for the client');
   await until(() => held(setup) === 0);
   client.destroy();
+});
+
+test('a call for several clients that breaks off holds no memory afterwards', async (t) => {
+  const script: Handler = async (request, reply) => {
+    if (inputsOf(request).length === 1) return embeds(request, reply);
+    await reply.head(200, [json, ['content-length', '90']]);
+    await reply.raw('{"object":"list",');
+    return reply.reset();
+  };
+  const model = { operations: ['embeddings'], coalesce: { window: '100ms' } };
+  const setup = await startSeveral(t, [script], { model });
+  await setup.embed();
+  const answers = await Promise.all([setup.embed(), setup.embed()]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200],
+  );
+  assert.ok((setup.seen()[0] ?? 0) > 3, 'they were asked for together first');
+  await until(() => held(setup) === 0);
+});
+
+test("the gateway's own calls hold no memory once they are over", async (t) => {
+  const setup = await startSeveral(t, [embeds, embeds], {
+    upstream: { family: 'tei', options: { max_items: 1 } },
+    model: { operations: ['embeddings'], targets: [{ upstream: 'a' }], shadow: { model: 'next', share: 1 } },
+    models: [{ id: 'next', operations: ['embeddings'], targets: [{ upstream: 'b' }] }],
+  });
+  await setup.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'b'] });
+  await until(() => setup.rig.app.drift.state().shadows[0]?.compared === 1);
+  await until(() => held(setup) === 0);
+});
+
+test('two calls of a request that wait for memory at once leave none of it reserved', async (t) => {
+  const first = gated(200 * KiB);
+  const later: Handler = (_request, reply) => reply.bytes(200, [json], vectorOf(100 * KiB));
+  const setup = await startSeveral(t, [later, later, first.script], {
+    server: { ...server, body_wait: '25s' },
+    upstream: { family: 'cohere' },
+    model: {
+      operations: ['embeddings'],
+      hedge: { after: '5ms' },
+      targets: [{ upstream: 'a' }, { upstream: 'b', priority: 1 }],
+    },
+    models: [{ id: 'other', operations: ['embeddings'], targets: [{ upstream: 'c' }] }],
+  });
+  const ask = (model: string) => setup.rig.post('/v1/embeddings', { model, input: 'x' });
+  const holding = ask('other');
+  await until(() => held(setup) >= 400 * KiB);
+  const waiting = ask('m');
+  await until(() => setup.rig.app.memory().answers.waiting === 2);
+  first.open();
+  assert.deepEqual([(await holding).status, (await waiting).status], [200, 200]);
+  await until(() => held(setup) === 0);
 });

@@ -64,7 +64,7 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
       read,
       deps,
     );
-    return { answer, bytes: await readAll(exchange, answer, settling) };
+    return readAll(exchange, answer, settling);
   }
 
   async function readAll(exchange: Exchange, answer: Answer, settling: Settling): Promise<Buffer> {
@@ -75,6 +75,7 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     exchange.status = answer.status;
     exchange.responseBytes = whole.body.length;
     await settling.answered(answer, observer);
+    if ((answer.meantStatus ?? answer.status) >= 400) throw new Error(`status ${answer.status}`);
     return whole.body;
   }
 
@@ -93,12 +94,12 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
     exchange.requestBytes = inquiry.body.length;
     const settling = new Settling(exchange, deps);
     try {
-      const { answer, bytes } = await ask(exchange, route, inquiry, settling);
-      if ((answer.meantStatus ?? answer.status) < 400) return bytes;
-      throw new Error(`status ${answer.status}`);
+      return await ask(exchange, route, inquiry, settling);
     } catch (error) {
       await settling.failed(error);
       throw error;
+    } finally {
+      exchange.answerLease?.release();
     }
   };
 }

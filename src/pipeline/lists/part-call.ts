@@ -147,8 +147,8 @@ export class PartCall implements PartWork {
       return { kind: 'unheard', exchange };
     } finally {
       this.#endDrain?.();
-      // After the client's departure, nothing else releases it.
-      if (whole.client.gone) exchange.answerLease?.release();
+      // After the client's departure, and for several clients, nothing else releases it.
+      if (whole.client.gone || this.#deps.isForSeveral === true) exchange.answerLease?.release();
       whole.attempts += exchange.attempts;
       // Parts wait at the same time.
       whole.queuedMs = Math.max(whole.queuedMs, exchange.queuedMs);
@@ -178,7 +178,6 @@ export class PartCall implements PartWork {
   #endForSeveral(): void {
     this.#exchange.parts = [this.#exchange];
     this.#deps.bill(this.#exchange);
-    this.#exchange.answerLease?.release();
   }
 
   /** Of an unchanged answer the bytes read for the check; after a search for secrets it is read again. */

@@ -17,12 +17,10 @@ export class SharedMemory implements MemoryPool {
   async enter(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
     // An exchange's memory ends with its client. Later reading holds its own.
     if (this.#exchange.client.gone) return this.#pool.enter(leaseRequest, bytes);
-    if (this.#exchange.answerLease === undefined && this.#entering === undefined) {
-      this.#entering = this.#enterFirst(leaseRequest, bytes);
-      return new Share(await this.#entering, bytes);
-    }
+    const isFirst = this.#exchange.answerLease === undefined && this.#entering === undefined;
+    if (isFirst) this.#entering = this.#enterFirst(leaseRequest, bytes);
     const memory = this.#exchange.answerLease ?? (await this.#entering);
-    const share = memory && new Share(memory, 0);
+    const share = memory && new Share(memory, isFirst ? bytes : 0);
     if (share?.growTo(bytes) === true) return share;
     throw new GatewayError('overloaded', { cause: 'memory for translated answers: none left for one of several' });
   }
