@@ -53,17 +53,18 @@ interface Signalled {
   /** What it sends, once each, where its output first holds the text. */
   readonly signals: readonly { readonly at: string; readonly signal: NodeJS.Signals }[];
   readonly workers: number;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Starts a gateway that is not waited for: how it ended, and what it printed. */
-async function signalled(t: TestContext, { signals, workers }: Signalled) {
+async function signalled(t: TestContext, { signals, workers, env }: Signalled) {
   const directory = await createDirectory(t);
   const config = { server: { port: 0, workers }, console: { port: 0 }, store: 'sqlite:postern.db' };
   await writeFile(join(directory, 'postern.json'), JSON.stringify(config));
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(launcher, ['serve', '--config', 'postern.json'], {
     cwd: directory,
-    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...atOnce },
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...atOnce, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.after(() => child.kill('SIGKILL'));
@@ -246,6 +247,17 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
         { at: '"configuration reloaded"', signal: 'SIGTERM' },
       ] as const;
       const run = await signalled(t, { signals, workers });
+      assert.deepEqual([run.code, run.signal], [0, null]);
+    });
+
+    test(`SIGHUP and SIGUSR2 before the modules are loaded end nothing (workers: ${workers})`, async (t) => {
+      const preload = `import { registerHooks } from 'node:module';
+        registerHooks({ load(url, context, next) {
+          if (url.endsWith('/cli/serve.ts')) for (const signal of ['SIGHUP', 'SIGUSR2']) process.kill(process.pid, signal);
+          return next(url, context);
+        } });`;
+      const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preload)}` };
+      const run = await signalled(t, { signals: [{ at: first, signal: 'SIGTERM' }], workers, env });
       assert.deepEqual([run.code, run.signal], [0, null]);
     });
   }
