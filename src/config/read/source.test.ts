@@ -110,11 +110,12 @@ test('nesting depth is limited, in brackets too', () => {
   }
 });
 
-test('keys such as __proto__ are plain keys', () => {
+test('keys such as __proto__ are plain keys, and merge keys are named', () => {
   const { tree, faults } = parseSource('constructor: 1\ntoString: 2\n');
   assert.deepEqual(Object.keys(Object(tree)), ['constructor', 'toString']);
   assert.deepEqual(faults.all(), []);
   assert.deepEqual(faultIn('a: 1\n__proto__: { server: {} }'), [2, 'unknown key']);
+  assert.match(String(faultIn('a: &a { b: 1 }\nc: { <<: *a }')), /^2,YAML 1\.2 has no merge keys; write the keys out/);
 });
 
 test('a byte order mark is not part of the first key', async (t) => {

@@ -16,6 +16,8 @@ const tooDeep = ({ deepest }: SourceBounds): string => `is nested more than ${de
 const tooMany = ({ mostValues }: SourceBounds): string =>
   `here the file passes the limit of ${mostValues} values, where each use of an alias counts all that its anchor holds; write less, or use fewer aliases`;
 
+const noMerging = 'YAML 1.2 has no merge keys; write the keys out, or let an alias stand for a whole value';
+
 const syntaxMessages: Readonly<Partial<Record<Yaml.YAMLError['code'], string>>> = {
   BAD_INDENT: 'the indentation does not fit, or a bracket is not closed',
   BAD_SCALAR_START: 'a value cannot begin with this character; put it in quotes',
@@ -164,6 +166,7 @@ function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], 
       const first = offsets.get(key);
       offsets.set(key, first ?? offset);
       if (key === '__proto__') report(keyPath, 'unknown key', first ?? offset);
+      else if (key === '<<' && yaml.isAlias(value)) report(keyPath, noMerging, offset);
       else if (first !== undefined) {
         report(keyPath, `stands twice; the first is on line ${positionAt(lineStarts, first).line}`, offset);
       } else {
