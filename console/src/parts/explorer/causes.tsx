@@ -47,11 +47,10 @@ export function SplitTable({ answer: { comparison, total }, lines, by, onNarrow 
       ]}
       rows={lines.map(({ series, line: { by: values, isOthers, figures } }, at) => {
         const { requests, failed, refused, attempts, failedAttempts, duration, cost } = figures;
+        const whole = isOfAll(by) ? total.figures : figures;
         const before = comparison?.isCovered === true ? comparison.lines[at]?.figures.requests : undefined;
         const change = comparison === null ? '–' : changeWords(requests, before);
-        const ofFailed = isOfAll(by)
-          ? sharedOf(failed, total.figures.requests - total.figures.refused)
-          : sharedOf(failed, requests - refused);
+        const ofFailed = sharedOf(failed, whole.succeeded + whole.failed);
         const [p50, p95, p99] = [timeOf(duration?.p50), timeOf(duration?.p95), timeOf(duration?.p99)];
         const only = Object.fromEntries(by.flatMap((each) => (values[each] ? [[each, values[each]]] : [])));
         return {

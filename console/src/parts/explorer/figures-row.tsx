@@ -28,11 +28,12 @@ export function FiguresRow({ answer, isNarrow }: FiguresRowProps) {
     const share = shareAt(now[name], whole(now));
     return `${share === null ? none : formatPercent(share)}; ${change((figures) => figures[name])}`;
   };
+  const judged = ({ succeeded, failed }: SeriesFigures): number => succeeded + failed;
   const sent = ({ requests, refused }: SeriesFigures): number => requests - refused;
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: isNarrow ? 3 : 6 }} spacing="sm">
       <Tile label="Requests" value={now && formatCompact(now.requests)} note={change(({ requests }) => requests)} />
-      <Tile label={resultWords.failed} value={now && formatCompact(now.failed)} note={part('failed', sent)} />
+      <Tile label={resultWords.failed} value={now && formatCompact(now.failed)} note={part('failed', judged)} />
       <Tile
         label={resultWords.refused}
         value={now && formatCompact(now.refused)}

@@ -131,14 +131,12 @@ function toCharts(answer: Answer, lines: readonly NamedLine[], ofAll: boolean) {
     },
     errors: {
       about: isSplit
-        ? `Failed, of ${ofAll ? 'all' : 'the'} requests that were not refused`
-        : 'Of the requests that were not refused; of attempts',
+        ? `Failed, of ${ofAll ? 'all' : 'the'} requests that succeeded or failed`
+        : 'Of the requests that succeeded or failed; of attempts',
       series: isSplit ? split : withBefore(errorSeries),
       rows: toRows(answer, (at) =>
         isSplit
-          ? columnsOf((points) =>
-              ofAll ? failedShareAt({ ...total.points, failed: points.failed }, at) : failedShareAt(points, at),
-            )(at)
+          ? columnsOf((points) => failedShareAt(points, at, ofAll ? total.points : points))(at)
           : {
               failed: failedShareAt(total.points, at),
               attempts: shareAt(total.points.failedAttempts[at], total.points.attempts[at]),

@@ -31,8 +31,10 @@ test('a rate uses the unit in which the busiest point is at least one', () => {
   assert.deepEqual(ratesOf(points, 'requests', [2 * minuteMs], { ms: minuteMs, words: '' }), [3]);
 });
 
-test('refused requests do not hide failures, and zero requests have no share', () => {
-  const points = { failed: [3], requests: [100], refused: [90] } as unknown as Parameters<typeof failedShareAt>[0];
+test('refused and cancelled requests do not hide failures, and zero requests have no share', () => {
+  const points = {
+    ...{ requests: [100], succeeded: [7], failed: [3], refused: [80], cancelled: [10] },
+  } as unknown as Parameters<typeof failedShareAt>[0];
   assert.equal(failedShareAt(points, 0), 0.3);
   assert.equal(shareAt(0, 0), null);
 });

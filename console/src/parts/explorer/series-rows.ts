@@ -79,9 +79,9 @@ export function ratesOf(points: Points, count: Count, spans: readonly number[], 
 export const shareAt = (part: number | undefined, whole: number | undefined): number | null =>
   part === undefined || whole === undefined || whole === 0 ? null : part / whole;
 
-/** Failed ones among those that were sent to an upstream, or answered from the cache: refusals would hide them. */
-export const failedShareAt = ({ failed, requests, refused }: Points, at: number): number | null =>
-  shareAt(failed[at], (requests[at] ?? 0) - (refused[at] ?? 0));
+/** Without refused and cancelled ones, which would hide failures: as on the Overview, and in the alert of failed requests. */
+export const failedShareAt = (points: Points, at: number, whole = points): number | null =>
+  shareAt(points.failed[at], (whole.succeeded[at] ?? 0) + (whole.failed[at] ?? 0));
 
 /** By outcome or error code, a line alone fails always or never: its share is of all requests. */
 export const isOfAll = (by: readonly Dimension[]): boolean => by.includes('outcome') || by.includes('code');

@@ -265,7 +265,7 @@ export const now = z.object({
   windowMs: z.number().describe('Window of rates and percentiles.'),
   requestsPerSecond: z.number(),
   p95Ms: z.number().nullable(),
-  failedShare: z.number().nullable().describe('Of requests that were sent to an upstream.'),
+  failedShare: z.number().nullable().describe('Of the requests that succeeded or failed.'),
   figures,
   today: z.object({
     from: instant,

@@ -78,7 +78,7 @@ export function LiveSelection({ answer: newest, isNarrow }: LiveSelectionProps) 
         />
         <TimeChart
           title="Errors"
-          about="Failed, of the requests that were not refused"
+          about="Failed, of the requests that succeeded or failed"
           kind="lines"
           series={errorSeries}
           rows={rowsOf(
@@ -187,8 +187,8 @@ const toResults = (point: LivePoint): Readonly<Record<string, number | null>> =>
   Object.fromEntries(resultSeries.map(({ name }) => [name, rateAt(point, (sample) => resultOf(sample, name))]));
 
 function failedOf(point: LivePoint): number | null {
-  const { failed = null, succeeded, cancelled } = toResults(point);
-  return failed === null ? null : shareAt(failed, failed + (succeeded ?? 0) + (cancelled ?? 0));
+  const { failed = null, succeeded } = toResults(point);
+  return failed === null ? null : shareAt(failed, failed + (succeeded ?? 0));
 }
 
 const perMinute = (rate: number | null): number | null => (rate === null ? null : rate * secondsPerMinute);
