@@ -107,6 +107,21 @@ testInBrowser('who is invited joins with a name and a password, and has the role
   await visitor.checkAccessibility();
 });
 
+testInBrowser('a link opens in a browser that is signed in already, and changes the member there', async (t) => {
+  const rig = await openConsole(t, { looks: false });
+  const { link } = await rig.ask('POST', '/api/members', { email: 'grace@example.com', role: 'viewer' });
+  const visitor = await rig.signIn('owner');
+  const { page } = visitor;
+  // The first request of the page has no token yet; it is repeated with one.
+  visitor.allow(/403/);
+  await visitor.open(link);
+  await heading(page, 'You are invited').waitFor();
+  await page.getByLabel('Your name').fill('Grace Hopper');
+  await password(page).fill('a ship in port is safe');
+  await page.getByRole('button', { name: 'Join' }).click();
+  await page.getByRole('button', { name: 'Grace Hopper: your account' }).waitFor();
+});
+
 testInBrowser('a session that ends is asked for again above the page, and what was typed stays', async (t) => {
   const rig = await openConsole(t);
   const { email, password: secret } = await rig.account('owner');

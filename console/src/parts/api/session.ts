@@ -53,10 +53,10 @@ whenSignedOut(() => {
   if (held !== undefined) expired.set(true);
 });
 
-/** Another tab signed in again: this one goes on if it is the same member. */
+/** Another tab signed in again: this one goes on if it is the same member. The page of a link has read no session yet. */
 whenForged(async () => {
   const session = await ask('GET /api/session');
-  if (session.member === null || session.member.id !== held?.member?.id) return false;
+  if (session.member === null || (held !== undefined && session.member.id !== held.member?.id)) return false;
   keep(session);
   return true;
 });
