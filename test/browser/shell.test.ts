@@ -299,6 +299,14 @@ testInBrowser('an address that leads nowhere says so', async (t) => {
   await heading(visitor.page, 'Overview').waitFor();
 });
 
+testInBrowser('an address whose range ends before it begins says what is wrong with it', async (t) => {
+  const rig = await openConsole(t, { looks: false });
+  const visitor = await rig.signIn('viewer');
+  visitor.allow(/422/);
+  await visitor.open('/explorer?from=2026-11-20T00:00:00Z&to=2026-11-19T00:00:00Z');
+  await visitor.page.getByRole('alert').getByText('"from" must be before "to".').first().waitFor();
+});
+
 testInBrowser('a gateway that is away is said to be, until it is back', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('owner');

@@ -2,6 +2,7 @@
 
 import { Alert, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { ApiError } from '../api/client.ts';
 import { Icon, type IconName } from '../marks/icon.tsx';
 import { Action } from './button.tsx';
 import { Muted } from './text.tsx';
@@ -34,8 +35,12 @@ export const Failed = ({ error, onRetry }: { readonly error: unknown; readonly o
   </Alert>
 );
 
-export const toMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : 'Something went wrong; try again.';
+/** With what is wrong with each field, as no form is there to show it. */
+export function toMessage(error: unknown): string {
+  if (!(error instanceof Error)) return 'Something went wrong; try again.';
+  const faults = error instanceof ApiError ? error.fields.map(({ message }) => message) : [];
+  return [error.message, ...faults.filter((fault) => !error.message.includes(fault))].join(' ');
+}
 
 interface EmptyProps {
   readonly icon: IconName;

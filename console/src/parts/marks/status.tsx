@@ -74,19 +74,15 @@ interface SuccessProps {
   readonly failedCalls: number;
 }
 
-/** Empty if there were no recent calls. */
+/** Empty if there were no recent calls. The badge beside it judges the share. */
 export function Success({ calls, failedCalls }: SuccessProps) {
   if (calls === 0) return null;
+  const share = formatPercent((calls - failedCalls) / calls);
   return (
-    <Text size="xs" component="span" className={failedCalls === 0 ? 'success-note' : 'success-note tone-bad'}>
-      {successWords({ calls, failedCalls })}
+    <Text size="xs" component="span">
+      {`${share} of ${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'} in 5 min`}
     </Text>
   );
-}
-
-function successWords({ calls, failedCalls }: SuccessProps): string {
-  const share = formatPercent((calls - failedCalls) / calls);
-  return `${share} of ${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'} in 5 min`;
 }
 
 interface ManagedByProps {
