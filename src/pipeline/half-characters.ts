@@ -35,9 +35,8 @@ function refusalOf({ body, scan: { fields } }: Question, at: number | undefined)
   });
 }
 
-export const findHalf = (body: Buffer): number | undefined => atOnce(halfIn(body));
-
-function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefined> {
+/** In steps of `pieceBytes`. */
+export function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefined> {
   for (let start = 0; start < body.length; start += pieceBytes) {
     const first = findHalfBetween(body, start, start + pieceBytes);
     if (first !== undefined) return first;
