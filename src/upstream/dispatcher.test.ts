@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { credential, routePlan, setup, target, untried, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { RoutePlan, Tried } from '../core/dispatch.ts';
 import type { ModelIndex, Target, Upstream } from '../core/snapshot.ts';
+import { atOnce } from '../lib/time-slices.ts';
 
 test('a failing target is skipped in its tier, and a failing tier for the next', () => {
   const { breakDown, shares } = setup();
@@ -206,7 +207,7 @@ test("an upstream's health check counts until the upstream moves, or is checked 
     };
     adopt(checked);
     dispatcher.checked(upstream('a', checked), true, undefined);
-    assert.equal(dispatcher.describe({ models: adopt(more) })[0]?.isKnown, isKnown);
+    assert.equal(atOnce(dispatcher.describing({ models: adopt(more) }))[0]?.isKnown, isKnown);
   }
 });
 
@@ -216,9 +217,9 @@ test('a target is reported as healthy, in cooldown with reason, half-open, or fa
   let { model } = routePlan([a, b]);
   const models = () => modelsOf('a', { model });
   const states = (): string[] =>
-    dispatcher
-      .describe({ models: models() })
-      .map(({ upstream: id, state, why }) => `${id} ${state}${why ? `: ${why}` : ''}`);
+    atOnce(dispatcher.describing({ models: models() })).map(
+      ({ upstream: id, state, why }) => `${id} ${state}${why ? `: ${why}` : ''}`,
+    );
   assert.deepEqual(states(), ['a healthy', 'b healthy']);
   breakDown(a, 'wire');
   assert.deepEqual(states(), ['a resting: broken', 'b healthy']);
@@ -250,7 +251,9 @@ function patternSetup(name = 'oa-*') {
   all.dispatcher.adopt({ upstreams: new Map([['a', one.upstream]]), models });
   const limited = (matched: string): void => all.choose(where, untried(), matched).limited('answered 429', 20_000);
   const states = (): string[] =>
-    all.dispatcher.describe({ models }).map(({ model, state, why }) => `${model} ${state}${why ? `: ${why}` : ''}`);
+    atOnce(all.dispatcher.describing({ models })).map(
+      ({ model, state, why }) => `${model} ${state}${why ? `: ${why}` : ''}`,
+    );
   return { ...all, where, models, limited, states };
 }
 

@@ -3,7 +3,7 @@
 import type { Candidate, Dispatcher, NoTarget, RoutePlan, TargetLease, Tried } from '../core/dispatch.ts';
 import type { Balance, Snapshot, Target, Upstream } from '../core/snapshot.ts';
 import type { TargetState } from '../core/target-state.ts';
-import { atOnce } from '../lib/time-slices.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import {
   HealthIndex,
   type KeyView,
@@ -36,9 +36,7 @@ export interface TargetDispatcher extends Dispatcher {
   adopt(snapshot: Pick<Snapshot, 'upstreams' | 'models'>): void;
   /** The result of an active check. */
   checked(upstream: Upstream, ok: boolean, why: string | undefined): void;
-  /** The state of every target of a configuration, each once. */
-  describe(snapshot: Pick<Snapshot, 'models'>): TargetState[];
-  /** The same in steps: the caller may pause at every `yield`. */
+  /** The state of every target of a configuration, each once; the caller may pause at every `yield`. */
   describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined>;
 }
 
@@ -224,23 +222,24 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       const forMs = upstream.healthCheck?.intervalMs ?? 0;
       onChange(changeOf(upstream.id, { inCooldown, why: health.down ?? wasDown ?? '', forMs }));
     },
-    describe: (snapshot) => atOnce(describing(snapshot)),
     describing,
   };
 
   function* describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined> {
     const nowMs = clock.monotonicMs();
     healthIndex.forgetIdle(nowMs);
-    const states = new Map<string, TargetState>();
+    const states = new Map<TargetHealth, TargetState>();
+    const lanes = new Map<UpstreamHealth, TargetState['lanes']>();
     for (const { targets } of snapshot.models.all) {
       yield;
       const weighted = targets.filter(({ weight }) => weight > 0);
       for (const target of weighted) {
         const view = healthIndex.view(target);
         const alone = weighted.length === 1 && view.keys.length === 1;
-        const name = `${target.upstream.id} ${target.model}`;
-        const known = states.get(name);
-        if (known === undefined || known.state === 'failing') states.set(name, stateWithNames(view, alone, nowMs));
+        const known = states.get(view.health);
+        if (known !== undefined && known.state !== 'failing') continue;
+        const ofUpstream = getOrMake(lanes, view.upstream, () => view.upstream.lanes());
+        states.set(view.health, stateWithNames(view, alone, nowMs, ofUpstream));
       }
     }
     return [...states.values()];

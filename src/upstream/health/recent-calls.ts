@@ -55,8 +55,12 @@ export class RecentCalls {
 
   sums(nowMs: number): { readonly calls: number; readonly failedCalls: number } {
     this.#goTo(nowMs);
-    const calls = this.#calls.reduce((sum, count) => sum + count, 0);
-    const failed = this.#failed.reduce((sum, count) => sum + count, 0);
+    let calls = 0;
+    let failed = 0;
+    for (let at = 0; at < this.#calls.length; at += 1) {
+      calls += this.#calls[at] ?? 0;
+      failed += this.#failed[at] ?? 0;
+    }
     // A call may have begun in a part that has expired since.
     return { calls, failedCalls: Math.min(failed, calls) };
   }

@@ -5,12 +5,17 @@ import type { Circuit } from './circuit.ts';
 import type { KeyView, TargetView } from './target-health.ts';
 
 /** A pattern's target has the state of its worst name, shown in `why`: clients decide how many names there are. */
-export function stateWithNames(view: TargetView, alone: boolean, nowMs: number): TargetState {
-  const whole = stateOf(view, alone, nowMs);
+export function stateWithNames(
+  view: TargetView,
+  alone: boolean,
+  nowMs: number,
+  lanes: TargetState['lanes'],
+): TargetState {
+  const whole = stateOf(view, alone, nowMs, lanes);
   if (view.names === undefined || view.names.size === 0) return whole;
   const states = [...view.names.values()].map((named) => ({
     name: named.health.name,
-    ...stateOf(named, alone, nowMs),
+    ...stateOf(named, alone, nowMs, lanes),
   }));
   const worst = states.reduce((one, other) => (isWorse(other, one) ? other : one));
   return {
@@ -31,7 +36,7 @@ function isWorse(one: TargetState, than: TargetState): boolean {
 }
 
 /** `alone`: it is called even in cooldown, unless it asked for a pause. */
-function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
+function stateOf(view: TargetView, alone: boolean, nowMs: number, lanes: TargetState['lanes']): TargetState {
   const { target, upstream, health, keys } = view;
   const inCooldown = keys.filter(
     (key) => cooldownLeftMs(key.circuit, nowMs) > 0 || cooldownLeftMs(key.limit, nowMs) > 0,
@@ -51,7 +56,7 @@ function stateOf(view: TargetView, alone: boolean, nowMs: number): TargetState {
     why: upstream.down ?? whyOf([health.circuit, ...(key === undefined ? [] : [key.circuit, key.limit])], nowMs),
     inFlight: health.inFlight,
     waiting: upstream.slots.waiting,
-    lanes: upstream.lanes(),
+    lanes,
     bulkLimit: Number.isFinite(upstream.slots.bulkLimit) ? upstream.slots.bulkLimit : undefined,
     isSloMissed: health.promised?.isMissed,
     learnedLimit: upstream.slots.auto?.learned,
