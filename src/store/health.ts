@@ -14,11 +14,12 @@ import { readTexts } from './stored-json.ts';
 /** A killed node could not withdraw its report. */
 const forgottenAfterMs = 3_600_000;
 
-/** Between the targets of a report: a line each, so that a long one can be read and written in slices. */
+/** A report is written in lines of a few targets, so that a long one can be read and written in slices. */
+const targetsOfLine = 16;
 const separator = ',\n';
 
 export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore {
-  /** The newest parsed report of each node. */
+  /** The newest report of each node, as parsed or as this process wrote it. */
   const read = new Map<string, HealthReport>();
   let reading = Promise.resolve();
 
@@ -45,18 +46,27 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
 
   return {
     async report(node, targets, drift, secretKeys) {
+      const reportedAtMs = clock.nowMs();
       const said = {
-        reported_at: clock.nowMs(),
+        reported_at: reportedAtMs,
         targets: await timeSliced(toText(targets)),
         drift: drift === undefined ? null : JSON.stringify(drift),
         secret_keys: secretKeys === undefined ? null : JSON.stringify(secretKeys),
       };
-      read.delete(node);
       await db
         .insertInto('node_reports')
         .values({ node, ...said })
-        .onConflict((conflict) => conflict.column('node').doUpdateSet(said))
+        .onConflict((conflict) =>
+          // A long text is sent to the database once.
+          conflict.column('node').doUpdateSet(({ ref }) => ({
+            reported_at: ref('excluded.reported_at'),
+            targets: ref('excluded.targets'),
+            drift: ref('excluded.drift'),
+            secret_keys: ref('excluded.secret_keys'),
+          })),
+        )
         .execute();
+      read.set(node, { node, reportedAtMs, targets, drift });
     },
 
     async withdraw(node) {
@@ -92,8 +102,8 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
 
 function* toText(targets: readonly TargetState[]): Generator<undefined, string, undefined> {
   const lines: string[] = [];
-  for (const target of targets) {
-    lines.push(JSON.stringify(target));
+  for (let at = 0; at < targets.length; at += targetsOfLine) {
+    lines.push(JSON.stringify(targets.slice(at, at + targetsOfLine)).slice(1, -1));
     yield;
   }
   return `[${lines.join(separator)}]`;

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { newKey } from '../../test/support/gateways/keys.ts';
-import { describeStore } from '../../test/support/stores/store-conformance.ts';
+import { describeStore, targetState } from '../../test/support/stores/store-conformance.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
@@ -46,6 +46,21 @@ describeStore('a store in memory', async (t, clock) => {
   const store = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
   t.after(() => store.close());
   return store;
+});
+
+test('another process reads the whole of a long health report, in its order', async (t) => {
+  const cwd = await makeDirectory(t);
+  const clock = createFakeClock();
+  const [{ health }, other] = [await open(t, cwd, clock), await open(t, cwd, clock)];
+  const targets = Array.from({ length: 50 }, (_, at) =>
+    targetState({ model: `m-${at}`, state: 'resting', why: "it's \u2028,\n[down]", restsForMs: at }),
+  );
+  await health.report('one', targets, undefined, ['0a1b2c3d']);
+  await health.report('one', targets.toReversed(), { shadows: [], canaries: [] });
+  const [[own], [read]] = [await health.latest(10_000), await other.health.latest(10_000)];
+  assert.deepEqual(read, JSON.parse(JSON.stringify(own)));
+  assert.deepEqual(read?.targets.map(({ model }) => model).slice(0, 2), ['m-49', 'm-48']);
+  assert.deepEqual(await other.health.nodes(10_000), [{ node: 'one', secretKeys: undefined }]);
 });
 
 test('the directory and its files are accessible to their owner only', async (t) => {

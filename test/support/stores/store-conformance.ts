@@ -15,7 +15,7 @@ import { describeStoredObjects } from './stored-object-conformance.ts';
 
 export type { OpenStore } from './store-writes.ts';
 
-function targetState(more: Partial<TargetState>): TargetState {
+export function targetState(more: Partial<TargetState>): TargetState {
   return {
     upstream: 'up',
     model: 'm',
