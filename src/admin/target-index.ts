@@ -1,7 +1,7 @@
 /** Indexes for lists of models and upstreams: the configured targets, and the nodes' reports on them. Each is built once, in slices. */
 
 import type { Model, Snapshot } from '../core/snapshot.ts';
-import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
+import { reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { inSlices } from '../lib/time-slices.ts';
@@ -13,28 +13,26 @@ const shownForMs = 10 * 60_000;
 
 export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > reportMaxAgeMs;
 
-export type Heard = TargetState & { readonly node: string };
+/** What one node reports on a target, or on all targets of an upstream. */
+export interface NodeStates {
+  readonly node: string;
+  readonly states: readonly TargetState[];
+}
+
+/** Of a report: by upstream, then by the upstream's name for the model. */
+type Index = ReadonlyMap<string, ReadonlyMap<string, TargetState>>;
+
+const indexes = new WeakMap<HealthReport, Promise<Index>>();
 
 export interface TargetReports {
   /** Including silent nodes. */
   readonly all: readonly HealthReport[];
   /** Without silent nodes. */
   readonly spoken: readonly HealthReport[];
-  of(upstream: string, model: string): readonly Heard[];
-  ofUpstream(upstream: string): readonly Heard[];
-  /** All reported targets in the order of the reports, each once. */
-  readonly targets: readonly (readonly [Heard, ...Heard[]])[];
+  of(upstream: string, model: string): readonly TargetState[];
+  /** Of all targets of the upstream where no model is given. */
+  byNode(upstream: string, model?: string): readonly NodeStates[];
 }
-
-type Index = Omit<TargetReports, 'all' | 'spoken'>;
-
-const nameOf = (upstream: string, model: string): string => `${upstream}\0${model}`;
-
-/** Unchanged reports are the same objects, and keep their index. */
-const indexed = new WeakMap<
-  HealthStore,
-  { readonly spoken: readonly HealthReport[]; readonly index: Promise<Index> }
->();
 
 export async function readTargetReports({
   store: { health },
@@ -43,31 +41,30 @@ export async function readTargetReports({
   const all = await health.latest(shownForMs);
   const nowMs = clock.nowMs();
   const spoken = all.filter(({ reportedAtMs }) => !isSilent(reportedAtMs, nowMs));
-  const before = indexed.get(health);
-  const isSame = before?.spoken.length === spoken.length && before.spoken.every((one, at) => one === spoken[at]);
-  const index = before !== undefined && isSame ? before.index : indexReports(spoken);
-  if (!isSame) indexed.set(health, { spoken, index });
-  return { all, spoken, ...(await index) };
+  const indexed = await Promise.all(
+    spoken.map(async (report) => ({
+      node: report.node,
+      index: await getOrMake(indexes, report, () => indexReport(report)),
+    })),
+  );
+  const byNode = (upstream: string, model?: string): NodeStates[] =>
+    indexed.flatMap(({ node, index }) => {
+      const states = index.get(upstream);
+      if (model === undefined) return states === undefined ? [] : { node, states: [...states.values()] };
+      const state = states?.get(model);
+      return state === undefined ? [] : { node, states: [state] };
+    });
+  const of = (upstream: string, model: string): TargetState[] =>
+    indexed.flatMap(({ index }) => index.get(upstream)?.get(model) ?? []);
+  return { all, spoken, of, byNode };
 }
 
-async function indexReports(reports: readonly HealthReport[]): Promise<Index> {
-  const heard = reports
-    .values()
-    .flatMap(({ node, targets }) => targets.values().map((target) => ({ node, ...target })));
-  const byTarget = new Map<string, [Heard, ...Heard[]]>();
-  const byUpstream = new Map<string, Heard[]>();
-  await inSlices(heard, (one) => {
-    const name = nameOf(one.upstream, one.model);
-    const ofTarget = byTarget.get(name);
-    if (ofTarget === undefined) byTarget.set(name, [one]);
-    else ofTarget.push(one);
-    getOrMake(byUpstream, one.upstream, () => []).push(one);
-  });
-  return {
-    of: (upstream, model) => byTarget.get(nameOf(upstream, model)) ?? [],
-    ofUpstream: (upstream) => byUpstream.get(upstream) ?? [],
-    targets: [...byTarget.values()],
-  };
+async function indexReport({ targets }: HealthReport): Promise<Index> {
+  const index = new Map<string, Map<string, TargetState>>();
+  await inSlices(targets, (target) =>
+    getOrMake(index, target.upstream, () => new Map<string, TargetState>()).set(target.model, target),
+  );
+  return index;
 }
 
 export interface SnapshotIndex {
@@ -116,7 +113,8 @@ export function worstOf(heard: readonly TargetState[]): { readonly state: State;
 }
 
 /** Of one target, or of all that an upstream has. */
-export function summaryOf(heard: readonly Heard[]) {
+export function summaryOf(said: readonly NodeStates[]) {
+  const heard = said.flatMap(({ states }) => states);
   const { state, worst } = worstOf(heard);
   const latencies = heard.map(({ latencyMs }) => latencyMs).filter((ms) => ms > 0);
   return {
@@ -125,15 +123,11 @@ export function summaryOf(heard: readonly Heard[]) {
     restsForMs: worst?.restsForMs ?? 0,
     inFlight: sum(heard.map(({ inFlight }) => inFlight)),
     // Each target reports the waiting calls of the whole upstream.
-    waiting: sum(byNode(heard).map(([, states]) => Math.max(...states.map(({ waiting }) => waiting)))),
+    waiting: sum(said.map(({ states }) => Math.max(...states.map(({ waiting }) => waiting)))),
     latencyMs: latencies.length === 0 ? 0 : sum(latencies) / latencies.length,
     calls: sum(heard.map(({ calls = 0 }) => calls)),
     failedCalls: sum(heard.map(({ failedCalls = 0 }) => failedCalls)),
   };
 }
-
-export const byNode = (heard: readonly Heard[]): [node: string, states: Heard[]][] => [
-  ...Map.groupBy(heard, ({ node }) => node),
-];
 
 export const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -96,10 +96,10 @@ function writtenTargets(id: string, document: ElementDocument) {
 
 function healthOf({ upstream, model }: { upstream: string; model: string }, reports: TargetReports) {
   const heard = reports.of(upstream, model);
-  const nodes = heard.map((one) => ({
+  const nodes = reports.byNode(upstream, model).map((one) => ({
     node: one.node,
     ...summaryOf([one]),
-    restingCredentials: one.restingCredentials,
+    restingCredentials: one.states.flatMap(({ restingCredentials }) => restingCredentials),
   }));
   // Missing from a list only if one was read without it.
   return { health: worstOf(heard).state, isListed: heard.every((one) => one.isListed !== false), nodes };

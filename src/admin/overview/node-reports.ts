@@ -5,7 +5,7 @@ import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
 import { inSlices } from '../../lib/time-slices.ts';
-import { type Heard, summaryOf, type TargetReports } from '../target-index.ts';
+import { type NodeStates, summaryOf, type TargetReports } from '../target-index.ts';
 import type { agreement, healthTarget } from './contract/state.ts';
 
 type HealthTarget = z.input<typeof healthTarget>;
@@ -13,27 +13,26 @@ type HealthTarget = z.input<typeof healthTarget>;
 /** Targets of the configuration in force first, in its order, each once, reported or not. */
 export async function toTargets({ models }: Snapshot, reports: TargetReports): Promise<HealthTarget[]> {
   const shown = new Map<string, HealthTarget>();
-  const add = (upstream: string, model: string, heard: readonly Heard[]): void => {
+  const add = (upstream: string, model: string): void => {
     const name = `${upstream}\0${model}`;
-    if (!shown.has(name)) shown.set(name, toTarget(upstream, model, heard));
+    if (!shown.has(name)) shown.set(name, toTarget(upstream, model, reports.byNode(upstream, model)));
   };
   await inSlices(models.all, ({ targets }) => {
-    for (const { upstream, model, weight } of targets) {
-      if (weight > 0) add(upstream.id, model, reports.of(upstream.id, model));
-    }
+    for (const { upstream, model, weight } of targets) if (weight > 0) add(upstream.id, model);
   });
-  await inSlices(reports.targets, (heard) => add(heard[0].upstream, heard[0].model, heard));
+  for (const { targets } of reports.spoken) await inSlices(targets, ({ upstream, model }) => add(upstream, model));
   return [...shown.values()];
 }
 
-function toTarget(upstream: string, model: string, heard: readonly Heard[]): HealthTarget {
+function toTarget(upstream: string, model: string, said: readonly NodeStates[]): HealthTarget {
+  const heard = said.flatMap(({ states }) => states);
   const latencyMs = Math.max(0, ...heard.map((one) => one.latencyMs));
   return {
-    ...{ upstream, model, ...summaryOf(heard) },
+    ...{ upstream, model, ...summaryOf(said) },
     latencyMs: latencyMs === 0 ? null : latencyMs,
     restsForMs: Math.max(0, ...heard.map(({ restsForMs }) => restsForMs)),
     restingCredentials: [...new Set(heard.flatMap(({ restingCredentials }) => restingCredentials))],
-    nodes: heard.length,
+    nodes: said.length,
   };
 }
 
@@ -42,6 +41,7 @@ type Agreement = z.input<typeof agreement>;
 /** For existing models, in the order of the configuration; from reports of live nodes. */
 export function toAgreements(snapshot: Snapshot, reports: readonly HealthReport[]): Agreement[] {
   const said = reports.flatMap(({ drift }) => drift ?? []);
+  if (said.every(({ shadows, canaries }) => shadows.length === 0 && canaries.length === 0)) return [];
   const shadows = Map.groupBy(
     said.flatMap((drift) => drift.shadows),
     ({ model }) => model,
@@ -50,7 +50,8 @@ export function toAgreements(snapshot: Snapshot, reports: readonly HealthReport[
     said.flatMap((drift) => drift.canaries),
     ({ model }) => model,
   );
-  return snapshot.models.all.flatMap(({ id }) => [
+  const known = snapshot.models.all.filter(({ id }) => shadows.has(id) || canaries.has(id));
+  return known.flatMap(({ id }) => [
     ...together(shadows.get(id) ?? [], ({ shadow }) => shadow, ofShadow),
     ...together(canaries.get(id) ?? [], targetNameOf, ofCanary),
   ]);

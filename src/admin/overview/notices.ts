@@ -4,12 +4,13 @@ import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
 import { type Budget, type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
+import type { TargetState } from '../../core/target-state.ts';
 import { sliceIfOver } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
+import { createRecently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
-import { indexOf, readTargetReports } from '../target-index.ts';
+import { indexOf, readTargetReports, summaryOf } from '../target-index.ts';
 import type { notice } from './contract/state.ts';
-import { toTargets } from './node-reports.ts';
 
 export type Notice = z.input<typeof notice>;
 
@@ -52,10 +53,15 @@ export async function readNotices(context: AdminContext): Promise<Notice[]> {
 }
 
 async function readTargets(context: AdminContext): Promise<Found> {
-  const targets = await toTargets(context.configuration.snapshot(), await readTargetReports(context));
-  const bad = targets.filter(({ state }) => state === 'resting' || state === 'failing');
+  const reports = await readTargetReports(context);
+  const bad = reports.spoken.flatMap(({ targets }) => targets.filter(isBad));
+  const targets = [...Map.groupBy(bad, nameOf).values()].flatMap(([first]) => {
+    if (first === undefined) return [];
+    const { upstream, model } = first;
+    return { upstream, model, ...summaryOf(reports.byNode(upstream, model)) };
+  });
   // One upstream's trouble with many models is one notice.
-  const groups = Map.groupBy(bad, ({ upstream, state }) => `${state} ${upstream}`);
+  const groups = Map.groupBy(targets, ({ upstream, state }) => `${state} ${upstream}`);
   return [...groups].map(([name, [first, ...others]]): Facts => {
     const { upstream = '', model = '', state, why = null } = first ?? {};
     const what = others.length === 0 ? model : `${others.length + 1} models`;
@@ -70,12 +76,17 @@ async function readTargets(context: AdminContext): Promise<Found> {
   });
 }
 
+const isBad = ({ state }: TargetState): boolean => state === 'resting' || state === 'failing';
+
+const nameOf = ({ upstream, model }: TargetState): string => `${upstream} ${model}`;
+
 /** Targets that miss their latency target on some node. */
 export async function readMissedSlos(
   context: Pick<AdminContext, 'store' | 'clock'>,
 ): Promise<{ readonly upstream: string; readonly model: string }[]> {
-  const { targets } = await readTargetReports(context);
-  return targets.flatMap((reports) => reports.find(({ isSloMissed }) => isSloMissed === true) ?? []);
+  const { spoken } = await readTargetReports(context);
+  const missed = spoken.flatMap(({ targets }) => targets.filter(({ isSloMissed }) => isSloMissed === true));
+  return [...new Map(missed.map((target) => [nameOf(target), target])).values()];
 }
 
 async function readMissedPromises(context: AdminContext): Promise<Found> {
@@ -163,7 +174,7 @@ async function readRetention({ store, clock }: AdminContext): Promise<Found> {
 const rowsWait = (rows: number | undefined): string =>
   rows === undefined || rows === 0 ? '' : `: ${rows.toLocaleString('en')} ${rows === 1 ? 'row waits' : 'rows wait'}`;
 
-type Spent = Pick<AdminContext, 'store' | 'clock' | 'configuration'>;
+type Spent = Pick<AdminContext, 'store' | 'series' | 'clock' | 'configuration'>;
 
 export interface SpentBudget {
   readonly holder: NamedHolder;
@@ -174,8 +185,14 @@ export interface SpentBudget {
   readonly endsAtMs: number | undefined;
 }
 
+const recently = createRecently(3_000);
+
+/** Cached for a few seconds. */
+export const readSpentBudgets = (context: Spent): Promise<readonly SpentBudget[]> =>
+  recently(context, 'budgets', () => sumSpentBudgets(context));
+
 /** By the ledger's sums: one query for each period and kind of holder. */
-export async function readSpentBudgets(context: Spent): Promise<SpentBudget[]> {
+async function sumSpentBudgets(context: Spent): Promise<SpentBudget[]> {
   const { store, clock } = context;
   const nowMs = clock.nowMs();
   const sums = new Map<string, ReadonlyMap<string, UsageSums>>();
@@ -240,8 +257,8 @@ async function listHolders({ store, configuration }: Spent): Promise<NamedHolder
 
 /** Models with calls of unknown cost in the last day. */
 async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
-  const lines = await store.ledger.usage({ fromMs: clock.nowMs() - dayMs }, ['model', 'upstream']);
-  const unpriced = lines.filter(({ sums }) => sums.unpriced > 0).sort((a, b) => b.sums.unpriced - a.sums.unpriced);
+  const lines = await store.ledger.usage({ fromMs: clock.nowMs() - dayMs }, ['model', 'upstream'], 'unpriced');
+  const unpriced = lines.sort((a, b) => b.sums.unpriced - a.sums.unpriced);
   const models = [...Map.groupBy(unpriced, ({ by }) => by.model ?? '')];
   const [[model, own] = ['', []]] = models;
   if (models.length === 0) return [];

@@ -75,7 +75,7 @@ async function findStates(context: Stated): Promise<States> {
   const lines = await byTarget(snapshot, recent.lines);
   const before = await byTarget(snapshot, week.lines);
   const seconds = (atMs - recent.fromMs) / 1_000;
-  const targets = await stateTargets(snapshot, { lines, before, reports, seconds });
+  const { targets, byTarget: shownTargets } = await stateTargets(snapshot, { lines, before, reports, seconds });
   const all = { lines: byName(ofUpstreams.lines), before: byName(weekOfUpstreams.lines), reports, seconds };
   const upstreams = await stateUpstreams(snapshot, targets, all);
   // Cause and beginning only for the first of them, as each takes a query.
@@ -88,22 +88,15 @@ async function findStates(context: Stated): Promise<States> {
       blame(one, targets);
     }),
   );
-  return { atMs, targets, upstreams, shown: toIndex(targets, upstreams) };
+  const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream] as const));
+  const shown: ShownIndex = {
+    ofTarget: (model, upstream) => shownTargets.get(nameOf(model, upstream)) ?? untested.state,
+    ofUpstream: (id) => byId.get(id) ?? untested,
+  };
+  return { atMs, targets, upstreams, shown };
 }
 
 const untested = { state: 'untested', cause: null } as const;
-
-/** The worst comes first, and represents a model with several names at an upstream. */
-function toIndex(targets: readonly ShownTarget[], upstreams: readonly ShownUpstream[]): ShownIndex {
-  const byTarget = new Map(
-    targets.toReversed().map(({ model, upstream, state }) => [nameOf(model, upstream), state] as const),
-  );
-  const byId = new Map(upstreams.map((upstream) => [upstream.id, upstream] as const));
-  return {
-    ofTarget: (model, upstream) => byTarget.get(nameOf(model, upstream)) ?? untested.state,
-    ofUpstream: (id) => byId.get(id) ?? untested,
-  };
-}
 
 /** By target, and by upstream. */
 function readWeek(context: Stated, toMs: number): Promise<readonly [SeriesAnswer, SeriesAnswer]> {
@@ -148,7 +141,9 @@ interface Facts {
   readonly seconds: number;
 }
 
-async function stateTargets({ models }: Snapshot, { lines, before, reports, seconds }: Facts): Promise<ShownTarget[]> {
+/** With the worst state of a model at an upstream, which may serve it under several names. */
+async function stateTargets({ models }: Snapshot, { lines, before, reports, seconds }: Facts) {
+  const byTarget = new Map<string, ShownState>();
   const called = models.all.values().flatMap(({ id, targets: own }) =>
     own
       .values()
@@ -161,13 +156,16 @@ async function stateTargets({ models }: Snapshot, { lines, before, reports, seco
     const { state: reported } = worstOf(said);
     const evidence = toEvidence(lines.get(name), before.get(name), seconds);
     const state = stateOf(evidence, lines.get(name)?.duration?.count ?? 0, reported);
+    const other = byTarget.get(name);
+    if (other === undefined || rank[state] < rank[other]) byTarget.set(name, state);
     return {
       ...{ model: id, upstream: upstream.id, upstreamModel: model, state, reported, evidence },
       cooldownMs: Math.max(0, ...said.map(({ restsForMs }) => restsForMs)),
       cause: causeOf(state, evidence, { why: said.find(({ why }) => why !== undefined)?.why }),
     };
   });
-  return targets.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
+  targets.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
+  return { targets, byTarget };
 }
 
 const noCalls = { attempts: 0, failedAttempts: 0, duration: undefined } as const;

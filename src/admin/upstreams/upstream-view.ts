@@ -4,9 +4,10 @@ import type { Family } from '../../core/family.ts';
 import type { Lane } from '../../core/lane.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
 import type { Snapshot, Upstream } from '../../core/snapshot.ts';
+import type { TargetState } from '../../core/target-state.ts';
 import type { ShownIndex } from '../series/states.ts';
 import { toShown } from '../shapes/common.ts';
-import { byNode, type Heard, type SnapshotIndex, sum, summaryOf, type TargetReports } from '../target-index.ts';
+import { type NodeStates, type SnapshotIndex, sum, summaryOf, type TargetReports } from '../target-index.ts';
 
 export interface Surroundings {
   readonly snapshot: Snapshot;
@@ -39,8 +40,10 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
   const { id, document, inForce } = element;
   const { snapshot, index, reports, shown } = surroundings;
   const compiled = snapshot.upstreams.get(id);
-  const heard = reports.ofUpstream(id);
-  const credentialsInCooldown = new Set(heard.flatMap((one) => one.restingCredentials));
+  const said = reports.byNode(id);
+  // All targets of an upstream report the same of it: the first one of each node counts.
+  const firsts = said.flatMap(({ states }) => states.slice(0, 1));
+  const credentialsInCooldown = new Set(said.flatMap(({ states }) => states.flatMap((one) => one.restingCredentials)));
   const served = index.byUpstream.get(id);
   const { state, cause } = shown.ofUpstream(id);
   return {
@@ -53,16 +56,16 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
     limits: {
       concurrency: compiled?.limits.concurrency ?? 0,
       queue: compiled?.limits.queue ?? 0,
-      learned: learnedOf(heard),
+      learned: learnedOf(firsts),
     },
     healthCheck: document.health_check !== undefined,
     shown: state,
     cause,
-    ...summaryOf(heard),
-    lanes: lanesOf(heard),
-    endpoints: endpointsOf(heard),
-    nodes: byNode(heard).map(([node, states]) => ({ node, ...summaryOf(states) })),
-    targets: [...(served?.names ?? [])].map(([model, models]) => toTarget(model, models, reports.of(id, model))),
+    ...summaryOf(said),
+    lanes: lanesOf(firsts),
+    endpoints: endpointsOf(firsts),
+    nodes: said.map((one) => ({ node: one.node, ...summaryOf([one]) })),
+    targets: [...(served?.names ?? [])].map(([model, models]) => toTarget(model, models, reports.byNode(id, model))),
     models: [...(served?.ids ?? [])],
     inForce: inForce && compiled !== undefined,
   };
@@ -73,13 +76,8 @@ export function addressOf(upstream: Upstream | undefined): string | null {
   return upstream?.origin === undefined ? null : upstream.origin + upstream.pathPrefix;
 }
 
-/** All targets of an upstream report the same: the first one of each node counts. */
-function firstOfNodes(heard: readonly Heard[]): Heard[] {
-  return byNode(heard).flatMap(([, [first]]) => first ?? []);
-}
-
-function lanesOf(heard: readonly Heard[]) {
-  const said = firstOfNodes(heard).flatMap((one) => one.lanes ?? []);
+function lanesOf(firsts: readonly TargetState[]) {
+  const said = firsts.flatMap((one) => one.lanes ?? []);
   const of = (lane: Lane) => ({
     inFlight: sum(said.map((one) => one[lane].inFlight)),
     waiting: sum(said.map((one) => one[lane].waiting)),
@@ -89,8 +87,8 @@ function lanesOf(heard: readonly Heard[]) {
 }
 
 /** Each process learns its share. */
-function learnedOf(heard: readonly Heard[]): number | null {
-  const said = firstOfNodes(heard).flatMap((one) => one.learnedLimit ?? []);
+function learnedOf(firsts: readonly TargetState[]): number | null {
+  const said = firsts.flatMap((one) => one.learnedLimit ?? []);
   return said.length === 0 ? null : sum(said);
 }
 
@@ -102,9 +100,9 @@ function longestOf(said: readonly { readonly key: string; readonly waiting: numb
 }
 
 /** Over all nodes; an endpoint is up if any node finds it up. */
-function endpointsOf(heard: readonly Heard[]) {
+function endpointsOf(firsts: readonly TargetState[]) {
   const said = Map.groupBy(
-    firstOfNodes(heard).flatMap((one) => one.endpoints ?? []),
+    firsts.flatMap((one) => one.endpoints ?? []),
     ({ endpoint }) => endpoint,
   );
   return [...said]
@@ -117,8 +115,9 @@ function endpointsOf(heard: readonly Heard[]) {
     .toSorted((a, b) => a.endpoint.localeCompare(b.endpoint, 'en', { numeric: true }));
 }
 
-function toTarget(model: string, models: readonly string[], heard: readonly Heard[]) {
-  return { model, models, isListed: heard.every((one) => one.isListed !== false), ...summaryOf(heard) };
+function toTarget(model: string, models: readonly string[], said: readonly NodeStates[]) {
+  const isListed = said.every(({ states }) => states.every((one) => one.isListed !== false));
+  return { model, models, isListed, ...summaryOf(said) };
 }
 
 /** Named as in the compiled configuration. */

@@ -115,8 +115,8 @@ export interface LedgerStore {
     filter: LedgerFilter,
     options: { readonly before?: string | undefined; readonly limit: number },
   ): Promise<LedgerPage>;
-  /** From the hourly and daily sums, never from the rows: in whole hours. */
-  usage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UsageLine[]>;
+  /** From the hourly and daily sums, never from the rows: in whole hours. `unpriced`: of requests with unknown cost alone, as far as sums tell them apart. */
+  usage(filter: LedgerFilter, by: readonly UsageGroup[], only?: 'unpriced'): Promise<UsageLine[]>;
   /** By key, the beginning of the last hour with a request since `fromMs`, else of the last day. */
   lastUse(fromMs: number): Promise<ReadonlyMap<string, number>>;
   /** Further units from their sums: only the lines that have some. */

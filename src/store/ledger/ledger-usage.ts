@@ -26,12 +26,13 @@ export async function readUsage(
   db: Kysely<Schema>,
   filter: LedgerFilter,
   by: readonly UsageGroup[],
+  only: 'unpriced' | undefined,
 ): Promise<UsageLine[]> {
   const groups = [...new Set(by)];
   const lines = new Map<string, UsageLine>();
   for (const part of toParts(filter, groups)) {
     const table = part.table === 'usage_days' && isOfKeysAlone(filter, groups) ? 'usage_key_days' : part.table;
-    const rows = await readPart(db, { ...part, table }, filter, groups);
+    const rows = await readPart(db, { ...part, table, only }, filter, groups);
     await timeSliced(addingLines(rows, groups, lines));
   }
   // There may be tens of thousands: destructuring each entry in the comparison would take most of the time.
@@ -109,18 +110,19 @@ function isOfKeysAlone(filter: LedgerFilter, groups: readonly UsageGroup[]): boo
 }
 
 type SumTable = Part['table'] | 'usage_key_days';
-type SumPart = Omit<Part, 'table'> & { readonly table: SumTable };
+type SumPart = Omit<Part, 'table'> & { readonly table: SumTable; readonly only: 'unpriced' | undefined };
 
 async function readPart(
   db: Kysely<Schema>,
-  { table, fromMs, toMs }: SumPart,
+  part: SumPart,
   filter: LedgerFilter,
   groups: readonly UsageGroup[],
 ): Promise<readonly SumRow[]> {
-  const sums = selectSums(db, { table, fromMs, toMs }, filter, groups);
+  const { table, fromMs } = part;
+  const sums = selectSums(db, part, filter, groups);
   // One statement: an hour that is rolled up meanwhile is in one of both. A view of both takes half as long again.
   const isWithLater = table !== 'usage_hours' && isSqlite(db);
-  const later = selectSums(db, { table: 'usage_hours', fromMs: 0, toMs }, filter, groups);
+  const later = selectSums(db, { ...part, table: 'usage_hours', fromMs: 0 }, filter, groups);
   const query = isWithLater ? sums.unionAll(later.where('span', '>=', rolledUpOr(fromMs))) : sums;
   return query.execute();
 }
@@ -130,7 +132,7 @@ export const rolledUpOr = (fromMs: number) => sql<number>`max(${fromMs}, (select
 
 function selectSums(
   db: Kysely<Schema>,
-  { table, fromMs, toMs }: SumPart,
+  { table, fromMs, toMs, only }: SumPart,
   filter: LedgerFilter,
   groups: readonly UsageGroup[],
 ) {
@@ -143,6 +145,7 @@ function selectSums(
     // Without groups there is one row even without data.
     .having(sql<boolean>`count(*) > 0`)
     .$if(columns.length > 0, (grouped) => grouped.groupBy(columns));
+  if (only !== undefined) query = query.where(only, '>', 0);
   if (fromMs > 0) query = query.where('span', '>=', fromMs);
   if (Number.isFinite(toMs)) query = query.where('span', '<', toMs);
   for (const { column, value } of toConditions(filter)) query = query.where(sql.ref<string>(column), '=', value);

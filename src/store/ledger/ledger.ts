@@ -48,7 +48,7 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
 
     secure,
     page: (filter, options) => readPage(db, filter, options, clock),
-    usage: (filter, by) => readUsage(db, filter, by),
+    usage: (filter, by, only) => readUsage(db, filter, by, only),
     lastUse: (fromMs) => readLastUse(db, fromMs),
     unitUsage: (filter, by) => readUnitUsage(db, filter, by),
     moveFormer: createFormerMove(db),
