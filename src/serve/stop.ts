@@ -2,34 +2,31 @@
 
 import type { ProcessLog } from '../telemetry/log.ts';
 
+/** One Ctrl-C comes twice, from the terminal and from npm; `timeout` also sends its signal twice. */
+const repetitionMs = 200;
+
 export function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     const end = (signal: NodeJS.Signals): void => {
-      process.off('SIGTERM', end);
-      process.off('SIGINT', end);
       resolve(signal);
+      setTimeout(() => process.off('SIGTERM', end).off('SIGINT', end), repetitionMs).unref();
     };
-    process.on('SIGTERM', end);
-    process.on('SIGINT', end);
+    process.on('SIGTERM', end).on('SIGINT', end);
   });
 }
 
-/** From now on another signal ends the process at once, after `last`. */
-export function endAtNextSignal(log: ProcessLog, last: () => void = () => undefined): void {
-  void nextSignal().then((signal) => {
+/** From now on another signal, if it is no repetition, ends the process at once, after `last`. */
+export function endAtNextSignal(log: Pick<ProcessLog, 'warn' | 'flush'>, last: () => void = () => undefined): void {
+  const end = (signal: NodeJS.Signals): void => {
     log.warn('stopping at once', { signal });
     log.flush();
     last();
     process.exit(1);
-  });
+  };
+  setTimeout(() => process.on('SIGTERM', end).on('SIGINT', end), repetitionMs).unref();
 }
 
 type ReloadAction = 'reload' | 'reopen';
-
-interface ReloadActions {
-  readonly reload: () => void;
-  readonly reopen?: () => void;
-}
 
 /** Listens from the start, as both signals end a process by default. Signals before `follow` are handled then. */
 export class ReloadSignals {
@@ -47,7 +44,7 @@ export class ReloadSignals {
   }
 
   /** Either opens the file of the log anew. */
-  follow(log: Pick<ProcessLog, 'reopen'>, actions: ReloadActions): void {
+  follow(log: Pick<ProcessLog, 'reopen'>, actions: { readonly [action in ReloadAction]?: () => void }): void {
     this.#act = (action) => {
       log.reopen();
       actions[action]?.();

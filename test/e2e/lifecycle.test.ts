@@ -221,6 +221,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
       gateway.signal(first);
       while (!gateway.log().some(({ msg }) => msg === 'draining')) await wait(10);
       assert.equal((await request({ port: gateway.port, path: '/healthz' })).status, 200);
+      await wait(250);
       gateway.signal(second);
       assert.deepEqual(await gateway.exited, { code: 1, signal: null });
       assert.deepEqual(lastWords(gateway), {});
