@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises';
 import * as z from 'zod';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import { describing } from './api/openapi.ts';
 import { endpointsOf, tags } from './endpoint.ts';
 import { type Implemented, implement } from './implement.ts';
@@ -43,7 +43,7 @@ function withDescription(others: readonly Implemented[]): readonly Implemented[]
   const all: readonly Implemented[] = [
     ...others,
     implement(describe, async ({ context }) => {
-      text ??= timeSliced(describing(all, context.version)).then((document) => JSON.stringify(document));
+      text ??= inBackground.timeSliced(describing(all, context.version)).then((document) => JSON.stringify(document));
       return new Response(await text, { headers: { 'content-type': 'application/json' } });
     }),
   ];

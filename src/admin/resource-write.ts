@@ -2,7 +2,7 @@
 
 import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../core/resource-editor.ts';
 import type { ResourceKind } from '../core/store/resources.ts';
-import { inSlices } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import { actorOf, type Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
 import { Reply } from './implement.ts';
@@ -173,9 +173,9 @@ export async function toElementPage<T>(
   { before, limit }: PageQuery,
   { fits, toView, compare }: PageParts<T>,
 ) {
-  const fitting = (await inSlices(elements, (element) => (fits(element) ? [element] : []))).flat();
+  const fitting = (await inBackground.inSlices(elements, (element) => (fits(element) ? [element] : []))).flat();
   fitting.sort((a, b) => compare(a.id, b.id));
   const rest = before === undefined ? fitting : fitting.filter(({ id }) => compare(id, before) > 0);
-  const items = await inSlices(rest.slice(0, limit), toView);
+  const items = await inBackground.inSlices(rest.slice(0, limit), toView);
   return { items, next: rest.length > limit ? (rest[limit - 1]?.id ?? null) : null, total: fitting.length };
 }

@@ -4,7 +4,7 @@ import type { Model, Snapshot } from '../core/snapshot.ts';
 import { reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
-import { inSlices } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import type { AdminContext } from './context.ts';
 import { reportedStates } from './shapes/common.ts';
 
@@ -61,7 +61,7 @@ export async function readTargetReports({
 
 async function indexReport({ targets }: HealthReport): Promise<Index> {
   const index = new Map<string, Map<string, TargetState>>();
-  await inSlices(targets, (target) =>
+  await inBackground.inSlices(targets, (target) =>
     getOrMake(index, target.upstream, () => new Map<string, TargetState>()).set(target.model, target),
   );
   return index;
@@ -85,7 +85,7 @@ export function indexOf(snapshot: Snapshot): Promise<SnapshotIndex> {
 async function indexModels({ models: { all } }: Snapshot): Promise<SnapshotIndex> {
   const models = new Map<string, Model>();
   const byUpstream = new Map<string, { names: Map<string, string[]>; ids: Set<string> }>();
-  await inSlices(all, (model) => {
+  await inBackground.inSlices(all, (model) => {
     models.set(model.id, model);
     for (const target of model.targets) {
       const { id } = target.upstream;

@@ -8,7 +8,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Resource } from '../core/store/resources.ts';
 import { type KeyRing, SecretKeyError } from '../lib/secrets/sealed.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import { compiling } from './elements/compile.ts';
 import { isElementList, judgingDocument } from './elements/document.ts';
 import { findMisplacedSecrets } from './elements/misplaced-secrets.ts';
@@ -95,15 +95,15 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const { tree, faults } = whole;
   if (tree === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
 
-  const substituted = await timeSliced(substituting(tree, env, faults));
+  const substituted = await inBackground.timeSliced(substituting(tree, env, faults));
   const directory = file === undefined ? cwd : dirname(file);
   const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
   const withFiles = withSecrets(substituted, secretFiles, faults);
-  const substitution = { ...withFiles, tree: await timeSliced(keepingElements(withFiles)) };
+  const substitution = { ...withFiles, tree: await inBackground.timeSliced(keepingElements(withFiles)) };
   if (options.refusesUnknownVariables === true) faults.put(...unknownVariables(options.env, substitution.names));
   const keySource = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(keySource, faults), faults);
-  const document = await timeSliced(judgingDocument(substitution, { faults, locator: whole, elements }));
+  const document = await inBackground.timeSliced(judgingDocument(substitution, { faults, locator: whole, elements }));
   if (document === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
 
   const sideFiles = await readSideFiles(filesNamedIn(document), directory);
@@ -115,7 +115,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const keyFile = elements.length === 0 ? undefined : keyFileOf(keySource);
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
   if (keyWarning !== undefined) warnings.push({ path: [], text: keyWarning });
-  const misplacedSecrets = await timeSliced(findMisplacedSecrets(substitution.tree, elements, warnings));
+  const misplacedSecrets = await inBackground.timeSliced(findMisplacedSecrets(substitution.tree, elements, warnings));
   const { isSubstituted } = substitution;
   const compilation = compiling(document, {
     families,
@@ -130,7 +130,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     isSubstituted,
     warnings,
   });
-  const { snapshot, credentialCounts } = await timeSliced(compilation);
+  const { snapshot, credentialCounts } = await inBackground.timeSliced(compilation);
   const found = faults.all(whole);
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   for (const one of [read, ...(included?.read ?? [])]) one?.keep();
@@ -140,7 +140,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     ...secretFiles.paths,
     ...sideFiles.paths,
   ];
-  const keyPositions = await timeSliced(toKeyPositions(source, substitution.tree, file));
+  const keyPositions = await inBackground.timeSliced(toKeyPositions(source, substitution.tree, file));
   return {
     ok: true,
     snapshot,
@@ -166,7 +166,7 @@ function createDeclared(
   const keptSubstituted = withoutKeys(substituted);
   let declared: Promise<readonly DeclaredElement[]> | undefined;
   return () => {
-    declared ??= timeSliced(toDeclared(kept, keptSubstituted, file));
+    declared ??= inBackground.timeSliced(toDeclared(kept, keptSubstituted, file));
     return declared;
   };
 }

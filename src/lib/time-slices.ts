@@ -4,61 +4,82 @@
  */
 
 import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 
 /** Shorter work does not delay other work noticeably. */
 const shortestMs = 1;
 const longestMs = 4;
 
+/** More than the event loop takes for itself. */
+const otherWorkMs = 0.05;
+const restMs = 1;
+
 /** When this turn's slice ends; undefined while there is no long work. */
 let sliceEndMs: number | undefined;
 /** When long work stopped last: other work goes on from then. */
 let stoppedMs = 0;
+/** Whether this turn had other work before its slice. */
+let hadOtherWork = false;
 /** Yielded work that waits for a slice, in order. */
 const waiting: (() => void)[] = [];
 
 /** Whether the slice is used up; to be called between two small pieces of work. */
 export function isSliceOver(): boolean {
   const nowMs = performance.now();
-  if (sliceEndMs === undefined) {
-    sliceEndMs = nowMs + shortestMs;
-    setImmediate(beginSlice);
-  }
-  if (nowMs < sliceEndMs) return false;
+  if (nowMs < (sliceEndMs ?? openSlice(nowMs))) return false;
   stoppedMs = nowMs;
   return true;
 }
 
 /** Resolves in a later turn of the event loop, with a fresh slice for this work. */
 export function nextSlice(): Promise<void> {
-  if (sliceEndMs === undefined) {
-    sliceEndMs = performance.now() + shortestMs;
-    setImmediate(beginSlice);
-  }
+  if (sliceEndMs === undefined) openSlice(performance.now());
   return new Promise((resolve) => waiting.push(resolve));
 }
 
-/** Resolves at once while the slice has time left. */
-export async function sliceIfOver(): Promise<void> {
-  if (isSliceOver()) await nextSlice();
+function openSlice(nowMs: number): number {
+  stoppedMs = nowMs;
+  sliceEndMs = nowMs + shortestMs;
+  setImmediate(beginSlice);
+  return sliceEndMs;
 }
 
-/** Runs it in time slices; it may pause at every `yield`. */
-export async function timeSliced<T>(work: Generator<undefined, T, undefined>): Promise<T> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    if (isSliceOver()) await nextSlice();
-  }
+async function nextAfterRest(): Promise<void> {
+  if (hadOtherWork) await wait(restMs);
+  await nextSlice();
 }
 
-/** Maps the items one by one in time slices. */
-export async function inSlices<T, U>(items: Iterable<T>, map: (item: T) => U): Promise<U[]> {
-  const mapped: U[] = [];
-  for (const item of items) {
-    if (isSliceOver()) await nextSlice();
-    mapped.push(map(item));
-  }
-  return mapped;
+export const { sliceIfOver, timeSliced, inSlices } = slicesFrom(nextSlice);
+
+/** For work that no client waits for: beside other work it pauses for as long as a slice, so that a request takes its next turns at once. */
+export const inBackground = slicesFrom(nextAfterRest);
+
+function slicesFrom(next: () => Promise<void>) {
+  return {
+    /** Resolves at once while the slice has time left. */
+    async sliceIfOver(): Promise<void> {
+      if (isSliceOver()) await next();
+    },
+
+    /** Runs it in time slices; it may pause at every `yield`. */
+    async timeSliced<T>(work: Generator<undefined, T, undefined>): Promise<T> {
+      for (;;) {
+        const step = work.next();
+        if (step.done === true) return step.value;
+        if (isSliceOver()) await next();
+      }
+    },
+
+    /** Maps the items one by one in time slices. */
+    async inSlices<T, U>(items: Iterable<T>, map: (item: T) => U): Promise<U[]> {
+      const mapped: U[] = [];
+      for (const item of items) {
+        if (isSliceOver()) await next();
+        mapped.push(map(item));
+      }
+      return mapped;
+    },
+  };
 }
 
 /** Runs it without a pause. */
@@ -76,6 +97,7 @@ function beginSlice(): void {
     return;
   }
   const nowMs = performance.now();
+  hadOtherWork = nowMs - stoppedMs > otherWorkMs;
   sliceEndMs = nowMs + Math.min(longestMs, Math.max(shortestMs, nowMs - stoppedMs));
   setImmediate(beginSlice);
   goOn(waiting.length);

@@ -31,7 +31,7 @@ import { findModel, listModels } from '../keys/model-list.ts';
 import { createKeyDirectory } from '../keys/store-keys.ts';
 import type { Clock } from '../lib/clock.ts';
 import { digestOf } from '../lib/secrets/key-secret.ts';
-import { atOnce, timeSliced } from '../lib/time-slices.ts';
+import { atOnce, inBackground } from '../lib/time-slices.ts';
 import { BodyBudget, type BudgetLimits } from '../memory/body-budget.ts';
 import { createBodyMemory } from '../memory/body-memory.ts';
 import { createPressure, type PressureReason } from '../memory/pressure.ts';
@@ -374,7 +374,7 @@ export function createApp(deps: AppDeps) {
         log,
         drift: drift.state,
         secretKeys,
-        states: () => timeSliced(describeTargets()),
+        states: () => inBackground.timeSliced(describeTargets()),
       });
       background.start();
       batches.start();
@@ -390,7 +390,7 @@ export function createApp(deps: AppDeps) {
       requestMemory.configure(requestLimits(next));
       answerMemory.configure(answerLimits(next));
       uploadDisk.configure(uploadLimits(next));
-      adopted = timeSliced(adopting(next));
+      adopted = inBackground.timeSliced(adopting(next));
       return [];
     },
     /** Resolves once every component has adopted the configuration in force. */

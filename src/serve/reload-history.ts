@@ -8,7 +8,7 @@ import type { Fault } from '../config/read/faults.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../core/store/store.ts';
 import { reasonOf } from '../lib/thrown.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 
 export type ReloadHistory = ReturnType<typeof createReloadHistory>;
 
@@ -31,7 +31,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
   /** Every node reads its own copy of the file: the first one writes the entry. Changes in the store have their own entries. */
   async function record(from: LoadedConfiguration, next: LoadedConfiguration): Promise<void> {
     const [was, is] = await Promise.all([documentsOf(from), documentsOf(next)]);
-    const names = await timeSliced(differing(was, is));
+    const names = await inBackground.timeSliced(differing(was, is));
     if (names.length === 0) return;
     const [former, latter] = [was, is].map((all) =>
       Object.fromEntries(names.map((name) => [name, all.get(name) ?? null])),

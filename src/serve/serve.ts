@@ -1,7 +1,7 @@
 /** Serves until stopped: alone, as one of several workers, or as their parent. */
 
 import type { ExitCode } from '../core/user-fault.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import { openLog } from '../telemetry/log.ts';
 import type { MetricName } from '../telemetry/metrics/definitions.ts';
 import { openAdmin } from './admin.ts';
@@ -42,7 +42,7 @@ async function serveAlone(
   const closers: { close(): Promise<void> }[] = [gateway];
   const history = createReloadHistory({ store, loaded, log, nowMs: Date.now });
   try {
-    const read = (only?: ReadonlySet<MetricName>) => timeSliced(metrics.reading(only));
+    const read = (only?: ReadonlySet<MetricName>) => inBackground.timeSliced(metrics.reading(only));
     const clientUrl = (): string => toClientUrl(loaded.snapshot, listening);
     const admin = await openAdmin({ configuration, history, read, clientUrl }, log, surroundings);
     closers.unshift(admin);

@@ -7,7 +7,7 @@ import type { HealthReport, TargetState } from '../core/target-state.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import type { Schema } from './schema.ts';
 import { readTexts } from './stored-json.ts';
 
@@ -30,7 +30,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
       read.set(node, {
         node,
         reportedAtMs: reported_at,
-        targets: await timeSliced(toTargetStates(targets)),
+        targets: await inBackground.timeSliced(toTargetStates(targets)),
         drift: drift === null ? undefined : readDrift(drift),
       });
     }
@@ -49,7 +49,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
       const reportedAtMs = clock.nowMs();
       const said = {
         reported_at: reportedAtMs,
-        targets: await timeSliced(toText(targets)),
+        targets: await inBackground.timeSliced(toText(targets)),
         drift: drift === undefined ? null : JSON.stringify(drift),
         secret_keys: secretKeys === undefined ? null : JSON.stringify(secretKeys),
       };

@@ -5,7 +5,7 @@ import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { KeyRecord } from '../core/key.ts';
 import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
 import type { Clock } from '../lib/clock.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import { toChangedColumns, toTermColumns, toTerms } from './key-columns.ts';
 import type { Recorder, Trace } from './recording.ts';
 import type { KeyTable, Schema } from './schema.ts';
@@ -64,7 +64,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
 
     async list() {
       const rows = await db.selectFrom('keys').selectAll().orderBy('created_at').orderBy('id').execute();
-      return timeSliced(toStoredKeys(rows));
+      return inBackground.timeSliced(toStoredKeys(rows));
     },
 
     create: (key, actor = someone) =>

@@ -6,7 +6,7 @@ import type { ChangeFeed } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
-import { timeSliced } from '../lib/time-slices.ts';
+import { inBackground } from '../lib/time-slices.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
@@ -84,7 +84,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
     const sequence = await changes.latest();
     if (known.length === 0) return { resources: await readEach(), sequence };
     const heads = await inOrder().select(['kind', 'id', 'version', 'created_at', 'updated_at']).execute();
-    const found = await timeSliced(matching(heads, known));
+    const found = await inBackground.timeSliced(matching(heads, known));
     const changed = [...found].flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
     if (changed.length > mostByName) return { resources: await readEach(), sequence };
     const rows =
@@ -97,7 +97,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
     return { resources, sequence };
   }
 
-  const readEach = async () => timeSliced(toResources(await inOrder().selectAll().execute()));
+  const readEach = async () => inBackground.timeSliced(toResources(await inOrder().selectAll().execute()));
 
   return {
     list() {

@@ -7,7 +7,7 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
 import { withMasks, withoutMasks } from '../../lib/secrets/secret-shapes.ts';
-import { inSlices } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import type { Endpoint, Method } from '../endpoint.ts';
@@ -189,7 +189,7 @@ async function write(shape: z.ZodType, body: unknown): Promise<string> {
   for (const [name, inner] of Object.entries<unknown>(shape.shape)) {
     const items = body[name];
     if (!(inner instanceof z.ZodArray) || !Array.isArray(items)) continue;
-    const written = await inSlices(items, (item) => toShownJson(z.parse(inner.element, item)));
+    const written = await inBackground.inSlices(items, (item) => toShownJson(z.parse(inner.element, item)));
     lists.set(name, `[${written.join(',')}]`);
   }
   const rest = z.parse(shape, { ...body, ...Object.fromEntries(lists.keys().map((name) => [name, []])) });

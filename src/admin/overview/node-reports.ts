@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
-import { inSlices } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import { type NodeStates, summaryOf, type TargetReports } from '../target-index.ts';
 import type { agreement, healthTarget } from './contract/state.ts';
 
@@ -17,10 +17,11 @@ export async function toTargets({ models }: Snapshot, reports: TargetReports): P
     const name = `${upstream}\0${model}`;
     if (!shown.has(name)) shown.set(name, toTarget(upstream, model, reports.byNode(upstream, model)));
   };
-  await inSlices(models.all, ({ targets }) => {
+  await inBackground.inSlices(models.all, ({ targets }) => {
     for (const { upstream, model, weight } of targets) if (weight > 0) add(upstream.id, model);
   });
-  for (const { targets } of reports.spoken) await inSlices(targets, ({ upstream, model }) => add(upstream, model));
+  for (const { targets } of reports.spoken)
+    await inBackground.inSlices(targets, ({ upstream, model }) => add(upstream, model));
   return [...shown.values()];
 }
 

@@ -5,7 +5,7 @@ import { toAccount } from '../../core/accounting/budget-account.ts';
 import { type Budget, type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
 import type { TargetState } from '../../core/target-state.ts';
-import { sliceIfOver } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { createRecently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
@@ -202,7 +202,7 @@ async function sumSpentBudgets(context: Spent): Promise<SpentBudget[]> {
   for (const holder of await listHolders(context)) {
     const { kind, id } = holder;
     for (const budget of holder.caps.budgets) {
-      await sliceIfOver();
+      await inBackground.sliceIfOver();
       const { startsAtMs, endsAtMs } = toAccount(holder, budget, nowMs);
       const name = `${kind} ${startsAtMs}`;
       const byId = sums.get(name) ?? (await readSums(kind, startsAtMs));

@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { SeriesAnswer, SeriesFigures, SeriesLine, SeriesQuery } from '../../core/store/series.ts';
-import { inSlices } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { createRecently } from '../recently.ts';
 import { toInstant } from '../shapes/common.ts';
@@ -115,7 +115,7 @@ async function byTarget(
   lines: readonly SeriesLine[],
 ): Promise<ReadonlyMap<string, SeriesFigures>> {
   const found = new Map<string, SeriesFigures>();
-  await inSlices(lines, ({ names: [model = '', upstream = ''], isOthers, figures }) => {
+  await inBackground.inSlices(lines, ({ names: [model = '', upstream = ''], isOthers, figures }) => {
     if (isOthers || upstream === '') return;
     const name = nameOf(models.resolve(model)?.model.id ?? model, upstream);
     const other = found.get(name);
@@ -150,7 +150,7 @@ async function stateTargets({ models }: Snapshot, { lines, before, reports, seco
       .filter(({ weight }) => weight > 0)
       .map((target) => [id, target] as const),
   );
-  const targets = await inSlices(called, ([id, { upstream, model }]): ShownTarget => {
+  const targets = await inBackground.inSlices(called, ([id, { upstream, model }]): ShownTarget => {
     const name = nameOf(id, upstream.id);
     const said = reports.of(upstream.id, model);
     const { state: reported } = worstOf(said);
@@ -243,7 +243,7 @@ async function stateUpstreams(
   { lines, before, seconds }: Facts,
 ): Promise<ShownUpstream[]> {
   const grouped = Map.groupBy(targets, ({ upstream }) => upstream);
-  const shown = await inSlices(upstreams.keys(), (id): ShownUpstream => {
+  const shown = await inBackground.inSlices(upstreams.keys(), (id): ShownUpstream => {
     const own = grouped.get(id) ?? [];
     // Unused targets say nothing about used ones.
     const [worst = own[0]] = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);

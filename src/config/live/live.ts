@@ -9,7 +9,7 @@ import type { Resource } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/thrown.ts';
-import { sliceIfOver } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import { isRestart, type Restart } from '../elements/fields.ts';
 import { settingsSchema } from '../elements/schema.ts';
 import { settingsIn } from '../elements/schema-lookup.ts';
@@ -129,7 +129,7 @@ export function createConfigurationFeed({
     log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision });
     for (const warning of next.warnings) {
       log.warn(warning);
-      await sliceIfOver();
+      await inBackground.sliceIfOver();
     }
     onReload(undefined);
   }

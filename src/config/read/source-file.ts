@@ -6,7 +6,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { isMapping } from '../../lib/is-mapping.ts';
 import { digestOf } from '../../lib/secrets/key-secret.ts';
 import { threadEnvironment } from '../../lib/threads.ts';
-import { nextSlice, sliceIfOver, timeSliced } from '../../lib/time-slices.ts';
+import { inBackground, nextSlice } from '../../lib/time-slices.ts';
 import { emptyMapping, type Scalar, type SourceText } from './columns.ts';
 import { FaultList } from './faults.ts';
 import { readText } from './side-files.ts';
@@ -40,7 +40,7 @@ export async function readSource(file: string): Promise<ReadSource> {
   if (kept !== undefined && kept.digest === digest) {
     return { source: { ...kept.source, faults: new FaultList() }, keep: () => undefined };
   }
-  const source = await timeSliced(toSource(await readSourceFile(file)));
+  const source = await inBackground.timeSliced(toSource(await readSourceFile(file)));
   // A file that is written meanwhile may be parsed with other bytes than those of the digest.
   const isKnown = digest !== undefined && digest === (await digestOfFile(file));
   return {
@@ -114,7 +114,7 @@ async function unpack(port: MessagePort): Promise<SourceText> {
   if (columns === undefined) return { columns, faults };
   const scalars: Scalar[] = [];
   for (let piece = 0; piece < pieces; piece++) {
-    await sliceIfOver();
+    await inBackground.sliceIfOver();
     const more: readonly Scalar[] = receiveMessageOnPort(port)?.message ?? [];
     for (const scalar of more) scalars.push(scalar);
   }

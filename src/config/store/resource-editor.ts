@@ -16,7 +16,7 @@ import type { Store } from '../../core/store/store.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
 import type { DeclaredElement } from './declared.ts';
@@ -52,7 +52,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
   async function list(kind: ResourceKind): Promise<readonly ConfiguredElement[]> {
     const { resources } = await readStored(kind);
     const declared = await current().declared();
-    return timeSliced(listing(kind, declared, resources));
+    return inBackground.timeSliced(listing(kind, declared, resources));
   }
 
   function* listing(kind: ResourceKind, declared: readonly DeclaredElement[], stored: readonly Resource[]) {

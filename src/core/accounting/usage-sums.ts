@@ -1,6 +1,6 @@
 /** Sums several usage records. */
 
-import { atOnce, timeSliced } from '../../lib/time-slices.ts';
+import { atOnce, inBackground } from '../../lib/time-slices.ts';
 import type { LedgerFilter, LedgerStore, UsageGroup, UsageLine, UsageSums } from '../store/ledger.ts';
 import { addUnits, type UnitSums } from './units.ts';
 
@@ -47,7 +47,7 @@ export async function readWholeUsage(
   by: readonly UsageGroup[],
 ): Promise<WholeLine[]> {
   const [lines, unitLines] = await Promise.all([ledger.usage(filter, by), ledger.unitUsage(filter, by)]);
-  return timeSliced(joining(lines, unitLines, by));
+  return inBackground.timeSliced(joining(lines, unitLines, by));
 }
 
 function* joining(

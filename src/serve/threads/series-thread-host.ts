@@ -2,7 +2,7 @@
 
 import type { Worker } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesLine, SeriesQuery, SeriesStore } from '../../core/store/series.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import { startStoreThread } from './ledger-thread-host.ts';
 import type { SeriesQuestion, SeriesReport, SeriesThreadData } from './series-thread.ts';
 
@@ -55,7 +55,7 @@ export function createSeriesThread({ startWorker = startThread, ...data }: Serie
     if ('fault' in report) asked?.reject(toError(report.fault));
     else {
       const { answer, lines } = report;
-      void timeSliced(parsing(lines)).then((parsed) => asked?.resolve({ ...answer, lines: parsed }));
+      void inBackground.timeSliced(parsing(lines)).then((parsed) => asked?.resolve({ ...answer, lines: parsed }));
     }
     if (waiting.size > 0) return;
     clearTimeout(idle);

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster';
 import type { ExitCode } from '../../core/user-fault.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import { openLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { OpenConfiguration } from '../configuration.ts';
@@ -40,7 +40,7 @@ async function work(
     only: ReadonlySet<MetricName> | undefined,
     { metrics }: Pick<Gateway, 'metrics'>,
   ): Promise<void> {
-    const reading = await timeSliced(metrics.reading(only));
+    const reading = await inBackground.timeSliced(metrics.reading(only));
     await send({ kind: 'reading', turn, reading, isPart: only !== undefined });
   }
   // Before the port is open: a signal during the first requests lets them finish.

@@ -2,7 +2,7 @@
 
 import type { ExitCode } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import { createLimitServer } from '../../limits/limit-server.ts';
 import { openLog, type ProcessLog } from '../../telemetry/log.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
@@ -109,5 +109,5 @@ async function watchOver(
 async function readAll(team: Team, readOwn: ProcessReadings['read'], only?: ReadonlySet<MetricName>): Promise<Reading> {
   const workers = await team.read(only);
   const own: Reading = { ...readOwn(only), postern_worker_restarts_total: { '': team.restarts } };
-  return timeSliced(addingReadings([own, ...workers], only));
+  return inBackground.timeSliced(addingReadings([own, ...workers], only));
 }

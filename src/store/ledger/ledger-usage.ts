@@ -5,7 +5,7 @@ import { addUnits, toUnitSums } from '../../core/accounting/units.ts';
 import { addSums } from '../../core/accounting/usage-sums.ts';
 import type { LedgerFilter, UnitLine, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
-import { timeSliced } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
@@ -33,7 +33,7 @@ export async function readUsage(
   for (const part of toParts(filter, groups)) {
     const table = part.table === 'usage_days' && isOfKeysAlone(filter, groups) ? 'usage_key_days' : part.table;
     const rows = await readPart(db, { ...part, table, only }, filter, groups);
-    await timeSliced(addingLines(rows, groups, lines));
+    await inBackground.timeSliced(addingLines(rows, groups, lines));
   }
   // There may be tens of thousands: destructuring each entry in the comparison would take most of the time.
   const entries = [...lines].sort((one, other) => compareTexts(one[0], other[0]));

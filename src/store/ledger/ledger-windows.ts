@@ -3,7 +3,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import { bucketOf } from '../../lib/sketch.ts';
-import { sliceIfOver } from '../../lib/time-slices.ts';
+import { inBackground } from '../../lib/time-slices.ts';
 import type { Schema } from '../schema.ts';
 import {
   BlockReader,
@@ -93,7 +93,7 @@ async function readUnits(
     const unit = units.get(floorTo(at, unitMs)) ?? { requests: 0, mayHave: false };
     units.set(floorTo(at, unitMs), unit);
     lookThrough(new BlockReader(data), wanted, unit);
-    await sliceIfOver();
+    await inBackground.sliceIfOver();
   }
   return units;
 }

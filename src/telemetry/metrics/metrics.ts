@@ -14,7 +14,7 @@ import type { Lane } from '../../core/lane.ts';
 import { operations } from '../../core/operations/index.ts';
 import { type Route, routeOfCustom } from '../../core/route.ts';
 import type { Model, Snapshot, Target } from '../../core/snapshot.ts';
-import { atOnce, timeSliced } from '../../lib/time-slices.ts';
+import { atOnce, inBackground } from '../../lib/time-slices.ts';
 import type { MetricName } from './definitions.ts';
 import { type TraceAt, traceOf } from './exemplars.ts';
 import { type MetricSources, readingSources } from './gauges.ts';
@@ -149,7 +149,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
       adopted = snapshot.models.all;
       customRoutes = snapshot.customRoutes.map(routeOfCustom);
       for (const route of customRoutes) showRoute(route);
-      if (adopted.length > mostAtOnce) void timeSliced(bindAll(adopted));
+      if (adopted.length > mostAtOnce) void inBackground.timeSliced(bindAll(adopted));
       else atOnce(bindAll(adopted));
       for (const id of snapshot.upstreams.keys()) {
         if (!upstreams.has(id)) upstreams.set(id, new AttemptCounts(registry, id));

@@ -9,7 +9,7 @@ import { toCsvText } from '../../../lib/csv.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { parseDollars } from '../../../lib/money.ts';
 import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
-import { inSlices, timeSliced } from '../../../lib/time-slices.ts';
+import { inBackground } from '../../../lib/time-slices.ts';
 import { priceDates } from '../../../prices/listed.ts';
 import type { ServerEvent } from '../../api/event-stream.ts';
 import { actorOf } from '../../caller.ts';
@@ -150,11 +150,11 @@ export const getUsage = implement(
       throw lookAtField('by', `The result has ${lines.length} lines; choose a shorter time, or fewer groups.`);
     }
     if (format === 'csv') return toCsv(lines, by);
-    const total = await timeSliced(totaling(lines));
+    const total = await inBackground.timeSliced(totaling(lines));
     return {
       from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
       to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
-      lines: await inSlices(lines, (line) => ({
+      lines: await inBackground.inSlices(lines, (line) => ({
         by: toNames(line.by, by),
         ...toShownSums(line.sums),
         units: line.units,

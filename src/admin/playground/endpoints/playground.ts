@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Model } from '../../../core/snapshot.ts';
 import { toDollars } from '../../../lib/money.ts';
-import { inSlices } from '../../../lib/time-slices.ts';
+import { inBackground } from '../../../lib/time-slices.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { implement } from '../../implement.ts';
 import { invalidField } from '../../problem.ts';
@@ -23,7 +23,10 @@ export const listPlaygroundModels = implement(
     const models = context.configuration.snapshot().models.all;
     const fitting =
       operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
-    return { items: await inSlices(fitting, toPlaygroundModel), clientUrl: toReachable(context.clientUrl()) };
+    return {
+      items: await inBackground.inSlices(fitting, toPlaygroundModel),
+      clientUrl: toReachable(context.clientUrl()),
+    };
   },
 );
 

@@ -15,7 +15,7 @@ import {
 } from '../../../core/store/series.ts';
 import { nanosPerDollar, toDollars } from '../../../lib/money.ts';
 import { recordOf } from '../../../lib/record-of.ts';
-import { inSlices } from '../../../lib/time-slices.ts';
+import { inBackground } from '../../../lib/time-slices.ts';
 import { readOpenAlerts } from '../../alerts/endpoints/alerts.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Given, implement } from '../../implement.ts';
@@ -107,7 +107,7 @@ async function show(query: Query, found: SeriesAnswer, before: SeriesAnswer | un
     since: found.sinceMs > found.fromMs ? toInstant(found.sinceMs) : null,
     times: found.timesMs.map(toInstant),
     total: { figures: toFigures(found.total.figures), points: toPoints(found.total.points) },
-    lines: await inSlices(found.lines, (line) => ({
+    lines: await inBackground.inSlices(found.lines, (line) => ({
       ...{ ...toNames(query, line), figures: toFigures(line.figures), points: toPoints(line.points) },
     })),
     heatmap: found.heatmap ?? null,

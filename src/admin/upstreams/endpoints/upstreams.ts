@@ -4,7 +4,7 @@ import { type Family, isMadeHere, type Offer, offersOf, standardOptions } from '
 import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
-import { timeSliced } from '../../../lib/time-slices.ts';
+import { inBackground } from '../../../lib/time-slices.ts';
 import { type ImportedPrices, toImportedPrices } from '../../../prices/imported.ts';
 import { listedPrice } from '../../../prices/listed.ts';
 import type { AdminContext } from '../../context.ts';
@@ -141,7 +141,7 @@ export const listUpstreamModels = implement(
 async function readImportedPrices({ resources }: AdminContext): Promise<ImportedPrices | undefined> {
   const { as_of: asOf, source, csv } = (await resources.get('setting', 'prices'))?.document ?? {};
   if (typeof asOf !== 'string' || typeof source !== 'string' || typeof csv !== 'string') return undefined;
-  return timeSliced(toImportedPrices({ asOf, source }, csv, () => undefined));
+  return inBackground.timeSliced(toImportedPrices({ asOf, source }, csv, () => undefined));
 }
 
 /** The upstream in force, or as it will be after a recent write. */
