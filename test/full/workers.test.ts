@@ -114,6 +114,7 @@ describe('workers', { concurrency: 2 }, () => {
     await upstream.nextRequest();
     gateway.signal('SIGTERM');
     while (!gateway.log().some(({ msg }) => msg === 'draining')) await wait(10);
+    await wait(250);
     gateway.signal('SIGTERM');
     assert.deepEqual(await gateway.exited, { code: 1, signal: null });
     await stuck;
