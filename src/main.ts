@@ -18,12 +18,14 @@ const stderr = (line: string): void => void process.stderr.write(`${withMasks(li
 
 /** A reader that closes early, such as `head`, is no fault: the command continues silently. */
 const unread = new AbortController();
-for (const out of [process.stdout, process.stderr]) {
-  out.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    if (out === process.stdout) unread.abort();
-  });
-}
+/** A gateway serves without its first lines, as its log waits for space; of a command, the result is lost. */
+let serves = false;
+process.stderr.on('error', () => undefined);
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  if (code !== 'EPIPE' && !unread.signal.aborted) fault(`standard output cannot be written (${code})`);
+  unread.abort();
+  if (code !== 'EPIPE' && !serves) process.exit(1);
+});
 
 /** Our modules are ES modules where importers say: resolving 600 on the disk took a quarter of a command's CPU. */
 const here = new URL('.', import.meta.url).href;
@@ -52,7 +54,8 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
 async function run(name: CommandName, args: readonly string[]): Promise<ExitCode> {
   // Loading takes a second on a busy machine, in which a reload would end the process. What it asks for is not read yet.
-  for (const signal of name === 'serve' ? (['SIGHUP', 'SIGUSR2'] as const) : []) process.on(signal, () => undefined);
+  serves = name === 'serve';
+  for (const signal of serves ? (['SIGHUP', 'SIGUSR2'] as const) : []) process.on(signal, () => undefined);
   const command = await loadCommand(name);
   if (args.includes('--help') || args.includes('-h')) {
     for (const line of toHelp(command)) stdout(line);

@@ -1,10 +1,12 @@
 /** The first start, and all its options: the key shown once, lines to paste, faults in plain words. */
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, open, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -12,7 +14,13 @@ import { assertError } from '../support/clients/error-answer.ts';
 import type { HeaderField } from '../support/clients/http-message.ts';
 import { type RawResponse, request } from '../support/clients/raw-client.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import {
+  atOnce,
+  compileCache,
+  type GatewayProcess,
+  launcher,
+  startGatewayProcess,
+} from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { listen } from '../support/upstreams/listen.ts';
 
@@ -324,6 +332,35 @@ test('a store or journal under /proc ends the start with one line and exit code 
     assert.equal(code, 1, stderr);
     assert.match(stderr, /^postern: The (store|journal directory) "\/proc\/none\/x.*\n$/);
   }
+});
+
+test('a full disk behind standard output ends a command with one line and exit code 1, and no gateway', async (t) => {
+  if (!existsSync('/dev/full')) return t.skip('there is no /dev/full');
+  const cwd = await createDirectory(t, {
+    'postern.yaml': 'server: { port: 0 }\nconsole: { port: 0 }\nlog: { file: log }\n',
+  });
+  const { PATH = '', HOME = '' } = process.env;
+  const run = async (name: string) => {
+    const out = await open('/dev/full', 'w');
+    const env = { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...atOnce };
+    const child = spawn(launcher, [name], { cwd, env, stdio: ['ignore', out.fd, 'pipe'] });
+    await out.close();
+    t.after(() => child.kill('SIGKILL'));
+    assert.ok(child.stderr);
+    return { child, text: text(child.stderr), ended: once(child, 'exit') };
+  };
+  const line = 'postern: standard output cannot be written (ENOSPC)\n';
+  const help = await run('help');
+  assert.deepEqual([await help.text, (await help.ended)[0]], [line, 1]);
+
+  const gateway = await run('serve');
+  const readLog = (): Promise<string> => readFile(join(cwd, 'log'), 'utf8').catch(() => '');
+  while (!(await readLog()).includes('"listening"')) {
+    assert.equal(gateway.child.exitCode, null);
+    await wait(20);
+  }
+  gateway.child.kill('SIGTERM');
+  assert.deepEqual([await gateway.text, (await gateway.ended)[0]], [line, 0]);
 });
 
 test('it starts whatever the system says of its cores', async (t) => {
