@@ -8,6 +8,14 @@ const owner = { name: 'Ada Lovelace', email: 'ada@example.com', password: 'the a
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
 const password = (page: Page) => page.getByLabel('Password', { exact: true });
 
+/** Undefined where the upper edge of what has the focus is in sight. */
+const nameOfCoveredFocus = `(() => {
+  const focused = document.activeElement;
+  const { left, top, width, height } = focused.getBoundingClientRect();
+  const shown = document.elementFromPoint(left + width / 2, top + Math.min(12, height / 2));
+  return focused.contains(shown) ? undefined : focused.outerHTML.slice(0, 200);
+})()`;
+
 async function signIn(page: Page, email: string, secret: string): Promise<void> {
   await page.getByLabel('Email').fill(email);
   await password(page).fill(secret);
@@ -271,6 +279,22 @@ testInBrowser('the keyboard reaches the page at once, and each page in its turn'
   await heading(page, 'Upstreams').waitFor();
   await visitor.until(`document.activeElement?.id === 'main'`);
   assert.equal(await page.getByRole('link', { name: 'Upstreams' }).getAttribute('aria-current'), 'page');
+});
+
+testInBrowser('what gets the focus is behind neither the head of the page nor the bar of a form', async (t) => {
+  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] }, looks: false });
+  const visitor = await rig.signIn('owner');
+  const { page } = visitor;
+  await page.setViewportSize({ width: 1024, height: 600 });
+  await visitor.open('/playground/rerank');
+  await page.getByRole('button', { name: 'Find the right answer among ten' }).focus();
+  for (const direction of ['Tab', 'Shift+Tab']) {
+    for (let step = 0; step < 12; step += 1) {
+      await page.keyboard.press(direction);
+      const covered = await page.evaluate(nameOfCoveredFocus);
+      assert.equal(covered, undefined, `${direction}, step ${step}`);
+    }
+  }
 });
 
 testInBrowser('on a phone the pages are behind a button', async (t) => {
