@@ -130,6 +130,13 @@ test('a cluster accepts every object of the chart without unknown fields', { ski
   assert.equal(judge(defaults.replace('containerPort: 4000', 'containerPort: http')).status, 1);
 });
 
+test('a Recreate strategy has no rollingUpdate, which a cluster refuses beside it', { skip: whyNot }, async (t) => {
+  const directory = await makeDirectory(t);
+  const made = await template(directory, { ...secrets, ...parts.disk });
+  assert.match(made, /\n {2}strategy:\n {4}type: Recreate\n {2}selector:/);
+  assert.match(await template(directory, secrets), /\n {2}strategy:\n {4}rollingUpdate:\n {6}maxSurge: 1\n/);
+});
+
 test('invalid or conflicting values are refused by name', { skip: whyNot }, async (t) => {
   const directory = await makeDirectory(t);
   for (const [values, fault] of [
