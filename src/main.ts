@@ -100,7 +100,7 @@ function fault(sentence: string): ExitCode {
 }
 
 function help(): ExitCode {
-  stdout(`postern ${version}: an AI gateway for completions, edits, rerank, moderations and embeddings.\n`);
+  stdout(`postern ${version}: an AI gateway for embeddings, rerank, moderations, completions, edits and chat.\n`);
   const all = Object.values(words);
   const width = Math.max(...all.map(({ usage }) => usage.length));
   for (const { usage, summary } of all) stdout(`  postern ${usage.padEnd(width)}  ${summary}`);
