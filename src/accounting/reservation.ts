@@ -2,7 +2,7 @@
 
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
-import type { Denial, Reservation } from '../core/accounting/spending.ts';
+import type { Beginning, Denial, Reservation } from '../core/accounting/spending.ts';
 import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
@@ -22,6 +22,7 @@ export interface Wanted {
   readonly amounts: Amounts;
   /** The exchange's start: its cost belongs to that day. */
   readonly beganAtMs: number;
+  readonly begun?: Beginning | undefined;
 }
 
 interface Entry {

@@ -82,6 +82,8 @@ interface Stage {
   reserve(): Reservation | Promise<Reservation>;
   /** Returns no promise. */
   reserveNow(): Reservation;
+  /** Of an exchange that began before; refused where the key has as many as it may. */
+  beginAndReserve(): Reservation | Promise<Reservation>;
   settle(reservation: Reservation, parts?: Partial<Pick<Exchange, 'usage' | 'bill'>>, at?: Upstream): void;
 }
 
@@ -119,6 +121,11 @@ function stage({ key = {}, project, model = {}, upstreams = [{}], limiter, asks 
       const reservation = reserve();
       assert.ok(!(reservation instanceof Promise));
       return reservation;
+    },
+    beginAndReserve() {
+      const exchange = makeExchange();
+      exchange.begun = spending.begin(record);
+      return spending.reserve(exchange, routePlan, { ...estimate, ...asks });
     },
     settle(reservation, parts = {}, at) {
       const exchange = makeExchange();
@@ -373,4 +380,12 @@ test('changed limits of a project apply from its next request', () => {
   reserve(2);
   reserve(undefined);
   assert.equal(refusalOf(() => reserve(1)).code, 'rate_limit_exceeded');
+});
+
+test('a request that waits for its budget counts once for the concurrency of its key', async () => {
+  const { fakeBudgets, beginAndReserve } = stage({ key: { ...budget, concurrency: 3 } });
+  fakeBudgets.isSlow = true;
+  const reserved = [beginAndReserve(), beginAndReserve(), beginAndReserve()];
+  assert.equal(refusalOf(beginAndReserve).code, 'rate_limit_exceeded');
+  await Promise.all(reserved);
 });

@@ -62,6 +62,8 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
       hits?.limitHit(answer.holder, answer.measure);
       throw tooMany(answer);
     }
+    // The store may be slow: meanwhile the exchange counts once.
+    wanted.begun?.over();
     const nanos = worstOf(routePlan, wanted.estimate, worstCost);
     if (budgeted.length === 0 || wanted.estimate.isRemembered === true) {
       return reservation(routePlan, wanted, answer, undefined, nanos);
@@ -112,7 +114,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
       // Cached items count for rates where the operator configured it.
       const counted = routePlan.model.cache?.countsForLimits === true ? (exchange.estimate ?? estimate) : estimate;
       const amounts = { requests, tokens: Math.ceil(counted.likelyInputTokens), items: counted.items };
-      const wanted = { estimate, amounts, beganAtMs: exchange.startedAtMs };
+      const wanted = { estimate, amounts, beganAtMs: exchange.startedAtMs, begun: exchange.begun };
       if (capped.limited.length === 0 || isCounted) return withBudgets(undefined, capped, routePlan, wanted);
       const answer = limiter.reserve(capped.limited, amounts);
       if (answer instanceof Promise) return reserveLater(answer, capped, routePlan, wanted);

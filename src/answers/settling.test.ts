@@ -26,7 +26,7 @@ function setUp() {
     ledger: { settle: async () => void done.push('written down') } as never,
   });
   const reservation = { headers: [], settle: () => void done.push('settled') } as unknown as Reservation;
-  settling.began({ over: () => void done.push('begun no more') });
+  exchange.begun = { over: () => void done.push('begun no more') };
   return { exchange, settling, reservation, done };
 }
 

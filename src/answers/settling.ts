@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import type { Ledger, LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { RowOutcome } from '../core/accounting/ledger-row.ts';
-import type { Beginning, Reservation, Spending } from '../core/accounting/spending.ts';
+import type { Reservation, Spending } from '../core/accounting/spending.ts';
 import type { Usage, Written } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -29,7 +29,6 @@ const mostBytesPerEvent = 16;
 export class Settling {
   readonly #exchange: Exchange;
   readonly #deps: SettlingDeps;
-  #beginning: Beginning | undefined = undefined;
   #reservation: Reservation | undefined = undefined;
   #isDone = false;
 
@@ -38,13 +37,8 @@ export class Settling {
     this.#deps = deps;
   }
 
-  began(beginning: Beginning | undefined): void {
-    this.#beginning = beginning;
-  }
-
-  /** From here on the reservation counts in place of the begun exchange. */
   reserved(reservation: Reservation): void {
-    this.#beginning?.over();
+    this.#exchange.begun?.over();
     this.#reservation = reservation;
     this.#exchange.hasOwnRates = reservation.rateLines !== '';
   }
@@ -88,7 +82,7 @@ export class Settling {
 
   /** It ended with an error of ours. A failure to record it causes no second error. */
   async failed(error: unknown): Promise<void> {
-    this.#beginning?.over();
+    this.#exchange.begun?.over();
     if (this.#isDone) return;
     const { recordedAs, status } = error instanceof GatewayError ? error : new GatewayError('internal_error');
     this.#exchange.status = status;
@@ -173,15 +167,10 @@ export interface LettingIn {
 }
 
 /** Records a key that may use the route. */
-export function letIn(
-  exchange: Exchange,
-  key: KeyRecord,
-  settling: Settling,
-  { checkPressure, spending }: LettingIn,
-): void {
+export function letIn(exchange: Exchange, key: KeyRecord, { checkPressure, spending }: LettingIn): void {
   exchange.key = key;
   exchange.shape ??= key.shape;
   // A request with a valid key has a row even if it is refused for lack of memory.
   checkPressure(exchange);
-  settling.began(spending.begin(key));
+  exchange.begun = spending.begin(key);
 }

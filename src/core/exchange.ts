@@ -3,6 +3,7 @@
 import type { Captured } from './accounting/captured.ts';
 import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
 import type { Bill, RequestEstimate } from './accounting/price.ts';
+import type { Beginning } from './accounting/spending.ts';
 import type { Pictures, Usage, Written } from './accounting/usage.ts';
 import type { CacheUse } from './cache-use.ts';
 import type { ClientApi } from './client-api.ts';
@@ -32,6 +33,8 @@ export class Exchange {
   path: string | undefined = undefined;
   route: Route | undefined = undefined;
   key: KeyRecord | undefined = undefined;
+  /** Counts it among those of its key until a reservation does. */
+  begun: Beginning | undefined = undefined;
   /** The shape of answers and errors: by the client's header, else the path, the key or the model. */
   shape: RerankShape | undefined = undefined;
   /** The client API that it came by. */

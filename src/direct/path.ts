@@ -105,7 +105,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   #admitted(key: KeyRecord): void {
     const { exchange, route, request, response } = this.#asked;
     this.#key = key;
-    letIn(exchange, key, this.#settling, this.#deps);
+    letIn(exchange, key, this.#deps);
     if (key.captureMs !== undefined || route.form !== undefined) this.#leave(undefined);
     else this.#deps.takeJsonBody(exchange, request, response, this);
   }

@@ -142,15 +142,10 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return question;
   }
 
-  async function admitExchange(
-    exchange: Exchange,
-    called: Route,
-    request: ServerRequest,
-    settling: Settling,
-  ): Promise<KeyRecord> {
+  async function admitExchange(exchange: Exchange, called: Route, request: ServerRequest): Promise<KeyRecord> {
     const admitted = admit(exchange, called, request);
     const key = admitted instanceof Promise ? await admitted : admitted;
-    letIn(exchange, key, settling, deps);
+    letIn(exchange, key, deps);
     return key;
   }
 
@@ -165,7 +160,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     begun: Begun | undefined,
   ): Promise<Answered> {
     exchange.shape = shapeIn(called, request.fields) ?? exchange.shape;
-    const key = begun?.key ?? (await admitExchange(exchange, called, request, settling));
+    const key = begun?.key ?? (await admitExchange(exchange, called, request));
     const query = queryFor(called, request.target);
     const modelFromPath = modelInPath ?? modelBesideBody(called, request.fields);
     const body =

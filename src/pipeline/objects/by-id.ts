@@ -55,7 +55,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     const key = await admit(exchange, route, request);
     exchange.key = key;
     checkPressure(exchange);
-    settling.began(spending.begin(key));
+    exchange.begun = spending.begin(key);
     const query = readQuery(queryOf(request.target), about.query);
     const { object, resolved } = await find(exchange, key, about, id, query);
     exchange.modelId = resolved.id;

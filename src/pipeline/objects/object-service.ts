@@ -72,7 +72,7 @@ export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: A
       const key = await admit(exchange, about.route, request);
       exchange.key = key;
       checkPressure(exchange);
-      settling.began(spending.begin(key));
+      exchange.begun = spending.begin(key);
       const upstream = upstreamOf(exchange, key);
       const query = readQuery(queryOf(request.target), about.query);
       const asked = { exchange, key, upstream, query, settling, request };
