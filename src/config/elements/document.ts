@@ -17,7 +17,7 @@ import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project.ts';
-import { lightAtOnce, none, ReusableStep, sameList } from './reuse.ts';
+import { lightAtOnce, none, ReusableStep, sameList, toElement } from './reuse.ts';
 import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
@@ -171,8 +171,8 @@ function* checkAllForVariables(
   context: Reporting,
 ): Generator<undefined, void, undefined> {
   for (const [path, part] of partsOf(tree)) {
-    yield;
-    checkLiteralVariables(part, path, context);
+    if (variableCheck.isPauseDue()) yield;
+    variableCheck.of(toElement(part), path, context, () => checkLiteralVariables(part, path, context));
   }
   for (const chunk of chunks) {
     if (variableCheck.isPauseDue()) yield;

@@ -6,7 +6,7 @@ import { type Path, toPathText, type Warning } from '../read/faults.ts';
 import { type FoundText, partsOf, textsIn } from '../read/tree.ts';
 import { resourceSchemas } from '../store/resource-schemas.ts';
 import type { Chunk } from '../store/resources.ts';
-import { none, ReusableStep } from './reuse.ts';
+import { none, ReusableStep, toElement } from './reuse.ts';
 import { configurationSchema } from './schema.ts';
 import { isSecretAt } from './schema-lookup.ts';
 
@@ -30,13 +30,13 @@ export function* findMisplacedSecrets(
       warnings.push(toWarning(one));
     }
   };
+  const context = { faults: { reports: 0 }, warnings };
   const inFile: FoundText[] = [];
   for (const [path, part] of partsOf(tree)) {
-    yield;
-    inFile.push(...shapedTexts(part, path));
+    if (reading.isPauseDue()) yield;
+    inFile.push(...reading.of(toElement(part), path, context, () => shapedTexts(part, path)));
   }
   add(findEach(inFile, configurationSchema));
-  const context = { faults: { reports: 0 }, warnings };
   for (const chunk of chunks) {
     if (searching.isPauseDue()) yield;
     add(
@@ -51,6 +51,7 @@ export function* findMisplacedSecrets(
   return secrets;
 }
 
+const reading = new ReusableStep<readonly FoundText[]>();
 const searching = new ReusableStep<readonly Found[]>();
 
 /** The same for a document without secret fields. */

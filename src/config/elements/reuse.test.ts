@@ -221,3 +221,41 @@ function randomFrom(seed: number): (below: number) => number {
     return Math.floor((state / 2_147_483_648) * below);
   };
 }
+
+test('a file that is read again unchanged gives the same warnings, positions and hidden secrets', async (t) => {
+  const token = `hf_${'aB3'.repeat(11)}x`;
+  const upstream = (id: string): string[] => [
+    `  - { id: ${id}, family: openai, base_url: http://127.0.0.1:9/v1, api_key: sk-literal,`,
+    `      metadata: { owner: ${token} } }`,
+  ];
+  const text = ['upstreams:', ...upstream('a'), ...upstream('b'), ''].join('\n');
+  const { load } = await loader(t, text);
+  const said = async () => {
+    const loaded = await load([]);
+    assert.ok(loaded.ok, JSON.stringify(loaded));
+    return { warnings: loaded.warnings, declared: await loaded.declared(), secrets: [...loaded.misplacedSecrets] };
+  };
+  const first = await said();
+  assert.equal(first.warnings.length, 1);
+  assert.match(first.warnings[0] ?? '', /upstreams\[0\].*in 1 more place/);
+  assert.deepEqual(
+    first.declared.map(({ document }) => document.api_key),
+    ['(sealed)', '(sealed)'],
+  );
+  for (let time = 0; time < 2; time += 1) assert.deepEqual(await said(), first);
+});
+
+test('a variable of the file is read anew by each load, and its form is judged anew', async (t) => {
+  const address = (value: string): string =>
+    `upstreams:\n  - { id: a, family: openai, base_url: '${value}' }\nmodels:\n  - { id: m, operations: [embeddings], targets: [{ upstream: a }] }\n`;
+  const { load } = await loader(t, address(`\${HOST:-http://127.0.0.1:9/v1}`));
+  const originOf = async (env: LoadOptions['env']) => modelIn(await load([], { env }), 'm').targets[0].upstream.origin;
+  assert.equal(await originOf({}), 'http://127.0.0.1:9');
+  assert.equal(await originOf({ HOST: 'http://127.0.0.1:8/v1' }), 'http://127.0.0.1:8');
+  assert.equal(await originOf({}), 'http://127.0.0.1:9');
+
+  const faulty = await loader(t, address('http://$HOST/v1'));
+  const first = await faulty.load([]);
+  assert.match(JSON.stringify(first), /names a variable/);
+  for (let time = 0; time < 2; time += 1) assert.deepEqual(await faulty.load([]), first);
+});

@@ -79,6 +79,9 @@ export class ReusableStep<T> {
 /** Elements between two pauses where each takes less than a microsecond or two. */
 export const lightAtOnce = 64;
 
+/** A part of the file, where it has an identity. */
+export const toElement = (part: unknown): object | undefined => (isMapping(part) ? part : undefined);
+
 /** Inputs of a step that needs the element alone. */
 export const none: readonly unknown[] = [];
 
@@ -110,12 +113,17 @@ export function* keepingElements({ tree, substituted }: Substitution): Generator
       if (index % lightAtOnce === 0) yield;
       const now = { element, substituted: (paths.get(`${list}[${index}]`) ?? []).join(' ') };
       const known = before[index];
-      kept.push(known !== undefined && isDeepStrictEqual(known, now) ? known : now);
+      kept.push(known !== undefined && isEqual(known, now) ? known : now);
     }
     keptElements.set(list, kept);
     if (Array.isArray(elements)) content[list] = kept.map(({ element }) => element);
   }
   return content;
+}
+
+function isEqual(one: KeptElement, other: KeptElement): boolean {
+  if (one.substituted !== other.substituted) return false;
+  return one.element === other.element || isDeepStrictEqual(one.element, other.element);
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {

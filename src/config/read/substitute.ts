@@ -19,6 +19,11 @@ export interface Substitution {
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const reference = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
+/** Parts of a file that is read again unchanged, as with each change in the store. */
+const withoutReferences = new WeakSet<object>();
+
+const isObject = (part: unknown): part is object => typeof part === 'object' && part !== null;
+
 export function substitute(tree: unknown, environment: Environment, faults: FaultList): Substitution {
   return atOnce(substituting(tree, environment, faults));
 }
@@ -55,10 +60,11 @@ export function* substituting(
 
   const own = new OwnedTree(tree);
   for (const [at, part] of partsOf(tree)) {
+    if (isObject(part) && withoutReferences.has(part)) continue;
     yield;
-    for (const { path, text } of textsIn(part, at, { fits: (text) => text.includes('${') })) {
-      own.put(path, inText(text, path));
-    }
+    const found = textsIn(part, at, { fits: (text) => text.includes('${') });
+    for (const { path, text } of found) own.put(path, inText(text, path));
+    if (isObject(part) && found.length === 0) withoutReferences.add(part);
   }
   return {
     tree: own.tree,

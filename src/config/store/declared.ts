@@ -3,6 +3,7 @@
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
+import { ReusableStep } from '../elements/reuse.ts';
 import type { Locator } from '../read/faults.ts';
 import { type FilePosition, filePositionIn, type Source } from '../read/source.ts';
 import { resourceLists, settingIds, settingSections } from './resource-schemas.ts';
@@ -39,19 +40,24 @@ export function* toDeclared(
       ? []
       : [{ kind: 'setting', id, place, document: { ...hideWritten('setting', document), id } }];
   });
+  const context = { faults: { reports: 0 }, warnings: [] };
   for (const kind of resourceKinds) {
     const list = resourceLists[kind];
     const written = listAt(tree, list);
     for (const [index, element] of listAt(substituted, list).entries()) {
-      yield;
+      if (hiding.isPauseDue()) yield;
       const document = written[index];
       if (!isMapping(element) || !isMapping(document) || typeof element.id !== 'string') continue;
+      const { id } = element;
       const place = filePositionIn(source, [list, index], file);
-      declared.push({ kind, id: element.id, place, document: { ...hideWritten(kind, document), id: element.id } });
+      const shown = hiding.of(document, [id], context, () => ({ ...hideWritten(kind, document), id }));
+      declared.push({ kind, id, place, document: shown });
     }
   }
   return declared;
 }
+
+const hiding = new ReusableStep<ResourceDocument>();
 
 /** Positions of the file's keys, by ID; keys are shown as in force, never as written. */
 export function* toKeyPositions(
