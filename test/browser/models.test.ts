@@ -437,15 +437,17 @@ testInBrowser('several models are given one price at once, and list prices again
   const { page } = visitor;
   await page.setViewportSize({ width: 1440, height: 900 });
   await visitor.open('/models');
+  const box = (id: string) => page.getByRole('checkbox', { name: `Choose ${id}` });
+  const chosen = page.getByRole('group', { name: 'Chosen models' });
   const set = async (fill: () => Promise<void>): Promise<unknown[]> => {
-    for (const id of ['one', 'two']) await page.getByRole('checkbox', { name: `Choose ${id}` }).check();
-    await page.getByRole('group', { name: 'Chosen models' }).getByRole('button', { name: 'Price' }).click();
+    await chosen.getByRole('button', { name: 'Price' }).click();
     await fill();
     await page.getByRole('button', { name: 'Set the price' }).click();
-    await page.getByRole('group', { name: 'Chosen models' }).waitFor({ state: 'detached' });
+    await chosen.waitFor({ state: 'detached' });
     const documents = ['one', 'two'].map(async (id) => (await rig.ask('GET', `/api/models/${id}`)).document.price);
     return Promise.all(documents);
   };
+  for (const id of ['one', 'two']) await box(id).check();
   const priced = await set(async () => {
     await page.getByRole('dialog').getByLabel('1M input tokens').fill('0.02');
     await page.screenshot({ path: 'test/artifacts/console/models-bulk-price-1440.png' });
@@ -458,6 +460,9 @@ testInBrowser('several models are given one price at once, and list prices again
     await page.getByRole('table').waitFor();
   });
   assert.deepEqual(priced, [{ input: '0.02' }, { input: '0.02' }]);
+  await box('one').check();
+  await chosen.getByRole('button', { name: 'Choose all' }).click();
+  assert.equal(await box('two').isChecked(), true);
   const listed = await set(async () => {
     await page.getByRole('dialog').getByRole('combobox', { name: 'Price' }).click();
     await page.getByRole('option', { name: 'As lists have it' }).click();

@@ -40,13 +40,8 @@ export function ModelList({ state, add }: ModelListProps) {
   const shape = useListShape();
   const visibility = useVisibility();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  if (data === undefined) {
-    return error === null ? (
-      <Loading rows={6} rowHeight={56} />
-    ) : (
-      <Failed error={error} onRetry={() => void refetch()} />
-    );
-  }
+  if (data === undefined && error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Loading rows={6} rowHeight={56} />;
   const models = data.pages.flatMap(({ items }) => items);
   const total = data.pages[0]?.total ?? models.length;
   if (models.length === 0) return <NoModels state={state} add={add} />;
@@ -60,7 +55,11 @@ export function ModelList({ state, add }: ModelListProps) {
   });
   return (
     <>
-      <BulkBar models={models.filter(({ id }) => chosen.has(id))} onDone={() => setChosen(new Set())} />
+      <BulkBar
+        models={models.filter(({ id }) => chosen.has(id))}
+        onAll={() => setChosen(new Set(models.map(({ id }) => id)))}
+        onDone={() => setChosen(new Set())}
+      />
       {shape === 'cards' ? (
         <Stack gap="sm" component="ul" className="plain-list">
           {parts.map((part) => (
@@ -123,7 +122,6 @@ interface ModelTableProps {
 }
 
 function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps) {
-  const choose = (id: string): void => onChosen((before) => before.symmetricDifference(new Set([id])));
   return (
     <DataTable
       {...fitting}
@@ -153,7 +151,7 @@ function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps)
               size="xs"
               aria-label={`Choose ${model.id}`}
               checked={chosen.has(model.id)}
-              onChange={() => choose(model.id)}
+              onChange={() => onChosen((before) => before.symmetricDifference(new Set([model.id])))}
             />
             <div className="grows">
               <ModelName model={model} aliases={isWide ? model.aliases : []} isShort />
@@ -185,11 +183,13 @@ const SecondLine = ({ model }: { readonly model: Model }) => (
 
 interface BulkBarProps {
   readonly models: readonly Model[];
+  /** Chooses every model that the list shows. */
+  onAll(): void;
   onDone(): void;
 }
 
 /** What can be done with all that are chosen: one after the other, and what fails is said. */
-function BulkBar({ models, onDone }: BulkBarProps) {
+function BulkBar({ models, onAll, onDone }: BulkBarProps) {
   const confirm = useConfirm();
   const queries = useQueryClient();
   const { mutate, isPending } = useMutation({
@@ -236,6 +236,7 @@ function BulkBar({ models, onDone }: BulkBarProps) {
           <Action icon="trash" label="Delete" size="xs" loading={isPending} onClick={() => void remove()} />
         </Group>
       </Needs>
+      <Action icon="check" label="Choose all" size="xs" variant="subtle" onClick={onAll} />
       <Action icon="close" label="Choose none" size="xs" variant="subtle" onClick={onDone} />
       {isPricing && (
         <BulkPrice
