@@ -54,7 +54,7 @@ const anyInHead = (head: Buffer): Usage | null => firstOf((key) => readFromHead(
 
 /** The last usage in a stream of events; a truncated stream is counted up to its end. */
 export function readEventUsage(excerpt: Excerpt): Usage | null {
-  const last = readLastEvent(excerpt);
+  const last = readLastEvent(excerpt) ?? readLastEvent(excerpt, inLines(excerpt.tail()));
   return last === null ? null : toUsage('usage', last);
 }
 
@@ -133,8 +133,13 @@ function readFirstMessage(head: Buffer): Count {
   return countIn(event.subarray(field.start, field.end), 'usage') ?? {};
 }
 
-function readLastEvent(excerpt: Excerpt): Count | null {
-  const tail = excerpt.tail();
+/** With each event's data on one line, ended by a line feed: few servers write it otherwise. */
+function inLines(part: Buffer): Buffer {
+  const lines = part.toString('latin1').replace(/\r\n?/g, '\n');
+  return Buffer.from(lines.replace(/\n(?<=^data:.*\n)data:/gm, ' '), 'latin1');
+}
+
+function readLastEvent(excerpt: Excerpt, tail = excerpt.tail()): Count | null {
   for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; ) {
     const start = tail.lastIndexOf(LINE_FEED, at) + 1;
     const end = tail.indexOf(LINE_FEED, at);

@@ -199,6 +199,20 @@ test('reads the last usage of a stream', async () => {
   }
 });
 
+test('reads the usage of a stream with any line ends, and with data on several lines', async () => {
+  const usage = ['"usage":{"prompt_tokens":2,', '"completion_tokens":3,', '"total_tokens":5}}'];
+  const expected = counted({ promptTokens: 2, completionTokens: 3, totalTokens: 5 });
+  for (const end of ['\n', '\r\n', '\r']) {
+    for (const between of ['', end, `${end}data:`, `${end}data: `]) {
+      const first = `data: {"choices":[{"text":"\u00e9 usage"}],"usage":null}${end}${end}`;
+      const last = `event: message${end}data: {"choices":[],${usage.join(between)}${end}${end}`;
+      const stream = `${first.repeat(500)}${last}data: [DONE]${end}${end}`;
+      const isField = between === '' || between !== end;
+      assert.deepEqual(await observe([stream], { type: events }), isField ? expected : null, JSON.stringify(between));
+    }
+  }
+});
+
 test('reads the last of each count of a stream of chunks, also of a last line that is not ended', async () => {
   const chunk = (usageMetadata: object) => event({ candidates: [], usageMetadata });
   const chunks = [
