@@ -91,7 +91,7 @@ export function openLeniently(
     const [first] = whole.faults;
     const location = [first?.origin, first?.path].filter((part) => part !== undefined && part !== '').join(' ');
     surroundings.stderr(
-      `postern: what the store holds makes no whole with the file (${location}: ${first?.message}); going on without`,
+      `postern: the resources in the store do not fit the file and are left out (${location}: ${first?.message})`,
     );
     return alone;
   });

@@ -354,7 +354,7 @@ test('keys can be managed without the secret key, and stored projects are known'
   assert.equal(made.code, 0);
   assert.match(
     made.errors.join('\n'),
-    /^postern: what the store holds makes no whole with the file \(store: upstream "two" \(version 1\) api_key: is sealed under/,
+    /^postern: the resources in the store do not fit the file and are left out \(store: upstream "two" \(version 1\) api_key: is sealed under/,
   );
   assert.equal((await runAs(keys, {}, 'revoke', JSON.parse(made.lines.join('\n')).id)).code, 0);
 });
