@@ -98,6 +98,10 @@ export class Draft {
     return [...new Set(this.#names.values())].toSorted();
   }
 
+  get isEmpty(): boolean {
+    return this.#upstreams.size + this.#models.size + this.#keys.length === 0;
+  }
+
   /** `${NAME}`: the variable referred to there (`os.environ/NAME`, `env.NAME`, `$NAME`), or a name of our own for a literal secret. */
   credential(written: string | undefined, ownName: string): string {
     const variable = written === undefined ? undefined : nameIn(written);

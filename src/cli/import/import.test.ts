@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
@@ -316,6 +316,16 @@ test('an existing output file is kept, and an unsuitable input is refused', asyn
   await assert.rejects(bring(t, 'one-api', { a: 1 }), userFault(/it has no list of channels/));
   await assert.rejects(bring(t, 'portkey', { a: 1 }), userFault(/no provider is in it/));
   await assert.rejects(bring(t, 'litellm', 'a: [1'), userFault(/neither YAML nor JSON/));
+  await assert.rejects(bring(t, 'litellm', ''), userFault(/^theirs\.yaml has nothing that can be imported$/));
+  await assert.rejects(
+    bring(t, 'bifrost', { model_list: [] }),
+    userFault(/can be imported \(model_list: has no counterpart\)$/),
+  );
+  const unknown = { model_list: [{ model_name: 'a', litellm_params: { model: 'sagemaker/x' } }] };
+  await assert.rejects(
+    bring(t, 'litellm', unknown),
+    userFault(/imported \(model_list\[0\]: the provider of sagemaker/),
+  );
   await assert.rejects(bring(t, 'openai', {}), userFault(/write it as "postern import litellm\|portkey/));
 });
 
@@ -408,15 +418,18 @@ test("LiteLLM's timeouts, retries and pass-through endpoints are translated", as
 });
 
 test('--diff lists each route of each model, and writes nothing', async (t) => {
-  const { lines, run } = await bring(t, 'litellm', litellmExample('sk-1234'), { diff: true });
+  const { lines, run, cwd } = await bring(t, 'litellm', litellmExample('sk-1234'), { diff: true, force: true });
+  await assert.rejects(readFile(join(cwd, 'postern.yaml')), { code: 'ENOENT' });
   const rows = lines.map((line) => line.split(/ {2,}/));
   const rowOf = (model: string, route: string) => rows.find(([one, path]) => one === model && path === route)?.slice(2);
   assert.deepEqual(rowOf('small', '/v1/chat/completions'), ['gpt-4o-mini, azure/chat-one', 'openai, azure']);
   assert.deepEqual(rowOf('embed', '/v1/embeddings'), ['mistral/mistral-embed', 'mistral']);
   assert.deepEqual(rowOf('anthropic/*', '/v1/messages'), ['anthropic/*', 'anthropic']);
   assert.deepEqual(rowOf('instruct', '/v1/chat/completions'), undefined);
+  assert.equal(lines[0], 'Nothing is written.');
+  await writeFile(join(cwd, 'postern.yaml'), 'ours');
   assert.equal(await run(), 0);
-  assert.match(lines.join('\n'), /postern\.yaml exists and is unchanged/);
+  assert.equal(await readFile(join(cwd, 'postern.yaml'), 'utf8'), 'ours');
 });
 
 test('a new-api address is imported without the route at its end', async (t) => {

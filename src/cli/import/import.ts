@@ -63,6 +63,10 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   if (database === undefined) format.fromFile(openParts(await readText(written, cwd), written, notes), draft);
   else await readDatabase(name, format, { database, cwd, env, notes, draft });
   notes.push(...draft.settle());
+  const [first] = notes;
+  if (draft.isEmpty)
+    throw new UserFault(`${file} has nothing that can be imported${first ? ` (${first.path}: ${first.text})` : ''}`);
+  if (values.diff === true) return report('Nothing is written.');
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
     `# From ${name}, by postern import. Credentials are in the environment; "postern check" shows the result.\n`,
@@ -71,7 +75,6 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
     await writeFile(join(resolve(cwd, out)), yaml, { flag: values.force === true ? 'w' : 'wx' });
   } catch (error) {
     const code = codeOf(error) ?? String(error);
-    if (code === 'EEXIST' && values.diff === true) return report(`${out} exists and is unchanged.`);
     stderr(
       `postern: ${out} ${code === 'EEXIST' ? 'is there already; --force overwrites it' : `cannot be written (${code})`}`,
     );
