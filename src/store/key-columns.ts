@@ -28,7 +28,7 @@ export interface KeyTermColumns {
   readonly expires_at: number | null;
 }
 
-export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColumns {
+export function toTermColumns(terms: KeyChange | Pick<NewKey, keyof KeyTerms>): KeyTermColumns {
   return {
     models: JSON.stringify(terms.models),
     operations: toText(terms.operations),
@@ -43,19 +43,12 @@ export function toTermColumns(terms: Pick<NewKey, keyof KeyTerms>): KeyTermColum
   };
 }
 
+const otherNames: Readonly<Record<string, string>> = { capture_ms: 'captureMs', expires_at: 'expiresAtMs' };
+
+/** Only the columns of fields that are there. */
 export function toChangedColumns(change: KeyChange): Partial<KeyTermColumns> {
-  return {
-    ...(change.models !== undefined && { models: JSON.stringify(change.models) }),
-    ...(change.operations !== undefined && { operations: toText(change.operations) }),
-    ...(change.addresses !== undefined && { addresses: toText(change.addresses) }),
-    ...(change.project !== undefined && { project: change.project }),
-    ...(change.caps !== undefined && { caps: toText(change.caps) }),
-    ...(change.metadata !== undefined && { metadata: toText(change.metadata) }),
-    ...(change.captureMs !== undefined && { capture_ms: change.captureMs }),
-    ...(change.shape !== undefined && { shape: change.shape }),
-    ...(change.lane !== undefined && { lane: change.lane }),
-    ...(change.expiresAtMs !== undefined && { expires_at: change.expiresAtMs }),
-  };
+  const isThere = (column: string): boolean => Reflect.get(change, otherNames[column] ?? column) !== undefined;
+  return Object.fromEntries(Object.entries(toTermColumns(change)).filter(([column]) => isThere(column)));
 }
 
 export function toTerms(row: KeyTermColumns & { readonly id: string }): KeyTerms {

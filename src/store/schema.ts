@@ -1,6 +1,7 @@
 /** The current tables for queries; `migrations.ts` creates them. */
 
 import type { Generated } from 'kysely';
+import type { LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { StoredKind } from '../core/store/stored-objects.ts';
 import type { KeyTermColumns } from './key-columns.ts';
 
@@ -190,51 +191,25 @@ export interface KeyTable extends KeyTermColumns {
   readonly version: number;
 }
 
-export interface LedgerTable {
-  readonly id: string;
-  readonly client_request_id: string | null;
+type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
+  : Name;
+
+/** Fields that are stored otherwise: a time as `started_at`, a boolean as 0 or 1, and JSON, which is null where there is nothing in it. */
+interface StoredFields {
   readonly started_at: number;
-  readonly node: string;
-  readonly key: string;
-  readonly project: string | null;
-  readonly route: string;
-  readonly operation: string;
-  readonly label: string;
-  readonly model: string | null;
-  readonly upstream: string | null;
-  readonly upstream_model: string | null;
-  readonly attempts: number;
-  /** A JSON list; null where it is empty. */
-  readonly tries: string | null;
-  readonly outcome: string;
-  readonly status: number;
-  readonly error: string | null;
-  readonly prompt_tokens: number | null;
-  readonly completion_tokens: number | null;
-  readonly total_tokens: number | null;
-  readonly search_units: number | null;
-  readonly cached_tokens: number | null;
-  readonly billed_input_tokens: number | null;
-  readonly billed_output_tokens: number | null;
-  readonly billed_search_units: number | null;
-  /** 0 or 1. */
   readonly is_estimated: number;
-  readonly items: number;
-  readonly cost_nanos: number | null;
-  readonly request_bytes: number;
-  readonly response_bytes: number;
-  readonly duration_ms: number;
-  readonly first_byte_ms: number | null;
-  readonly upstream_ms: number | null;
-  readonly cache: string | null;
-  readonly client_address: string | null;
-  /** JSON, as `Units`; null where there are none. */
+  readonly tries: string | null;
   readonly units: string | null;
-  /** 32 hexadecimal digits. */
-  readonly trace_id: string | null;
-  readonly queue_ms: number | null;
-  readonly connect_ms: number | null;
 }
+
+/** A column for each field of a row, such as `client_request_id`. */
+export type LedgerTable = StoredFields & {
+  readonly [Field in Exclude<
+    keyof LedgerRow,
+    'startedAtMs' | 'isEstimated' | 'tries' | 'units'
+  > as Snake<Field>]: LedgerRow[Field] extends string ? string : LedgerRow[Field];
+};
 
 /** Columns shared by many rows. */
 export interface LedgerSharedTable

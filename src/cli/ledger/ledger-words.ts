@@ -5,68 +5,38 @@ import type { Units } from '../../core/accounting/units.ts';
 import { toDollars } from '../../lib/money.ts';
 import { toPrintable } from '../output.ts';
 
-/** A row for scripts. */
-export function describeRow(row: LedgerRow) {
-  return {
-    id: row.id,
-    client_request_id: row.clientRequestId,
-    started_at: new Date(row.startedAtMs).toISOString(),
-    node: row.node,
-    key: row.key,
-    project: row.project,
-    route: row.route,
-    operation: row.operation,
-    label: row.label,
-    model: row.model,
-    upstream: row.upstream,
-    upstream_model: row.upstreamModel,
-    attempts: row.attempts,
-    tries: row.tries.map(({ upstream, model, credential, outcome, detail, durationMs, connectMs }) => ({
-      upstream,
-      model,
-      credential: credential ?? null,
-      outcome,
-      detail: detail ?? null,
-      duration_ms: durationMs,
-      connect_ms: connectMs ?? null,
-    })),
-    outcome: row.outcome,
-    status: row.status,
-    error: row.error,
-    prompt_tokens: row.promptTokens,
-    completion_tokens: row.completionTokens,
-    total_tokens: row.totalTokens,
-    search_units: row.searchUnits,
-    cached_tokens: row.cachedTokens,
-    billed_input_tokens: row.billedInputTokens,
-    billed_output_tokens: row.billedOutputTokens,
-    billed_search_units: row.billedSearchUnits,
-    estimated: row.isEstimated,
-    items: row.items,
-    cost_dollars: row.costNanos === null ? null : toDollars(row.costNanos),
-    request_bytes: row.requestBytes,
-    response_bytes: row.responseBytes,
-    duration_ms: row.durationMs,
-    first_byte_ms: row.firstByteMs,
-    upstream_ms: row.upstreamMs,
-    queue_ms: row.queueMs,
-    connect_ms: row.connectMs,
-    cache: row.cache,
-    client_address: row.clientAddress,
-    trace_id: row.traceId,
-    units: row.units === null ? null : toSnakeNames(row.units),
+const otherNames: Readonly<Record<string, string>> = {
+  startedAtMs: 'started_at',
+  isEstimated: 'estimated',
+  costNanos: 'cost_dollars',
+};
+
+/** A row for scripts: its fields in their order. */
+export function describeRow(row: LedgerRow): Readonly<Record<string, unknown>> {
+  const { startedAtMs, costNanos, tries, units } = row;
+  const shown = {
+    ...row,
+    startedAtMs: new Date(startedAtMs).toISOString(),
+    costNanos: costNanos === null ? null : toDollars(costNanos),
+    tries: tries.map(({ upstream, model, credential = null, outcome, detail = null, durationMs, connectMs = null }) =>
+      toSnakeNames<unknown>({ upstream, model, credential, outcome, detail, durationMs, connectMs }),
+    ),
+    units: units && toSnakeNames(units),
   };
+  return Object.fromEntries(
+    Object.entries(shown).map(([name, value]) => [otherNames[name] ?? toSnakeName(name), value]),
+  );
 }
 
 /** One line for each fact. */
 export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name: string, value: string][] {
-  const { tries, units, ...fields } = describeRow(row);
+  const { tries: _, units: __, ...fields } = describeRow(row);
   const lines: [string, string][] = Object.entries(fields).map(([name, value]) => [name, toCell(value)]);
-  for (const [name, value] of Object.entries(units ?? {})) lines.push([name, toUnitCell(value)]);
-  for (const [index, one] of tries.entries()) {
-    const took = one.connect_ms === null ? '' : `, ${one.connect_ms} ms of it until connected`;
-    const words = [one.upstream, one.model, one.credential, one.outcome, one.detail, `${one.duration_ms} ms${took}`];
-    lines.push([`try ${index + 1}`, toPrintable(words.filter((word) => word !== null).join(' '))]);
+  for (const [name, value] of Object.entries(row.units ?? {})) lines.push([toSnakeName(name), toUnitCell(value)]);
+  for (const [index, one] of row.tries.entries()) {
+    const took = one.connectMs === undefined ? '' : `, ${one.connectMs} ms of it until connected`;
+    const words = [one.upstream, one.model, one.credential, one.outcome, one.detail, `${one.durationMs} ms${took}`];
+    lines.push([`try ${index + 1}`, toPrintable(words.filter((word) => word !== undefined).join(' '))]);
   }
   if (capture !== undefined) {
     lines.push(['captured until', new Date(capture.expiresAtMs).toISOString()]);
@@ -118,4 +88,4 @@ function toUnitCell(value: Units[keyof Units] = ''): string {
   return toPrintable(kinds.join(', '));
 }
 
-const toCell = (value: string | number | boolean | null): string => (value === null ? '-' : toPrintable(String(value)));
+const toCell = (value: unknown): string => (value === null ? '-' : toPrintable(String(value)));

@@ -199,6 +199,7 @@ function toUnitsText(units: Units): string | null {
 
 const toDuration = (value: number): number => (Number.isFinite(value) ? value : 0);
 
+/** The order of the fields is also that of commands which print a row. */
 export function fromTableRow(row: LedgerTable): LedgerRow {
   return {
     id: row.id,
@@ -235,11 +236,11 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
     durationMs: row.duration_ms,
     firstByteMs: row.first_byte_ms,
     upstreamMs: row.upstream_ms,
+    queueMs: row.queue_ms,
+    connectMs: row.connect_ms,
     cache: row.cache,
     clientAddress: row.client_address,
     traceId: row.trace_id,
-    queueMs: row.queue_ms,
-    connectMs: row.connect_ms,
     units: row.units === null ? null : (readUnits(readJson(row.units)) ?? null),
   };
 }
@@ -248,13 +249,6 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
 function toTries(text: string): TryRecord[] {
   const tries: TryRecord[] = JSON.parse(text);
   return tries.map(({ upstream, model, credential, outcome, detail, startMs, durationMs, connectMs }) => ({
-    upstream,
-    model,
-    credential,
-    outcome,
-    detail,
-    startMs,
-    durationMs,
-    connectMs,
+    ...{ upstream, model, credential, outcome, detail, startMs, durationMs, connectMs },
   }));
 }
