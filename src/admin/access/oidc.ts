@@ -1,5 +1,6 @@
 /** Sign-in through the team's identity provider: OpenID Connect (authorization code flow with PKCE), and the member that a claim maps to. */
 
+import * as z from 'zod';
 import type { Role } from '../../core/role.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';
 import { foldEmail, type StoredMember } from '../../core/store/members.ts';
@@ -17,21 +18,18 @@ export interface OidcPerson {
   readonly authenticatedAtMs: number | undefined;
 }
 
-export interface OidcProver {
-  readonly memberId: string;
-  readonly sessionId: string;
-}
-
 /** Kept by the browser during the redirect. */
-export interface OidcMemo {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
+export const oidcMemo = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
   /** The page of the console to return to. */
-  readonly page: string;
+  page: z.string(),
   /** The member and session for a re-authentication; undefined for a sign-in. */
-  readonly proves?: OidcProver | undefined;
-}
+  proves: z.object({ memberId: z.string(), sessionId: z.string() }).optional(),
+});
+export type OidcMemo = z.output<typeof oidcMemo>;
+export type OidcProver = NonNullable<OidcMemo['proves']>;
 
 const timeoutS = 10;
 /** The provider's metadata and keys are refreshed after this time. */

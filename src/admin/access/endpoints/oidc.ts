@@ -1,13 +1,12 @@
 /** Endpoints: sign-in through the identity provider, with redirect and callback. Errors end on a page of the console. */
 
-import * as z from 'zod';
 import { readJson } from '../../../lib/json/read-json.ts';
 import type { Caller } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/access.ts';
-import { admitPerson, isPerson, type OidcMemo, type OidcProver } from '../oidc.ts';
+import { admitPerson, isPerson, type OidcMemo, type OidcProver, oidcMemo } from '../oidc.ts';
 import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
 import { checkAuthentication } from '../sign-in.ts';
 
@@ -19,13 +18,6 @@ const memoCookieOf = (isSecure: boolean): string => (isSecure ? '__Host-postern_
 /** The attributes that such a prefix requires. */
 const memoAttributesOf = (isSecure: boolean): string =>
   `Path=${isSecure ? '/' : path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-const memo = z.object({
-  state: z.string(),
-  nonce: z.string(),
-  verifier: z.string(),
-  page: z.string(),
-  proves: z.object({ memberId: z.string(), sessionId: z.string() }).optional(),
-});
 
 export const beginOidc = implement(contract.beginOidc, ({ query, context, headers, caller }) =>
   leading(query.proof === undefined ? '/' : toPage(query.page), async () => {
@@ -136,7 +128,7 @@ const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https
 /** Undefined where it is too old, or of another browser. */
 function readMemo(headers: Headers, isSecure: boolean): OidcMemo | undefined {
   const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
-  return memo.safeParse(readJson(Buffer.from(value, 'base64url').toString('utf8'))).data;
+  return oidcMemo.safeParse(readJson(Buffer.from(value, 'base64url').toString('utf8'))).data;
 }
 
 function tookTooLong(): Problem {

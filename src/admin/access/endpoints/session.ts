@@ -54,12 +54,7 @@ export const acceptInvitation = implement(contract.acceptInvitation, async (call
   accept('invited', call.body, call),
 );
 
-interface Person {
-  readonly token: string;
-  readonly email?: string | undefined;
-  readonly name?: string | undefined;
-  readonly password: string;
-}
+type Person = Call<typeof contract.acceptInvitation>['body'] & { readonly email?: string };
 
 async function accept(
   way: 'set-up' | 'invited',
