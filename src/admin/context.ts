@@ -1,5 +1,6 @@
 /** Everything the admin endpoints depend on. `serve/admin.ts` creates it; tests create their own. */
 
+import type * as z from 'zod';
 import type { Family } from '../core/family.ts';
 import type { KeyJudge } from '../core/key-judge.ts';
 import type { Log } from '../core/log.ts';
@@ -12,6 +13,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Access } from './access/access.ts';
 import type { OidcSignIn } from './access/oidc.ts';
 import type { Passkeys } from './access/passkeys.ts';
+import type { alertChannel } from './alerts/contract/alerts.ts';
 import type { EventStreams } from './api/event-stream.ts';
 import type { LedgerTail } from './ledger/tail.ts';
 import type { LiveSource } from './overview/live/sampler.ts';
@@ -80,16 +82,12 @@ export interface RefusedConfiguration {
   }[];
 }
 
-export interface AlertChannel {
-  readonly id: string;
-  readonly kind: 'webhook' | 'slack' | 'smtp';
-  readonly host: string;
-}
+export type AlertChannel = Readonly<z.output<typeof alertChannel>>;
 
 export interface AlertWatch {
-  channels(): readonly AlertChannel[];
+  channels(): AlertChannel[];
   /** The results of a test, for each channel or for one. */
-  test(channel: string | undefined): Promise<readonly { channel: AlertChannel; ok: boolean; detail: string }[]>;
+  test(channel: string | undefined): Promise<{ channel: AlertChannel; ok: boolean; detail: string }[]>;
   /** Evaluates once, if this node has the lease. */
   look(): Promise<void>;
   close(): Promise<void>;

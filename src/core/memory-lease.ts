@@ -28,6 +28,16 @@ export interface MemoryPool {
   enter(leaseRequest: LeaseRequest, bytes: number): MemoryLease | Promise<MemoryLease>;
 }
 
+/** What is held and awaited at this moment. */
+export interface BodyMemoryState {
+  readonly heldBytes: number;
+  readonly totalBytes: number;
+  readonly waiting: number;
+  /** Since the start: requests that could not wait, or waited in vain; and those that found no more while growing. */
+  readonly refused: number;
+  readonly outgrown: number;
+}
+
 /** Receives the result of reading a body: one of these calls, once. */
 export interface BodyWaiter {
   onWhole(body: Buffer | Promise<Buffer>): void;

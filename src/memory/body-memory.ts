@@ -1,19 +1,9 @@
 /** Grants memory for bodies: at once, or after a bounded wait; counts and explains refusals. */
 
 import { GatewayError } from '../core/errors.ts';
-import type { LeaseRequest, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
+import type { BodyMemoryState, LeaseRequest, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
 import type { ClientWork } from '../core/outcome.ts';
 import { BodyBudget, type BudgetLimits, type LeaseWaiter } from './body-budget.ts';
-
-/** What is held and awaited at this moment. */
-interface BodyMemoryState {
-  readonly heldBytes: number;
-  readonly totalBytes: number;
-  readonly waiting: number;
-  /** Since the start: requests that could not wait, or waited in vain; and those that found no more while growing. */
-  readonly refused: number;
-  readonly outgrown: number;
-}
 
 export interface BodyMemory extends MemoryPool {
   configure(limits: BudgetLimits): void;

@@ -25,21 +25,12 @@ export const noSums: UsageSums = Object.freeze({
 });
 
 export function addSums(a: UsageSums, b: UsageSums): UsageSums {
-  return {
-    requests: a.requests + b.requests,
-    errors: a.errors + b.errors,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    searchUnits: a.searchUnits + b.searchUnits,
-    items: a.items + b.items,
-    costNanos: a.costNanos + b.costNanos,
-    unpriced: a.unpriced + b.unpriced,
-    estimated: a.estimated + b.estimated,
-    requestBytes: a.requestBytes + b.requestBytes,
-    responseBytes: a.responseBytes + b.responseBytes,
-    durationMs: a.durationMs + b.durationMs,
-  };
+  const sums: { -readonly [Name in keyof UsageSums]: UsageSums[Name] } = { ...a, costNanos: a.costNanos + b.costNanos };
+  for (const name of countNames) sums[name] += b[name];
+  return sums;
 }
+
+const countNames = (Object.keys(noSums) as (keyof UsageSums)[]).filter((name) => name !== 'costNanos');
 
 export async function readWholeUsage(
   ledger: Pick<LedgerStore, 'usage' | 'unitUsage'>,

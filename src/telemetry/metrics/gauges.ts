@@ -2,6 +2,7 @@
 
 import type { DriftState } from '../../core/drift.ts';
 import { lanes } from '../../core/lane.ts';
+import type { BodyMemoryState } from '../../core/memory-lease.ts';
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import { definitions, type MetricName, metricNames } from './definitions.ts';
 import { type Reading, toLabels } from './reading.ts';
@@ -9,18 +10,10 @@ import { type Reading, toLabels } from './reading.ts';
 const bodyKinds = ['requests', 'answers'] as const;
 type BodyKind = (typeof bodyKinds)[number];
 
-interface MemoryState {
-  readonly heldBytes: number;
-  readonly totalBytes: number;
-  readonly waiting: number;
-  readonly refused: number;
-  readonly outgrown: number;
-}
-
 /** Called when the metrics are read: those without labels by their names. Where one is missing, its metric is absent. */
 export interface MetricSources extends Readonly<Partial<Record<MetricName, () => number | boolean>>> {
   readonly targets?: () => Generator<undefined, readonly TargetState[], undefined>;
-  readonly bodyMemory?: () => Readonly<Record<BodyKind, MemoryState>>;
+  readonly bodyMemory?: () => Readonly<Record<BodyKind, BodyMemoryState>>;
   /** Limit decisions without Redis, by reason. */
   readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;
   readonly drift?: () => DriftState;
@@ -57,7 +50,7 @@ function put(
   reading[name][labels] = Number(value);
 }
 
-function putMemory(reading: Reading, memory: Readonly<Record<BodyKind, MemoryState>>): void {
+function putMemory(reading: Reading, memory: Readonly<Record<BodyKind, BodyMemoryState>>): void {
   for (const kind of bodyKinds) {
     const { heldBytes, totalBytes, waiting, refused, outgrown } = memory[kind];
     put(reading, 'postern_body_memory_bytes', [kind], heldBytes);

@@ -48,7 +48,7 @@ export const getAlertRules = implement(contract.getAlertRules, ({ context: { ale
       isOn: !settings.off.includes(rule) && (rule !== 'latency' || settings.p95Ms !== undefined),
       words: words[rule],
     })),
-    channels: [...alerts.channels()],
+    channels: alerts.channels(),
   };
 });
 
@@ -57,7 +57,7 @@ export const testAlert = implement(contract.testAlert, async ({ body: { channel 
   if (channel !== undefined && results.length === 0) {
     throw new Problem('not_found', { detail: 'There is no such channel; GET /api/alerts/rules lists them.' });
   }
-  return { results: [...results] };
+  return { results };
 });
 
 export const silenceAlert = implement(
