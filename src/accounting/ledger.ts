@@ -2,9 +2,8 @@
 
 import type { Buffer } from 'node:buffer';
 import { type Captured, mostKeptBytes } from '../core/accounting/captured.ts';
-import type { Ledger, LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Capture } from '../core/accounting/ledger-row.ts';
-import type { Reservation } from '../core/accounting/spending.ts';
+import type { Ledger, LedgerWaiter, Reservation } from '../core/accounting/spending.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import type { Journal } from '../journal/journal.ts';

@@ -78,8 +78,8 @@ export async function removeResource(
   kind: ResourceKind,
   id: string,
   { caller, context, headers }: Asked,
-  expected: number | undefined = expectedVersion(headers),
 ): Promise<void> {
+  const expected = expectedVersion(headers);
   const removed = await context.resources.remove(kind, id, { expected, actor: actorOf(caller) });
   switch (removed.outcome) {
     case 'absent':

@@ -1,9 +1,8 @@
 /** Ends a request: settles its usage and records it, once, before the client sees the end. */
 
 import { Buffer } from 'node:buffer';
-import type { Ledger, LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { RowOutcome } from '../core/accounting/ledger-row.ts';
-import type { Reservation, Spending } from '../core/accounting/spending.ts';
+import type { Ledger, LedgerWaiter, Reservation, Spending } from '../core/accounting/spending.ts';
 import type { Usage, Written } from '../core/accounting/usage.ts';
 import { believableIn } from '../core/believable.ts';
 import { GatewayError } from '../core/errors.ts';

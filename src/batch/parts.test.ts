@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
-import type { ListLimits } from '../core/list-limits.ts';
+import type { ListLimits } from '../core/translation.ts';
 import { fits, inParts } from './parts.ts';
 
 const sizes = (texts: readonly unknown[], limits: ListLimits, besideTokens?: number): number[] => {

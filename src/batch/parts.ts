@@ -1,7 +1,7 @@
 /** Splits a list of items into calls that a target accepts. */
 
 import type { Buffer } from 'node:buffer';
-import type { ListLimits } from '../core/list-limits.ts';
+import type { ListLimits } from '../core/translation.ts';
 
 /** A high estimate: one token for three bytes. */
 const bytesPerToken = 3;

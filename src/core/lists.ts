@@ -6,12 +6,12 @@ import type { JsonField } from '../lib/json/json-scan.ts';
 import type { CacheUse } from './cache-use.ts';
 import type { Candidate } from './dispatch.ts';
 import type { Exchange } from './exchange.ts';
-import { type ListLimits, limitsFor } from './list-limits.ts';
 import { upstreamNameOf } from './model-name.ts';
 import type { Operation } from './operations/index.ts';
 import type { Answer } from './outcome.ts';
 import type { ResolvedModel, Upstream } from './snapshot.ts';
 import type { SettingStore } from './store/resources.ts';
+import { type ListLimits, limitsFor } from './translation.ts';
 
 /** Operations that treat each item of a list alike. */
 export const listOperations: ReadonlySet<Operation> = new Set(['embeddings', 'rerank', 'moderations']);

@@ -12,12 +12,11 @@ import type { Family, Offer, Options, Signer } from './family.ts';
 import type { KeyRecord, Project } from './key.ts';
 import type { Label } from './label.ts';
 import type { Lane } from './lane.ts';
-import type { ListLimits } from './list-limits.ts';
 import type { Operation } from './operations/index.ts';
 import type { Role } from './role.ts';
 import type { ScoreScale, TargetScores } from './scores.ts';
 import type { AlertRule } from './store/alerts.ts';
-import type { RerankShape, TokenIds, Unsupported } from './translation.ts';
+import type { ListLimits, RerankShape, TokenIds, Unsupported } from './translation.ts';
 
 export interface Timeouts {
   readonly connectMs: number;
@@ -86,14 +85,11 @@ export interface HealthCheck {
 export const screens = ['all', 'errors'] as const;
 type Screen = (typeof screens)[number];
 
-export interface UpstreamSettings {
+export interface Upstream {
   /** Reads its list of models at intervals, where its family has one. */
   readonly readsModelList?: boolean;
   /** The longest answer that is read to be translated. */
   readonly answerLimitBytes: number;
-}
-
-export interface Upstream extends UpstreamSettings {
   readonly id: string;
   readonly family: Family;
   /** `https://host:port`, or `unix:/path/to.sock:` for a socket of this machine; absent where the family needs no network. */

@@ -1,7 +1,7 @@
 /** A pending journal write, and its waiters. */
 
 import { Buffer } from 'node:buffer';
-import type { LedgerWaiter } from '../core/accounting/ledger.ts';
+import type { LedgerWaiter } from '../core/accounting/spending.ts';
 import type { Name, RowItem } from './journal-items.ts';
 import type { FramePosition } from './journal-records.ts';
 

@@ -1,8 +1,8 @@
 /** The journal of one process: records of one event-loop turn are written as one frame. */
 
 import type { Buffer } from 'node:buffer';
-import type { LedgerWaiter } from '../core/accounting/ledger.ts';
 import type { Durability } from '../core/accounting/ledger-row.ts';
+import type { LedgerWaiter } from '../core/accounting/spending.ts';
 import type { Log } from '../core/log.ts';
 import type { Clock } from '../lib/clock.ts';
 import { beforeDeadline } from '../lib/deadline.ts';

@@ -1,7 +1,7 @@
 /** An in-memory journal for in-memory stores, which end with the process as well. */
 
 import type { Buffer } from 'node:buffer';
-import type { LedgerWaiter } from '../core/accounting/ledger.ts';
+import type { LedgerWaiter } from '../core/accounting/spending.ts';
 import { Joiner, nothingJoined } from './joiner.ts';
 import { type Journal, refuse } from './journal.ts';
 

@@ -7,7 +7,7 @@ import { observerOf, relay } from '../answers/relay.ts';
 import { type LettingIn, letIn, Settling } from '../answers/settling.ts';
 import { asList } from '../answers/stream-as-list.ts';
 import { Captured } from '../core/accounting/captured.ts';
-import type { Ledger } from '../core/accounting/ledger.ts';
+import type { Ledger } from '../core/accounting/spending.ts';
 import { wholeBodyBytes } from '../core/call-body.ts';
 import { resolveAt } from '../core/client-api.ts';
 import type { RoutePlan } from '../core/dispatch.ts';

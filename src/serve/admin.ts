@@ -34,7 +34,7 @@ import { parseStoreUrl, storeBytes } from '../store/open-store.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import { expositionOf, expositionTypes, formFor, type Reading } from '../telemetry/metrics/reading.ts';
 import { createConnector } from '../upstream/connections/connection.ts';
-import { createOwnProbe } from '../upstream/probes/own-probe.ts';
+import { createOwnProbe } from '../upstream/probes/probe.ts';
 import { version } from '../version.ts';
 import { sendMail } from '../wire/smtp.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';

@@ -13,7 +13,7 @@ import { families } from '../../src/families/index.ts';
 import { createAddressRule } from '../../src/lib/addresses/address-rule.ts';
 import { isSocketUrl } from '../../src/lib/addresses/socket-origin.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { createOwnProbe } from '../../src/upstream/probes/own-probe.ts';
+import { createOwnProbe } from '../../src/upstream/probes/probe.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { toResource } from '../support/stores/memory-resources.ts';
 import { definePromise, type Figure } from './promise.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Ledger, LedgerWaiter } from '../../src/core/accounting/ledger.ts';
+import type { Ledger, LedgerWaiter } from '../../src/core/accounting/spending.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/core/exchange.ts';
 import { assertError } from '../support/clients/error-answer.ts';

@@ -190,12 +190,8 @@ export function filePath() {
 }
 
 /** The name of a file with the secret, in place of the key `name`. */
-export function secretFile(name: string, restart?: Restart) {
-  const text = `File with \`${name}\`; watched for changes.`;
-  return filePath()
-    .optional()
-    .describe(text)
-    .meta({ holds: name, ...(restart && { restart }) });
+export function secretFile(name: string) {
+  return filePath().optional().describe(`File with \`${name}\`; watched for changes.`).meta({ holds: name });
 }
 
 /** A date is the beginning of its day in UTC; a time of day needs its zone. */

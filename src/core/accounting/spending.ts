@@ -1,4 +1,4 @@
-/** Interface between pipeline and accounting: reserves what a request may use, and settles it once. */
+/** Interfaces between pipeline and accounting: reservations of what a request may use, and the ledger's records. Each settles once. */
 
 import type { RoutePlan } from '../dispatch.ts';
 import type { GatewayError } from '../errors.ts';
@@ -71,4 +71,21 @@ export interface Spending {
     estimate: RequestEstimate,
     before?: { readonly isCounted?: boolean },
   ): Reservation | Promise<Reservation>;
+}
+
+export interface LedgerWaiter {
+  onWritten(): void;
+  /** `error` is a `store_unavailable`. */
+  onNotWritten(error: unknown): void;
+}
+
+/** A start record before a request is sent, and a settlement before the client sees the end. */
+export interface Ledger {
+  /** Resolves when the intent is as durable as configured; rejects with `store_unavailable` where it cannot be. */
+  open(exchange: Exchange, reservation: Reservation): Promise<void>;
+  /** The same for the result; also for a request refused before anything was sent, where the key is known. */
+  settle(exchange: Exchange, reservation: Reservation | undefined): Promise<void>;
+  /** As `open` and `settle`. */
+  openFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation): void;
+  settleFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation | undefined): void;
 }

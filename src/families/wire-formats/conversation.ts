@@ -1,7 +1,13 @@
 /** One translated call: the request to an upstream, and the reader of its response. */
 
-import { limitsFor } from '../../core/list-limits.ts';
-import type { Conversation, Reply, Translation, WireAnswer, WireRequest } from '../../core/translation.ts';
+import {
+  type Conversation,
+  limitsFor,
+  type Reply,
+  type Translation,
+  type WireAnswer,
+  type WireRequest,
+} from '../../core/translation.ts';
 
 export function toConversation(
   request: WireRequest,

@@ -1,9 +1,8 @@
 /** Polls background responses and batches. One node polls each until its end; the worst case stays reserved that long. */
 
 import { performance } from 'node:perf_hooks';
-import type { Ledger } from '../../core/accounting/ledger.ts';
 import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
-import { freeReservation, type Reservation, type Spending } from '../../core/accounting/spending.ts';
+import { freeReservation, type Ledger, type Reservation, type Spending } from '../../core/accounting/spending.ts';
 import { Exchange } from '../../core/exchange.ts';
 import { bareKey, type KeyRecord } from '../../core/key.ts';
 import type { Log } from '../../core/log.ts';

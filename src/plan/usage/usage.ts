@@ -319,12 +319,5 @@ function readSubtitles(excerpt: Excerpt): Usage | null {
     [...excerpt.tail().toString('latin1').matchAll(cue)].at(-1) ?? [];
   const end = Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds) + Number(thousandths) / 1_000;
   if (end === 0) return null;
-  return {
-    promptTokens: null,
-    completionTokens: null,
-    totalTokens: null,
-    searchUnits: null,
-    seconds: end,
-    isLikely: true,
-  };
+  return { ...nothingCounted, seconds: end, isLikely: true };
 }

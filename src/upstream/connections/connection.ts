@@ -4,12 +4,15 @@ import type { LookupFunction } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { UpstreamTls } from '../../core/snapshot.ts';
 import type { AddressRule } from '../../lib/addresses/address-rule.ts';
+import { socketHost, socketOf } from '../../lib/addresses/socket-origin.ts';
 import {
   type Connector,
   createDirectConnector,
+  type ServerAddress,
   type TcpOptions,
   TlsClient,
   type TlsOptions,
+  toServerAddress,
 } from '../../wire/connect.ts';
 import { type ConnectionWatch, checkLiteral, createGuardedConnector, guardedLookup } from './guarded-connector.ts';
 import type { ProxyAddress } from './proxy-rule.ts';
@@ -75,4 +78,17 @@ function toTlsOptions(tls: UpstreamTls | undefined): TlsOptions {
     }),
     ...(serverName !== undefined && { servername: serverName }),
   };
+}
+
+/** Where an origin's connections lead. */
+interface Destination {
+  readonly server: ServerAddress;
+  /** As in the head of every request. */
+  readonly host: string;
+}
+
+export function toDestination(origin: string): Destination {
+  const path = socketOf(origin);
+  if (path === undefined) return { server: toServerAddress(origin), host: new URL(origin).host };
+  return { server: { secure: false, host: socketHost, port: 0, path }, host: socketHost };
 }

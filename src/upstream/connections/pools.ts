@@ -8,8 +8,7 @@ import { ClientPool } from '../../wire/client-pool.ts';
 import { Wheel } from '../../wire/wheel.ts';
 import { type EndpointChange, EndpointSet } from '../endpoints/endpoint-set.ts';
 import { type EndpointAddress, EndpointLookUp, type LookUpDeps } from '../endpoints/look-up.ts';
-import { createConnector } from './connection.ts';
-import { toDestination } from './destination.ts';
+import { createConnector, toDestination } from './connection.ts';
 import type { ProxyRule } from './proxy-rule.ts';
 
 export interface Pools {

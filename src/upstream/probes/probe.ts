@@ -8,6 +8,7 @@ import { loopHeader } from '../../core/loop-mark.ts';
 import type { CredentialCheck, Probe, ProbeProblem, ProbeReport, ProbeStep } from '../../core/probe.ts';
 import type { Credential, Upstream } from '../../core/snapshot.ts';
 import { socketOf, toUrlOrigin } from '../../lib/addresses/socket-origin.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { NeedleSearch } from '../../lib/secrets/needle-search.ts';
@@ -17,10 +18,10 @@ import { codeOf, reasonOf } from '../../lib/thrown.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
 import { exchange } from '../../wire/exchange.ts';
 import { Wheel } from '../../wire/wheel.ts';
-import { createConnector } from '../connections/connection.ts';
-import { toDestination } from '../connections/destination.ts';
-import type { ProxyRule } from '../connections/proxy-rule.ts';
+import { createConnector, toDestination } from '../connections/connection.ts';
+import { createProxyRule, type ProxyRule } from '../connections/proxy-rule.ts';
 import { toAddress } from '../endpoints/look-up.ts';
+import { createSmallPost } from '../small-post.ts';
 import { problemOfAnswer, problemOfError } from './probe-verdict.ts';
 
 interface ProbeDeps {
@@ -341,4 +342,23 @@ function at(value: unknown, ...names: readonly string[]): string | undefined {
 function firstCodeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return firstCodeOf(error.errors[0]);
   return codeOf(error) ?? '';
+}
+
+interface OwnProbeDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly installation: string;
+}
+
+/** From the gateway's own position, with its proxies and token requests. */
+export function createOwnProbe({ env, clock, installation }: OwnProbeDeps): Probe & { close(): Promise<void> } {
+  // Invalid proxy variables fail a start; here they fail the test.
+  let rule: ProxyRule | undefined;
+  const proxyFor: ProxyRule = (origin) => {
+    rule ??= createProxyRule(env);
+    return rule(origin);
+  };
+  const smallPost = createSmallPost(proxyFor);
+  const probe = createProbe({ proxyFor, signing: { nowMs: clock.nowMs, post: smallPost.post }, installation });
+  return { ...probe, close: () => smallPost.close() };
 }

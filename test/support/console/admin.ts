@@ -28,7 +28,7 @@ import { toInstanceFacts } from '../../../src/serve/admin.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { definitions } from '../../../src/telemetry/metrics/definitions.ts';
 import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts';
-import { createOwnProbe } from '../../../src/upstream/probes/own-probe.ts';
+import { createOwnProbe } from '../../../src/upstream/probes/probe.ts';
 
 const csrfToken = 'csrf-token-of-the-test';
 

@@ -36,25 +36,18 @@ import {
   type UpstreamSketch,
 } from '../upstream-view.ts';
 
-export const listUpstreams = implement(
-  contract.listUpstreams,
-  async ({ query: { before, limit, sort, direction, ...filter }, context }) => {
-    const [elements, surroundings, traffic] = await Promise.all([
-      context.resources.list('upstream'),
-      lookAround(context),
-      readTraffic(context, 'upstream'),
-    ]);
-    const page = { before, limit };
-    return toElementPage(elements, page, {
-      fits: (element) => fits(toUpstreamSketch(element, surroundings), filter),
-      toView: (element) => ({
-        ...toUpstreamView(element, surroundings),
-        traffic: toTraffic(traffic.get(element.id)),
-      }),
-      compare: toComparison({ sort, direction }, traffic),
-    });
-  },
-);
+export const listUpstreams = implement(contract.listUpstreams, async ({ query, context }) => {
+  const [elements, surroundings, traffic] = await Promise.all([
+    context.resources.list('upstream'),
+    lookAround(context),
+    readTraffic(context, 'upstream'),
+  ]);
+  return toElementPage(elements, query, {
+    fits: (element) => fits(toUpstreamSketch(element, surroundings), query),
+    toView: (element) => ({ ...toUpstreamView(element, surroundings), traffic: toTraffic(traffic.get(element.id)) }),
+    compare: toComparison(query, traffic),
+  });
+});
 
 async function lookAround(context: AdminContext): Promise<Surroundings> {
   const snapshot = context.configuration.snapshot();

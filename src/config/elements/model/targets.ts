@@ -2,10 +2,10 @@
 
 import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
-import type { ListLimits } from '../../../core/list-limits.ts';
 import { type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import type { TargetScores } from '../../../core/scores.ts';
 import { offerKey, type Target, type Upstream } from '../../../core/snapshot.ts';
+import type { ListLimits } from '../../../core/translation.ts';
 import { fromPlain, type Json } from '../../../lib/json/json-text.ts';
 import { toPathText } from '../../read/faults.ts';
 import { checkPattern, createFirsts, type Entry, type Location } from '../context.ts';

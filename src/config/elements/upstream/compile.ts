@@ -28,7 +28,6 @@ import { type Key, readKeys, toCredentials } from './credentials.ts';
 import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
 import { toFamilyOptions, toHealthCheck, toLimits, toOfferMap, toScreening } from './parts.ts';
 import type { UpstreamEntry } from './schema.ts';
-import { toSettings } from './settings.ts';
 import { toTimeouts } from './timeouts.ts';
 import { toUpstreamTls } from './tls.ts';
 
@@ -166,7 +165,8 @@ function compileUpstream(made: NewUpstream): Upstream {
     options,
     filesPath: toPath(family.files, options),
     batchesPath: toPath(family.batches, options),
-    ...toSettings(entry),
+    readsModelList: entry.model_list === 'read',
+    answerLimitBytes: entry.answer_limit,
     offers: toOffers(optioned),
   });
 }

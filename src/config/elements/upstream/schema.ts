@@ -15,12 +15,12 @@ import {
   oneOf,
   ownId,
   share,
+  size,
   text,
   urlPath,
   wantedCredential,
   wholeNumber,
 } from '../fields.ts';
-import { plainFields } from './settings.ts';
 
 /** One word for most families; validated where the family is known. */
 const apiKey = () =>
@@ -37,8 +37,8 @@ export const wantedEndpoint =
   'a host or an address, and a port where it is another, such as 10.0.0.7:8080 or [fd00::7]:8080';
 const endpointPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?::[1-9]\d{0,4})?$/;
 
-const time = (description: string, defaultText: string, fromMs?: number) =>
-  duration(fromMs).optional().describe(description).meta({ defaultText });
+const time = (description: string, defaultText: string) =>
+  duration().optional().describe(description).meta({ defaultText });
 
 export const upstreamSchema = mapping({
   id: ownId().describe('ID of the upstream.'),
@@ -165,7 +165,12 @@ export const upstreamSchema = mapping({
     .describe('Options of the [family](families.md).')
     .meta({ kind: 'options to values' }),
   metadata: notes,
-  ...plainFields,
+  model_list: oneOf(['read', 'ignore'])
+    .default('read')
+    .describe('Whether its model list is read hourly, to report missing targets.'),
+  answer_limit: size(1024, 1024 ** 3)
+    .prefault('64MiB')
+    .describe('Maximum size of a translated response.'),
 });
 
 export type UpstreamEntry = z.output<typeof upstreamSchema>;

@@ -1,7 +1,6 @@
 /** Embeddings of each vendor's models on AWS Bedrock. The vendor is part of the model name, also behind a region or profile. */
 
-import type { ListLimits } from '../../../core/list-limits.ts';
-import type { Asked } from '../../../core/translation.ts';
+import type { Asked, ListLimits } from '../../../core/translation.ts';
 import { at, countIn, countInHeader, listIn, objectIn } from '../reading.ts';
 import { cohereInputTypes, type EmbeddingWireFormat } from './embeddings.ts';
 

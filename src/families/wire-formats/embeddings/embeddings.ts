@@ -2,10 +2,10 @@
 
 import { countsCharacters } from '../../../core/believable.ts';
 import { dimensionNames } from '../../../core/dimension-names.ts';
-import type { KnownLimits } from '../../../core/list-limits.ts';
 import { numbersInBytes, numbersInList } from '../../../core/number-kinds.ts';
 import {
   type Asked,
+  type KnownLimits,
   type Purpose,
   type Reply,
   type Translation,

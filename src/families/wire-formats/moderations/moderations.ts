@@ -1,9 +1,10 @@
 /** Translates moderations between OpenAI's and other formats: inputs to texts, calls of a fitting size, verdicts in OpenAI's categories. */
 
 import { countsCharacters } from '../../../core/believable.ts';
-import { type KnownLimits, limitsFor } from '../../../core/list-limits.ts';
 import {
   type Asked,
+  type KnownLimits,
+  limitsFor,
   type Reply,
   type Translation,
   Unfit,

@@ -1,10 +1,10 @@
 /** Translates rerank between the format of Cohere and Jina and others: documents, calls of a fitting size, ranked results. */
 
 import { countsCharacters } from '../../../core/believable.ts';
-import type { KnownLimits } from '../../../core/list-limits.ts';
 import type { ScoreScale } from '../../../core/scores.ts';
 import {
   type Asked,
+  type KnownLimits,
   type Reply,
   type Translation,
   Unfit,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Snapshot } from '../../../../src/core/snapshot.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
-import { createOwnProbe } from '../../../../src/upstream/probes/own-probe.ts';
+import { createOwnProbe } from '../../../../src/upstream/probes/probe.ts';
 import { startRig } from '../../../support/gateways/rig.ts';
 import { startFakeUpstream } from '../../../support/upstreams/fake-upstream.ts';
 
