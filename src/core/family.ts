@@ -4,11 +4,10 @@ import type { Buffer } from 'node:buffer';
 import type { AddressRule } from '../lib/addresses/address-rule.ts';
 import type { Label } from './label.ts';
 import type { Operation } from './operations/index.ts';
-import type { Options } from './options.ts';
 import type { OfferedScores } from './scores.ts';
-import type { ErrorWireFormat, ListLimits, Translation, VectorKind } from './translation.ts';
+import type { ErrorWireFormat, ListLimits, Options, Translation, VectorKind } from './translation.ts';
 
-export type { Options } from './options.ts';
+export type { Options } from './translation.ts';
 
 /** How an upstream takes its credential: one header, built once when the configuration is compiled. */
 export interface Auth {

@@ -85,11 +85,14 @@ export interface HealthCheck {
 export const screens = ['all', 'errors'] as const;
 type Screen = (typeof screens)[number];
 
-export interface Upstream {
+export interface UpstreamSettings {
   /** Reads its list of models at intervals, where its family has one. */
   readonly readsModelList?: boolean;
   /** The longest answer that is read to be translated. */
   readonly answerLimitBytes: number;
+}
+
+export interface Upstream extends UpstreamSettings {
   readonly id: string;
   readonly family: Family;
   /** `https://host:port`, or `unix:/path/to.sock:` for a socket of this machine; absent where the family needs no network. */

@@ -5,7 +5,6 @@ import type { JsonFields } from '../lib/json/json-scan.ts';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { Usage } from './accounting/usage.ts';
 import { GatewayError } from './errors.ts';
-import type { Options } from './options.ts';
 import type { TargetScores } from './scores.ts';
 
 /** The shapes of reranked documents (`x-postern-shape`). */
@@ -229,3 +228,6 @@ export function limitsFor(known: KnownLimits | undefined, model: string, options
 }
 
 const noLimits: ListLimits = Object.freeze({});
+
+/** An upstream's family options by name, defaults included; `base64` is the upstream's own setting. */
+export type Options = Readonly<Record<string, string>>;

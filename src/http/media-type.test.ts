@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isJsonMediaType } from './media-type.ts';
+import { isJsonMediaType } from './request-body.ts';
 
 test('accepts JSON, types ending in +json, and an absent type', () => {
   for (const type of [

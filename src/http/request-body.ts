@@ -2,10 +2,9 @@
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import type { Exchange } from '../core/exchange.ts';
+import type { Exchange, RequestHeaders } from '../core/exchange.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { BodyWaiter, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
-import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Route } from '../core/route.ts';
 import type { Upload } from '../core/upload.ts';
 import { boundaryOf, isMultipart } from '../lib/multipart/part-head.ts';
@@ -15,7 +14,6 @@ import { announcedBytesOf, type BodyPlan, type BodyReader, BodyReading, bytesToB
 import { findCoding } from './coding.ts';
 import { toGatewayError } from './error-answer.ts';
 import { toRefusal } from './framing.ts';
-import { isJsonMediaType } from './media-type.ts';
 import type { Spool } from './spool.ts';
 import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
@@ -209,4 +207,22 @@ export function factsOf(fields: ServerRequest['fields']): HeadFacts {
 export function clientRequestIdIn(headers: RequestHeaders): string | undefined {
   const id = headers.get('x-request-id');
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
+}
+
+/** `application/json`, any `+json`, or nothing; a charset other than UTF-8 would let the upstream read another text. */
+export function isJsonMediaType(contentType: string | undefined): boolean {
+  if (contentType === undefined || contentType === 'application/json') return true;
+  const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');
+  const essence = mediaType.trim();
+  if (
+    essence !== '' &&
+    essence !== 'application/json' &&
+    !/^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+\+json$/.test(essence)
+  ) {
+    return false;
+  }
+  return parameters.every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=');
+    return name.trim() !== 'charset' || /^"?(?:utf-?8|us-ascii|ascii)"?$/.test(value.trim());
+  });
 }

@@ -1,7 +1,7 @@
 /** Reads the API key from a request's headers. */
 
 import { Buffer } from 'node:buffer';
-import type { RequestHeaders } from '../core/request-headers.ts';
+import type { RequestHeaders } from '../core/exchange.ts';
 import { unauthorized } from './access.ts';
 
 const otherHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;

@@ -3,8 +3,8 @@
 import type { Buffer } from 'node:buffer';
 import type { CallBody } from '../core/call-body.ts';
 import { GatewayError } from '../core/errors.ts';
+import type { RequestHeaders } from '../core/exchange.ts';
 import { modelFields } from '../core/model-fields.ts';
-import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Route } from '../core/route.ts';
 import type { TextRole } from '../core/snapshot.ts';
 import { type ApiWords, type RerankShape, rerankShapes } from '../core/translation.ts';

@@ -1,9 +1,8 @@
 /** The head of a request to an upstream: an allow-list of the client's headers, and the gateway's own. */
 
 import { GatewayError } from '../core/errors.ts';
-import type { CallTrace, Exchange } from '../core/exchange.ts';
+import type { CallTrace, Exchange, RequestHeaders } from '../core/exchange.ts';
 import { loopHeader } from '../core/loop-mark.ts';
-import type { RequestHeaders } from '../core/request-headers.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
 import { isWritable, toFieldLines } from '../wire/head-writer.ts';
 

@@ -1,8 +1,7 @@
 /** Parses a chunked body: the data within the received segments, and the trailers. */
 
 import { Buffer } from 'node:buffer';
-import { cr, hexValues, lf, semicolon } from './characters.ts';
-import { type ExtensionPart, mayEndBehind, nextPart } from './chunk-extension.ts';
+import { cr, hexValues, inToken, inValue, lf, semicolon, space, tab } from './characters.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';
 import { Fields, noFields, readFields } from './fields.ts';
 
@@ -200,4 +199,61 @@ function mustBeNoTrailer(bytes: Buffer): boolean {
     if (bytes[at - 1] !== cr) return true;
   }
   return bytes[0] === cr && bytes.length > 1;
+}
+
+/** What was read last of chunk extensions: `;name`, `;name=value` and `;name="value"`, repeated. Blanks may stand behind a semicolon and around an equals sign, as RFC 9112 has it. */
+type ExtensionPart =
+  | 'semicolon'
+  | 'name'
+  | 'blank behind the name'
+  | 'equals sign'
+  | 'value'
+  | 'quoted value'
+  | 'backslash'
+  | 'closing quote'
+  | 'blank behind the value';
+
+const equals = 0x3d;
+const quote = 0x22;
+const backslash = 0x5c;
+
+/** Behind these the line may end. */
+function mayEndBehind(part: ExtensionPart): boolean {
+  return part === 'name' || part === 'value' || part === 'closing quote';
+}
+
+/** What `code` is behind `part`; undefined where it may not stand there. */
+function nextPart(part: ExtensionPart, code: number): ExtensionPart | undefined {
+  const isBlank = code === space || code === tab;
+  switch (part) {
+    case 'semicolon':
+      return isBlank ? 'semicolon' : inToken[code] === 1 ? 'name' : undefined;
+    case 'name':
+      return inToken[code] === 1 ? 'name' : isBlank ? 'blank behind the name' : behindName(code);
+    case 'blank behind the name':
+      return isBlank ? part : behindName(code);
+    case 'equals sign':
+      if (code === quote) return 'quoted value';
+      return isBlank ? 'equals sign' : inToken[code] === 1 ? 'value' : undefined;
+    case 'value':
+      return inToken[code] === 1 ? 'value' : behindValue(code);
+    case 'quoted value':
+      if (code === quote) return 'closing quote';
+      if (code === backslash) return 'backslash';
+      return inValue[code] === 1 ? 'quoted value' : undefined;
+    case 'backslash':
+      return inValue[code] === 1 ? 'quoted value' : undefined;
+    case 'closing quote':
+    case 'blank behind the value':
+      return behindValue(code);
+  }
+}
+
+function behindName(code: number): ExtensionPart | undefined {
+  return code === equals ? 'equals sign' : code === semicolon ? 'semicolon' : undefined;
+}
+
+function behindValue(code: number): ExtensionPart | undefined {
+  if (code === semicolon) return 'semicolon';
+  return code === space || code === tab ? 'blank behind the value' : undefined;
 }

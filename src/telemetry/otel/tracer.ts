@@ -2,8 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import type { Exchange } from '../../core/exchange.ts';
-import type { RequestHeaders } from '../../core/request-headers.ts';
+import type { Exchange, RequestHeaders } from '../../core/exchange.ts';
 import type { OtelSettings } from '../../core/snapshot.ts';
 import { OwnTrace, readTraceParent, sampledTraceOf } from './own-trace.ts';
 import { spansOf, type Teller } from './spans.ts';

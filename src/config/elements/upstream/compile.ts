@@ -28,6 +28,7 @@ import { type Key, readKeys, toCredentials } from './credentials.ts';
 import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
 import { toFamilyOptions, toHealthCheck, toLimits, toOfferMap, toScreening } from './parts.ts';
 import type { UpstreamEntry } from './schema.ts';
+import { toSettings } from './settings.ts';
 import { toTimeouts } from './timeouts.ts';
 import { toUpstreamTls } from './tls.ts';
 
@@ -165,8 +166,7 @@ function compileUpstream(made: NewUpstream): Upstream {
     options,
     filesPath: toPath(family.files, options),
     batchesPath: toPath(family.batches, options),
-    readsModelList: entry.model_list === 'read',
-    answerLimitBytes: entry.answer_limit,
+    ...toSettings(entry),
     offers: toOffers(optioned),
   });
 }

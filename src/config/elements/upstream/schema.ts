@@ -15,12 +15,12 @@ import {
   oneOf,
   ownId,
   share,
-  size,
   text,
   urlPath,
   wantedCredential,
   wholeNumber,
 } from '../fields.ts';
+import { plainFields } from './settings.ts';
 
 /** One word for most families; validated where the family is known. */
 const apiKey = () =>
@@ -165,12 +165,7 @@ export const upstreamSchema = mapping({
     .describe('Options of the [family](families.md).')
     .meta({ kind: 'options to values' }),
   metadata: notes,
-  model_list: oneOf(['read', 'ignore'])
-    .default('read')
-    .describe('Whether its model list is read hourly, to report missing targets.'),
-  answer_limit: size(1024, 1024 ** 3)
-    .prefault('64MiB')
-    .describe('Maximum size of a translated response.'),
+  ...plainFields,
 });
 
 export type UpstreamEntry = z.output<typeof upstreamSchema>;
