@@ -12,7 +12,7 @@ const sentences: Readonly<Record<number, (store: string) => string>> = {
   11: (store) => `${store} is damaged; stop Postern and restore the file from a backup.`,
   13: (store) => `${store} cannot grow because the disk is full; make room.`,
   14: (store) =>
-    `${store} cannot be opened; check that its directory is there and belongs to the user Postern runs as.`,
+    `${store} cannot be opened; check that its directory is there, belongs to the user Postern runs as, and is not mounted read-only.`,
   26: (store) => `${store} is no SQLite database; point "store" at another file, or move this one away to start anew.`,
 };
 
@@ -47,7 +47,7 @@ function fromFileSystem(code: unknown, store: string): string {
 }
 
 function cannotBeWritten(store: string): string {
-  return `${store} cannot be written; give the user Postern runs as write access to the file and its directory.`;
+  return `${store} cannot be written; give the user Postern runs as write access to the file and its directory, and check that they are not mounted read-only.`;
 }
 
 function isHeld(store: string): string {

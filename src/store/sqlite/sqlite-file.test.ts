@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { imported } from '../../../test/support/ledger/ledger-rows.ts';
 import { openStore } from '../open-store.ts';
+import { toStoreError } from './sqlite-faults.ts';
 
 async function directoryOf(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-sqlite-'));
@@ -14,6 +15,13 @@ async function directoryOf(t: TestContext): Promise<string> {
 }
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path)).size;
+
+test('the message of a store that cannot be opened or written names a read-only mount', () => {
+  const errors = [{ errcode: 14 }, { errcode: 8 }, { syscall: 'open', code: 'EROFS' }];
+  for (const error of errors) {
+    assert.match(String(toStoreError(Object.assign(new Error('x'), error), 'The store')), /mounted read-only\.$/);
+  }
+});
 
 for (const inThread of [false, true]) {
   test(`a durable write is in the file, not only in the log${inThread ? ', from a thread too' : ''}`, async (t) => {
