@@ -297,6 +297,19 @@ testInBrowser('what gets the focus is behind neither the head of the page nor th
   }
 });
 
+testInBrowser('what gets the focus in a dialog is not behind its title', async (t) => {
+  const rig = await openConsole(t, { looks: false });
+  const visitor = await rig.signIn('owner');
+  const { page } = visitor;
+  await page.setViewportSize({ width: 390, height: 700 });
+  await visitor.open('/keys?new=key');
+  await page.getByRole('button', { name: 'Add a budget' }).focus();
+  for (let step = 0; step < 16; step += 1) {
+    await page.keyboard.press('Shift+Tab');
+    assert.equal(await page.evaluate(nameOfCoveredFocus), undefined, `step ${step}`);
+  }
+});
+
 testInBrowser('on a phone the pages are behind a button', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('owner');
