@@ -119,9 +119,11 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
         else this.#refuse(malformed('The connection ended in the middle of the head of a request.'));
         return;
       case 'serving':
-        if (this.#request?.isComplete === false)
-          this.#failBody(malformed('The connection ended in the middle of the body.'));
-        else if (!this.#isWritten && !this.#context.settings.answersHalfClosed) this.socket.destroy();
+        if (this.#request?.isComplete === false) {
+          // All of it may be here, and wait for its reader.
+          if (this.#body?.isTaken || !this.#context.settings.answersHalfClosed)
+            this.#failBody(malformed('The connection ended in the middle of the body.'));
+        } else if (!this.#isWritten && !this.#context.settings.answersHalfClosed) this.socket.destroy();
         return;
       case 'ending':
         if (this.socket.writableFinished) this.socket.destroy();
@@ -285,6 +287,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     const held = this.#held.take();
     if (held.length > 0) this.#readBody(held);
     if (!this.#isPaused) this.#go();
+    if (this.#peerEnded && !this.#isPaused && this.#request?.isComplete === false) this.#onEnd();
   }
 
   #stop(): void {
@@ -356,18 +359,16 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   answerWritten(): void {
     this.#isWritten = true;
     // A client that is still sending would see the connection break instead of the answer.
-    if (this.#request?.isComplete === false && this.#body?.fault === undefined) this.#discard();
+    if (this.#request?.isComplete === false && this.#body?.fault === undefined) {
+      this.#body?.discard();
+      this.#isPaused = false;
+      this.#readHeld();
+    }
     if (this.socket.writableLength === 0) this.#flushed();
     else if (!this.#hasCallback) {
       this.#isSlow = true;
       this.socket.write('', 'latin1', this.#onFlushed);
     }
-  }
-
-  #discard(): void {
-    this.#body?.discard();
-    this.#isPaused = false;
-    this.#readHeld();
   }
 
   /** Called when all that was written has left; it may be called again. */
@@ -394,8 +395,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.idleSinceMs = performance.now();
     this.#waitUntil(this.idleSinceMs + this.#context.settings.keepAliveMs);
     this.#go();
-    if (!this.#isTurning && this.#held.length > 0) this.#readRequests(this.#held.take());
-    this.#endWithPeer();
+    if (!this.#isTurning) this.#readRequests(this.#held.take());
   }
 
   /** What a client sent before it ended its side may hold more requests. */

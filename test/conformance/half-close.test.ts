@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createSecret, digestOf } from '../../src/lib/secrets/key-secret.ts';
+import { assertError } from '../support/clients/error-answer.ts';
 import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
+import { newKey } from '../support/gateways/keys.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
@@ -62,6 +65,42 @@ test('an incomplete request is refused in both modes', async (t) => {
     assert.equal((await connection.nextResponse()).status, 400);
     assert.equal(upstream.requests.length, 0);
   }
+});
+
+test('with half-close enabled an incomplete request behind a complete one is refused at once', async (t) => {
+  const { rig, upstream } = await open(t, 'answer');
+  const connection = await connect(rig.port);
+  await connection.write(Buffer.concat([request, request.subarray(0, request.length - 3)]));
+  connection.finish();
+  assert.equal((await connection.nextResponse()).status, 200);
+  const refusal = await connection.nextResponse();
+  assertError(refusal, 'malformed_request', { message: /in the middle of the body/ });
+  assert.equal(await connection.closed(), 'fin');
+  assert.equal(upstream.requests.length, 1);
+});
+
+test('with half-close enabled a request that waits for its key is answered if it is complete', async (t) => {
+  const { rig, upstream } = await open(t, 'answer');
+  const { keys } = rig.store;
+  const { find } = keys;
+  t.mock.method(keys, 'find', async (digest: string) => {
+    await wait(100);
+    return find(digest);
+  });
+  for (const [leftOut, status] of [
+    [0, 200],
+    [3, 400],
+  ] as const) {
+    const secret = createSecret();
+    await rig.store.keys.create(newKey({ digest: digestOf(secret), name: `without ${leftOut}` }));
+    const body = '{"model":"m","input":"x"}';
+    const bytes = toRequestBytes({ path: '/v1/embeddings', headers: [['x-api-key', secret]], body });
+    const connection = await connect(rig.port);
+    await connection.write(bytes.subarray(0, bytes.length - leftOut));
+    connection.finish();
+    assert.equal((await connection.nextResponse()).status, status);
+  }
+  assert.equal(upstream.requests.length, 1);
 });
 
 test('a client that resets its connection within a body has disconnected', async (t) => {
