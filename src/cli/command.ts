@@ -1,7 +1,7 @@
 /** The type of a command, its options as its usage names them, and what `--help` and a wrong option print. */
 
 import type { ParseArgsConfig } from 'node:util';
-import type { ExitCode } from '../core/user-fault.ts';
+import { type ExitCode, UserFault } from '../core/user-fault.ts';
 import { nearestName } from '../lib/nearest-name.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
 import type { Surroundings } from '../serve/surroundings.ts';
@@ -29,7 +29,12 @@ export const configUsage = '--config F --set KEY=VALUE...';
 export const commandOf = (name: CommandName, usage: string, run: Command['run']): Command => ({
   ...words[name],
   options: optionsIn(usage),
-  run,
+  run: async (context) => {
+    const [operand] = context.positionals;
+    const line = words[name].usage;
+    if (operand === undefined || !line.startsWith(`${name} [--`)) return run(context);
+    throw new UserFault(`${name} takes no argument "${operand}" (usage: postern ${line})`);
+  },
 });
 
 const optionForm =
@@ -50,6 +55,7 @@ export function toConfigSources({
   config,
   set = [],
 }: CommandContext['values']): Pick<Surroundings, 'configPath' | 'set'> {
+  if (config === '') throw new UserFault('--config is empty; name a file, or leave it out');
   return {
     configPath: typeof config === 'string' ? config : undefined,
     set: [set].flat().filter((one) => typeof one === 'string'),
@@ -93,13 +99,11 @@ function inOurWords(code: unknown, option: string, message: string, { options }:
   return `${option} needs a value; write one that begins with - as ${option}=-...`;
 }
 
-/** Common letters of other programs; else the first option with that letter. */
-const habits: Readonly<Record<string, string>> = { n: 'limit' };
-
 function nearOption(option: string, known: readonly string[]): string | undefined {
   const written = option.replace(/^-+/, '');
   if (written.length > 1) return nearestName(written, known);
-  const habit = habits[written];
+  // As other programs call it.
+  const habit = written === 'n' ? 'limit' : undefined;
   return known.find((name) => name === habit) ?? known.find((name) => name.startsWith(written));
 }
 

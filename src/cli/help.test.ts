@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { type Command, optionsIn, toHelp, toOptionFault } from './command.ts';
+import { userFault } from '../../test/support/gateways/command.ts';
+import { type Command, optionsIn, toConfigSources, toHelp, toOptionFault } from './command.ts';
 import { commandNames, loadCommand } from './index.ts';
 import { ledger } from './ledger/ledger.ts';
 import { usage } from './ledger/usage.ts';
@@ -54,6 +55,15 @@ test('an unknown option is refused with the nearest one', () => {
     [['--zzzzzzzz'], /\(usage: postern ledger tail\|show\|verify\|prune\|adopt /],
   ];
   for (const [args, message] of faults) assert.match(faultOf(ledger, ...args), message, args.join(' '));
+});
+
+test('a command without operands refuses one: it would be taken for the configuration file', async () => {
+  for (const name of ['serve', 'check', 'init', 'models', 'top', 'usage', 'migrate', 'openapi'] as const) {
+    const command = await loadCommand(name);
+    const message = new RegExp(`^${name} takes no argument "other\\.yaml" \\(usage: postern ${name} \\[--`);
+    await assert.rejects(command.run({ positionals: ['other.yaml'] } as never), userFault(message));
+  }
+  assert.throws(() => toConfigSources({ config: '' }), userFault(/^--config is empty; name a file/));
 });
 
 test('the list of commands names every action', async () => {

@@ -38,7 +38,7 @@ test('an unreachable store is reported in one line', async (t) => {
       userFault(/^The store in PostgreSQL at 127\.0\.0\.1:1 \(database "db"\) cannot be reached/),
     );
   }
-  await assert.rejects(run('now'), userFault(/write it as "postern migrate/));
+  await assert.rejects(run('now'), userFault(/migrate takes no argument "now"/));
 });
 
 test('after --back-to an older version opens the store, and the next migrate continues', async (t) => {

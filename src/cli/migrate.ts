@@ -15,8 +15,7 @@ import { faultless } from './output.ts';
 export const migrate = commandOf('migrate', `${configUsage} --check --back-to VERSION`, run);
 
 async function run(context: CommandContext): Promise<ExitCode> {
-  const { values, positionals, cwd, stdout } = context;
-  if (positionals.length > 0) throw new UserFault(`write it as "postern ${migrate.usage}"`);
+  const { values, cwd, stdout } = context;
   const loaded = faultless(await loadConfiguration(context));
   const { store } = loaded.snapshot;
   const backTo = values['back-to'];

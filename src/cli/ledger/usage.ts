@@ -142,10 +142,7 @@ const defaultGroups: readonly UsageGroup[] = ['day'];
 export const usage = commandOf('usage', `${configUsage} --by KEY,DAY ${spanUsage} ${filterUsage} --csv --json`, run);
 
 async function run(context: CommandContext): Promise<ExitCode> {
-  const { values, positionals, stdout, stderr } = context;
-  if (positionals.length > 0) {
-    throw new UserFault(`usage takes no argument "${positionals[0]}"; use options (postern usage --help)`);
-  }
+  const { values, stdout, stderr } = context;
   if (values.csv === true && values.json === true) throw new UserFault('--csv and --json exclude each other');
   const groups = readGroups(values);
   const nowMs = systemClock.nowMs();
