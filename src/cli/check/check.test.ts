@@ -417,6 +417,10 @@ test('each fault, warning and list of overrides is one line, tables fit 120 colu
   assert.equal(code, 0, lines.join('\n'));
   const at = lines.findIndex((line) => line.startsWith('Set outside of it: '));
   assert.match(lines[at] ?? '', /POSTERN_SERVER_MAX_CONNECTIONS/);
+  assert.ok(
+    lines.every((line) => !/\b(null|undefined)\b/.test(line)),
+    lines.join('\n'),
+  );
   assert.ok(lines.every(({ length }, index) => length <= 120 || index === at));
   assert.deepEqual(
     lines.filter((line) => /^[A-Z]{2,} *( |$)/.test(line)),

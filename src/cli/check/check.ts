@@ -38,7 +38,7 @@ function toLines(plan: Plan): string[] {
     ...Object.entries(drain).map(([name, value]) => [`drain.${name}`, value]),
     ...Object.entries(shedding).map(([name, value]) => [`shedding.${name}`, value]),
     ...(redis === null ? [] : [['redis', redis]]),
-    ...Object.entries(ledger).map(([name, value]) => [`ledger.${name}`, value]),
+    ...Object.entries(ledger).map(([name, value]) => [`ledger.${name}`, value ?? 'none']),
     ...Object.entries(log).map(([name, value]) => [`log.${name}`, value ?? 'standard output']),
     ['console', `${console.address}${console.token ? ', with a token' : ''}`],
     ...alerts.webhooks.map(({ host, signed }) => ['alerts.webhooks', `${host}${signed ? ', signed' : ''}`]),
