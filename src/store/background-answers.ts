@@ -49,8 +49,7 @@ export function createBackgroundStore(
       await quick
         .updateTable(table)
         .set({ ended: JSON.stringify(end), due_at: clock.nowMs() })
-        .where('id', '=', id)
-        .where('upstream', '=', upstream)
+        .where((is) => is.and({ id, upstream }))
         .execute();
     },
 
@@ -80,9 +79,7 @@ export function createBackgroundStore(
       await db
         .updateTable(table)
         .set({ due_at: dueAtMs, node_until: nodeUntil })
-        .where('id', '=', id)
-        .where('upstream', '=', upstream)
-        .where('node', '=', node)
+        .where((is) => is.and({ id, upstream, node }))
         .execute();
     },
 

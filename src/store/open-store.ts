@@ -71,27 +71,17 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
 /** Runs the pending migrations and returns their names; or the names of those set aside for the version to go back to. */
 export async function migrateStore(url: string, { cwd }: StoreLocation, backTo?: string): Promise<string[]> {
   const location = parseStoreUrl(url, cwd);
-  switch (location.kind) {
-    case 'memory':
-      return [];
-    case 'file':
-      return migrateSqliteFile(location.path, backTo);
-    case 'postgres':
-      return (await loadPostgres()).migratePostgres(location.url, backTo);
-  }
+  if (location.kind === 'memory') return [];
+  if (location.kind === 'file') return migrateSqliteFile(location.path, backTo);
+  return (await loadPostgres()).migratePostgres(location.url, backTo);
 }
 
 /** The names of the pending migrations; changes nothing. */
 export async function readMissingMigrations(url: string, { cwd }: StoreLocation): Promise<string[]> {
   const location = parseStoreUrl(url, cwd);
-  switch (location.kind) {
-    case 'memory':
-      return [];
-    case 'file':
-      return readMissingOfFile(location.path);
-    case 'postgres':
-      return (await loadPostgres()).readMissingOfPostgres(location.url);
-  }
+  if (location.kind === 'memory') return [];
+  if (location.kind === 'file') return readMissingOfFile(location.path);
+  return (await loadPostgres()).readMissingOfPostgres(location.url);
 }
 
 /** Loaded on demand, to spare the time without PostgreSQL. */

@@ -107,12 +107,8 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
     },
 
     async get(kind, id) {
-      const row = await db
-        .selectFrom('resources')
-        .selectAll()
-        .where('kind', '=', kind)
-        .where('id', '=', id)
-        .executeTakeFirst();
+      const named = db.selectFrom('resources').where((is) => is.and({ kind, id }));
+      const row = await named.selectAll().executeTakeFirst();
       return row && toResource(row);
     },
 
@@ -144,8 +140,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
           await transaction
             .updateTable('resources')
             .set({ document: after.document, version: after.version, updated_at: after.updated_at })
-            .where('kind', '=', kind)
-            .where('id', '=', id)
+            .where((is) => is.and({ kind, id }))
             .execute();
         }
         await trace({
@@ -223,8 +218,7 @@ function take(transaction: Transaction<Schema>, kind: ResourceKind, id: string):
   return transaction
     .updateTable('resources')
     .set((column) => ({ version: column.ref('version') }))
-    .where('kind', '=', kind)
-    .where('id', '=', id)
+    .where((is) => is.and({ kind, id }))
     .returningAll()
     .executeTakeFirst();
 }

@@ -67,18 +67,14 @@ export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema
       await quick
         .updateTable('kept_objects')
         .set({ document })
-        .where('id', '=', id)
-        .where('kind', '=', kind)
-        .where('upstream', '=', upstream)
+        .where((is) => is.and({ id, kind, upstream }))
         .execute();
     },
 
     async remove({ kind, id, upstream }) {
       await quick
         .deleteFrom('kept_objects')
-        .where('id', '=', id)
-        .where('kind', '=', kind)
-        .where('upstream', '=', upstream)
+        .where((is) => is.and({ id, kind, upstream }))
         .execute();
     },
 

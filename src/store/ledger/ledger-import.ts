@@ -270,12 +270,7 @@ async function bookCosts(trx: Transaction<Schema>, { byAccount, leases }: Costs)
   }
 }
 
-interface LeaseCost {
-  readonly account: string;
-  readonly node: string;
-  readonly drawn_nanos: number;
-  spent_nanos: number;
-}
+type LeaseCost = Omit<Schema['budget_leases'], 'spent_nanos'> & { spent_nanos: number };
 
 class Costs {
   readonly byAccount = new Map<string, number>();
