@@ -1,6 +1,6 @@
 /** One item's known result, with facts of its response. */
 
-import type { ReadPart } from '../core/lists.ts';
+import type { ListAnswered, ReadPart } from '../core/lists.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import type { Envelope, ReadAnswer, Result } from './codecs/codec.ts';
 import { sharesOf } from './decimals.ts';
@@ -12,20 +12,13 @@ export interface Found {
   readonly counts: ReadonlyMap<string, string>;
   /** The answer covered several items: the split of its counts is an estimate. */
   readonly isShare: boolean;
-  readonly origin: Origin;
-}
-
-interface Origin {
-  readonly contentType: string | undefined;
-  /** The answer's translation, and what was left out of the call. */
-  readonly translatedBy: string | undefined;
-  readonly ignored: readonly string[];
+  readonly origin: ListAnswered['origin'];
 }
 
 /** For each item of a part, by its position there; counts are split by weight. */
 export function foundIn({ envelope, results }: ReadAnswer, { answer }: ReadPart, weights: readonly number[]): Found[] {
   const { headers, translated, ignored = [] } = answer;
-  const origin: Origin = {
+  const origin: Found['origin'] = {
     contentType: headerValue(headers, 'content-type'),
     translatedBy: translated?.by,
     ignored: translated?.ignored ?? ignored,

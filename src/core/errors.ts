@@ -2,7 +2,7 @@
 
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 
-interface ErrorRow {
+export interface ErrorRow {
   readonly status: number;
   readonly type: string;
   /** The fact and the next step, where the code that throws it has no more exact text. */

@@ -130,6 +130,7 @@ export interface ListAnswered {
   readonly isAbout: boolean;
   readonly origin: {
     readonly contentType: string | undefined;
+    /** The answer's translation, and what was left out of the call. */
     readonly translatedBy: string | undefined;
     readonly ignored: readonly string[];
   };

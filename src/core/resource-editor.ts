@@ -2,7 +2,7 @@
 
 import type { FieldFault } from './field-fault.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { ResourceKind } from './store/resources.ts';
+import type { ChangeOptions, ResourceKind } from './store/resources.ts';
 
 /**
  * `file`: the configuration file declares it; `store`: it is edited here; `embedded`: part of the configuration used without a file; `built-in`: a
@@ -81,13 +81,6 @@ export type Preview =
       /** The resulting configuration; undefined where other faults keep it from being applied. */
       readonly snapshot: Snapshot | undefined;
     };
-
-interface ChangeOptions {
-  /** The version that the writer saw, 0 where it saw none; undefined: overwrite any. */
-  readonly expected?: number | undefined;
-  /** The writer's name in the audit log. */
-  readonly actor: string;
-}
 
 export interface ResourceEditor {
   /** The file's first, in its order. */

@@ -10,7 +10,7 @@ import { type Obstacle, type RateState, toRateLines } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 import { crowdObstacle, refusalOf } from './local-limiter.ts';
 import { within } from './reading-time.ts';
-import { decisionDeadlineMs, RedisLink } from './redis-link.ts';
+import { decisionDeadlineMs, type LinkDeps, RedisLink } from './redis-link.ts';
 import { adjustScript, reserveScript, slotsScript } from './redis-scripts.ts';
 import { SharedLimiter } from './shared-limiter.ts';
 import { slots } from './window.ts';
@@ -23,15 +23,8 @@ const reportAfterMs = 50;
 const claimTimeoutMs = 1_000;
 const reportedAtOnce = 300;
 
-export interface RedisLimiterDeps {
-  readonly url: string;
+export interface RedisLimiterDeps extends Pick<LinkDeps, 'url' | 'node' | 'log' | 'random' | 'deadlineMs'> {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Unique to this start of this process. */
-  readonly node: string;
-  readonly log: Log;
-  readonly random: () => number;
-  /** Deadline of a decision; default 30 ms. */
-  readonly deadlineMs?: number | undefined;
   /** Nodes known from other sources, this one included; default 1. */
   readonly otherwiseKnown?: () => number;
 }

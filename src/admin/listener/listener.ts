@@ -13,6 +13,7 @@ import { type AddressInfo, BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import type { ErrorRow } from '../../core/errors.ts';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
 import { type ConnectionLimits, createAdminConnections } from './admin-connections.ts';
@@ -247,13 +248,6 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-interface RefusalRow {
-  readonly status: number;
-  readonly type: string;
-  /** The next step. */
-  readonly message: string;
-}
-
 /** Errors before a request reaches the API, in the common error shape. */
 const refusals = {
   malformed_request: {
@@ -286,7 +280,7 @@ const refusals = {
     message: 'Too many connections are open, in all or from your address; close some, or try again in a moment.',
   },
   internal_error: { status: 500, type: 'server_error', message: 'Internal error; see the log for the cause.' },
-} as const satisfies Record<string, RefusalRow>;
+} as const satisfies Record<string, ErrorRow>;
 
 type RefusalCode = keyof typeof refusals;
 

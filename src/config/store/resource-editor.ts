@@ -11,7 +11,7 @@ import type {
   RemoveOutcome,
   ResourceEditor,
 } from '../../core/resource-editor.ts';
-import type { Resource, ResourceKind } from '../../core/store/resources.ts';
+import type { ChangeOptions, Resource, ResourceKind } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
@@ -39,12 +39,6 @@ export interface ResourceEditorDeps {
 const unversioned = { version: undefined, updatedAtMs: undefined, inForce: true };
 
 const sent = 'what was sent';
-
-interface Write {
-  /** The version that the writer has seen. */
-  readonly expected?: number | undefined;
-  readonly actor: string;
-}
 
 export function createResourceEditor({ store, current, load, secrets, log }: ResourceEditorDeps): ResourceEditor {
   const keySource = (): SecretKeySource => ({ ...secrets, store: current().snapshot.store });
@@ -183,7 +177,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     kind: ResourceKind,
     id: string,
     document: ElementDocument,
-    { expected, actor }: Write,
+    { expected, actor }: ChangeOptions,
   ): Promise<PutOutcome> {
     const elsewhere = await managedElsewhere(kind, id);
     if (elsewhere !== undefined) return { outcome: 'managed-elsewhere', element: elsewhere };
@@ -220,7 +214,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     return faults.length > 0 ? { outcome: 'faulty', faults } : { outcome: 'fine', warnings, snapshot };
   }
 
-  async function remove(kind: ResourceKind, id: string, { expected, actor }: Write): Promise<RemoveOutcome> {
+  async function remove(kind: ResourceKind, id: string, { expected, actor }: ChangeOptions): Promise<RemoveOutcome> {
     const { resources, previous } = await readStored(kind, id);
     if (previous === undefined) {
       const element = await get(kind, id);

@@ -15,22 +15,25 @@ export interface Resource {
   readonly updatedAtMs: number;
 }
 
+export interface ChangeOptions {
+  /** The version that the writer saw, 0 where it saw none; undefined: overwrite any. */
+  readonly expected?: number | undefined;
+  /** The writer's name in the audit log. */
+  readonly actor: string;
+}
+
 export interface ResourceStore {
   /** In order of creation. Elements that have not changed since the last call are the same objects, and are not read again. */
   list(): Promise<readonly Resource[]>;
   get(kind: ResourceKind, id: string): Promise<Resource | undefined>;
-  /** `expected` is the version that the writer saw, 0 where it saw none, undefined: overwrite any. `conflict` where another writer was first. */
+  /** `conflict` where another writer was first. */
   put(
     kind: ResourceKind,
     id: string,
     document: Readonly<Record<string, unknown>>,
-    options: { readonly expected?: number | undefined; readonly actor: string },
+    options: ChangeOptions,
   ): Promise<Resource | 'conflict'>;
-  remove(
-    kind: ResourceKind,
-    id: string,
-    options: { readonly expected?: number | undefined; readonly actor: string },
-  ): Promise<'removed' | 'absent' | 'conflict'>;
+  remove(kind: ResourceKind, id: string, options: ChangeOptions): Promise<'removed' | 'absent' | 'conflict'>;
 }
 
 /** Named values of the whole installation, and their port. */
