@@ -18,7 +18,7 @@ async function writeConfiguration(t: TestContext, document: object): Promise<str
 async function print(values: Readonly<Record<string, boolean | string>>) {
   const lines: string[] = [];
   const stdout = (line: string) => lines.push(line);
-  const context = { values, stdout, stderr: stdout, env: {}, cwd: tmpdir(), families };
+  const context = { values, positionals: [], stdout, stderr: stdout, env: {}, cwd: tmpdir(), families };
   assert.equal(await openapi.run(context as unknown as Parameters<typeof openapi.run>[0]), 0);
   return JSON.parse(lines.join('\n'));
 }
