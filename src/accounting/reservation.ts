@@ -2,10 +2,10 @@
 
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
-import type { Beginning, Denial, Reservation } from '../core/accounting/spending.ts';
+import type { Denial, Reservation } from '../core/accounting/spending.ts';
 import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
-import type { Exchange } from '../core/exchange.ts';
+import type { Beginning, Exchange } from '../core/exchange.ts';
 import type { Upstream } from '../core/snapshot.ts';
 import type { Amounts, Limiter, Refused, Taken } from '../limits/limiter.ts';
 import type { Capped, CappedIndex } from './capped.ts';

@@ -3,7 +3,6 @@
 import type { Captured } from './accounting/captured.ts';
 import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
 import type { Bill, RequestEstimate } from './accounting/price.ts';
-import type { Beginning } from './accounting/spending.ts';
 import type { Pictures, Usage, Written } from './accounting/usage.ts';
 import type { CacheUse } from './cache-use.ts';
 import type { ClientApi } from './client-api.ts';
@@ -121,6 +120,12 @@ export class Exchange {
     this.startedAtMs = startedAtMs;
     this.startedMs = startedMs;
   }
+}
+
+/** An exchange whose body is not read yet, counted among those of its key. */
+export interface Beginning {
+  /** Ends the counting. Idempotent. */
+  over(): void;
 }
 
 /** The trace headers' values for one call. */

@@ -2,7 +2,7 @@
 
 import type { RoutePlan } from '../dispatch.ts';
 import type { GatewayError } from '../errors.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Beginning, Exchange } from '../exchange.ts';
 import type { KeyRecord } from '../key.ts';
 import type { Upstream } from '../snapshot.ts';
 import type { RequestEstimate } from './price.ts';
@@ -50,12 +50,6 @@ export interface Denial {
   readonly limit: string;
   /** About money: spent, or not to be looked up. It is the answer where no other target can be asked. */
   readonly error?: GatewayError;
-}
-
-/** An exchange whose body is not read yet, counted among those of its key. */
-export interface Beginning {
-  /** Ends the counting. Idempotent. */
-  over(): void;
 }
 
 export interface Spending {
