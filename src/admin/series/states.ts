@@ -245,8 +245,9 @@ async function stateUpstreams(
   const grouped = Map.groupBy(targets, ({ upstream }) => upstream);
   const shown = await inBackground.inSlices(upstreams.keys(), (id): ShownUpstream => {
     const own = grouped.get(id) ?? [];
-    // Unused targets say nothing about used ones.
-    const [worst = own[0]] = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);
+    // Unused targets say nothing about used ones, nor about one that a quiet time leaves without calls.
+    const inUse = own.filter(({ evidence, state }) => evidence.attempts > 0 || rank[state] <= rank.cooldown);
+    const worst = inUse[0] ?? own.find(({ state }) => state !== 'untested') ?? own[0];
     const state = worst?.state ?? 'untested';
     const counts: ShownUpstream['targets'] = {};
     for (const target of own) counts[target.state] = (counts[target.state] ?? 0) + 1;

@@ -127,3 +127,23 @@ test('refuses invalid queries with the field', async (t) => {
     );
   }
 });
+
+test('an upstream stays healthy while nothing is called, though another of its models was never called', async (t) => {
+  const { ask, store } = await openAdmin(t, {
+    configuration: {
+      upstreams: [{ id: 'up', family: 'openai', base_url: 'http://127.0.0.1:9/v1' }],
+      models: ['never', 'called'].map((id) => ({ id, operations: ['embeddings'], targets: [{ upstream: 'up' }] })),
+    },
+  });
+  const same = { upstream: 'up', state: 'healthy', restsForMs: 0, why: undefined, inFlight: 0, waiting: 0 } as const;
+  const states = ['never', 'called'].map((model) => ({
+    ...{ ...same, model, latencyMs: 0, calls: 0, failedCalls: 0, restingCredentials: [] },
+    isKnown: model === 'called',
+  }));
+  await store.health.report('one', states);
+  const { json } = await ask('GET', '/api/now');
+  assert.deepEqual(
+    json.upstreams.map(({ state, targets }: { state: string; targets: object }) => [state, targets]),
+    [['healthy', { healthy: 1, untested: 1 }]],
+  );
+});
