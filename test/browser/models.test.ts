@@ -468,4 +468,13 @@ testInBrowser('several models are given one price at once, and list prices again
     await page.getByRole('option', { name: 'As lists have it' }).click();
   });
   assert.deepEqual(listed, [undefined, undefined]);
+
+  // Somebody else deletes one meanwhile: the others are worked on all the same.
+  for (const id of ['one', 'two']) await box(id).check();
+  const { version } = await rig.ask('GET', '/api/models/one');
+  await (await rig.account()).ask('DELETE', '/api/models/one', undefined, { 'if-match': `"${version}"` });
+  visitor.allow(/status of 404/);
+  await chosen.getByRole('button', { name: 'Hide' }).click();
+  await page.getByText('One model is hidden from clients. 1 failed and stay chosen, the first one:').waitFor();
+  assert.equal((await rig.ask('GET', '/api/models/two')).visible, false);
 });

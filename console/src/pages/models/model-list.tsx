@@ -10,7 +10,7 @@ import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { trafficCells, trafficColumns, trafficWords } from '../../parts/explorer/traffic.ts';
 import { Action } from '../../parts/layout/button.tsx';
-import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Empty, Failed, Loading, toMessage } from '../../parts/layout/state.tsx';
 import { DataTable, fitting, useListShape } from '../../parts/layout/table.tsx';
 import { Muted, Remark, Tag } from '../../parts/layout/text.tsx';
 import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
@@ -58,7 +58,7 @@ export function ModelList({ state, add }: ModelListProps) {
       <BulkBar
         models={models.filter(({ id }) => chosen.has(id))}
         onAll={() => setChosen(new Set(models.map(({ id }) => id)))}
-        onDone={() => setChosen(new Set())}
+        onDone={(left = []) => setChosen(new Set(left))}
       />
       {shape === 'cards' ? (
         <Stack gap="sm" component="ul" className="plain-list">
@@ -185,26 +185,34 @@ interface BulkBarProps {
   readonly models: readonly Model[];
   /** Chooses every model that the list shows. */
   onAll(): void;
-  onDone(): void;
+  /** `left`: those that failed. */
+  onDone(left?: readonly string[]): void;
 }
 
-/** What can be done with all that are chosen: one after the other, and what fails is said. */
+/** What can be done with all that are chosen: one after the other. Those that fail stay chosen. */
 function BulkBar({ models, onAll, onDone }: BulkBarProps) {
   const confirm = useConfirm();
   const queries = useQueryClient();
+  const [progress, setProgress] = useState('');
   const { mutate, isPending } = useMutation({
     mutationFn: async ({ words, work }: { readonly words: string; work(model: Model): Promise<unknown> }) => {
       const own = models.filter(({ managedBy }) => managedBy === 'store');
-      for (const model of own) await work(model);
+      const failed = new Map<string, string>();
+      for (const [done, model] of own.entries()) {
+        setProgress(`${done} of ${own.length} done`);
+        await work(model).catch((error: unknown) => failed.set(model.id, toMessage(error)));
+      }
+      const count = own.length - failed.size;
       const left = models.length - own.length;
       const rest = left === 0 ? '' : ` ${left} that the file or an upstream brings are left as they are.`;
-      return `${own.length === 1 ? 'One model is' : `${own.length} models are`} ${words}.${rest}`;
+      return { said: `${count === 1 ? 'One model is' : `${count} models are`} ${words}.${rest}`, failed };
     },
-    onSuccess: (said) => {
-      notifyDone(said);
-      onDone();
+    onSuccess: ({ said, failed }) => {
+      const [[id, message] = []] = failed;
+      if (id === undefined) notifyDone(said);
+      else notifyFailed(new Error(`${said} ${failed.size} failed and stay chosen, the first ${id}: ${message}`));
+      onDone([...failed.keys()]);
     },
-    onError: notifyFailed,
     onSettled: () => refreshModels(queries),
   });
   const [isPricing, setPricing] = useState(false);
@@ -226,7 +234,7 @@ function BulkBar({ models, onAll, onDone }: BulkBarProps) {
   return (
     <Group gap="xs" mb="xs" role="group" aria-label="Chosen models">
       <Text size="sm" fw={550}>
-        {models.length === 1 ? 'One chosen' : `${models.length} chosen`}
+        {isPending ? progress : models.length === 1 ? 'One chosen' : `${models.length} chosen`}
       </Text>
       <Needs role="editor">
         <Group gap="xs">
@@ -237,7 +245,7 @@ function BulkBar({ models, onAll, onDone }: BulkBarProps) {
         </Group>
       </Needs>
       <Action icon="check" label="Choose all" size="xs" variant="subtle" onClick={onAll} />
-      <Action icon="close" label="Choose none" size="xs" variant="subtle" onClick={onDone} />
+      <Action icon="close" label="Choose none" size="xs" variant="subtle" onClick={() => onDone()} />
       {isPricing && (
         <BulkPrice
           models={models}
