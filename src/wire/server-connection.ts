@@ -357,13 +357,14 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   }
 
   answerWritten(): void {
-    this.#isWritten = true;
     // A client that is still sending would see the connection break instead of the answer.
     if (this.#request?.isComplete === false && this.#body?.fault === undefined) {
       this.#body?.discard();
       this.#isPaused = false;
       this.#readHeld();
     }
+    // Only now: a body that ends or fails here must not end the connection before the answer has left.
+    this.#isWritten = true;
     if (this.socket.writableLength === 0) this.#flushed();
     else if (!this.#hasCallback) {
       this.#isSlow = true;
