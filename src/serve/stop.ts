@@ -1,5 +1,6 @@
 /** Signals to a serving process: SIGTERM and SIGINT end it, SIGHUP reloads its configuration, SIGUSR2 reopens its log files. */
 
+import { performance } from 'node:perf_hooks';
 import type { ProcessLog } from '../telemetry/log.ts';
 
 /** One Ctrl-C comes twice, from the terminal and from npm; `timeout` also sends its signal twice. */
@@ -17,13 +18,15 @@ export function nextSignal(): Promise<NodeJS.Signals> {
 
 /** From now on another signal, if it is no repetition, ends the process at once, after `last`. */
 export function endAtNextSignal(log: Pick<ProcessLog, 'warn' | 'flush'>, last: () => void = () => undefined): void {
+  const fromMs = performance.now() + repetitionMs;
   const end = (signal: NodeJS.Signals): void => {
+    if (performance.now() < fromMs) return;
     log.warn('stopping at once', { signal });
     log.flush();
     last();
     process.exit(1);
   };
-  setTimeout(() => process.on('SIGTERM', end).on('SIGINT', end), repetitionMs).unref();
+  process.on('SIGTERM', end).on('SIGINT', end);
 }
 
 type ReloadAction = 'reload' | 'reopen';
