@@ -317,16 +317,37 @@ test('an existing output file is kept, and an unsuitable input is refused', asyn
   await assert.rejects(bring(t, 'portkey', { a: 1 }), userFault(/no provider is in it/));
   await assert.rejects(bring(t, 'litellm', 'a: [1'), userFault(/neither YAML nor JSON/));
   await assert.rejects(bring(t, 'litellm', ''), userFault(/^theirs\.yaml has nothing that can be imported$/));
-  await assert.rejects(
-    bring(t, 'bifrost', { model_list: [] }),
-    userFault(/can be imported \(model_list: has no counterpart\)$/),
-  );
-  const unknown = { model_list: [{ model_name: 'a', litellm_params: { model: 'sagemaker/x' } }] };
-  await assert.rejects(
-    bring(t, 'litellm', unknown),
-    userFault(/imported \(model_list\[0\]: the provider of sagemaker/),
-  );
   await assert.rejects(bring(t, 'openai', {}), userFault(/write it as "postern import litellm\|portkey/));
+});
+
+test('a file in which nothing can be imported is refused, and each note is printed to stderr first', async (t) => {
+  const entries = ['x', 'y'].map((name) => ({ model_name: name, litellm_params: { model: `sagemaker/${name}` } }));
+  const cwd = await createDirectory(t, {
+    'bifrost.json': JSON.stringify({ model_list: [] }),
+    'litellm.json': JSON.stringify({ model_list: entries }),
+  });
+  for (const [format, notes] of [
+    ['bifrost', [/^bifrost\.json:1 {2}model_list {2}has no counterpart$/]],
+    [
+      'litellm',
+      [
+        /model_list\[0\] {2}the provider of sagemaker\/x has no/,
+        /model_list\[1\] {2}the provider of sagemaker\/y has no/,
+      ],
+    ],
+  ] as const) {
+    const lines: string[] = [];
+    const stderr = (line: string): void => void lines.push(line);
+    const stdout = (line: string): void => assert.fail(`stdout: ${line}`);
+    const context = { configPath: undefined, set: [], env: {}, cwd, families, stdout, stderr, values: {} };
+    const file = `${format}.json`;
+    await assert.rejects(
+      Promise.resolve(importCommand.run({ ...context, positionals: [format, file] })),
+      userFault(/^[a-z]+\.json has nothing that can be imported$/),
+    );
+    assert.equal(lines.length, notes.length, lines.join('\n'));
+    for (const [index, note] of notes.entries()) assert.match(lines[index] ?? '', note);
+  }
 });
 
 test("the response of LiteLLM's GET /model/info is read like its list", async (t) => {

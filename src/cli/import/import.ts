@@ -63,9 +63,10 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   if (database === undefined) format.fromFile(openParts(await readText(written, cwd), written, notes), draft);
   else await readDatabase(name, format, { database, cwd, env, notes, draft });
   notes.push(...draft.settle());
-  const [first] = notes;
-  if (draft.isEmpty)
-    throw new UserFault(`${file} has nothing that can be imported${first ? ` (${first.path}: ${first.text})` : ''}`);
+  if (draft.isEmpty) {
+    printNotes(stderr);
+    throw new UserFault(`${file} has nothing that can be imported`);
+  }
   if (values.diff === true) return report('Nothing is written.');
   const out = typeof values.out === 'string' ? values.out : 'postern.yaml';
   const yaml = draft.toYaml(
@@ -82,14 +83,18 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   }
   return report(`${out} is written; "postern check" shows the result.`);
 
+  function printNotes(print: (line: string) => void): void {
+    for (const { line, path, text } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
+      print(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${text}`);
+    }
+  }
+
   function report(done: string): 0 {
     const { names } = draft;
     stdout(done);
     if (names.length > 0) stdout(`To be set in the environment: ${names.join(', ')}`);
     if (notes.length === 0) stdout('Everything was imported.');
-    for (const { line, path, text } of notes.toSorted((one, other) => (one.line ?? 0) - (other.line ?? 0))) {
-      stdout(`${file}${line === undefined ? '' : `:${line}`}  ${path}  ${text}`);
-    }
+    printNotes(stdout);
     if (values.diff === true) {
       stdout('');
       for (const row of toTable(['MODEL', 'ROUTE', 'THERE', 'HERE'], draft.diff())) stdout(row);
