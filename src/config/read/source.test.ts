@@ -115,7 +115,10 @@ test('keys such as __proto__ are plain keys, and merge keys are named', () => {
   assert.deepEqual(Object.keys(Object(tree)), ['constructor', 'toString']);
   assert.deepEqual(faults.all(), []);
   assert.deepEqual(faultIn('a: 1\n__proto__: { server: {} }'), [2, 'unknown key']);
-  assert.match(String(faultIn('a: &a { b: 1 }\nc: { <<: *a }')), /^2,YAML 1\.2 has no merge keys; write the keys out/);
+  for (const merged of ['*a', '[*a]', '[*a, *a]', '[{ d: 1 }, *a]']) {
+    const fault = String(faultIn(`a: &a { b: 1 }\nc: { <<: ${merged} }`));
+    assert.match(fault, /^2,YAML 1\.2 has no merge keys; write the keys out/, merged);
+  }
 });
 
 test('a byte order mark is not part of the first key', async (t) => {

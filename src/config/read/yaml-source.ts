@@ -166,7 +166,8 @@ function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], 
       const first = offsets.get(key);
       offsets.set(key, first ?? offset);
       if (key === '__proto__') report(keyPath, 'unknown key', first ?? offset);
-      else if (key === '<<' && yaml.isAlias(value)) report(keyPath, noMerging, offset);
+      else if (key === '<<' && (yaml.isSeq(value) ? value.items : [value]).some(yaml.isAlias))
+        report(keyPath, noMerging, offset);
       else if (first !== undefined) {
         report(keyPath, `stands twice; the first is on line ${positionAt(lineStarts, first).line}`, offset);
       } else {
