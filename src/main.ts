@@ -53,8 +53,8 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 }
 
 async function run(name: CommandName, args: readonly string[]): Promise<ExitCode> {
-  // Loading takes a second on a busy machine, in which a reload would end the process. What it asks for is not read yet.
   serves = name === 'serve';
+  // Loading takes a second on a busy machine, in which a reload would end the process. What it asks for is not read yet.
   for (const signal of serves ? (['SIGHUP', 'SIGUSR2'] as const) : []) process.on(signal, () => undefined);
   const command = await loadCommand(name);
   if (args.includes('--help') || args.includes('-h')) {
