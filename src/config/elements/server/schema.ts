@@ -92,7 +92,9 @@ export const serverSchema = mapping({
   drain: mapping({
     delay: duration(0)
       .optional()
-      .describe('How long to keep accepting after the signal, while `/readyz` already fails. A second signal ends it.')
+      .describe(
+        'How long to keep accepting after the signal, while `/readyz` already fails. A second signal ends it, unless it repeats the first within 200 ms.',
+      )
       .meta({ defaultText: '`5s` in Kubernetes (`KUBERNETES_SERVICE_HOST` is set), else `0s`' }),
     deadline: duration(0).prefault('30s').describe('How long running requests may take after that; then they are cut.'),
   })
