@@ -12,10 +12,13 @@ const longestMs = 4;
 
 /** More than the event loop takes for itself. */
 const otherWorkMs = 0.05;
-const restMs = 1;
+/** Of work that no client waits for, beside other work. */
+const backgroundMs = 0.5;
+const pauseMs = 1;
 
 /** When this turn's slice ends; undefined while there is no long work. */
 let sliceEndMs: number | undefined;
+let sliceBeganMs = 0;
 /** When long work stopped last: other work goes on from then. */
 let stoppedMs = 0;
 /** Whether this turn had other work before its slice. */
@@ -39,26 +42,31 @@ export function nextSlice(): Promise<void> {
 
 function openSlice(nowMs: number): number {
   stoppedMs = nowMs;
+  sliceBeganMs = nowMs;
   sliceEndMs = nowMs + shortestMs;
   setImmediate(beginSlice);
   return sliceEndMs;
 }
 
-async function nextAfterRest(): Promise<void> {
-  if (hadOtherWork) await wait(restMs);
+function isShortSliceOver(): boolean {
+  return isSliceOver() || (hadOtherWork && performance.now() >= sliceBeganMs + backgroundMs);
+}
+
+async function nextAfterPause(): Promise<void> {
+  if (hadOtherWork) await wait(pauseMs);
   await nextSlice();
 }
 
-export const { sliceIfOver, timeSliced, inSlices } = slicesFrom(nextSlice);
+export const { sliceIfOver, timeSliced, inSlices } = slicesFrom(isSliceOver, nextSlice);
 
-/** For work that no client waits for: beside other work it pauses for as long as a slice, so that a request takes its next turns at once. */
-export const inBackground = slicesFrom(nextAfterRest);
+/** For work that no client waits for: beside other work its slices are short, with pauses, so that a request takes its next turns at once. */
+export const inBackground = slicesFrom(isShortSliceOver, nextAfterPause);
 
-function slicesFrom(next: () => Promise<void>) {
+function slicesFrom(isOver: () => boolean, next: () => Promise<void>) {
   return {
     /** Resolves at once while the slice has time left. */
     async sliceIfOver(): Promise<void> {
-      if (isSliceOver()) await next();
+      if (isOver()) await next();
     },
 
     /** Runs it in time slices; it may pause at every `yield`. */
@@ -66,7 +74,7 @@ function slicesFrom(next: () => Promise<void>) {
       for (;;) {
         const step = work.next();
         if (step.done === true) return step.value;
-        if (isSliceOver()) await next();
+        if (isOver()) await next();
       }
     },
 
@@ -74,7 +82,7 @@ function slicesFrom(next: () => Promise<void>) {
     async inSlices<T, U>(items: Iterable<T>, map: (item: T) => U): Promise<U[]> {
       const mapped: U[] = [];
       for (const item of items) {
-        if (isSliceOver()) await next();
+        if (isOver()) await next();
         mapped.push(map(item));
       }
       return mapped;
@@ -97,6 +105,7 @@ function beginSlice(): void {
     return;
   }
   const nowMs = performance.now();
+  sliceBeganMs = nowMs;
   hadOtherWork = nowMs - stoppedMs > otherWorkMs;
   sliceEndMs = nowMs + Math.min(longestMs, Math.max(shortestMs, nowMs - stoppedMs));
   setImmediate(beginSlice);
