@@ -6,7 +6,7 @@ export function toUnitLength(values: readonly number[]): readonly number[] | und
   return norm === 0 || !Number.isFinite(norm) ? undefined : values.map((value) => value / norm);
 }
 
-/** For vectors of one width: 1 for the same direction, 0 for orthogonal ones, and for the zero vector. */
+/** For vectors of one width: 1 for the same direction, 0 for orthogonal ones, the zero vector, and numbers too large to compare. */
 export function cosine(a: readonly number[], b: readonly number[]): number {
   let product = 0;
   let ofA = 0;
@@ -17,5 +17,6 @@ export function cosine(a: readonly number[], b: readonly number[]): number {
     ofA += x * x;
     ofB += y * y;
   }
-  return ofA === 0 || ofB === 0 ? 0 : product / Math.sqrt(ofA * ofB);
+  const likeness = product / Math.sqrt(ofA * ofB);
+  return Number.isFinite(likeness) ? likeness : 0;
 }

@@ -22,6 +22,8 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
   /** The newest report of each node, as parsed or as this process wrote it. */
   const read = new Map<string, HealthReport>();
   let reading = Promise.resolve();
+  /** A worker writes reports alone, and has no use for them. */
+  let isAsked = false;
 
   async function readAgain(nodes: readonly string[]): Promise<void> {
     if (nodes.length === 0) return;
@@ -66,7 +68,9 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
           })),
         )
         .execute();
-      read.set(node, { node, reportedAtMs, targets, drift });
+      // As other processes read it: a number that JSON does not have is null.
+      const saidDrift = said.drift === null ? undefined : readDrift(said.drift);
+      if (isAsked) read.set(node, { node, reportedAtMs, targets, drift: saidDrift });
     },
 
     async withdraw(node) {
@@ -77,6 +81,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
     },
 
     async latest(maxAgeMs) {
+      isAsked = true;
       const nodes = await spoken(maxAgeMs);
       // One caller at a time: the next one finds what the one before has parsed.
       const done = reading.then(() =>
