@@ -50,7 +50,7 @@ export function* toDeclared(
       if (!isMapping(element) || !isMapping(document) || typeof element.id !== 'string') continue;
       const { id } = element;
       const place = filePositionIn(source, [list, index], file);
-      const shown = hiding.of(document, [id], context, () => ({ ...hideWritten(kind, document), id }));
+      const shown = hiding.of(document, [kind, id], context, () => ({ ...hideWritten(kind, document), id }));
       declared.push({ kind, id, place, document: shown });
     }
   }
