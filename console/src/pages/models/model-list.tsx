@@ -185,11 +185,13 @@ interface BulkBarProps {
   readonly models: readonly Model[];
   /** Chooses every model that the list shows. */
   onAll(): void;
-  /** `left`: those that failed. */
+  /** `left`: those that failed, or were not tried. */
   onDone(left?: readonly string[]): void;
 }
 
-/** What can be done with all that are chosen: one after the other. Those that fail stay chosen. */
+const mostFailures = 5;
+
+/** What can be done with all that are chosen: one after the other. Those that are not done stay chosen. */
 function BulkBar({ models, onAll, onDone }: BulkBarProps) {
   const confirm = useConfirm();
   const queries = useQueryClient();
@@ -197,21 +199,27 @@ function BulkBar({ models, onAll, onDone }: BulkBarProps) {
   const { mutate, isPending } = useMutation({
     mutationFn: async ({ words, work }: { readonly words: string; work(model: Model): Promise<unknown> }) => {
       const own = models.filter(({ managedBy }) => managedBy === 'store');
+      const done = new Set<string>();
       const failed = new Map<string, string>();
-      for (const [done, model] of own.entries()) {
-        setProgress(`${done} of ${own.length} done`);
-        await work(model).catch((error: unknown) => failed.set(model.id, toMessage(error)));
+      for (const model of own) {
+        setProgress(`${done.size} of ${own.length} done`);
+        await work(model).then(
+          () => done.add(model.id),
+          (error: unknown) => failed.set(model.id, toMessage(error)),
+        );
+        // Nothing may work any more, such as after a sign-out.
+        if (failed.size >= mostFailures) break;
       }
-      const count = own.length - failed.size;
-      const left = models.length - own.length;
-      const rest = left === 0 ? '' : ` ${left} that the file or an upstream brings are left as they are.`;
-      return { said: `${count === 1 ? 'One model is' : `${count} models are`} ${words}.${rest}`, failed };
+      const others = models.length - own.length;
+      const rest = others === 0 ? '' : ` ${others} that the file or an upstream brings are left as they are.`;
+      const left = own.map(({ id }) => id).filter((id) => !done.has(id));
+      return { said: `${done.size === 1 ? 'One model is' : `${done.size} models are`} ${words}.${rest}`, failed, left };
     },
-    onSuccess: ({ said, failed }) => {
+    onSuccess: ({ said, failed, left }) => {
       const [[id, message] = []] = failed;
       if (id === undefined) notifyDone(said);
-      else notifyFailed(new Error(`${said} ${failed.size} failed and stay chosen, the first ${id}: ${message}`));
-      onDone([...failed.keys()]);
+      else notifyFailed(new Error(`${said} Failed: ${failed.size}, the first ${id}: ${message}`));
+      onDone(left);
     },
     onSettled: () => refreshModels(queries),
   });
@@ -244,7 +252,7 @@ function BulkBar({ models, onAll, onDone }: BulkBarProps) {
           <Action icon="trash" label="Delete" size="xs" loading={isPending} onClick={() => void remove()} />
         </Group>
       </Needs>
-      <Action icon="check" label="Choose all" size="xs" variant="subtle" onClick={onAll} />
+      <Action icon="check" label="Choose all shown" size="xs" variant="subtle" onClick={onAll} />
       <Action icon="close" label="Choose none" size="xs" variant="subtle" onClick={() => onDone()} />
       {isPricing && (
         <BulkPrice
