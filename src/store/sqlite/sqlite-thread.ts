@@ -1,6 +1,7 @@
 /** The thread that reads and writes a SQLite file, so that callers are not blocked. */
 
 import { parentPort, workerData } from 'node:worker_threads';
+import { yieldToOthers } from '../../lib/threads.ts';
 import { createSqliteEngine, type SqliteAnswer, type SqliteCall } from './sqlite-engine.ts';
 import { openDurable, openReader } from './sqlite-file.ts';
 import { FileGuard } from './sqlite-guard.ts';
@@ -30,7 +31,11 @@ function toSent(fault: unknown): SentFault {
   return { name: fault.name, message: fault.message, details: Object.fromEntries(details) };
 }
 
+/** As the import of the ledger: requests rarely wait for it. */
+const stepsBehind = 5;
+
 async function run(port: NonNullable<typeof parentPort>, { path, storeName }: SqliteThreadData): Promise<void> {
+  yieldToOthers(stepsBehind);
   const writer = await openDurable(path, storeName);
   const reader = openReader(path);
   const guard = new FileGuard(writer, path, storeName);
