@@ -33,7 +33,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
         node,
         reportedAtMs: reported_at,
         targets: await inBackground.timeSliced(toTargetStates(targets)),
-        drift: drift === null ? undefined : readDrift(drift),
+        drift: readDrift(drift),
       });
     }
   }
@@ -69,8 +69,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
         )
         .execute();
       // As other processes read it: a number that JSON does not have is null.
-      const saidDrift = said.drift === null ? undefined : readDrift(said.drift);
-      if (isAsked) read.set(node, { node, reportedAtMs, targets, drift: saidDrift });
+      if (isAsked) read.set(node, { node, reportedAtMs, targets, drift: readDrift(said.drift) });
     },
 
     async withdraw(node) {
@@ -126,8 +125,8 @@ function* toTargetStates(text: string): Generator<undefined, TargetState[], unde
   return states;
 }
 
-function readDrift(text: string): DriftState | undefined {
-  const said = readJson(text);
+function readDrift(text: string | null): DriftState | undefined {
+  const said = text === null ? undefined : readJson(text);
   if (!isMapping(said) || !Array.isArray(said.shadows) || !Array.isArray(said.canaries)) return undefined;
   return { shadows: said.shadows, canaries: said.canaries };
 }

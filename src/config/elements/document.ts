@@ -17,7 +17,7 @@ import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
 import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project.ts';
-import { lightAtOnce, none, ReusableStep, sameList, toElement } from './reuse.ts';
+import { lightAtOnce, none, ReusableStep, sameList, silent, toElement } from './reuse.ts';
 import { type RouteEntry, routeSchema } from './route.ts';
 import { type Settings, settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
@@ -109,7 +109,7 @@ export function* judgingDocument(
     for (const [index, element] of elementsOf[list].entries()) {
       if (judging.isPauseDue()) yield;
       const judgeIt = () => judgeOne(schema, { document: element }, [list, index], context);
-      entries.push(...(isMapping(element) ? judging.of(element, [index], context, judgeIt) : judgeIt()));
+      entries.push(...judging.of(toElement(element), [index], context, judgeIt));
     }
     const groups = entries.length === 0 ? [] : [entries];
     for (const chunk of kind === undefined ? [] : ownedOf(kind)) {
@@ -219,10 +219,9 @@ function* namesIn(written: readonly unknown[], owned: readonly Chunk[]): Generat
     if (index % lightAtOnce === 0) yield;
     add(namesOf(element));
   }
-  const context = { faults: { reports: 0 }, warnings: [] };
   for (const chunk of owned) {
     yield;
-    add(naming.of(chunk, none, context, () => chunk.elements.flatMap(({ document }) => namesOf(document))));
+    add(naming.of(chunk, none, silent, () => chunk.elements.flatMap(({ document }) => namesOf(document))));
   }
   return { names, areUnique: names.size === count };
 }

@@ -6,7 +6,7 @@ import { type Path, toPathText, type Warning } from '../read/faults.ts';
 import { type FoundText, partsOf, textsIn } from '../read/tree.ts';
 import { resourceSchemas } from '../store/resource-schemas.ts';
 import type { Chunk } from '../store/resources.ts';
-import { none, ReusableStep, toElement } from './reuse.ts';
+import { none, ReusableStep, silent, toElement } from './reuse.ts';
 import { configurationSchema } from './schema.ts';
 import { isSecretAt } from './schema-lookup.ts';
 
@@ -30,17 +30,16 @@ export function* findMisplacedSecrets(
       warnings.push(toWarning(one));
     }
   };
-  const context = { faults: { reports: 0 }, warnings };
   const inFile: FoundText[] = [];
   for (const [path, part] of partsOf(tree)) {
     if (reading.isPauseDue()) yield;
-    inFile.push(...reading.of(toElement(part), path, context, () => shapedTexts(part, path)));
+    inFile.push(...reading.of(toElement(part), path, silent, () => shapedTexts(part, path)));
   }
   add(findEach(inFile, configurationSchema));
   for (const chunk of chunks) {
     if (searching.isPauseDue()) yield;
     add(
-      searching.of(chunk, none, context, () =>
+      searching.of(chunk, none, silent, () =>
         chunk.elements.flatMap(({ root, document }) => {
           const found = findEach(shapedTexts(document, []), resourceSchemas[chunk.kind]);
           return found.map((one) => ({ ...one, path: [root, ...one.path] }));

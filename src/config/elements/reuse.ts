@@ -82,6 +82,9 @@ export const lightAtOnce = 64;
 /** A part of the file, where it has an identity. */
 export const toElement = (part: unknown): object | undefined => (isMapping(part) ? part : undefined);
 
+/** For a step that reports nothing. */
+export const silent: Reports = { faults: { reports: 0 }, warnings: [] };
+
 /** Inputs of a step that needs the element alone. */
 export const none: readonly unknown[] = [];
 

@@ -1,5 +1,6 @@
 /** Substitutes environment variables in a configuration: `${NAME}` and `${NAME:-default}` in values, never in keys. */
 
+import { isMapping } from '../../lib/is-mapping.ts';
 import { atOnce } from '../../lib/time-slices.ts';
 import { type FaultList, type Path, toPathText } from './faults.ts';
 import { OwnedTree, partsOf, textsIn } from './tree.ts';
@@ -21,8 +22,6 @@ const reference = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
 /** Parts of a file that is read again unchanged, as with each change in the store. */
 const withoutReferences = new WeakSet<object>();
-
-const isObject = (part: unknown): part is object => typeof part === 'object' && part !== null;
 
 export function substitute(tree: unknown, environment: Environment, faults: FaultList): Substitution {
   return atOnce(substituting(tree, environment, faults));
@@ -60,11 +59,11 @@ export function* substituting(
 
   const own = new OwnedTree(tree);
   for (const [at, part] of partsOf(tree)) {
-    if (isObject(part) && withoutReferences.has(part)) continue;
+    if (isMapping(part) && withoutReferences.has(part)) continue;
     yield;
     const found = textsIn(part, at, { fits: (text) => text.includes('${') });
     for (const { path, text } of found) own.put(path, inText(text, path));
-    if (isObject(part) && found.length === 0) withoutReferences.add(part);
+    if (isMapping(part) && found.length === 0) withoutReferences.add(part);
   }
   return {
     tree: own.tree,

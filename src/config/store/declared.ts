@@ -3,7 +3,7 @@
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
-import { ReusableStep } from '../elements/reuse.ts';
+import { ReusableStep, silent } from '../elements/reuse.ts';
 import type { Locator } from '../read/faults.ts';
 import { type FilePosition, filePositionIn, type Source } from '../read/source.ts';
 import { resourceLists, settingIds, settingSections } from './resource-schemas.ts';
@@ -40,7 +40,6 @@ export function* toDeclared(
       ? []
       : [{ kind: 'setting', id, place, document: { ...hideWritten('setting', document), id } }];
   });
-  const context = { faults: { reports: 0 }, warnings: [] };
   for (const kind of resourceKinds) {
     const list = resourceLists[kind];
     const written = listAt(tree, list);
@@ -50,7 +49,7 @@ export function* toDeclared(
       if (!isMapping(element) || !isMapping(document) || typeof element.id !== 'string') continue;
       const { id } = element;
       const place = filePositionIn(source, [list, index], file);
-      const shown = hiding.of(document, [kind, id], context, () => ({ ...hideWritten(kind, document), id }));
+      const shown = hiding.of(document, [kind, id], silent, () => ({ ...hideWritten(kind, document), id }));
       declared.push({ kind, id, place, document: shown });
     }
   }
