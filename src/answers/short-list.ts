@@ -15,7 +15,7 @@ import type { UsageObserver } from '../plan/usage/usage.ts';
 import { decode } from './decoding.ts';
 import { observerOf } from './relay.ts';
 import { untilGone } from './until-gone.ts';
-import { behindName, otherWidthIn, type Width, widthFor, wrongWidth } from './vector-width.ts';
+import { otherWidthIn, valueAfterName, type Width, widthFor, wrongWidth } from './vector-width.ts';
 
 /** Of longer answers only the first vector is checked. */
 const mostBytes = 64 * 1024;
@@ -115,7 +115,7 @@ function countKeys(bytes: Buffer, { key, keyText }: Results, enough: number): nu
   const next = (from: number): number => (text === undefined ? bytes.indexOf(key, from) : text.indexOf(keyText, from));
   let count = 0;
   for (let at = next(0); at !== -1 && count < enough; at = next(at + length)) {
-    if (behindName(bytes, at + length) !== -1) count += 1;
+    if (valueAfterName(bytes, at + length) !== -1) count += 1;
   }
   return count;
 }

@@ -70,7 +70,7 @@ function kindSaidIn(body: Buffer): string | undefined {
 const vectorKey = Buffer.from('"embedding"');
 
 /** The offset after a member's name and its colon; -1 where it is no name. */
-export function behindName(bytes: Buffer, at: number): number {
+export function valueAfterName(bytes: Buffer, at: number): number {
   let next = at;
   while ((bytes[next] ?? COLON) <= SPACE) next += 1;
   return bytes[next] === COLON ? next + 1 : -1;
@@ -80,7 +80,7 @@ export function behindName(bytes: Buffer, at: number): number {
 function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number | undefined {
   let at = -1;
   for (let name = bytes.indexOf(vectorKey); name !== -1 && at === -1; name = bytes.indexOf(vectorKey, name + 1)) {
-    at = behindName(bytes, name + vectorKey.length);
+    at = valueAfterName(bytes, name + vectorKey.length);
   }
   if (at === -1) return undefined;
   while ((bytes[at] ?? COLON) <= SPACE) at += 1;

@@ -5,7 +5,7 @@ import { loadConfiguration } from '../config/load.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { type ExitCode, UserFault } from '../core/user-fault.ts';
 import { firstSlot, lockName } from '../journal/journal-slot.ts';
-import { readWaiting } from '../journal/waiting.ts';
+import { readWaitingRows } from '../journal/waiting.ts';
 import { passedOver } from '../store/migrations.ts';
 import { migrateStore, openStore, readMissingMigrations, storeExists } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
@@ -44,7 +44,7 @@ async function refuseWhileRowsWait({ store: url, ledger }: Snapshot, { cwd }: Co
   const directory = resolve(cwd, ledger.directory);
   const store = await openStore(url, { cwd });
   try {
-    for (const { slot, rows } of await readWaiting(directory, store)) {
+    for (const { slot, rows } of await readWaitingRows(directory, store)) {
       const lock = slot < firstSlot ? undefined : lockFile(join(directory, String(slot), lockName));
       if (lock === undefined) continue;
       lock.release();

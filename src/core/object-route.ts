@@ -34,7 +34,7 @@ type Said = Pick<ObjectRoute, 'method' | 'kind' | 'of' | 'route' | 'summary'> &
 export const recordsNothing: ObjectRecords = Object.freeze({ whole: {}, events: {}, unless: '' });
 
 /** The route for metrics of all paths below the route that creates such objects, whatever the method. */
-export function routeBehind(of: Route, tail: string): Route {
+export function routeWithTail(of: Route, tail: string): Route {
   const at = (path: string): string => `${path}/{id}${tail}`;
   const clientApiPaths = Object.entries(of.clientApiPaths ?? {}).filter(([path]) => !path.includes('{'));
   return Object.freeze({

@@ -9,7 +9,7 @@ import { createWireServer, type WireServer } from '../wire/server.ts';
 import type { ServerHandler, ServerSettings as WireSettings } from '../wire/server-context.ts';
 import { ConnectionQuota } from './connection-quota.ts';
 import type { Edge } from './edge.ts';
-import { clearSocketFile, dressSocketFile, toSocketFault } from './socket-file.ts';
+import { removeStaleSocket, setSocketAccess, toSocketFault } from './socket-file.ts';
 
 /** Where connections are accepted: a port, a socket, or both. */
 export interface Listening {
@@ -90,7 +90,7 @@ export function createListener(
 
   async function listen(): Promise<Listening> {
     if (socketServer !== undefined && socket !== undefined) {
-      if (!sharesSocket) await clearSocketFile(socket.path);
+      if (!sharesSocket) await removeStaleSocket(socket.path);
       await listenAtSocket(socketServer.server, socket);
     }
     if (tcpServer === undefined || port === undefined) return { tcp: undefined, socket: socket?.path };
@@ -144,7 +144,7 @@ async function listenAtSocket(server: Server, socket: SocketSettings): Promise<v
   }).catch((error: unknown) => {
     throw toSocketFault(path, error);
   });
-  await dressSocketFile(socket);
+  await setSocketAccess(socket);
 }
 
 /** One that does not listen is closed. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { clearSocketFile, dressSocketFile, SocketFileError, toSocketFault } from './socket-file.ts';
+import { removeStaleSocket, SocketFileError, setSocketAccess, toSocketFault } from './socket-file.ts';
 
 async function pathFor(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-socket-'));
@@ -41,29 +41,29 @@ const socket = { mode: 0o600, owner: undefined, group: undefined, isTrusted: fal
 
 test('removes a stale socket file, and reports nothing if there is none', async (t) => {
   const path = await pathFor(t);
-  await clearSocketFile(path);
+  await removeStaleSocket(path);
   await leaveBehind(t, path);
   assert.equal(await exists(path), true);
-  await clearSocketFile(path);
+  await removeStaleSocket(path);
   assert.equal(await exists(path), false);
 });
 
 test('keeps a socket in use, and the fault names it', async (t) => {
   const path = await pathFor(t);
   await listenAt(t, path);
-  await assert.rejects(clearSocketFile(path), fault(new RegExp(`^somebody listens at ${path}; stop what listens`)));
+  await assert.rejects(removeStaleSocket(path), fault(new RegExp(`^somebody listens at ${path}; stop what listens`)));
   assert.equal(await exists(path), true);
 });
 
 test('keeps a file that is no socket, including a link to one', async (t) => {
   const path = await pathFor(t);
   await writeFile(path, 'precious');
-  await assert.rejects(clearSocketFile(path), fault(/is no socket; remove it/));
+  await assert.rejects(removeStaleSocket(path), fault(/is no socket; remove it/));
   assert.equal((await stat(path)).size, 8);
 
   await leaveBehind(t, `${path}.other`);
   await symlink(`${path}.other`, `${path}.link`);
-  await assert.rejects(clearSocketFile(`${path}.link`), fault(/is no socket/));
+  await assert.rejects(removeStaleSocket(`${path}.link`), fault(/is no socket/));
   assert.equal(await exists(`${path}.other`), true);
 });
 
@@ -71,17 +71,17 @@ test('mode, owner and group are set by number or name, and invalid ones are a fa
   const path = await pathFor(t);
   await writeFile(path, '');
   const { uid, gid } = await stat(path);
-  await dressSocketFile({ ...socket, path, mode: 0o620, owner: uid, group: String(gid) });
+  await setSocketAccess({ ...socket, path, mode: 0o620, owner: uid, group: String(gid) });
   assert.equal((await stat(path)).mode & 0o777, 0o620);
   await assert.rejects(
-    dressSocketFile({ ...socket, path, owner: 'nobody-is-called-so' }),
+    setSocketAccess({ ...socket, path, owner: 'nobody-is-called-so' }),
     fault(/no user in \/etc\/passwd is called nobody-is-called-so; write its number/),
   );
   if (process.getuid?.() === 0) {
-    await dressSocketFile({ ...socket, path, owner: 'root', group: 7 });
+    await setSocketAccess({ ...socket, path, owner: 'root', group: 7 });
     assert.deepEqual([(await stat(path)).uid, (await stat(path)).gid], [0, 7]);
   } else {
-    await assert.rejects(dressSocketFile({ ...socket, path, owner: 0 }), fault(/cannot be given.*EPERM/));
+    await assert.rejects(setSocketAccess({ ...socket, path, owner: 0 }), fault(/cannot be given.*EPERM/));
   }
 });
 

@@ -13,7 +13,7 @@ export class SocketFileError extends Error {
 const elsewhere = 'or set server.socket.path to another one';
 
 /** Removes only the socket of a process that has ended. */
-export async function clearSocketFile(path: string): Promise<void> {
+export async function removeStaleSocket(path: string): Promise<void> {
   const found = await statOf(path);
   if (found === undefined) return;
   if (!found.isSocket())
@@ -52,7 +52,7 @@ export function toSocketFault(path: string, error: unknown): unknown {
 }
 
 /** Changes the owner first: until the mode is set, no one may connect. */
-export async function dressSocketFile({ path, mode, owner, group }: SocketSettings): Promise<void> {
+export async function setSocketAccess({ path, mode, owner, group }: SocketSettings): Promise<void> {
   try {
     if (owner !== undefined || group !== undefined) {
       const uid = owner === undefined ? -1 : await idOf(owner, 'user', '/etc/passwd');

@@ -13,7 +13,7 @@ export interface Waiting {
 }
 
 /** For each slot with rows for this store. */
-export async function readWaiting(
+export async function readWaitingRows(
   directory: string,
   { ledger, settings }: Pick<Store, 'ledger' | 'settings'>,
 ): Promise<Waiting[]> {

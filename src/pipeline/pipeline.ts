@@ -59,7 +59,7 @@ import {
   readableHeaders,
 } from './client-api.ts';
 import { readForm } from './form-question.ts';
-import { answerTo, type ListDeps, missingOf, rememberedOf } from './lists/list-answer.ts';
+import { answerTo, findRemembered, type ListDeps, missingOf } from './lists/list-answer.ts';
 import { locationOf, routePlanAt } from './objects/object-location.ts';
 import { ownerOf } from './objects/object-registry.ts';
 import { type RecordingDeps, recorded } from './objects/recording.ts';
@@ -228,7 +228,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const remembered =
       routePlan.model.cache === undefined
         ? undefined
-        : await rememberedOf({ exchange, route, question, resolved, routePlan, clientHeaders }, deps.lists);
+        : await findRemembered({ exchange, route, question, resolved, routePlan, clientHeaders }, deps.lists);
     const payable = remembered === undefined ? estimate : missingOf(estimate, remembered);
     const reserved = spending.reserve(exchange, routePlan, payable);
     const reservation = reserved instanceof Promise ? await reserved : reserved;

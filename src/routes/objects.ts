@@ -1,6 +1,6 @@
 /** Routes of stored responses, interactions, files and batches by ID. */
 
-import { defineObjectRoute, type ObjectRoute, recordsNothing, routeBehind } from '../core/object-route.ts';
+import { defineObjectRoute, type ObjectRoute, recordsNothing, routeWithTail } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
 import type { Route } from '../core/route.ts';
 
@@ -21,7 +21,7 @@ const objectRoutes = (shared: Shared, rows: readonly Omit<Said, 'kind' | 'of'>[]
   rows.map((row) => defineObjectRoute({ ...shared, ...row }));
 
 export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
-  const route = routeBehind(responses, '');
+  const route = routeWithTail(responses, '');
   return objectRoutes({ kind: 'response', of: responses }, [
     {
       method: 'GET',
@@ -43,12 +43,12 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
     },
     {
       method: 'POST',
-      route: routeBehind(responses, '/cancel'),
+      route: routeWithTail(responses, '/cancel'),
       summary: 'Ends an answer that is made in the background.',
     },
     {
       method: 'GET',
-      route: routeBehind(responses, '/input_items'),
+      route: routeWithTail(responses, '/input_items'),
       query: { ...include, after: idOf('an item'), limit: { pattern: /^\d{1,4}$/, form: 'a number' }, order },
       named: { after: 'item' },
       records: { whole: { 'data.*.id': 'item' }, events: {}, unless: '' },
@@ -59,7 +59,7 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
 
 /** The same for objects stored at Google. */
 export function interactionRoutesOf(interactions: Route): readonly ObjectRoute[] {
-  const route = routeBehind(interactions, '');
+  const route = routeWithTail(interactions, '');
   return objectRoutes({ kind: 'interaction', of: interactions }, [
     {
       method: 'GET',
@@ -116,8 +116,8 @@ export function batchRoutesOf(
   return objectRoutes({ kind: 'batch', of: first, records }, [
     { action: 'make', route: all, method: 'POST', summary: 'Has the requests in a file worked off, within a day.' },
     { action: 'list', route: all, method: 'GET', query: pageAfter('a batch'), summary: 'The batches of the project.' },
-    { route: routeBehind(batches, ''), method: 'GET', summary: 'How far a batch is.' },
-    { route: routeBehind(batches, '/cancel'), method: 'POST', summary: 'Ends a batch.' },
+    { route: routeWithTail(batches, ''), method: 'GET', summary: 'How far a batch is.' },
+    { route: routeWithTail(batches, '/cancel'), method: 'POST', summary: 'Ends a batch.' },
   ]);
 }
 
@@ -130,7 +130,7 @@ export function fileRoutesOf(
   const files = collection(responses, '/v1/files', [responses, ...inBatches], clientApiPathsOf);
   const form = { required: { file: 'object', purpose: 'string' }, only: true };
   const all: Route = Object.freeze({ ...files, form });
-  const one = routeBehind(files, '');
+  const one = routeWithTail(files, '');
   const purpose = { pattern: /^[A-Za-z_-]{1,40}$/, form: 'a purpose' };
   return objectRoutes({ kind: 'file', of: responses, records: recordsNothing }, [
     {
@@ -149,6 +149,6 @@ export function fileRoutesOf(
     },
     { route: one, method: 'GET', summary: 'What a file is.' },
     { route: one, method: 'DELETE', forgets: true, summary: 'Deletes a file.' },
-    { route: routeBehind(files, '/content'), method: 'GET', summary: 'What is in a file.' },
+    { route: routeWithTail(files, '/content'), method: 'GET', summary: 'What is in a file.' },
   ]);
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Snapshot } from '../core/snapshot.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
-import { clearSocketFile, SocketFileError } from '../http/socket-file.ts';
+import { removeStaleSocket, SocketFileError } from '../http/socket-file.ts';
 import { toSocketOrigin } from '../lib/addresses/socket-origin.ts';
 import { codeOf } from '../lib/thrown.ts';
 
@@ -50,7 +50,7 @@ export function toListenFault(error: unknown, { name, host, port }: ListenAddres
 
 /** For a socket shared by workers. */
 export async function clearSocket(path: string): Promise<void> {
-  await clearSocketFile(path).catch((error: unknown) => {
+  await removeStaleSocket(path).catch((error: unknown) => {
     throw error instanceof SocketFileError ? new UserFault(error.message) : error;
   });
 }

@@ -9,7 +9,7 @@ import type { Store } from '../../core/store/store.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { createJournalReader, type JournalReader } from '../../journal/journal-reader.ts';
 import { claimSlotAt, idFile } from '../../journal/journal-slot.ts';
-import { readWaiting } from '../../journal/waiting.ts';
+import { readWaitingRows } from '../../journal/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';
@@ -138,7 +138,7 @@ function verify({ values, cwd, stdout }: CommandContext) {
   const nowMs = systemClock.nowMs();
   const { fromMs = 0, toMs = nowMs } = readSpan(values, nowMs);
   return async ({ store, loaded: { snapshot } }: OpenConfiguration) => {
-    for (const { slot, bytes, rows } of await readWaiting(resolve(cwd, snapshot.ledger.directory), store)) {
+    for (const { slot, bytes, rows } of await readWaitingRows(resolve(cwd, snapshot.ledger.directory), store)) {
       stdout(`In directory ${slot} of the journal, ${bytes} bytes (${rows} rows) are not in the store yet.`);
     }
     const differences = await store.ledger.verify(fromMs, toMs);

@@ -5,7 +5,7 @@ import { countToolCalls, summedNames, type UnitSums } from '../../core/accountin
 import { noSums, readWholeUsage, toTotal, type WholeLine } from '../../core/accounting/usage-sums.ts';
 import { type UsageGroup, type UsageSums, usageGroups } from '../../core/store/ledger.ts';
 import { type ExitCode, UserFault } from '../../core/user-fault.ts';
-import { readWaiting } from '../../journal/waiting.ts';
+import { readWaitingRows } from '../../journal/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { toCsvText } from '../../lib/csv.ts';
 import { toDollars } from '../../lib/money.ts';
@@ -151,7 +151,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
   const found = faultless(await openConfiguration(context, openExisting(context)));
   try {
     const lines = await readWholeUsage(found.store.ledger, filter, groups);
-    const waiting = await readWaiting(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store);
+    const waiting = await readWaitingRows(resolve(context.cwd, found.loaded.snapshot.ledger.directory), found.store);
     const prices = priceDates(found.loaded.snapshot.models.all);
     const rowsWaiting = waiting.reduce((sum, { rows }) => sum + rows, 0);
     if (values.csv === true) for (const line of toUsageCsv(lines, groups)) stdout(line);

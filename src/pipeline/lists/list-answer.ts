@@ -33,7 +33,7 @@ export interface ListDeps extends AttemptDeps {
 type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan' | 'clientHeaders'>;
 
 /** For a model with a cache: looks items up before anything is reserved. */
-export async function rememberedOf(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> {
+export async function findRemembered(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> {
   const { exchange, question, route, resolved, clientHeaders } = seeking;
   if (!listOperations.has(route.operation)) return undefined;
   const list = listIn(question, route);
