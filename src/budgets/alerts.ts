@@ -99,7 +99,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
         failure = wordsOf(error);
       }
     }
-    log.warn('an alert was not sent, as the store is away', { alert: name, failure });
+    log.warn('alert not sent: the store is unreachable', { alert: name, failure });
     // Repeated when it is reached the next time.
     seen.delete(name);
     return false;

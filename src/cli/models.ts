@@ -78,9 +78,9 @@ function inWords(health: NodeHealth): string {
 
 function stateInWords({ state, restsForMs, why, restingCredentials }: NodeHealth): string {
   const reason = why === undefined ? '' : ` (${why})`;
-  if (state === 'resting') return `resting${restsForMs > 0 ? ` ${Math.ceil(restsForMs / 1000)} s` : ''}${reason}`;
+  if (state === 'resting') return `in cooldown${restsForMs > 0 ? ` ${Math.ceil(restsForMs / 1000)} s` : ''}${reason}`;
   if (state === 'failing') return `failing, but still called, as there is no alternative${reason}`;
   if (state === 'loading') return `loading, and probed until it is ready${reason}`;
   if (state === 'probing') return `probing${reason}`;
-  return restingCredentials.length === 0 ? 'healthy' : `healthy; resting: ${restingCredentials.join(', ')}`;
+  return restingCredentials.length === 0 ? 'healthy' : `healthy; in cooldown: ${restingCredentials.join(', ')}`;
 }

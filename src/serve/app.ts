@@ -491,6 +491,6 @@ function logChange(
 ): void {
   const fields = { upstream, model, credential, why, for_ms: inCooldown && !alone ? Math.round(forMs) : undefined };
   if (inCooldown && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
-  else if (inCooldown) log.warn('target rests', fields);
+  else if (inCooldown) log.warn('target in cooldown', fields);
   else log.info('target is back', fields);
 }

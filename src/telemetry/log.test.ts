@@ -87,7 +87,7 @@ test('a request that waits for a busy upstream is a warning, one stopped by its 
   for (const [status, cause] of [
     [200, undefined],
     [429, undefined],
-    [429, 'resting; a: m: rests 9.0 s more (answered 429)'],
+    [429, 'resting; a: m: in cooldown for 9.0 s more (answered 429)'],
     [503, 'resting'],
   ] as const) {
     const exchange = new Exchange('id', undefined, snapshot, 0, 0);

@@ -69,7 +69,7 @@ test('a requested pause is obeyed, and the refusal gives the remaining time', ()
   const none = nobody(where);
   assert.equal(none.kind, 'resting');
   assert.equal(none.retryAfterMs, 4_000);
-  assert.deepEqual(none.why, ['a: m: rests 4.0 s more (answered 429)']);
+  assert.deepEqual(none.why, ['a: m: in cooldown for 4.0 s more (answered 429)']);
   clock.advance(4_000);
   choose(where).served(1);
 });
@@ -262,7 +262,7 @@ test('each name matched by a pattern has its own cooldown; its siblings are call
   limited('small');
   const none = nobody(where, untried(), 'small');
   assert.deepEqual([none.kind, none.isLimited, none.retryAfterMs], ['resting', true, 20_000]);
-  assert.match(none.why[0] ?? '', /^a: oa-small: rests 20\.0 s more \(answered 429\)$/);
+  assert.match(none.why[0] ?? '', /^a: oa-small: in cooldown for 20\.0 s more \(answered 429\)$/);
   choose(where, untried(), 'large').served(1);
   // The state shows the pattern once, and which of its names is in cooldown.
   assert.deepEqual(states(), ['oa-* resting: oa-small: answered 429']);

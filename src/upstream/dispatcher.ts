@@ -290,7 +290,7 @@ function nameOf({ view: { target, health }, key: { credential } }: Option): stri
 function reasonOf({ view, key }: Option, tried: Tried, nowMs: number): string {
   for (const circuit of [view.health.circuit, key.circuit, key.limit]) {
     const leftMs = circuit.cooldownUntilMs - nowMs;
-    if (leftMs > 0) return `rests ${(leftMs / 1000).toFixed(1)} s more (${circuit.why})`;
+    if (leftMs > 0) return `in cooldown for ${(leftMs / 1000).toFixed(1)} s more (${circuit.why})`;
   }
   const { down, slots } = view.upstream;
   if (down !== undefined) return down;

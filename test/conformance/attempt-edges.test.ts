@@ -24,7 +24,7 @@ const ask = '{"model":"m","input":"x"}';
 /** The cooldowns of the targets, by the latest log events. */
 function cooldownsIn(setup: Several): readonly string[] {
   return setup.rig.warnings
-    .filter(({ message }) => message === 'target rests')
+    .filter(({ message }) => message === 'target in cooldown')
     .map(({ fields }) => String(fields.upstream));
 }
 

@@ -22,7 +22,7 @@ test('a target that fails five times in a row is in cooldown, then probed by one
 
   await wait(1_050); // the first rest takes a second at most
   await Promise.all(Array.from({ length: 6 }, () => setup.embed()));
-  assert.deepEqual(setup.seen(), [6, 14], 'one probe, and nothing more while it rests again');
+  assert.deepEqual(setup.seen(), [6, 14], 'one probe, and nothing more while it is in cooldown again');
 });
 
 test('a target that recovers after its cooldown gets its share back', async (t) => {
@@ -78,7 +78,10 @@ for (const status of [429, 503]) {
     assert.equal(second.header('retry-after'), '1');
     assert.deepEqual(setup.seen(), [1]);
     const exchange = await setup.rig.exchange(2);
-    assert.match(exchange.errorCause ?? '', new RegExp(`a: m: rests \\d.\\d s more \\(answered ${status}\\)`));
+    assert.match(
+      exchange.errorCause ?? '',
+      new RegExp(`a: m: in cooldown for \\d.\\d s more \\(answered ${status}\\)`),
+    );
 
     await wait(1_020);
     assert.equal((await setup.embed()).status, 200);

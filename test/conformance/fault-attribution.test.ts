@@ -9,7 +9,7 @@ import { answering, refusingWith, resetting, type Several, startSeveral } from '
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const cooldownsIn = ({ rig }: Several): number =>
-  rig.warnings.filter(({ message }) => message === 'target rests').length;
+  rig.warnings.filter(({ message }) => message === 'target in cooldown').length;
 const stateOf = ({ rig }: Several): string | undefined => atOnce(rig.app.targets())[0]?.state;
 const send = ({ rig }: Several, input: unknown) => rig.post('/v1/embeddings', { model: 'm', input });
 

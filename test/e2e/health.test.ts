@@ -50,17 +50,17 @@ test('postern models shows healthy targets and cooldowns with reasons, and nothi
     });
     assert.equal(answer.status, 200);
   }
-  const findCooldown = () => gateway.log().find(({ msg }) => msg === 'target rests');
+  const findCooldown = () => gateway.log().find(({ msg }) => msg === 'target in cooldown');
   for (let tries = 0; tries < 50 && findCooldown() === undefined; tries += 1) await wait(100);
   const inCooldown = findCooldown();
   assert.deepEqual([inCooldown?.upstream, inCooldown?.model, inCooldown?.why], ['up-0', 'm', 'answered 500']);
 
   let shown = '';
-  for (let tries = 0; tries < 20 && !/up-0: m +(resting \d+ s|probing) \(answered 500\)/.test(shown); tries += 1) {
+  for (let tries = 0; tries < 20 && !/up-0: m +(in cooldown \d+ s|probing) \(answered 500\)/.test(shown); tries += 1) {
     shown = await show();
     await wait(100);
   }
-  assert.match(shown, /up-0: m +(resting \d+ s|probing) \(answered 500\)\n +up-1: m +healthy/);
+  assert.match(shown, /up-0: m +(in cooldown \d+ s|probing) \(answered 500\)\n +up-1: m +healthy/);
 
   gateway.signal('SIGTERM');
   await gateway.exited;

@@ -79,7 +79,7 @@ export function createRedisSharedCache(url: string, log: Log) {
   function report(error: unknown): void {
     if (isReported || isClosed) return;
     isReported = true;
-    log.warn('redis is away: items are remembered by this node alone', { reason: reasonOf(error) });
+    log.warn('redis is unreachable: this node caches alone', { reason: reasonOf(error) });
   }
 
   connecting = connect();

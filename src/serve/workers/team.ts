@@ -154,13 +154,13 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
     }
     failedStarts += 1;
     if (failedStarts < failedStartsAllowed) return false;
-    const what = `${failedStarts} workers in a row died at their start`;
+    const fields = { code, failed_starts: failedStarts };
     if (serving === 0) {
-      log.error(`${what}: giving up`, { code });
+      log.error('workers fail to start: giving up', fields);
       giveUp(2);
       return true;
     }
-    log.error(`${what}: going on with those that serve`, { code, serving });
+    log.error('workers fail to start: others serve', { ...fields, serving });
     failedStarts = 0;
     if (listening !== undefined) started.resolve(listening);
     return false;
