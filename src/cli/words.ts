@@ -15,7 +15,7 @@ const texts = {
     usage: 'serve [--config F] [--set KEY=VALUE]...',
   },
   check: {
-    summary: 'Validates the configuration and prints what it comes to.',
+    summary: 'Validates the configuration and prints the resolved one.',
     usage: 'check [--config F] [--json]',
   },
   init: {
@@ -23,23 +23,23 @@ const texts = {
     usage: 'init [--config F] [--force]',
   },
   import: {
-    summary: "Writes a configuration from another gateway's, and says what has no counterpart.",
+    summary: "Converts another gateway's configuration, and lists settings without a counterpart.",
     usage: 'import litellm|portkey|new-api|one-api|bifrost FILE|DATABASE [--out F] [--force] [--diff]',
   },
   keys: {
-    summary: 'Makes, shows, changes, rotates and revokes virtual keys.',
+    summary: 'Creates, lists, changes, rotates and revokes client keys.',
     usage: 'keys create|list|show|update|rotate|revoke [--config F] [--json]',
   },
   members: {
-    summary: 'Shows who uses the console, says who may, and makes links that let somebody in.',
+    summary: 'Lists console members, changes their roles, and creates sign-in links and API tokens.',
     usage: 'members list|setup-link|invite|reset|role|disable|enable|remove|token [--config F] [--json]',
   },
   resources: {
-    summary: 'Shows, puts in and takes out what is configured in the store: upstreams, models, projects and keys.',
+    summary: 'Lists, applies and deletes resources of the store: upstreams, models, projects and keys.',
     usage: 'resources list|show|apply|delete [--config F] [--json]',
   },
   secrets: {
-    summary: 'Shows under which key the secrets in the store are sealed, and seals them anew.',
+    summary: 'Shows which encryption key each secret in the store uses, and re-encrypts them.',
     usage: 'secrets status|rotate [--config F] [--json]',
   },
   prices: {
@@ -47,23 +47,23 @@ const texts = {
     usage: 'prices import FILE [--as-of 2026-11-25] [--dry-run] [--config F] [--json]',
   },
   models: {
-    summary: 'Lists what is served, by whom, visible or not, healthy or not.',
+    summary: 'Lists the models with their targets, visibility and health.',
     usage: 'models [--config F] [--json]',
   },
   top: {
-    summary: 'Shows the upstreams of a running gateway each second: lanes, who waits, latency.',
+    summary: 'Shows the upstreams of a running gateway each second: lanes, waiting calls, latency.',
     usage: 'top [--once] [--json] [--url http://127.0.0.1:4001] [--config F]',
   },
   cache: {
-    summary: 'Has every node forget what it remembers of the items of a model (models[].cache).',
+    summary: 'Empties the cache of a model on every node (models[].cache).',
     usage: 'cache clear --model M [--config F]',
   },
   drift: {
-    summary: 'Shows whether models are what they were (canary), and agree with another one (shadow).',
+    summary: 'Shows whether models have changed (canary) and agree with another model (shadow).',
     usage: 'drift [show|accept] [--config F] [--json]',
   },
   migrate: {
-    summary: "Brings the store's tables up to date.",
+    summary: 'Migrates the tables of the store to this version.',
     usage: 'migrate [--config F] [--check | --back-to VERSION]',
   },
   backup: {
@@ -71,17 +71,16 @@ const texts = {
     usage: 'backup FILE [--config F]',
   },
   usage: {
-    summary:
-      'Shows who used what, and what it cost: by key, project, model, upstream, route, operation, outcome, hour or day.',
+    summary: 'Shows usage and cost by key, project, model, upstream, route, operation, outcome, hour or day.',
     usage: 'usage [--by key,day] [--from 30d] [--to 2026-11-30] [--key ID] [--csv|--json]',
   },
   ledger: {
     summary:
-      'Follows the rows of the ledger, shows one, compares rows with sums, deletes old rows, and imports journals of other stores.',
+      'Lists or follows rows of the ledger, shows one, compares rows with sums, deletes old rows, and imports journals of other stores.',
     usage: 'ledger tail|show|verify|prune|adopt [--config F] [--json]',
   },
   journal: {
-    summary: 'Prints the records of the journal, which rows pass on their way into the store, as lines of JSON.',
+    summary: 'Prints the records of the journal (rows not yet in the store) as lines of JSON.',
     usage: 'journal show [FOLDER] [--config F]',
   },
   openapi: {

@@ -130,7 +130,7 @@ test("a request has at most eight calls in flight, or the upstream's free slots"
   }
 });
 
-test('a request of many calls uses free slots, and leaves them to waiting requests', async (t) => {
+test('a request split into many calls does not hold slots that other requests wait for', async (t) => {
   const seen: string[] = [];
   const slow: Handler = async (request, reply) => {
     seen.push(inputsIn(request)[0] ?? '');

@@ -88,7 +88,7 @@ test('reading a text in pieces loses no character', () => {
   );
 });
 
-test('limits combining marks per sorting run, without dropping any', (t) => {
+test('normalises at most 32 combining marks at a time, and drops none', (t) => {
   const spell = String.prototype.normalize;
   let longest = 0;
   t.mock.method(String.prototype, 'normalize', function (this: string, form: string) {

@@ -19,7 +19,7 @@ test('a secret is searched in each encoding that a response may use', () => {
   }
 });
 
-test('in successful responses it is found with every character, sign or HTML sign JSON-escaped', () => {
+test('finds a secret in successful responses whichever of its characters are JSON-escaped', () => {
   const search = new NeedleSearch(spellingsInSuccesses(secret));
   const escaped = (which: RegExp, upper: boolean) =>
     secret.replace(which, (sign) => {
@@ -35,7 +35,7 @@ test('in successful responses it is found with every character, sign or HTML sig
   }
 });
 
-test('in base64 it is found at any offset, in both alphabets', () => {
+test('finds a secret in base64 at any offset, in both alphabets', () => {
   const search = new NeedleSearch(spellingsInSuccesses(secret));
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 9 }), fc.uint8Array({ maxLength: 9 }), (before, after) => {

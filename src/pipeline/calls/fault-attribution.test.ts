@@ -28,7 +28,7 @@ test('a target called twice does not excuse itself', () => {
   assert.deepEqual(excusedOf([500, 500, 500], ['a', 'a', 'b']), [0, 1, 2]);
 });
 
-test('an error about the service excuses no target', () => {
+test('a 502 or 503 clears no target, even if two targets answer it', () => {
   assert.deepEqual(excusedOf([503, 503]), []);
   assert.deepEqual(excusedOf([500, 502, 500]), [0, 2]);
 });

@@ -39,7 +39,7 @@ test('leaves numbers that are not an item index of the part', () => {
   }
 });
 
-test('changes only what an error says about the request', () => {
+test('renumbers items in message, param and loc of an error, and nowhere else', () => {
   assert.equal(
     inWhole(
       '{ "error" : {"message":"input[1] \\u00e9", "param":"input[1]","code":1,"input":"input[1]"}, "index":1 }\n',

@@ -24,7 +24,7 @@ test('short words allow no typo, and every word must be found', () => {
   assert.equal(scoreOf('audit rotate', ['Audit log']), undefined, 'each word has to be found');
 });
 
-test('untyped characters cost nothing', () => {
+test('counts typos in the typed beginning of a name, not the missing rest', () => {
   assert.equal(typosBetween('playgr', 'playground', 1), 0);
   assert.equal(typosBetween('plaigr', 'playground', 1), 1);
   assert.equal(typosBetween('xyz', 'playground', 1), 2);

@@ -72,7 +72,7 @@ test('an entry shows the current name of a key, or its last name if it is gone',
   );
 });
 
-test('only admins read it', async (t) => {
+test('only admins and owners may read the audit log', async (t) => {
   const { ask, become } = await open(t);
   for (const role of ['viewer', 'editor'] as const) {
     become(role);

@@ -14,7 +14,7 @@ describe('what was added between two readings', () => {
     assert.equal(growth(4, undefined), 4);
   });
 
-  test('of buckets is the sum over all series', () => {
+  test('sums the growth of each bucket over all series', () => {
     const before = { a: counts(1, 0, 0, 0), b: counts(0, 2, 0, 0) };
     const now = { a: counts(3, 0, 1, 0), b: counts(0, 2, 0, 4), c: counts(0, 1, 0, 0) };
     assert.deepEqual(growthOfBuckets(now, before, 4), [2, 1, 1, 4]);

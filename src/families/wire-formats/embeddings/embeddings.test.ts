@@ -341,7 +341,7 @@ describe('vectors', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  test('may be adapted by the wire format, as floats or base64', async () => {
+  test('are changed by the adapt function of the wire format, as floats or base64', async () => {
     const doubled: EmbeddingWireFormat['read'] = (answer, call) => ({
       ...wireFormat.read(answer, call),
       adapt: ([first = 0, ...others]) => (first === 0 ? undefined : [first, ...others].map((value) => value * 2)),
