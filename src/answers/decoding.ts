@@ -45,6 +45,20 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
   ],
 ]);
 
+/** Decodes all layers, the outermost first; undefined where one of them cannot be decoded, or is above the limit. */
+export async function decodeAll(
+  encoded: Buffer,
+  codings: readonly string[],
+  limitBytes: number,
+): Promise<Buffer | undefined> {
+  let plain: Buffer | 'too-long' | undefined = encoded;
+  for (const coding of codings) {
+    plain = await decode(plain, coding, limitBytes);
+    if (plain === undefined || plain === 'too-long') return undefined;
+  }
+  return plain;
+}
+
 /** Decodes one layer; undefined where it cannot be decoded, and `too-long` above the limit. */
 export async function decode(
   encoded: Buffer,

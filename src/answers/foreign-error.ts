@@ -12,7 +12,7 @@ import {
   type Json,
   JsonNumber,
   type JsonObject,
-  parseJson,
+  parseJsonOrNone,
   writeJson,
 } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
@@ -104,7 +104,7 @@ interface Said {
 }
 
 function toSaid(status: number, headers: readonly string[], bytes: Buffer | undefined): Said {
-  return { status, headers, bytes, json: bytes && toJson(bytes) };
+  return { status, headers, bytes, json: bytes && parseJsonOrNone(bytes) };
 }
 
 /** An error in the gateway's format passes unchanged; others keep their further fields. */
@@ -198,14 +198,6 @@ function cut(text: string, length: number): string {
 
 function withoutGaps(first: SaidError = {}, second: SaidError): SaidError {
   return { ...first, message: first.message ?? second.message, param: first.param ?? second.param };
-}
-
-function toJson(bytes: Buffer): Json | undefined {
-  try {
-    return parseJson(bytes);
-  } catch {
-    return undefined; // it is text, or nothing
-  }
 }
 
 /** `{"error":{"message","type","param","code"}}` with the types that the official clients expect. */

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../core/accounting/usage.ts';
+import { inOnePiece } from '../core/call-body.ts';
 import type { Exchange } from '../core/exchange.ts';
 import { listOperations } from '../core/lists.ts';
 import { type Answer, type AnswerSink, type Failure, misfit } from '../core/outcome.ts';
@@ -12,7 +13,7 @@ import type { Plan } from '../plan/planned-call.ts';
 import type { Question } from '../plan/question.ts';
 import { listIn } from '../plan/usage/request-estimate.ts';
 import type { UsageObserver } from '../plan/usage/usage.ts';
-import { decode } from './decoding.ts';
+import { decodeAll } from './decoding.ts';
 import { observerOf } from './relay.ts';
 import { untilGone } from './until-gone.ts';
 import { otherWidthIn, valueAfterName, type Width, widthFor, wrongWidth } from './vector-width.ts';
@@ -58,7 +59,7 @@ export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise
   if (!isWhole) return width !== undefined && codings.length === 0 ? otherWidthIn(firstOf(answer), width) : undefined;
   const bytes = inOnePiece(answer.waiting);
   if (codings.length === 0) return judge(plan, bytes, wanted, width);
-  return decoded(bytes, codings).then((plain) => plain && judge(plan, plain, wanted, width));
+  return decodeAll(bytes, codings, mostDecodedBytes).then((plain) => plain && judge(plan, plain, wanted, width));
 }
 
 /** The answer is not passed on; with a wrong width it is read to its end for its usage. */
@@ -78,21 +79,6 @@ function firstOf({ waiting }: Answer): Buffer {
   const [first] = waiting;
   if (first !== undefined && (waiting.length === 1 || first.length >= mostBytes)) return first;
   return Buffer.concat(waiting, Math.min(lengthOf(waiting), mostBytes));
-}
-
-function inOnePiece(pieces: readonly Buffer[]): Buffer {
-  const [only] = pieces;
-  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
-}
-
-async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffer | undefined> {
-  let plain = bytes;
-  for (const coding of codings) {
-    const next = await decode(plain, coding, mostDecodedBytes);
-    if (next === undefined || next === 'too-long') return undefined;
-    plain = next;
-  }
-  return plain;
 }
 
 function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefined): Fault | undefined {

@@ -2,7 +2,7 @@
 
 import type { Answer, Failure } from '../core/outcome.ts';
 import type { ErrorWireFormat } from '../core/translation.ts';
-import { JsonTextError, JsonTooMuch, parseJson } from '../lib/json/json-text.ts';
+import { parseJsonOrNone } from '../lib/json/json-text.ts';
 import { codingsOf, headerValue } from '../lib/raw-headers.ts';
 import { parseRetryAfterMs } from '../lib/retry-after.ts';
 
@@ -58,13 +58,9 @@ function cooldownInBodyMs(
   const [body] = waiting;
   const isRead = ended && waiting.length === 1 && (status === 429 || status === 503) && codingsOf(headers).length === 0;
   if (!isRead || body === undefined || body.length > mostBytes) return undefined;
-  try {
-    const seconds = retryAfterS?.(parseJson(body));
-    return seconds === undefined ? undefined : seconds * 1_000;
-  } catch (error) {
-    if (error instanceof JsonTextError || error instanceof JsonTooMuch) return undefined;
-    throw error;
-  }
+  const read = parseJsonOrNone(body);
+  const seconds = read === undefined ? undefined : retryAfterS?.(read);
+  return seconds === undefined ? undefined : seconds * 1_000;
 }
 
 export const redirected: Omit<Failure, 'cause'> = {

@@ -18,6 +18,8 @@ export function lengthOf(body: CallBody): number {
 /** For callers that need all of it at once; a body that lies in a file is never wanted so. */
 export function inOnePiece(body: CallBody): Buffer {
   if (Buffer.isBuffer(body)) return body;
+  const [only] = body;
+  if (body.length === 1 && Buffer.isBuffer(only)) return only;
   const inMemory = body.filter((piece) => Buffer.isBuffer(piece));
   if (inMemory.length < body.length) throw new TypeError('a body that lies in a file is not read whole');
   return Buffer.concat(inMemory);

@@ -21,20 +21,13 @@ import type { Answer, Failure } from '../core/outcome.ts';
 import type { ApiEntry, Route } from '../core/route.ts';
 import { type Model, offerKey } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
-import {
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  JsonTooMuch,
-  parseJsonSliced,
-  writeJsonSliced,
-} from '../lib/json/json-text.ts';
+import { type Json, type JsonObject, writeJsonSliced } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import type { ParsingMemory } from '../plan/parsing-memory.ts';
 import type { Question, QuestionReader } from '../plan/question.ts';
 import { hasVerb } from '../plan/route-plan.ts';
 import { usageIn } from '../plan/usage/usage-reader.ts';
-import { toDocument } from './calls/wire-document.ts';
+import { readParameters, toDocument } from './calls/wire-document.ts';
 
 /** A request in the operation's own format, and its client API context. */
 export interface Entered {
@@ -93,8 +86,7 @@ function meantOf({ body, scan }: Question, asker: Asker): MeantRequest {
   };
 }
 
-/** More than any real request needs. */
-const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
+const readFor = "the limit for requests of another service's API";
 
 /** `asked` was validated against the mapping's fields. */
 export async function enter(
@@ -104,31 +96,9 @@ export async function enter(
   memory: ParsingMemory,
   model: AskedModel,
 ): Promise<Entered> {
-  const entrance = mapping.enter(withoutNulls(await parse(asked, memory)), model);
+  const entrance = mapping.enter(await readParameters(asked.body, memory, readFor), model);
   const question = await read(await writeJsonSliced(entrance.body));
   return { question: { ...question, words: entrance.words }, entrance };
-}
-
-async function parse({ body }: Question, memory: ParsingMemory): Promise<JsonObject> {
-  let parsed: Json;
-  try {
-    parsed = await parseJsonSliced(body, readingLimits, memory.take);
-  } catch (error) {
-    if (!(error instanceof JsonTooMuch)) throw error;
-    throw new GatewayError('body_too_large', {
-      message: `The body holds more than ${error.limit}, the limit for requests of another service's API; send it in smaller requests.`,
-    });
-  }
-  if (!isJsonObject(parsed)) throw new TypeError('a question is an object');
-  return parsed;
-}
-
-function withoutNulls(body: JsonObject): JsonObject {
-  const kept: Record<string, Json> = Object.create(null);
-  for (const [name, value] of Object.entries(body)) {
-    if (value !== undefined && value !== null) kept[name] = value;
-  }
-  return kept;
 }
 
 /** Throws where a target might be called that lacks a requested feature. */

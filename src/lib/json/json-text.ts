@@ -31,6 +31,16 @@ export function parseJson(bytes: Buffer, limits: Partial<ReadingLimits> = {}): J
   return atOnce(read(bytes, limits));
 }
 
+/** Undefined where it is no JSON. */
+export function parseJsonOrNone(bytes: Buffer): Json | undefined {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (error instanceof JsonTextError) return undefined;
+    throw error;
+  }
+}
+
 /** Called at intervals with the values read so far; it may throw to stop the reading. */
 export type ValueCounter = (values: number) => void;
 

@@ -1,11 +1,11 @@
 /** Recognises a client error that really means an exhausted account, as some services send with 400. */
 
 import { Buffer } from 'node:buffer';
-import { decode } from '../../answers/decoding.ts';
+import { decodeAll } from '../../answers/decoding.ts';
 import type { TargetLease } from '../../core/dispatch.ts';
 import { mayMeanExhaustion } from '../../core/family.ts';
 import type { Answer } from '../../core/outcome.ts';
-import { isJsonObject, type Json, JsonTextError, parseJson } from '../../lib/json/json-text.ts';
+import { isJsonObject, parseJsonOrNone } from '../../lib/json/json-text.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
 import type { Plan } from '../../plan/planned-call.ts';
 
@@ -30,38 +30,18 @@ export function isExhausted(plan: Plan, { candidate }: TargetLease, answer: Answ
   const codings = codingsOf(answer.headers);
   return codings.length === 0
     ? isMatch(bytes)
-    : decoded(bytes, codings).then((plain) => plain !== undefined && isMatch(plain));
-}
-
-async function decoded(bytes: Buffer, codings: readonly string[]): Promise<Buffer | undefined> {
-  let plain = bytes;
-  for (const coding of codings) {
-    const next = await decode(plain, coding, mostBytes);
-    if (next === undefined || next === 'too-long') return undefined;
-    plain = next;
-  }
-  return plain;
+    : decodeAll(bytes, codings, mostBytes).then((plain) => plain !== undefined && isMatch(plain));
 }
 
 /** The matching fact. */
 function wordsIn(bytes: Buffer, codes: readonly string[], messages: readonly string[]): string | undefined {
-  const error = errorIn(bytes);
-  if (!isJsonObject(error)) return undefined;
-  const { code, type, message } = error;
+  const body = parseJsonOrNone(bytes);
+  if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;
+  const { code, type, message } = body.error;
   return (
     codes.find((one) => code === one || type === one) ??
     messages.find((one) => typeof message === 'string' && message.startsWith(one))
   );
-}
-
-function errorIn(bytes: Buffer): Json | undefined {
-  try {
-    const body = parseJson(bytes);
-    return isJsonObject(body) ? body.error : undefined;
-  } catch (error) {
-    if (error instanceof JsonTextError) return undefined;
-    throw error;
-  }
 }
 
 const mayRepeat = (body: Buffer, words: string): boolean =>

@@ -11,15 +11,14 @@ import type { CallEnd, Listening } from '../../core/outcome.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { Asked, type Translation } from '../../core/translation.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { isJsonObject, type Json, type JsonObject, JsonTooMuch, parseJsonSliced } from '../../lib/json/json-text.ts';
+import { isJsonObject, type JsonObject } from '../../lib/json/json-text.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
 import { nameInBody, type Plan, questionFor, writeBodilessCall } from '../../plan/planned-call.ts';
 import { listIn } from '../../plan/usage/request-estimate.ts';
 import type { DrainPool } from './drain-pool.ts';
 import { TranslatedCalls } from './translated-calls.ts';
+import { readParameters } from './wire-document.ts';
 
-/** More than any real request needs: fifty thousand inputs, or ten thousand documents of fifty fields. */
-const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
 /** Fields besides the list of inputs are repeated in each call: this limits their total. */
 const mostRepeatedBytes = 64 * 1024 * 1024;
 
@@ -81,14 +80,9 @@ function checkRepeated({ question, route }: Plan, calls: number): void {
   });
 }
 
-/** The client's fields without nulls, completed by the operator's defaults. */
+/** The client's fields, completed by the operator's defaults. */
 async function toParameters(body: Buffer, { defaults }: Target, memory: ParsingMemory): Promise<JsonObject> {
-  const sent = await readQuestion(body, memory);
-  if (!isJsonObject(sent)) throw new TypeError('a question is an object');
-  const parameters: Record<string, Json> = Object.create(null);
-  for (const [name, value] of Object.entries(sent)) {
-    if (value !== undefined && value !== null) parameters[name] = value;
-  }
+  const parameters = await readParameters(body, memory, 'too much to be translated for the upstream of this model');
   for (const [name, value] of Object.entries(defaults)) parameters[name] ??= value;
   return parameters;
 }
@@ -97,15 +91,4 @@ async function toParameters(body: Buffer, { defaults }: Target, memory: ParsingM
 function withUsage(sent: JsonObject): JsonObject {
   const options = isJsonObject(sent.stream_options) ? sent.stream_options : {};
   return { ...sent, stream_options: { ...options, include_usage: true } };
-}
-
-async function readQuestion(body: Buffer, memory: ParsingMemory): Promise<Json> {
-  try {
-    return await parseJsonSliced(body, readingLimits, memory.take);
-  } catch (error) {
-    if (!(error instanceof JsonTooMuch)) throw error;
-    throw new GatewayError('body_too_large', {
-      message: `The body holds more than ${error.limit}, too much to be translated for the upstream of this model; send it in smaller requests.`,
-    });
-  }
 }

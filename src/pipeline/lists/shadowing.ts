@@ -1,7 +1,7 @@
 /** Copies a good response as it passes, to compare it with a shadow's. */
 
 import { Buffer } from 'node:buffer';
-import { decode } from '../../answers/decoding.ts';
+import { decodeAll } from '../../answers/decoding.ts';
 import { PassingAnswer } from '../../answers/passing-answer.ts';
 import type { Drift } from '../../core/drift.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
@@ -56,12 +56,7 @@ class CopiedAnswer extends PassingAnswer {
   }
 
   async #compare(bytes: Buffer): Promise<void> {
-    let decoded: Buffer = bytes;
-    for (const coding of codingsOf(this.headers)) {
-      const plain = await decode(decoded, coding, mostBytes);
-      if (!Buffer.isBuffer(plain)) return;
-      decoded = plain;
-    }
-    this.#drift.compare(this.#plan.exchange, this.#body, decoded);
+    const decoded = await decodeAll(bytes, codingsOf(this.headers), mostBytes);
+    if (decoded !== undefined) this.#drift.compare(this.#plan.exchange, this.#body, decoded);
   }
 }

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
+import { Allowance, readWhole } from '../../answers/whole-answer.ts';
 import type { Offer } from '../../core/family.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Answer, Call, Transport } from '../../core/outcome.ts';
@@ -51,23 +52,9 @@ export async function callForOurselves(
 }
 
 /** Undefined where it broke off, or is longer. */
-export function wholeOf(answer: Answer, longestBytes: number): Promise<Buffer | undefined> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    answer.take({
-      onChunk(chunk) {
-        bytes += chunk.length;
-        chunks.push(chunk);
-        if (bytes <= longestBytes) return true;
-        answer.cancel();
-        resolve(undefined);
-        return false;
-      },
-      onEnd: () => resolve(Buffer.concat(chunks)),
-      onBroken: () => resolve(undefined),
-    });
-  });
+export async function wholeOf(answer: Answer, longestBytes: number): Promise<Buffer | undefined> {
+  const whole = await readWhole(answer, new Allowance(longestBytes));
+  return 'body' in whole ? whole.body : undefined;
 }
 
 /** In received chunks, with back-pressure. Throws where it breaks off. */
