@@ -58,11 +58,10 @@ function findAction<Ground>(
   const [name = '', ...operands] = positionals;
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (action === undefined) {
-    if (name === '') {
-      const usages = Object.values(actions).map(({ usage }) => `"postern ${command} ${usage}"`);
-      throw new UserFault(`${command} needs an action: ${usages.join(', ')}`);
-    }
     const names = Object.keys(actions);
+    if (name === '') {
+      throw new UserFault(`${command} needs an action: ${names.join(', ')} ("postern ${command} --help" shows each)`);
+    }
     throw new UserFault(`there is no "${command} ${name}"${nearHint(name, names)} (there are ${names.join(', ')})`);
   }
   const taken = optionsIn(`${action.usage} ${configUsage}`);

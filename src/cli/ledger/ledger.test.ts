@@ -115,7 +115,7 @@ test('a closed output pipe ends the command silently', async (t) => {
 test('invalid values are refused by name', async (t) => {
   const { run } = await setUp(t, []);
   const refusals: [args: string[], message: RegExp][] = [
-    [[], /ledger needs an action: "postern ledger tail/],
+    [[], /ledger needs an action: tail, show/],
     [['tial'], /there is no "ledger tial"; did you mean tail\?/],
     [['tail', '--limit', '0'], /--limit: "0" is no whole number from 1 to 100000/],
     [['tail', '--limit', '1e3'], /--limit: "1e3" is no whole number/],
