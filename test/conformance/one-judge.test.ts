@@ -36,7 +36,7 @@ const configuration = { ...commandConfiguration, projects: [{ id: 'search' }] };
 const address = 'an IP address or a CIDR range, such as 10.0.0.0/8 or ::1';
 const date = 'a date such as 2027-01-31, or a time with its zone such as 2027-01-31T12:00:00Z';
 const operation = `one of ${operations.join(', ')}`;
-const modelNameWords = '1 to 256 characters, no control characters, no space at either end';
+const modelNameWords = '1 to 256 visible characters, no space at either end';
 
 const keyRows: readonly Row[] = [
   {
@@ -214,7 +214,12 @@ const projectRows: readonly Row[] = [
   {
     written: { name: 'a\u0007' },
     path: 'name',
-    message: 'wanted: text without control characters, of 1 to 100 characters; came: "a\\u0007"',
+    message: 'wanted: text of 1 to 100 visible characters; came: "a\\u0007"',
+  },
+  {
+    written: { name: 'pay \u202eroll' },
+    path: 'name',
+    message: 'wanted: text of 1 to 100 visible characters; came: "pay \u202eroll"',
   },
   {
     written: { limits: { tokens_per_day: 1.5 } },

@@ -97,8 +97,8 @@ test('create refuses invalid options, suggests the nearest one, and creates no k
     [['--expires', ''], /wanted: a date such as 2027-01-31/],
     [['--expires', '0d'], /^--expires: is not in the future$/],
     [['--expires', '2001-01-01'], /is not in the future$/],
-    [['--name', 'a\u001b[2J'], /^--name: wanted: text without control characters/],
-    [['--name', 'n'.repeat(101)], /of 1 to 100 characters; came: other text, of 101 characters$/],
+    [['--name', 'a\u001b[2J'], /^--name: wanted: text of 1 to 100 visible characters/],
+    [['--name', 'n'.repeat(101)], /of 1 to 100 visible characters; came: other text, of 101 characters$/],
     [['surplus'], /^write it as "postern keys create /],
   ];
   for (const [args, message] of rows) {

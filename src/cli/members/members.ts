@@ -77,7 +77,7 @@ const mostCharacters = 100;
 export function makeToken({ positionals, values, stdout }: CommandContext) {
   const role = readRole(values);
   const name = typeof values.name === 'string' ? values.name.trim() : '';
-  if (name === '' || name.length > mostCharacters || /\p{Cc}/u.test(name)) {
+  if (name === '' || name.length > mostCharacters || /[\p{Cc}\u200b\u2028-\u202e\u2060-\u2069\ufeff]/u.test(name)) {
     throw new UserFault(`name its purpose in up to ${mostCharacters} characters: --name "nightly report"`);
   }
   const nowMs = systemClock.nowMs();

@@ -171,10 +171,16 @@ export function ownId() {
 /** Names that clients and upstreams use, in any script. */
 export function modelName() {
   return text(
-    '1 to 256 characters, no control characters, no space at either end',
-    /^(?!\s)[^\p{Cc}\p{Cs}]{1,256}(?<!\s)$/u,
+    '1 to 256 visible characters, no space at either end',
+    /^(?!\s)[^\p{Cc}\p{Cs}\u200b\u2028-\u202e\u2060-\u2069\ufeff]{1,256}(?<!\s)$/u,
   );
 }
+
+export const displayNameWanted = 'text of 1 to 100 visible characters';
+
+/** Without characters that cannot be seen, or that change the direction of others: one name must not look like another. */
+export const displayName = () =>
+  text(displayNameWanted, /^(?=.*\S)[^\p{Cc}\p{Cs}\u200b\u2028-\u202e\u2060-\u2069\ufeff]{1,100}$/u);
 
 export const wantedCredential = 'visible ASCII characters, without spaces and line breaks';
 

@@ -48,8 +48,14 @@ const faultRows: readonly FaultRow[] = [
     text: `${upstream}models:\n  - id: "m\\n"\n    operations: [edits]\n${target}`,
     line: 5,
     path: 'models[0].id',
-    error: /no control characters/,
+    error: /visible characters/,
   },
+  ...['\\u202e', '\\u2066', '\\u200b', '\\ufeff', '\\u2028'].map((unseen) => ({
+    text: `${upstream}models:\n  - id: "m${unseen}x"\n    operations: [edits]\n${target}`,
+    line: 5,
+    path: 'models[0].id',
+    error: /visible characters/,
+  })),
   {
     text: `${upstream}models:\n  - id: "m "\n    operations: [edits]\n${target}`,
     line: 5,

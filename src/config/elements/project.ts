@@ -5,13 +5,11 @@ import type { Project } from '../../core/key.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { capsFields, toCaps } from './caps.ts';
 import { type CompileContext, createClaims, type Entry, Location, managerOf } from './context.ts';
-import { mapping, notes, ownId, text } from './fields.ts';
+import { displayName, mapping, notes, ownId } from './fields.ts';
 
 export const projectSchema = mapping({
   id: ownId().describe('ID of the project.'),
-  name: text('text without control characters, of 1 to 100 characters', /^[^\p{Cc}\p{Cs}]{1,100}$/u)
-    .optional()
-    .describe('Display name.'),
+  name: displayName().optional().describe('Display name.'),
   files: ownId().optional().describe('Upstream that keeps the files of its keys. Without one, they have no files.'),
   metadata: notes,
   ...capsFields,

@@ -7,10 +7,10 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { hintOf } from '../../lib/secrets/key-secret.ts';
 import { toCaps } from '../elements/caps.ts';
 import { createFirsts, Location, type Reporting } from '../elements/context.ts';
-import { mapping } from '../elements/fields.ts';
+import { displayName, mapping } from '../elements/fields.ts';
 import { judge } from '../elements/judge.ts';
 import { credentialFault, credentialsOf, digestIn } from '../elements/key/compile.ts';
-import { checkTerms, keyName } from '../elements/key/judge.ts';
+import { checkTerms } from '../elements/key/judge.ts';
 import { keySchema, toTerms } from '../elements/key/terms.ts';
 import { unknownProject } from '../elements/key/warnings.ts';
 import { readSecret } from '../elements/secret-files.ts';
@@ -28,7 +28,7 @@ export interface WantedKey {
   readonly secret: { readonly digest: string; readonly hint: string } | undefined;
 }
 
-const wantedKeySchema = mapping({ name: keyName.optional(), ...keySchema.shape });
+const wantedKeySchema = mapping({ name: displayName().optional(), ...keySchema.shape });
 
 const largestSecretFileBytes = 64 * 1024;
 

@@ -145,6 +145,8 @@ test('members see their sessions and change their name', async (t) => {
   );
   assert.equal((await ask('PATCH', '/api/me', { name: ' Ada L. ' }, browser)).json.name, 'Ada L.');
   assert.equal((await ask('PATCH', '/api/me', { role: 'owner' }, browser)).status, 422);
+  // Such a name would be read as another one.
+  assert.equal((await ask('PATCH', '/api/me', { name: 'Ada \u202e.L' }, browser)).status, 422);
   assert.equal((await ask('GET', '/api/session', undefined, browser)).json.member.name, 'Ada L.');
 });
 

@@ -10,7 +10,7 @@ import { FaultList, unlocated } from '../../read/faults.ts';
 import type { FilePosition } from '../../read/source.ts';
 import { describeCaps, toCaps } from '../caps.ts';
 import { checkStars, Location, type Reporting } from '../context.ts';
-import { mapping, text } from '../fields.ts';
+import { displayName, displayNameWanted, mapping } from '../fields.ts';
 import { judge } from '../judge.ts';
 import { describeKeyTerms, keyTermFields, toChange, toTerms } from './terms.ts';
 import { keyWarnings, unknownProject } from './warnings.ts';
@@ -29,10 +29,8 @@ export function createKeyJudge(current: () => { readonly keyPositions: ReadonlyM
 
 const longestOverlapMs = 365 * 86_400_000;
 
-const wantedName = 'text without control characters, of 1 to 100 characters';
-export const keyName = text(wantedName, /^(?=.*\S)[^\p{Cc}\p{Cs}]{1,100}$/u);
-const newSchema = mapping({ name: keyName.default(''), ...keyTermFields });
-const changeSchema = newSchema.partial().extend({ name: keyName.optional() });
+const newSchema = mapping({ name: displayName().default(''), ...keyTermFields });
+const changeSchema = newSchema.partial().extend({ name: displayName().optional() });
 
 /** Of a document that is in no file. */
 const locationIn = (faults: FaultList): Location<Reporting> =>
@@ -52,7 +50,7 @@ export function parseNewKeyTerms(
   const location = locationIn(faults);
   const written = withoutNulls(fromNow(document, ground.nowMs, faults));
   if (!mayBeNameless && isMapping(written) && written.name === undefined) {
-    location.at('name').fault(`is missing; wanted: ${wantedName}`);
+    location.at('name').fault(`is missing; wanted: ${displayNameWanted}`);
   }
   const value = judge(newSchema, written, [], location.context);
   const caps = value && toCaps(value, location);
