@@ -329,11 +329,55 @@ testInBrowser('an address that leads nowhere says so', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('viewer');
   await visitor.open('/nowhere/at/all');
-  await visitor.page.getByRole('heading', { name: 'There is no page here' }).waitFor();
+  await heading(visitor.page, 'There is no page here').waitFor();
   await visitor.shoot('not-found');
   await visitor.checkAccessibility();
   await visitor.page.getByRole('link', { name: 'Go to the overview' }).click();
   await heading(visitor.page, 'Overview').waitFor();
+});
+
+testInBrowser(
+  'the address of an unknown model, upstream, key or project says so, and shows no empty charts',
+  async (t) => {
+    const rig = await openConsole(t);
+    const visitor = await rig.signIn('admin');
+    const { page } = visitor;
+    visitor.allow(/404/);
+    const addresses = {
+      model: '/models/none',
+      upstream: '/upstreams/none',
+      key: '/keys/none',
+      project: '/keys/projects/none',
+    };
+    for (const [kind, address] of Object.entries(addresses)) {
+      await visitor.open(address);
+      await heading(page, `There is no such ${kind}`).waitFor();
+      assert.equal(await page.title(), `There is no such ${kind} · Postern`);
+      assert.equal(await page.getByRole('region', { name: 'Traffic' }).count(), 0);
+      assert.match(
+        (await page
+          .getByRole('link', { name: /Explorer$/ })
+          .last()
+          .getAttribute('href')) ?? '',
+        /=none$/,
+      );
+      await visitor.checkAccessibility();
+    }
+    await visitor.shoot('unknown-subject');
+  },
+);
+
+testInBrowser('a model that somebody deletes while its page is open is shown as gone', async (t) => {
+  const rig = await openConsole(t, { looks: false, config: { upstreams: [{ id: 'local', family: 'local' }] } });
+  const { ask } = await rig.account('admin');
+  const model = { operations: ['chat'], targets: [{ upstream: 'local', model: 'local/echo' }] };
+  await ask('PUT', '/api/models/brief', model, { 'if-none-match': '*' });
+  const visitor = await rig.signIn('admin');
+  visitor.allow(/404/);
+  await visitor.open('/models/brief');
+  await ask('DELETE', '/api/models/brief', undefined, { 'if-match': '"1"' });
+  await visitor.page.getByText('The model was deleted while this page was open.').waitFor();
+  await heading(visitor.page, 'brief').waitFor();
 });
 
 testInBrowser('an address whose range ends before it begins says what is wrong with it', async (t) => {

@@ -88,7 +88,7 @@ testOnEachStore('an upstream is added by its form, tested before and after, chan
   await visitor.checkAccessibility();
   await save(page, 'Save').click();
   await drawer(page)
-    .getByText(/of 7 calls under way/)
+    .getByText(/of 7 calls in flight/)
     .waitFor();
   assert.equal((await rig.ask('POST', '/api/upstreams/ours/test')).ok, true);
 

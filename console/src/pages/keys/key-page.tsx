@@ -27,7 +27,7 @@ interface KeyPageProps {
 }
 
 export function KeyPage({ id, onRotated }: KeyPageProps) {
-  const { data } = useKey(id);
+  const { data, error } = useKey(id);
   const restore = (_: unknown, entry: string): Promise<unknown> =>
     ask('POST /api/keys/:id/restore', { params: { id }, body: { entry } });
   return (
@@ -35,6 +35,7 @@ export function KeyPage({ id, onRotated }: KeyPageProps) {
       kind="key"
       id={id}
       {...(data !== undefined && { name: nameOf(data.data) })}
+      loaded={{ data, error }}
       list={{ href: '/keys', title: 'Keys' }}
       onRestore={data?.data.managedBy === 'store' ? restore : undefined}
     >

@@ -30,7 +30,7 @@ interface ProjectPageProps {
 }
 
 export function ProjectPage({ id, onGone }: ProjectPageProps) {
-  const { data } = useProject(id);
+  const { data, error } = useProject(id);
   const restore = async (document: Document): Promise<unknown> => {
     const { id: _, ...body } = document;
     const { etag } = await askVersioned('GET /api/projects/:id', { params: { id } });
@@ -44,6 +44,7 @@ export function ProjectPage({ id, onGone }: ProjectPageProps) {
     <SubjectPage
       kind="project"
       id={id}
+      loaded={{ data, error }}
       list={{ href: '/keys/projects', title: 'Projects' }}
       onRestore={data?.data.managedBy === 'store' ? restore : undefined}
     >

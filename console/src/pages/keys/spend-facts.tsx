@@ -111,7 +111,7 @@ export function BudgetBar({ budget, wide = false }: BudgetBarProps) {
         <Group justify="space-between" gap={6}>
           <Remark>
             {formatMoney(left)} left
-            {Number(outstanding) > 0 && `, ${formatMoney(outstanding)} set aside for requests under way`}
+            {Number(outstanding) > 0 && `, ${formatMoney(outstanding)} reserved for requests in flight`}
           </Remark>
           {endsAt !== null && (
             <Remark>

@@ -55,7 +55,7 @@ function Body({ from, onClose, onByHand }: Omit<AddModelsProps, 'opened'>) {
         }))}
         value={upstream?.id ?? null}
         onChange={setPicked}
-        placeholder="Who answers"
+        placeholder="Choose an upstream"
         allowDeselect={false}
         data-autofocus
       />

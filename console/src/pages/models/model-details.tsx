@@ -5,11 +5,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Model, ModelDetail, ModelTestAnswer, Operation } from '../../../../src/admin/contract.ts';
-import { ApiError, type Versioned } from '../../parts/api/client.ts';
+import type { Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { Action } from '../../parts/layout/button.tsx';
-import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
+import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
@@ -37,16 +37,11 @@ export function ModelDetails({ id, onGone }: ModelDetailsProps) {
     return <EditModel began={edited} onDone={() => setEdited(undefined)} onCancel={() => setEdited(undefined)} />;
   }
   if (data === undefined) {
-    if (error === null) return <Loading rows={5} rowHeight={48} />;
-    if (error instanceof ApiError && error.code === 'not_found') {
-      return (
-        <Empty
-          icon="models"
-          title="There is no such model"
-        >{`Nobody knows “${id}”; it may have been taken out.`}</Empty>
-      );
-    }
-    return <Failed error={error} onRetry={() => void refetch()} />;
+    return error === null ? (
+      <Loading rows={5} rowHeight={48} />
+    ) : (
+      <Failed error={error} onRetry={() => void refetch()} />
+    );
   }
   const model = data.data;
   return (

@@ -122,7 +122,7 @@ function nodeInWords({
   ];
   if (why !== null) words.push(why);
   if (latencyMs > 0) words.push(`first byte after about ${formatDuration(latencyMs)}`);
-  if (inFlight > 0) words.push(`${inFlight} under way`);
+  if (inFlight > 0) words.push(`${inFlight} in flight`);
   if (waiting > 0) words.push(`${waiting} waiting`);
   if (restingCredentials.length > 0) words.push(`credentials in cooldown: ${restingCredentials.join(', ')}`);
   return words.join(', ');

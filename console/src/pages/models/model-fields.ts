@@ -16,7 +16,7 @@ export const callingFields: readonly FieldRow[] = [
     placeholder: 'By weight',
     choices: [
       { value: 'weighted', label: 'By weight' },
-      { value: 'least_busy', label: 'To the one with the fewest calls under way' },
+      { value: 'least_busy', label: 'To the one with the fewest calls in flight' },
       { value: 'fastest', label: 'To the one that answers fastest' },
     ],
   },

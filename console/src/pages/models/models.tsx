@@ -25,13 +25,14 @@ export default function Models() {
 
 function OneModel({ id }: { readonly id: string }) {
   const [, go] = useLocation();
-  const { data } = useModel(id, false);
+  const { data, error } = useModel(id, false);
   const restore = async (document: Document): Promise<unknown> =>
     saveModel({ ...document, id }, (await readModel(id)).etag);
   return (
     <SubjectPage
       kind="model"
       id={id}
+      loaded={{ data, error }}
       list={{ href: '/models', title: 'Models' }}
       onRestore={data?.data.managedBy === 'store' ? restore : undefined}
     >

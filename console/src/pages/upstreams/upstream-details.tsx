@@ -205,7 +205,7 @@ const Lanes = ({ upstream: { lanes } }: { readonly upstream: UpstreamDetail }) =
         { title: 'Lane' },
         { title: 'In flight', ta: 'right' },
         { title: 'Waiting', ta: 'right' },
-        { title: 'Who waits', className: 'breaks' },
+        { title: 'Waiting by key', className: 'breaks' },
       ]}
       rows={(['interactive', 'bulk'] as const).map((lane) => ({
         id: lane,

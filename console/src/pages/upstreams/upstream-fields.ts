@@ -62,7 +62,7 @@ export const sections: readonly Section[] = [
   },
   {
     name: 'timeouts',
-    title: 'Patience',
+    title: 'Timeouts',
     isNetworked: true,
     fields: [
       {
@@ -85,7 +85,7 @@ export const sections: readonly Section[] = [
             description: 'How long an answer may pause.',
             placeholder: '60s',
           },
-          { path: 'timeouts.total', label: 'Altogether', description: 'For the whole call.', placeholder: '300s' },
+          { path: 'timeouts.total', label: 'Total', description: 'For the whole call.', placeholder: '300s' },
         ],
       },
     ],

@@ -268,7 +268,7 @@ export function UnderWay({ upstream: { inFlight, waiting, limits } }: { readonly
   return (
     <Stack gap={4}>
       <Text size="sm">
-        <Count value={inFlight} /> of <Count value={limits.concurrency} /> calls under way
+        <Count value={inFlight} /> of <Count value={limits.concurrency} /> calls in flight
         {waiting > 0 && (
           <>
             , <Count value={waiting} /> waiting

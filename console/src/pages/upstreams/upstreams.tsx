@@ -26,13 +26,14 @@ export default function Upstreams() {
 
 function OneUpstream({ id }: { readonly id: string }) {
   const [, go] = useLocation();
-  const { data } = useUpstream(id);
+  const { data, error } = useUpstream(id);
   const restore = async (document: Document): Promise<unknown> =>
     saveUpstream({ ...document, id }, (await readUpstream(id)).etag);
   return (
     <SubjectPage
       kind="upstream"
       id={id}
+      loaded={{ data, error }}
       list={{ href: '/upstreams', title: 'Upstreams' }}
       onRestore={data?.data.managedBy === 'store' ? restore : undefined}
     >

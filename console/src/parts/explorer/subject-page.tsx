@@ -1,12 +1,12 @@
 /** The page of one model, upstream, key or project: health, traffic, configuration and changes. */
 
 import './explorer.css';
-import { Anchor, Grid, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Grid, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { AuditEntry, ShownTarget } from '../../../../src/admin/contract.ts';
-import { ask } from '../api/client.ts';
+import { ApiError, ask } from '../api/client.ts';
 import { useConfirm } from '../dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../dialogs/undo.tsx';
 import { type Document, isMapping } from '../forms/documents.ts';
@@ -14,7 +14,7 @@ import { AuditRow } from '../history/audit-row.tsx';
 import { Action } from '../layout/button.tsx';
 import { useAddress } from '../layout/filters.tsx';
 import { PageHead } from '../layout/page-head.tsx';
-import { Failed, Loading } from '../layout/state.tsx';
+import { Failed, Loading, Notice } from '../layout/state.tsx';
 import { Muted, Remark } from '../layout/text.tsx';
 import { Icon } from '../marks/icon.tsx';
 import { StatusBadge } from '../marks/status.tsx';
@@ -34,6 +34,8 @@ interface SubjectPageProps {
   readonly id: string;
   /** What people call it. */
   readonly name?: string;
+  /** Its query: whether it is loaded, and why not. */
+  readonly loaded: { readonly data: unknown; readonly error: Error | null };
   /** The list that it is in. */
   readonly list: { readonly href: string; readonly title: string };
   /** Puts a former document in force again; undefined where it is not changed here. */
@@ -42,7 +44,9 @@ interface SubjectPageProps {
   readonly children: ReactNode;
 }
 
-export function SubjectPage({ kind, id, name = id, list, onRestore, children }: SubjectPageProps) {
+export function SubjectPage({ kind, id, name = id, loaded, list, onRestore, children }: SubjectPageProps) {
+  const isGone = loaded.error instanceof ApiError && loaded.error.code === 'not_found';
+  const isUnknown = isGone && loaded.data === undefined;
   return (
     <div className="subject">
       <Anchor component={Link} href={list.href} size="sm">
@@ -53,17 +57,24 @@ export function SubjectPage({ kind, id, name = id, list, onRestore, children }: 
           {list.title}
         </Group>
       </Anchor>
-      <PageHead title={name} />
+      {isUnknown ? <UnknownHead kind={kind} id={id} /> : <PageHead title={name} />}
       <Stack gap="lg">
-        {(kind === 'model' || kind === 'upstream') && <Evidence kind={kind} id={id} />}
-        <Grid gap="lg">
-          <Grid.Col span={{ base: 12, lg: 5 }}>
-            <section aria-label="Configuration">{children}</section>
-          </Grid.Col>
-          <Grid.Col span={{ base: 12, lg: 7 }}>
-            <SubjectTraffic kind={kind} id={id} />
-          </Grid.Col>
-        </Grid>
+        {isGone && !isUnknown && (
+          <Notice title="It no longer exists">
+            The {kind} was deleted while this page was open. What is below is its last state.
+          </Notice>
+        )}
+        {!isUnknown && (kind === 'model' || kind === 'upstream') && <Evidence kind={kind} id={id} />}
+        {!isUnknown && (
+          <Grid gap="lg">
+            <Grid.Col span={{ base: 12, lg: 5 }}>
+              <section aria-label="Configuration">{children}</section>
+            </Grid.Col>
+            <Grid.Col span={{ base: 12, lg: 7 }}>
+              <SubjectTraffic kind={kind} id={id} />
+            </Grid.Col>
+          </Grid>
+        )}
         <Needs role="admin" hide>
           <History kind={kind} id={id} onRestore={onRestore} />
         </Needs>
@@ -71,6 +82,18 @@ export function SubjectPage({ kind, id, name = id, list, onRestore, children }: 
     </div>
   );
 }
+
+/** Instead of empty charts; what it did before it was deleted is in the Explorer and in the changes. */
+const UnknownHead = ({ kind, id }: Pick<SubjectPageProps, 'kind' | 'id'>) => (
+  <PageHead
+    title={`There is no such ${kind}`}
+    about={`No ${kind} has the ID “${id}”. The address may be mistyped, or the ${kind} was deleted.`}
+  >
+    <Button component={Link} href={exploreHref({ [kind]: id })} variant="default">
+      Its requests in the Explorer
+    </Button>
+  </PageHead>
+);
 
 const evidenceMs = 5_000;
 const shownTargets = 20;

@@ -48,15 +48,17 @@ interface EmptyProps {
   /** The next step, in one or two sentences. */
   readonly children?: ReactNode;
   readonly action?: ReactNode;
+  /** It is all of the page. */
+  readonly isPage?: boolean;
 }
 
-export const Empty = ({ icon, title, children, action }: EmptyProps) => (
+export const Empty = ({ icon, title, children, action, isPage = false }: EmptyProps) => (
   <Center py={48} px="md">
     <Stack align="center" gap="sm" maw={460}>
       <ThemeIcon size={52} radius="xl" variant="light" aria-hidden>
         <Icon name={icon} size={26} />
       </ThemeIcon>
-      <Title order={2} size="h4" ta="center">
+      <Title order={isPage ? 1 : 2} size="h4" ta="center">
         {title}
       </Title>
       {children !== undefined && <Muted ta="center">{children}</Muted>}

@@ -55,13 +55,14 @@ function Outdated() {
   }, [isAway]);
   if (isAway) {
     return (
-      <Empty icon="clock" title="This page is not loaded yet">
+      <Empty isPage icon="clock" title="This page is not loaded yet">
         The gateway cannot be reached. The page is loaded as soon as it is back.
       </Empty>
     );
   }
   return (
     <Empty
+      isPage
       icon="refresh"
       title="This part of the console could not be loaded"
       action={<Button onClick={reload}>Reload</Button>}
@@ -92,6 +93,7 @@ export function NotAllowed({ title, role }: { readonly title: string; readonly r
   useTitle(title);
   return (
     <Empty
+      isPage
       icon="ban"
       title={`${title}: only for the role ${role}`}
       action={
@@ -110,6 +112,7 @@ export function NotFound() {
   useTitle('No such page');
   return (
     <Empty
+      isPage
       icon="search"
       title="There is no page here"
       action={
