@@ -54,13 +54,13 @@ const anyInHead = (head: Buffer): Usage | null => firstOf((key) => readFromHead(
 
 /** The last usage in a stream of events; a truncated stream is counted up to its end. */
 export function readEventUsage(excerpt: Excerpt): Usage | null {
-  const last = readLastEvent(excerpt) ?? readLastEvent(excerpt, inLines(excerpt.tail()));
+  const last = readLastEvent(excerpt);
   return last === null ? null : toUsage('usage', last);
 }
 
 /** Counts of the last event override those in the first one's `message`, as they grow, except where they are absent or zero. */
 export function readMessageUsage(excerpt: Excerpt): Usage | null {
-  const merged = readFirstMessage(excerpt.head());
+  const merged = inAnyLines(excerpt.head(), readFirstMessage) ?? {};
   const last = readLastEvent(excerpt) ?? {};
   for (const [name, value] of Object.entries(last)) if (hasContent(value)) merged[name] = value;
   merged.output_tokens = last.output_tokens;
@@ -84,8 +84,10 @@ export const readInteractionUsage = (excerpt: Excerpt): Usage | null =>
   readInner(excerpt, 'interaction', 'usage') ?? readEventUsage(excerpt);
 
 /** The last usage in an object of its event or line, whose beginning may be lost. */
-function readInner(excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | 'meta'): Usage | null {
-  const tail = excerpt.tail();
+const readInner = (excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | 'meta'): Usage | null =>
+  inAnyLines(excerpt.tail(), (tail) => readInnerFrom(tail, outer, key));
+
+function readInnerFrom(tail: Buffer, outer: keyof typeof inner, key: 'usage' | 'meta'): Usage | null {
   const { opening, watched: watchedOuter } = inner[outer];
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     if (tail[at - 1] === BACKSLASH) continue;
@@ -102,15 +104,17 @@ function readInner(excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | '
 }
 
 /** For streams whose events report what is known so far: the last value of each count. */
-export function readChunkUsage(excerpt: Excerpt): Usage | null {
-  const tail = excerpt.tail();
+export const readChunkUsage = (excerpt: Excerpt): Usage | null =>
+  inAnyLines(excerpt.tail(), (tail) => readChunks(tail, excerpt.tailIsWhole));
+
+function readChunks(tail: Buffer, isWhole: boolean): Usage | null {
   const key = quotedKeys.usageMetadata;
   const merged: Count = {};
   for (let at = tail.indexOf(key); at !== -1; ) {
     const start = tail.lastIndexOf(LINE_FEED, at) + 1;
     const end = tail.indexOf(LINE_FEED, at);
     const line = tail.subarray(start, end === -1 ? tail.length : end);
-    const isBeginningLost = start === 0 && !excerpt.tailIsWhole;
+    const isBeginningLost = start === 0 && !isWhole;
     const event = isBeginningLost ? undefined : dataOf(line);
     const count = isBeginningLost ? countFromTail(line, 'usageMetadata') : event && countIn(event, 'usageMetadata');
     for (const [name, value] of Object.entries(count ?? {})) {
@@ -121,30 +125,34 @@ export function readChunkUsage(excerpt: Excerpt): Usage | null {
   return toUsage('usageMetadata', merged);
 }
 
-function readFirstMessage(head: Buffer): Count {
+function readFirstMessage(head: Buffer): Count | null {
   const at = head.indexOf(quotedKeys.usage);
   const end = head.indexOf(LINE_FEED, Math.max(at, 0));
   const event =
     at === -1 ? undefined : dataOf(head.subarray(head.lastIndexOf(LINE_FEED, at) + 1, end === -1 ? head.length : end));
-  if (event === undefined) return {};
+  if (event === undefined) return null;
   const scan = scanJson(event, watchedMessage);
   const field = scan.ok ? scan.fields.get('message') : undefined;
-  if (field?.kind !== 'object') return {};
-  return countIn(event.subarray(field.start, field.end), 'usage') ?? {};
+  return field?.kind === 'object' ? countIn(event.subarray(field.start, field.end), 'usage') : null;
 }
 
-/** With each event's data on one line, ended by a line feed: few servers write it otherwise. */
-function inLines(part: Buffer): Buffer {
+/** Where it reads nothing, once more with each event's data on one line, ended by a line feed: few servers write it otherwise. */
+function inAnyLines<T>(part: Buffer, read: (part: Buffer) => T | null): T | null {
+  const found = read(part);
+  if (found !== null) return found;
   const lines = part.toString('latin1').replace(/\r\n?/g, '\n');
-  return Buffer.from(lines.replace(/\n(?<=^data:.*\n)data:/gm, ' '), 'latin1');
+  return read(Buffer.from(lines.replace(/\n(?<=^data:.*\n)data:/gm, ' '), 'latin1'));
 }
 
-function readLastEvent(excerpt: Excerpt, tail = excerpt.tail()): Count | null {
+const readLastEvent = (excerpt: Excerpt): Count | null =>
+  inAnyLines(excerpt.tail(), (tail) => readLastFrom(tail, excerpt.tailIsWhole));
+
+function readLastFrom(tail: Buffer, isWhole: boolean): Count | null {
   for (let at = tail.lastIndexOf(quotedKeys.usage); at > 0; ) {
     const start = tail.lastIndexOf(LINE_FEED, at) + 1;
     const end = tail.indexOf(LINE_FEED, at);
     // An event with a picture is longer than the kept part.
-    if (start === 0 && !excerpt.tailIsWhole) return countFromTail(end === -1 ? tail : tail.subarray(0, end), 'usage');
+    if (start === 0 && !isWhole) return countFromTail(end === -1 ? tail : tail.subarray(0, end), 'usage');
     const event = dataOf(tail.subarray(start, end === -1 ? tail.length : end));
     const count = event === undefined ? null : countIn(event, 'usage');
     if (count !== null && toUsage('usage', count) !== null) return count;
@@ -283,18 +291,10 @@ function fromUsage(usage: unknown): Usage {
   };
 }
 
-interface Passes {
-  readonly input: number;
-  readonly output: number;
-  readonly hit: number;
-  readonly written: number;
-  readonly isOfOthers: boolean;
-}
-
 const ownPasses: ReadonlySet<unknown> = new Set(['message', 'compaction']);
 
 /** Passes of one answer outside Anthropic's sums: compacting the conversation, or calling another model. */
-function passesApart(usage: unknown): Passes | undefined {
+function passesApart(usage: unknown) {
   const passes = fieldAt(usage, 'iterations');
   if (!Array.isArray(passes)) return undefined;
   const apart = passes.filter((pass) => fieldAt(pass, 'type') !== 'message');

@@ -213,6 +213,35 @@ test('reads the usage of a stream with any line ends, and with data on several l
   }
 });
 
+test('reads usage at its other places in a stream with any line ends, and with data on several lines', async () => {
+  const many = (text: string): string => `data: ${JSON.stringify({ delta: { text } })}\n\n`.repeat(500);
+  const counts = '{"input_tokens":2,\n"output_tokens":3}';
+  const streams = [
+    [
+      'message',
+      `data: {"message":{"usage":{"input_tokens":2,\n"output_tokens":1}}}`,
+      'data: {"usage":{"output_tokens":3}}',
+    ],
+    ['chunks', '', 'data: {"usageMetadata":{"promptTokenCount":2,\n"candidatesTokenCount":3}}'],
+    ['delta', '', `data: {"delta":{"usage":${counts}}}`],
+    ['interaction', '', `data: {"interaction":{"usage":${counts}}}`],
+    ['response', '', `data: {"response":{"usage":${counts}}}`],
+  ] as const;
+  for (const [countsIn, first, last] of streams) {
+    for (const end of ['\n', '\r\n', '\r']) {
+      for (const between of ['', `${end}data:`]) {
+        const inLines = (event: string): string => `${event.replace('\n', between)}${end}${end}`;
+        const stream = inLines(first) + many('a').replaceAll('\n', end) + inLines(last);
+        const observer = createUsageObserver(events, undefined, undefined, { countsIn, counting: 'contents' });
+        observer.push(Buffer.from(stream));
+        const usage = await observer.finish();
+        const which = `${countsIn} ${JSON.stringify([end, between])}`;
+        assert.deepEqual([usage?.promptTokens, usage?.completionTokens], [2, 3], which);
+      }
+    }
+  }
+});
+
 test('reads the last of each count of a stream of chunks, also of a last line that is not ended', async () => {
   const chunk = (usageMetadata: object) => event({ candidates: [], usageMetadata });
   const chunks = [
