@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import type { JsonFields } from '../lib/json/json-scan.ts';
-import type { Json, JsonObject } from '../lib/json/json-text.ts';
+import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import type { Usage } from './accounting/usage.ts';
 import { GatewayError } from './errors.ts';
 import type { TargetScores } from './scores.ts';
@@ -10,6 +10,22 @@ import type { TargetScores } from './scores.ts';
 /** The shapes of reranked documents (`x-postern-shape`). */
 export const rerankShapes = ['cohere', 'jina', 'voyage', 'tei'] as const;
 export type RerankShape = (typeof rerankShapes)[number];
+
+/** `top_k` in place of `top_n` is what Voyage's clients send. */
+export function rerankShapeOf(said: RerankShape | undefined, has: (name: string) => boolean): RerankShape | undefined {
+  return said ?? (has('top_k') && !has('top_n') ? 'voyage' : undefined);
+}
+
+/** With the results in `data` too, their documents as texts: what Voyage's clients read. */
+export function withData({ id, object, model, ...more }: JsonObject): JsonObject {
+  const results = isJsonList(more.results) ? more.results : [];
+  const data = results.map((one) => (isJsonObject(one) ? { ...one, document: plainText(one.document) } : one));
+  return { id, object, model, data, ...more };
+}
+
+export function plainText(document: Json | undefined): Json | undefined {
+  return isJsonObject(document) && typeof document.text === 'string' ? document.text : document;
+}
 
 /** The purpose of embedded texts, by all words that some service has for it. */
 export type Purpose = 'document' | 'query' | 'classification' | 'clustering';
@@ -66,6 +82,8 @@ export class Asked {
   readonly nowS: number;
   /** Where it came by a client API. */
   readonly words: ApiWords | undefined;
+  /** Its answer is merged with those of other parts of a list. */
+  readonly isPart: true | undefined;
   /** Parameters left out of the call, in the order they were found. */
   readonly ignored = new Set<string>();
   readonly #unsupported: Unsupported;
@@ -83,6 +101,7 @@ export class Asked {
     this.id = parts.id;
     this.nowS = parts.nowS;
     this.words = parts.words;
+    this.isPart = parts.isPart;
     this.#unsupported = parts.unsupported;
     this.#upstreamId = parts.upstreamId;
   }
@@ -110,7 +129,7 @@ export class Asked {
 }
 
 type AskedParts = Pick<Asked, 'body' | 'model' | 'publicModel' | 'shape' | 'tokenIds' | 'options' | 'id' | 'nowS'> &
-  Partial<Pick<Asked, 'defaults' | 'scores' | 'words'>> & {
+  Partial<Pick<Asked, 'defaults' | 'scores' | 'words' | 'isPart'>> & {
     readonly unsupported: Unsupported;
     readonly upstreamId: string;
   };

@@ -174,7 +174,7 @@ export function shapeSaidBy({ standIn }: Question): RerankShape | undefined {
 }
 
 /** Null counts as absent. */
-function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefined {
+export function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefined {
   const field = fields.get(name);
   return field?.kind === 'null' ? undefined : field;
 }

@@ -6,7 +6,9 @@ import type { ErrorCode } from '../../src/core/errors.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { RawResponse } from '../support/clients/raw-client.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { startSeveral } from '../support/gateways/several.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
+import { ranks } from '../support/upstreams/list-service.ts';
 
 interface Pair {
   readonly upstream: FakeUpstream;
@@ -171,6 +173,34 @@ test('a Voyage client sends top_k and gets data', async (t) => {
     meta: { api_version: { version: '2' } },
     usage: { prompt_tokens: 3, total_tokens: 3 },
   });
+});
+
+test('a Voyage client gets data of a list that is split, cached or joined too', async (t) => {
+  const settings = [{}, { cache: { ttl: '1h' } }, { coalesce: { window: '1ms', max_items: 8 } }];
+  for (const model of settings) {
+    const { rig } = await startSeveral(t, [ranks], {
+      model: { operations: ['rerank'], ...model },
+      upstream: { family: 'cohere' },
+      target: [{ max_items: 2 }],
+    });
+    const documents = ['a', { text: 'bbb', n: 1 }, 'cc'];
+    const body = { model: 'm', query: 'q', documents, top_k: 2, return_documents: true };
+    for (const path of ['/voyage/v1/rerank', '/v1/rerank', '/v1/rerank']) {
+      const answer = await rig.post(path, body);
+      assert.equal(answer.status, 200, answer.body.toString());
+      const { data, results } = JSON.parse(answer.body.toString());
+      assert.deepEqual(data, [
+        { index: 1, relevance_score: 0.03, document: 'bbb' },
+        { index: 2, relevance_score: 0.02, document: 'cc' },
+      ]);
+      assert.deepEqual(results, [
+        { index: 1, relevance_score: 0.03, document: { text: 'bbb', n: 1 } },
+        { index: 2, relevance_score: 0.02, document: { text: 'cc' } },
+      ]);
+    }
+    const without = await rig.post('/v1/rerank', { ...body, top_k: undefined, top_n: 2 });
+    assert.equal(JSON.parse(without.body.toString()).data, undefined, without.body.toString());
+  }
 });
 
 test('an unknown shape is refused before the body is read, on this route only', async (t) => {

@@ -56,6 +56,7 @@ export async function writeTranslated(
     id: exchange.id,
     nowS: Math.floor(clock.nowMs() / 1000),
     words: question.words,
+    isPart: plan.isPart,
     unsupported: target.unsupported,
     upstreamId: target.upstream.id,
   });

@@ -10,11 +10,12 @@ import { Exchange, type RequestHeaders } from '../../core/exchange.ts';
 import { type ListAnswered, type Lists, listOperations, type ReadPart, type Remembered } from '../../core/lists.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
-import type { Translated } from '../../core/translation.ts';
+import { rerankShapeOf, type Translated, withData } from '../../core/translation.ts';
+import { isJsonObject, parseJsonSliced, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { fitsOneCall, none, quickLimitsOf, toQuick } from '../../plan/one-call.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
 import { nameAt, type Plan } from '../../plan/planned-call.ts';
-import type { QuestionReader } from '../../plan/question.ts';
+import { fieldIn, type QuestionReader } from '../../plan/question.ts';
 import { withOnly } from '../../plan/route-plan.ts';
 import { listIn } from '../../plan/usage/request-estimate.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
@@ -79,10 +80,7 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
   if (items > mostItems) return attempt({ ...plan, routePlan: unbounded(plan, items) }, deps);
   const { remembered } = plan;
   if (remembered === undefined) new ParsingMemory(exchange.requestLease).take(items);
-  const partDeps = {
-    ...deps,
-    answerPool: new SharedMemory(exchange, deps.answerPool),
-  };
+  const partDeps = { ...deps, answerPool: new SharedMemory(exchange, deps.answerPool) };
   const owed: Exchange[] = [];
   try {
     const answered = await deps.lists.answer({
@@ -102,7 +100,7 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
       share: sharesOf,
       owes: (part) => void owed.push(part),
     });
-    if ('parts' in answered) return toAnswer(plan, answered);
+    if ('parts' in answered) return toAnswer(plan, await asAsked(plan, answered));
     oweFor(owed, exchange);
     return answered;
   } catch (error) {
@@ -172,6 +170,15 @@ function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefin
   const said = headers.get('cache-control')?.toLowerCase() ?? '';
   if (/\bno-store\b/.test(said)) return 'no-store';
   return /\bno-cache\b|\bmax-age=0\b/.test(said) ? 'no-cache' : undefined;
+}
+
+/** Translated parts have `results` alone: Voyage's clients read `data`. */
+async function asAsked({ exchange, question, route }: Plan, answered: ListAnswered): Promise<ListAnswered> {
+  if (route.operation !== 'rerank' || answered.origin.translatedBy === undefined) return answered;
+  if (rerankShapeOf(exchange.shape, (name) => fieldIn(question.scan, name) !== undefined) !== 'voyage') return answered;
+  const body = await parseJsonSliced(answered.bytes);
+  const isWithout = isJsonObject(body) && body.data === undefined;
+  return isWithout ? { ...answered, bytes: await writeJsonSliced(withData(body)) } : answered;
 }
 
 function toAnswer(
@@ -267,12 +274,7 @@ function savedIn(whole: Exchange, counts: readonly ReadonlyMap<string, string>[]
     likelyInputTokens: tokens ?? 0,
     mostSearchUnits: units ?? 0,
   };
-  saved.usage = {
-    promptTokens: tokens ?? null,
-    completionTokens: null,
-    totalTokens: tokens ?? null,
-    searchUnits: units ?? null,
-  };
+  saved.usage = { ...nothing, promptTokens: tokens ?? null, totalTokens: tokens ?? null, searchUnits: units ?? null };
   return saved;
 }
 

@@ -89,11 +89,10 @@ export class PartCall implements PartWork {
   }
 
   async #run(read: QuestionReader): Promise<PartOutcome> {
-    const { exchange: whole, route, question: asked, routePlan: open } = this.#plan;
+    const { exchange: whole, route, question: asked, routePlan: open, others: named } = this.#plan;
     const exchange = this.#exchange;
     const question = { ...(await read(this.#part.body)), words: asked.words };
     const routePlan = withOnly(open, (candidate) => this.#part.fits(candidate));
-    const { others: named } = this.#plan;
     const others = named && (await sameIn(question, route, named));
     const estimate = await estimateOf(question, route, routePlan);
     exchange.estimate = others === undefined ? estimate : estimateWith(estimate, routePlan, others);
@@ -101,29 +100,22 @@ export class PartCall implements PartWork {
       route.operation === 'embeddings'
         ? widthFor({ question, resolved: this.#plan.resolved, isPart: true })
         : undefined;
-    const judge = (answer: Answer, lease: TargetLease): Promise<Judged> => this.#judge(answer, lease, width);
-    const clientHeaders = withoutKey(this.#plan.clientHeaders);
-    const isOnlyAtOnce = !this.#part.waits;
-    const reservation = forPart(this.#plan.reservation, exchange);
-    const own = {
-      exchange,
-      question,
-      others,
-      routePlan,
-      clientHeaders,
-      reservation,
-      isRead: true,
-      isPart: true as const,
-      judge,
-      isOnlyAtOnce,
-    };
     // After the end there is no time for a further attempt.
     const deadlineMs = (): number => (this.#isEnding ? 0 : this.#plan.deadlineMs);
     try {
       const answer = await attempt(
         {
           ...this.#plan,
-          ...own,
+          exchange,
+          question,
+          others,
+          routePlan,
+          clientHeaders: withoutKey(this.#plan.clientHeaders),
+          reservation: forPart(this.#plan.reservation, exchange),
+          isRead: true,
+          isPart: true,
+          judge: (answer, lease) => this.#judge(answer, lease, width),
+          isOnlyAtOnce: !this.#part.waits,
           get deadlineMs() {
             return deadlineMs();
           },

@@ -1,7 +1,7 @@
 /** Parses a rerank request in the variants of several client APIs. */
 
 import { type Scoring, scoringOf } from '../../../core/scores.ts';
-import type { Asked, RerankShape } from '../../../core/translation.ts';
+import { type Asked, type RerankShape, rerankShapeOf } from '../../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 import { inSlices } from '../../../lib/time-slices.ts';
 import { furtherOf, type ParameterRules } from '../parameters.ts';
@@ -41,7 +41,7 @@ const refused = { texts: ofTeiAlone, return_text: ofTeiAlone, raw_scores: undefi
 export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Promise<RerankQuestion> {
   const { takesObjects = false, own } = takes;
   const { body } = asked;
-  const shape = shapeOf(asked);
+  const shape = rerankShapeOf(asked.shape, (name) => body[name] !== undefined);
   const name = shape === 'tei' && body.documents === undefined ? 'texts' : 'documents';
   const { [name]: listed } = body;
   if (!isJsonList(listed)) throw asked.refusal(name, 'wants a list of texts');
@@ -70,11 +70,6 @@ function scoringFor(asked: Asked): Scoring | undefined {
   const { raw_scores: raw } = body;
   if (raw !== undefined && typeof raw !== 'boolean') throw asked.refusal('raw_scores', 'wants true or false here');
   return scoringOf(scores, raw);
-}
-
-/** `top_k` in place of `top_n` is what Voyage's clients send. */
-function shapeOf({ body, shape }: Asked): RerankShape | undefined {
-  return shape ?? (body.top_k !== undefined && body.top_n === undefined ? 'voyage' : undefined);
 }
 
 /** `top_k` counts where there is no `top_n`. */

@@ -5,11 +5,13 @@ import type { ScoreScale } from '../../../core/scores.ts';
 import {
   type Asked,
   type KnownLimits,
+  plainText,
   type Reply,
   type Translation,
   Unfit,
   type WireAnswer,
   type WireRequest,
+  withData,
 } from '../../../core/translation.ts';
 import { isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
 import { isSliceOver, nextSlice } from '../../../lib/time-slices.ts';
@@ -101,20 +103,17 @@ async function toReply(
   const said = countsCharacters(asked.options) ? null : (totalTokens ?? promptTokens);
   const total =
     said ?? originals.reduce<number>((sum, one) => sum + estimateOf(one), originals.length * estimateOf(query));
-  return {
-    // The fields of Cohere and Jina together, which clients of most services read; Voyage's list beside them.
-    body: {
-      id: result.id ?? `rerank-${asked.id}`,
-      object: 'list',
-      model: textIn(result.model) ?? asked.model,
-      ...(shape === 'voyage' && { data: scored.map(toVoyageResult) }),
-      results: scored.map(toResult),
-      meta: metaOf(result),
-      usage: { prompt_tokens: (said === null ? null : promptTokens) ?? total, total_tokens: total },
-    },
-    usage,
-    isEstimated: said === null,
+  // The fields of Cohere and Jina together, which clients of most services read.
+  const body = {
+    id: result.id ?? `rerank-${asked.id}`,
+    object: 'list',
+    model: textIn(result.model) ?? asked.model,
+    results: scored.map(toResult),
+    meta: metaOf(result),
+    usage: { prompt_tokens: (said === null ? null : promptTokens) ?? total, total_tokens: total },
   };
+  // Of parts one list is merged.
+  return { body: shape === 'voyage' && !asked.isPart ? withData(body) : body, usage, isEstimated: said === null };
 }
 
 /** A client's document with its score; `index` is its position in the client's list. */
@@ -129,16 +128,8 @@ function toResult({ index, score, document }: Scored): JsonObject {
   return { index, relevance_score: score, document: typeof document === 'string' ? { text: document } : document };
 }
 
-function toVoyageResult({ index, score, document }: Scored): JsonObject {
-  return { index, relevance_score: score, document: plainText(document) };
-}
-
 function toTeiResult({ index, score, document }: Scored): JsonObject {
   return { index, score, text: plainText(document) };
-}
-
-function plainText(document: Json | undefined): Json | undefined {
-  return isJsonObject(document) && typeof document.text === 'string' ? document.text : document;
 }
 
 const version2 = { api_version: { version: '2' } };
