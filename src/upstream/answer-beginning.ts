@@ -58,7 +58,7 @@ export function beginningOf(bytes: Buffer, isWhole: boolean, form: AnswerForm, c
 }
 
 /** Undefined where it cannot be decoded here. */
-function decodedBeginning(bytes: Buffer, codings: readonly string[]): Buffer | undefined {
+export function decodedBeginning(bytes: Buffer, codings: readonly string[]): Buffer | undefined {
   const short = decodedBy(codings, bytes.subarray(0, firstEncodedBytes));
   if (short === undefined || short.length > 0 || bytes.length <= firstEncodedBytes) return short;
   return decodedBy(codings, bytes.subarray(0, mostEncodedBytes));

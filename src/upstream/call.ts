@@ -21,14 +21,14 @@ import { codingsOf, headerValue } from '../lib/raw-headers.ts';
 import type { HeadMemo } from '../wire/answer-head.ts';
 import type { AnswerHandler, ClientCall } from '../wire/client-call.ts';
 import type { Bucket, Timed, Wheel } from '../wire/wheel.ts';
-import { beginningOf } from './answer-beginning.ts';
+import { beginningOf, decodedBeginning } from './answer-beginning.ts';
 import type { Pools } from './connections/pools.ts';
 import { EndpointCall } from './endpoints/endpoint-call.ts';
 import { isStaleConnection, toFailure } from './failures.ts';
 
 /** Bytes buffered of an answer that has no reader yet; the rest waits at the upstream. */
 const untakenBytes = 256 * 1024;
-/** A body announced to be at most this long may contradict its status, which its first bytes show. */
+/** A body of at most this length may contradict its status, which its first bytes show. */
 const suspiciousBytes = 16 * 1024;
 /** White space that lasts longer than this keeps the connection open, and is passed on. */
 const longestSpaceMs = 1_000;
@@ -169,9 +169,9 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
       this.#awaitsBeginning = this.#mayHoldSign();
     } else {
       this.#mayMeanError = this.#mayBeError();
-      if (this.#hasForm()) this.#codings = codingsOf(this.headers);
-      else this.#form = undefined;
+      if (!this.#hasForm()) this.#form = undefined;
       this.#awaitsBeginning = this.#mayMeanError || this.#form !== undefined;
+      if (this.#awaitsBeginning) this.#codings = codingsOf(this.headers);
     }
     if (!this.#awaitsBeginning) this.#answer();
   }
@@ -183,12 +183,10 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return !declared.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
-  /** Only short JSON bodies: the others pass as they arrive. */
+  /** Only JSON that is short, or of unknown length: other bodies pass as they arrive. */
   #mayBeError(): boolean {
     if (this.status !== 200 || this.#upstream.family.failureIn === undefined) return false;
-    const length = Number(headerValue(this.headers, 'content-length') ?? 0);
-    if (length === 0 || length > suspiciousBytes) return false;
-    if (headerValue(this.headers, 'content-encoding') !== undefined) return false;
+    if (Number(headerValue(this.headers, 'content-length') ?? 0) > suspiciousBytes) return false;
     return /^application\/(?:[^;]*\+)?json/i.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
@@ -243,10 +241,10 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
 
   #readError(beginning: Buffer, isWhole: boolean): boolean {
     if (!this.#mayMeanError) return true;
-    const meant = this.#upstream.family.failureIn?.(beginning, isWhole);
-    if (meant === 'unclear') return false;
-    this.meantStatus = meant;
-    return true;
+    const plain = this.#codings.length === 0 ? beginning : decodedBeginning(beginning, this.#codings);
+    const meant = plain && this.#upstream.family.failureIn?.(plain, isWhole);
+    if (meant !== 'unclear') this.meantStatus = meant;
+    return meant !== 'unclear' || beginning.length > suspiciousBytes || this.#isLate;
   }
 
   #readSign(beginning: Buffer, isWhole: boolean): boolean {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { assertError } from '../support/clients/error-answer.ts';
 import { startSeveral } from '../support/gateways/several.ts';
 import { openaiEmbeds, startTranslated, vectorsIn } from '../support/gateways/translated.ts';
@@ -123,12 +124,22 @@ test('if one target cannot serve the request and the other is in cooldown, the e
 });
 
 test('an error with status 200 on an untranslated call moves on to the next target', async (t) => {
-  const wrapped: Handler = (_request, reply) => reply.json(200, { error: { message: 'no room', code: 503 } });
-  const setup = await startSeveral(t, [wrapped, openaiEmbeds], {
-    model: { operations: ['embeddings'] },
-    upstream: [{ family: 'vllm' }, {}],
-  });
-  const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: '7' });
-  assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
-  assert.deepEqual(setup.seen(), [1, 1]);
+  const text = '{"error":{"message":"no room","code":503}}';
+  const json: [string, string] = ['Content-Type', 'application/json'];
+  const wrapped: Handler[] = [
+    (_request, reply) => reply.json(200, JSON.parse(text)),
+    (_request, reply) => reply.bytes(200, [json], text, { chunked: true }),
+    (_request, reply) =>
+      reply.bytes(200, [json], [text.slice(0, 5), text.slice(5, 20), text.slice(20)], { chunked: true }),
+    (_request, reply) => reply.bytes(200, [json, ['Content-Encoding', 'gzip']], gzipSync(text)),
+  ];
+  for (const wraps of wrapped) {
+    const setup = await startSeveral(t, [wraps, openaiEmbeds], {
+      model: { operations: ['embeddings'] },
+      upstream: [{ family: 'vllm' }, {}],
+    });
+    const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: '7' });
+    assert.deepEqual(vectorsIn(answer), [[7, 0.5]]);
+    assert.deepEqual(setup.seen(), [1, 1]);
+  }
 });
