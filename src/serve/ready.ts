@@ -1,6 +1,7 @@
 /** What a start reports once clients are served: the first key, the set-up link of the console, the addresses, and warnings. */
 
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createLinks } from '../admin/access/links.ts';
 import type { LoadedConfiguration } from '../config/load.ts';
@@ -51,7 +52,7 @@ export async function reportReady(
     await showFirstKey(firstKey.secret, { keyFile, baseUrl: toReachable(baseUrl), snapshot }, log, outlets);
   } else if (firstKey.kind === 'none' && snapshot.keys.size === 0) {
     log.info('keys are in the store', {
-      first_key_file: (await isThere(keyFile)) ? keyFile : undefined,
+      first_key_file: existsSync(keyFile) ? keyFile : undefined,
       advice: '"postern keys create" makes another one',
     });
   }
@@ -135,11 +136,4 @@ async function writeSecret(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await rm(file, { force: true });
   await writeFile(file, `${text}\n`, { flag: 'wx', mode: 0o600 });
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
 }

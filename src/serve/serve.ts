@@ -61,6 +61,6 @@ async function serveAlone(
   const complete = await app.drain();
   for (const one of closers) await one.close();
   log.info('stopped', { complete });
-  log.flush();
+  await log.flush();
   return 0;
 }

@@ -3,6 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { endAtNextSignal, nextSignal } from './stop.ts';
 
+const soon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 test('a signal that comes twice at once, as one Ctrl-C under npm, drains; a later one ends the process', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let nowMs = 5_000;
@@ -18,12 +20,14 @@ test('a signal that comes twice at once, as one Ctrl-C under npm, drains; a late
   // Start-up may take longer than the repetition: draining begins without the first listener.
   t.mock.timers.tick(200);
   assert.equal(process.listenerCount('SIGINT'), listeners);
-  endAtNextSignal({ warn: () => undefined, flush: () => undefined });
+  endAtNextSignal({ warn: () => undefined, flush: async () => undefined });
   assert.equal(process.listenerCount('SIGINT'), listeners + 1);
   nowMs += 199;
   process.emit('SIGINT', 'SIGINT');
+  await soon();
   assert.equal(exit.mock.callCount(), 0);
   nowMs += 1;
   process.emit('SIGINT', 'SIGINT');
+  await soon();
   assert.deepEqual(exit.mock.calls[0]?.arguments, [1]);
 });

@@ -22,9 +22,8 @@ export function endAtNextSignal(log: Pick<ProcessLog, 'warn' | 'flush'>, last: (
   const end = (signal: NodeJS.Signals): void => {
     if (performance.now() < fromMs) return;
     log.warn('stopping at once', { signal });
-    log.flush();
     last();
-    process.exit(1);
+    void log.flush().finally(() => process.exit(1));
   };
   process.on('SIGTERM', end).on('SIGINT', end);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import fs, { openSync } from 'node:fs';
+import fs, { closeSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,10 +70,33 @@ test('processes that share an output write no more than is atomic at once, in ea
     while ((await readFile(file, 'utf8')).split('\n').length < 102 && performance.now() < deadlineMs) await wait(10);
     assert.equal((await readFile(file, 'utf8')).split('\n').length, 102);
     assert.deepEqual(
-      written.filter((bytes) => bytes.length > 4_096 || bytes.at(-1) !== 10).map(({ length }) => length),
+      written
+        .filter((bytes) => bytes.length > 4_096 || (bytes.length > 0 && bytes.at(-1) !== 10))
+        .map(({ length }) => length),
       [],
     );
     log.close();
+  }
+});
+
+test('a process ends although its log cannot be written: the disk is full, or nobody reads', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  for (const [stdout, reason, isSudden] of [
+    [full, 'ENOSPC', '0'],
+    [full, 'ENOSPC', '1'],
+    ['pipe', 'EAGAIN', '0'],
+  ] as const) {
+    const args = ['--disable-warning=ExperimentalWarning', program, '1', '2000', '300', isSudden];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', stdout, 'pipe'] });
+    t.after(() => child.kill('SIGKILL'));
+    let errors = '';
+    child.stderr?.on('data', (piece: Buffer) => (errors += piece.toString()));
+    const [code] = await once(child, 'exit', { signal: AbortSignal.timeout(patientMs(10_000)) });
+    assert.equal(code, 0);
+    assert.match(errors, new RegExp(`the log cannot be written: ${reason}`));
   }
 });
 
@@ -95,7 +118,7 @@ test('a request that waits for a busy upstream is a warning, one stopped by its 
     exchange.errorCause = cause;
     log.request(exchange, 'POST');
   }
-  log.flush();
+  await log.flush();
   // It stays open: the log writes there for the process's lifetime, as to standard output.
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   assert.deepEqual(
@@ -120,7 +143,7 @@ test('a log file that was moved away is replaced, and no line is lost', async (t
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, file });
   log.info('before');
-  log.flush();
+  await log.flush();
   await rename(file, `${file}.1`);
   log.info('between');
   log.reopen();
@@ -148,7 +171,7 @@ test('level debug is written if configured', async (t) => {
   log.debug('hidden', {});
   log.follow({ ...standardLog, level: 'debug' });
   log.debug('shown', { upstream: 'up' });
-  log.flush();
+  await log.flush();
   assert.deepEqual(await messagesIn(file), ['shown']);
   assert.match(await readFile(file, 'utf8'), /^\{"level":20,"time":"[^"]+","upstream":"up","msg":"shown"\}\n$/);
 });
@@ -160,6 +183,6 @@ test('entries below the level are not written, and the level can change', async 
   log.warn('shown');
   log.follow(standardLog);
   log.info('shown from now on');
-  log.flush();
+  await log.flush();
   assert.deepEqual(await messagesIn(file), ['shown', 'shown from now on']);
 });

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 import { destination, type Logger, pino } from 'pino';
 import type { Exchange } from '../core/exchange.ts';
 import type { DebugLog, Log } from '../core/log.ts';
@@ -22,9 +23,9 @@ export interface ProcessLog extends Log, DebugLog {
   follow(settings: LogSettings): void;
   /** Reopens its file, which may have been moved away. */
   reopen(): void;
-  /** Writes what is still in memory. */
-  flush(): void;
-  /** The same, and lets go of its file: for a log that ends before its process does. */
+  /** Writes what is still in memory, as far as it can be written in two seconds: a process ends although its disk is full, or nobody reads. */
+  flush(): Promise<void>;
+  /** Writes it and lets go of its file, in its own time: for a log that ends before its process does. */
   close(): void;
 }
 
@@ -36,6 +37,7 @@ const fileMode = 0o640;
 
 /** How long a line may be buffered; the buffer is written before the process ends. */
 const flushIntervalMs = 250;
+const flushWithinMs = 2_000;
 const bufferedBytes = 64 * 1024;
 /** A line may go beyond the bytes at which the buffer is written. */
 const usualLineBytes = 4 * 1024;
@@ -45,6 +47,9 @@ const heldLimitBytes = 32 * 1024 * 1024;
 
 /** Several processes share one output. Writes up to this size are atomic, so that lines are not mixed; a write holds whole lines. */
 const sharedWriteBytes = 4096;
+
+/** In place of what pino calls at the exit of the process, which repeats a failing write forever. */
+const giveUp = (): void => undefined;
 
 interface Shared {
   readonly worker: number | undefined;
@@ -59,20 +64,20 @@ export async function openLog(settings: LogSettings, shared?: Shared): Promise<P
   } catch (error) {
     throw new UserFault(`log.file: ${settings.file} cannot be written to (${codeOf(error) ?? reasonOf(error)})`);
   }
-  const out = toDestination(settings.file, shared !== undefined);
+  const { log, out } = logTo(settings.file, settings, shared);
   await once(out, 'ready');
-  return logTo(out, settings, shared);
+  return log;
 }
 
 /** `shared`: other processes write to the same output; each line has the worker's number. */
 export function createLog(fd: number, settings: LogSettings, shared?: Shared): ProcessLog {
-  return logTo(toDestination(fd, shared !== undefined), settings, shared);
+  return logTo(fd, settings, shared).log;
 }
 
 /** Takes bytes: text would be encoded again for the system. */
 type Destination = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
-function toDestination(dest: number | string, isShared: boolean): Destination {
+function toDestination(dest: number | string, isShared: boolean, retryEAGAIN: () => boolean): Destination {
   const out: unknown = destination({
     dest,
     contentMode: 'buffer',
@@ -83,19 +88,25 @@ function toDestination(dest: number | string, isShared: boolean): Destination {
     maxLength: heldLimitBytes,
     // A flush during a write waits for this.
     periodicFlush: flushIntervalMs,
+    retryEAGAIN,
   });
   return out as Destination;
 }
 
-function logTo(out: Destination, settings: LogSettings, shared: Shared | undefined): ProcessLog {
+function logTo(dest: number | string, settings: LogSettings, shared: Shared | undefined) {
   const isShared = shared !== undefined;
   const worker = shared?.worker;
+  let isPatient = true;
+  const out = toDestination(dest, isShared, () => isPatient);
   // A failed write must not end the process: it stays in memory for a while, and the next file may take it.
-  out.on('error', (error: unknown) => process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`));
+  out.on('error', (error: unknown) => {
+    out.flushSync = giveUp;
+    process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`);
+  });
   const toForm = toLineForm(settings);
   const write = (line: string): boolean => out.write(Buffer.from(toForm === undefined ? line : toForm(line)));
   const timestamp = createTimestamp();
-  const log: Logger = pino(
+  const entries: Logger = pino(
     {
       base: worker === undefined ? null : { worker },
       timestamp: () => `,"time":"${timestamp()}"`,
@@ -122,13 +133,14 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
     (level: keyof Log): Log['info'] =>
     (message, fields = {}) => {
       handOver();
-      log[level](fields, message);
+      entries[level](fields, message);
       out.flush();
     };
-  return {
+  const flushed = (): Promise<unknown> => new Promise((resolve) => out.flush(resolve));
+  const log: ProcessLog = {
     debug: (message, fields) => {
       handOver();
-      log.debug(fields, message);
+      entries.debug(fields, message);
     },
     info: at('info'),
     warn: at('warn'),
@@ -145,22 +157,25 @@ function logTo(out: Destination, settings: LogSettings, shared: Shared | undefin
       else timer ??= setTimeout(handOver, flushIntervalMs).unref();
     },
     follow: ({ level }) => {
-      log.level = level;
+      entries.level = level;
     },
     reopen: () => {
       handOver();
       if (settings.file !== undefined) out.reopen();
     },
-    flush: () => {
+    async flush() {
       handOver();
-      out.flushSync();
+      // The first may leave as much as is not worth a write, and its error is reported.
+      await Promise.race([flushed().then(flushed), wait(flushWithinMs, undefined, { ref: false })]);
+      isPatient = false;
+      out.flushSync = giveUp;
     },
     close: () => {
       handOver();
-      out.flushSync();
-      out.destroy();
+      out.end();
     },
   };
+  return { log, out };
 }
 
 /** The time as text. Many lines fall into one millisecond, and formatting a date costs more than the rest of a line. */

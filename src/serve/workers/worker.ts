@@ -74,7 +74,7 @@ async function work(
   const complete = await app.drain();
   await send({ kind: 'drained', complete, reading: metrics.read() });
   await gateway.close();
-  log.flush();
+  await log.flush();
   return 0;
 }
 

@@ -40,20 +40,13 @@ export async function serveWithWorkers(
   });
   const closers: { close(): unknown }[] = [own];
   try {
-    const fault = await startAll(
-      team,
-      stopping,
-      (only) => readAll(team, own.read, only),
-      closers,
-      configuration,
-      log,
-      surroundings,
-    );
+    const read = (only?: ReadonlySet<MetricName>) => readAll(team, own.read, only);
+    const fault = await startAll(team, stopping, read, closers, configuration, log, surroundings);
     return fault ?? (await watchOver(team, stopping, log, snapshot.server.drain));
   } finally {
     team.kill();
     for (const one of closers) await one.close();
-    log.flush();
+    await log.flush();
   }
 }
 
@@ -73,8 +66,7 @@ async function startAll(
   const history = createReloadHistory({ store, loaded, log, nowMs: Date.now });
   closers.unshift(startFollowing(configuration, log, surroundings, history));
   let clientUrl = '';
-  const followed = { configuration, history, read, clientUrl: () => clientUrl };
-  const admin = await openAdmin(followed, log, surroundings);
+  const admin = await openAdmin({ configuration, history, read, clientUrl: () => clientUrl }, log, surroundings);
   closers.unshift(admin);
   const { socket } = loaded.snapshot.server;
   // Only here: workers share the socket that is created for the first of them.

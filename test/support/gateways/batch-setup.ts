@@ -136,7 +136,7 @@ export async function startBatchSetup(t: TestContext, changes: Changes = {}): Pr
         ...silent,
         request: () => undefined,
         debug: () => undefined,
-        flush: () => undefined,
+        flush: async () => undefined,
         follow: () => undefined,
         reopen: () => undefined,
         close: () => undefined,

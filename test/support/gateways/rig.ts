@@ -105,7 +105,7 @@ export async function startRig(
     info: () => {},
     warn: (message, fields = {}) => void warnings.push({ message, fields }),
     error: () => {},
-    flush: () => {},
+    flush: async () => {},
     close: () => {},
     follow: () => {},
     reopen: () => {},

@@ -41,5 +41,5 @@ async function watch(): Promise<void> {
   }
   const started = await team.start();
   log.info('started', { started, broken: await team.broken, complete: await team.drain() });
-  log.flush();
+  await log.flush();
 }
