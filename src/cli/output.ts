@@ -49,7 +49,7 @@ export function printFaults(
 ): void {
   for (const { origin, path, line, message } of faults) {
     const location = [origin ?? file ?? 'configuration', ...(line === undefined ? [] : [String(line)])].join(':');
-    print(path === '' ? `${location}  ${message}` : `${location}  ${path}  ${message}`);
+    print(toPrintable(path === '' ? `${location}  ${message}` : `${location}  ${path}  ${message}`));
   }
 }
 
@@ -124,7 +124,7 @@ function wrapText(text: string, width: number): string[] {
 }
 
 /** Control characters, and those that change the direction of text or break lines. */
-const unseen = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** Escapes such characters, as in `\u202e`: a name must not move the cursor, or imitate another. */
 export const toPrintable = (text: string): string =>
