@@ -367,18 +367,29 @@ testInBrowser(
   },
 );
 
-testInBrowser('a model that somebody deletes while its page is open is shown as gone', async (t) => {
-  const rig = await openConsole(t, { looks: false, config: { upstreams: [{ id: 'local', family: 'local' }] } });
-  const { ask } = await rig.account('admin');
-  const model = { operations: ['chat'], targets: [{ upstream: 'local', model: 'local/echo' }] };
-  await ask('PUT', '/api/models/brief', model, { 'if-none-match': '*' });
-  const visitor = await rig.signIn('admin');
-  visitor.allow(/404/);
-  await visitor.open('/models/brief');
-  await ask('DELETE', '/api/models/brief', undefined, { 'if-match': '"1"' });
-  await visitor.page.getByText('The model was deleted while this page was open.').waitFor();
-  await heading(visitor.page, 'brief').waitFor();
-});
+testInBrowser(
+  'a model that somebody deletes while its page is open is shown as gone, and can be restored',
+  async (t) => {
+    const rig = await openConsole(t, { looks: false, config: { upstreams: [{ id: 'local', family: 'local' }] } });
+    const { ask } = await rig.account('admin');
+    const model = { operations: ['chat'], targets: [{ upstream: 'local', model: 'local/echo' }] };
+    await ask('PUT', '/api/models/brief', model, { 'if-none-match': '*' });
+    const visitor = await rig.signIn('admin');
+    visitor.allow(/404/);
+    await visitor.open('/models/brief');
+    await ask('DELETE', '/api/models/brief', undefined, { 'if-match': '"1"' });
+    await visitor.page.getByText('The model was deleted while this page was open.').waitFor();
+    await heading(visitor.page, 'brief').waitFor();
+
+    await visitor.open('/models/brief');
+    await heading(visitor.page, 'There is no such model').waitFor();
+    await visitor.page.getByRole('button', { name: /removed the model brief/ }).click();
+    await visitor.page.getByRole('button', { name: 'Restore what was before' }).click();
+    await visitor.page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await heading(visitor.page, 'brief').waitFor();
+    assert.deepEqual((await ask('GET', '/api/models/brief')).document.targets, model.targets);
+  },
+);
 
 testInBrowser('an address whose range ends before it begins says what is wrong with it', async (t) => {
   const rig = await openConsole(t, { looks: false });

@@ -49,6 +49,7 @@ export function EditKey({ seen, onClose }: { readonly seen: Versioned<KeyDetail>
   const { api, conflict } = useElementForm({
     began: seen,
     first: {},
+    draft: 'key',
     toField,
     kept: 'Saving now writes what you changed; all else is theirs.',
     toValues: toKeyValues,
@@ -58,7 +59,7 @@ export function EditKey({ seen, onClose }: { readonly seen: Versioned<KeyDetail>
     save: ({ id, document, etag }) =>
       ask('PATCH /api/keys/:id', { params: { id }, body: document, headers: toCondition(etag) }),
     onDone: (_, key) => {
-      notifyDone(`${nameOf(key)} is changed; gateways go by it within two seconds.`);
+      notifyDone(`${nameOf(key)} is saved; gateways use the change within two seconds.`);
       void refresh();
       onClose();
     },

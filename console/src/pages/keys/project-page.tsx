@@ -4,7 +4,7 @@ import { Anchor, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Project } from '../../../../src/admin/contract.ts';
-import { ask, askVersioned, toCondition, type Versioned } from '../../parts/api/client.ts';
+import { ask, askVersioned, isNotFound, toCondition, type Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
@@ -33,12 +33,9 @@ export function ProjectPage({ id, onGone }: ProjectPageProps) {
   const { data, error } = useProject(id);
   const restore = async (document: Document): Promise<unknown> => {
     const { id: _, ...body } = document;
-    const { etag } = await askVersioned('GET /api/projects/:id', { params: { id } });
-    return ask('PUT /api/projects/:id', {
-      params: { id },
-      body,
-      headers: etag === undefined ? {} : { 'if-match': etag },
-    });
+    const isGone = isNotFound(error);
+    const { etag } = isGone ? {} : await askVersioned('GET /api/projects/:id', { params: { id } });
+    return ask('PUT /api/projects/:id', { params: { id }, body, headers: toCondition(etag) });
   };
   return (
     <SubjectPage
@@ -46,7 +43,7 @@ export function ProjectPage({ id, onGone }: ProjectPageProps) {
       id={id}
       loaded={{ data, error }}
       list={{ href: '/keys/projects', title: 'Projects' }}
-      onRestore={data?.data.managedBy === 'store' ? restore : undefined}
+      onRestore={isNotFound(error) || data?.data.managedBy === 'store' ? restore : undefined}
     >
       <ProjectFacts id={id} onGone={onGone} />
     </SubjectPage>
@@ -147,14 +144,14 @@ export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
   const { api, conflict } = useElementForm({
     began: seen,
     first: toProjectValues({}),
-    draft: seen === undefined ? 'project' : undefined,
+    draft: 'project',
     toValues: toProjectValues,
     toDocument: toProjectDocument,
     read: (id) => askVersioned('GET /api/projects/:id', { params: { id } }),
     save: ({ id, document, etag }) =>
       ask('PUT /api/projects/:id', { params: { id }, body: document, headers: toCondition(etag) }),
     onDone: (id) => {
-      notifyDone(`The project ${id} is saved; gateways go by it within two seconds.`);
+      notifyDone(`The project ${id} is saved; gateways use the change within two seconds.`);
       void refresh();
       onClose();
       onDone?.(id);

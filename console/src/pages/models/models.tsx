@@ -2,6 +2,7 @@
 
 import { useDisclosure } from '@mantine/hooks';
 import { Redirect, useLocation } from 'wouter';
+import { isNotFound } from '../../parts/api/client.ts';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import type { Document } from '../../parts/forms/documents.ts';
@@ -27,14 +28,14 @@ function OneModel({ id }: { readonly id: string }) {
   const [, go] = useLocation();
   const { data, error } = useModel(id, false);
   const restore = async (document: Document): Promise<unknown> =>
-    saveModel({ ...document, id }, (await readModel(id)).etag);
+    saveModel({ ...document, id }, isNotFound(error) ? undefined : (await readModel(id)).etag);
   return (
     <SubjectPage
       kind="model"
       id={id}
       loaded={{ data, error }}
       list={{ href: '/models', title: 'Models' }}
-      onRestore={data?.data.managedBy === 'store' ? restore : undefined}
+      onRestore={isNotFound(error) || data?.data.managedBy === 'store' ? restore : undefined}
     >
       <ModelDetails id={id} onGone={() => go('/models')} />
     </SubjectPage>

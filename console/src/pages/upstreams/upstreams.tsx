@@ -2,6 +2,7 @@
 
 import './upstreams.css';
 import { Redirect, useLocation, useSearchParams } from 'wouter';
+import { isNotFound } from '../../parts/api/client.ts';
 import { SideDrawer } from '../../parts/dialogs/drawer.tsx';
 import { SubjectPage } from '../../parts/explorer/subject-page.tsx';
 import type { Document } from '../../parts/forms/documents.ts';
@@ -28,14 +29,14 @@ function OneUpstream({ id }: { readonly id: string }) {
   const [, go] = useLocation();
   const { data, error } = useUpstream(id);
   const restore = async (document: Document): Promise<unknown> =>
-    saveUpstream({ ...document, id }, (await readUpstream(id)).etag);
+    saveUpstream({ ...document, id }, isNotFound(error) ? undefined : (await readUpstream(id)).etag);
   return (
     <SubjectPage
       kind="upstream"
       id={id}
       loaded={{ data, error }}
       list={{ href: '/upstreams', title: 'Upstreams' }}
-      onRestore={data?.data.managedBy === 'store' ? restore : undefined}
+      onRestore={isNotFound(error) || data?.data.managedBy === 'store' ? restore : undefined}
     >
       <UpstreamDetails id={id} onGone={() => go('/upstreams')} />
     </SubjectPage>

@@ -61,6 +61,8 @@ export class ApiError extends Error {
   }
 }
 
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found';
+
 /** A document with the version it was read in, which a write sends as `If-Match`. */
 export interface Versioned<T> {
   readonly data: T;

@@ -6,7 +6,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { AuditEntry, ShownTarget } from '../../../../src/admin/contract.ts';
-import { ApiError, ask } from '../api/client.ts';
+import { ask, isNotFound } from '../api/client.ts';
 import { useConfirm } from '../dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../dialogs/undo.tsx';
 import { type Document, isMapping } from '../forms/documents.ts';
@@ -45,7 +45,7 @@ interface SubjectPageProps {
 }
 
 export function SubjectPage({ kind, id, name = id, loaded, list, onRestore, children }: SubjectPageProps) {
-  const isGone = loaded.error instanceof ApiError && loaded.error.code === 'not_found';
+  const isGone = isNotFound(loaded.error);
   const isUnknown = isGone && loaded.data === undefined;
   return (
     <div className="subject">
@@ -97,6 +97,8 @@ const UnknownHead = ({ kind, id }: Pick<SubjectPageProps, 'kind' | 'id'>) => (
 
 const evidenceMs = 5_000;
 const shownTargets = 20;
+/** Of those that nothing has called lately: the configuration below would be out of sight. */
+const shownUntested = 3;
 
 /** The state of each target with what it follows from. */
 function Evidence({ kind, id }: { readonly kind: 'model' | 'upstream'; readonly id: string }) {
@@ -113,13 +115,15 @@ function Evidence({ kind, id }: { readonly kind: 'model' | 'upstream'; readonly 
     );
   }
   if (data.items.length === 0) return null;
+  const shown = data.items.filter(({ state }, at) => state !== 'untested' || at < shownUntested);
+  const untested = data.items.length - shown.length;
   return (
     <Paper withBorder p="sm" component="section" aria-label="State">
       <Title order={2} size="h5" mb={4}>
         State
       </Title>
       <ul className="plain-list">
-        {data.items.map((target) => (
+        {shown.map((target) => (
           <EvidenceLine
             key={`${target.model} ${target.upstream} ${target.upstreamModel}`}
             target={target}
@@ -127,7 +131,12 @@ function Evidence({ kind, id }: { readonly kind: 'model' | 'upstream'; readonly 
           />
         ))}
       </ul>
-      {data.next !== null && <Remark>The worst {shownTargets} of its targets; the others do better.</Remark>}
+      {untested > 0 && (
+        <Remark>{data.next === null ? `${untested} targets` : 'Others'} were not called in the last 10 minutes.</Remark>
+      )}
+      {untested === 0 && data.next !== null && (
+        <Remark>The worst {shownTargets} of its targets; the others do better.</Remark>
+      )}
     </Paper>
   );
 }
