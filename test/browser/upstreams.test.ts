@@ -161,6 +161,26 @@ testInBrowser('a credential is asked for again where the address changes', async
   await drawer(page).getByText(other.url, { exact: false }).first().waitFor();
 });
 
+testInBrowser('an upstream of many models names some of them, and fits a phone', async (t) => {
+  const models = Array.from({ length: 60 }, (_, at) => ({
+    id: `fleet/model-${at}`,
+    operations: ['chat'],
+    targets: [{ upstream: 'busy', model: 'shared' }],
+  }));
+  const busy = { id: 'busy', family: 'openai', base_url: 'http://127.0.0.1:1/v1' };
+  const rig = await openConsole(t, { config: { upstreams: [busy], models } });
+  const visitor = await rig.signIn('viewer');
+  const { page } = visitor;
+  await visitor.open('/upstreams/busy');
+  const more = page.getByRole('link', { name: 'and 50 more' });
+  await more.waitFor();
+  assert.equal(await page.getByRole('link', { name: /^fleet/ }).count(), 10);
+  // Of targets that nothing has called, three lines: what can be done is in sight.
+  assert.equal(await page.getByRole('region', { name: 'State' }).getByRole('listitem').count(), 3);
+  await visitor.shoot('upstreams-many-models');
+  assert.equal(await more.getAttribute('href'), '/models?upstream=busy');
+});
+
 testInBrowser('two who change the same upstream are told so, and nothing is lost', async (t) => {
   const rig = await openConsole(t);
   await rig.ask('GET', '/api/upstreams');
@@ -180,7 +200,11 @@ testInBrowser('two who change the same upstream are told so, and nothing is lost
 
   await drawer(page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8222');
   await save(page, 'Save').click();
-  await drawer(page).getByText('It was changed in the meantime').waitFor();
+  const conflict = drawer(page).getByText('It was changed in the meantime');
+  await conflict.waitFor();
+  // In sight of the button that was pressed.
+  const { y } = (await conflict.boundingBox()) ?? { y: -1 };
+  assert.ok(y > 0 && y < (page.viewportSize()?.height ?? 0), `at ${y}`);
   assert.equal(await drawer(page).getByRole('textbox', { name: 'Address' }).inputValue(), 'http://127.0.0.1:8222');
   await visitor.shoot('upstreams-conflict');
   await drawer(page).getByRole('button', { name: 'Keep mine' }).click();

@@ -19,6 +19,7 @@ import { type Document, isEmpty, toMappings, toText } from '../../parts/forms/do
 import { FormFields } from '../../parts/forms/form-fields.tsx';
 import { Action, IconButton } from '../../parts/layout/button.tsx';
 import { Notice } from '../../parts/layout/state.tsx';
+import { mostOptions } from '../../parts/models/pick-models.tsx';
 import { operationChoices } from '../../parts/words/operations.ts';
 import { useModels, useProjects } from './data.ts';
 import { plainRows } from './key-values.ts';
@@ -72,6 +73,7 @@ function ReachFields({ form }: { readonly form: KeyForm }) {
             label="Which models"
             description="Pick from the list, or type a pattern with one *, such as gpt-*."
             data={ids}
+            limit={mostOptions}
             maxDropdownHeight={240}
             acceptValueOnBlur
             {...form.getInputProps('models')}
@@ -172,8 +174,8 @@ function CaptureFields({ form }: { readonly form: KeyForm }) {
     <Fieldset legend="Privacy">
       <Stack gap="sm">
         <Switch
-          label="Keep what is asked and answered"
-          description="For finding faults. Off: the ledger keeps numbers only, never texts."
+          label="Capture requests and responses"
+          description="For debugging. Off: the ledger has figures, no bodies."
           {...form.getInputProps('captures', { type: 'checkbox' })}
         />
         {captures === true && (

@@ -16,6 +16,7 @@ import { ofSecrets, useUnsaved } from '../../parts/forms/draft.ts';
 import { Notice } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
+import { mostOptions } from '../../parts/models/pick-models.tsx';
 import { CopyButton, Snippet, useCopied } from '../../parts/snippets/copy.tsx';
 import { toSnippets } from '../../parts/snippets/snippets.ts';
 import { useModels } from './data.ts';
@@ -116,6 +117,7 @@ export function KeySnippets({ document, secret, onCopied }: KeySnippetsProps) {
         onChange={setChosen}
         allowDeselect={false}
         searchable={usable.length > 8}
+        limit={mostOptions}
       />
       <Tabs value={shown} onChange={setTab} keepMounted={false}>
         <Tabs.List>

@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import type { Operation, PlaygroundModel } from '../../../../src/admin/contract.ts';
 import { ask } from '../../parts/api/client.ts';
 import { Remark } from '../../parts/layout/text.tsx';
+import { mostOptions } from '../../parts/models/pick-models.tsx';
 import type { Values } from '../../parts/snippets/share.ts';
 import { refusesHidden } from '../../parts/words/operations.ts';
 import { textOf } from './fields.tsx';
@@ -56,6 +57,9 @@ export function ModelChoice({
         value={chosen?.id ?? (value === '' ? null : value)}
         onChange={(model) => onChange(model ?? '')}
         searchable
+        limit={mostOptions}
+        // What is typed next replaces the name, as after the Tab key.
+        onClick={(event) => event.currentTarget.select()}
         clearable={optional}
         allowDeselect={optional}
         clearButtonProps={{ 'aria-label': 'Compare with no other model' }}

@@ -40,7 +40,7 @@ import { DataTable } from '../../parts/layout/table.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 import { Icon } from '../../parts/marks/icon.tsx';
 import { StatusBadge } from '../../parts/marks/status.tsx';
-import { PickModels } from '../../parts/models/pick-models.tsx';
+import { mostOptions, PickModels } from '../../parts/models/pick-models.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { CopyButton, Snippet } from '../../parts/snippets/copy.tsx';
 import { toSnippets } from '../../parts/snippets/snippets.ts';
@@ -352,6 +352,7 @@ function FirstCall({ models, wanted, secret, clientUrl, onCalled, onCopied }: Fi
           onChange={setPicked}
           allowDeselect={false}
           searchable={calls.length > 8}
+          limit={mostOptions}
           flex={1}
           miw={220}
         />

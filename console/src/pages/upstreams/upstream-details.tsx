@@ -268,8 +268,13 @@ const Credentials = ({ upstream: { credentials } }: { readonly upstream: Upstrea
   </Section>
 );
 
-function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail }) {
+const shownTargets = 50;
+/** Of one target. */
+const shownModels = 10;
+
+function Targets({ upstream: { id: upstream, targets } }: { readonly upstream: UpstreamDetail }) {
   if (targets.length === 0) return null;
+  const all = `/models?${new URLSearchParams({ upstream })}`;
   return (
     <Section title="Models that use it">
       <DataTable
@@ -281,25 +286,39 @@ function Targets({ upstream: { targets } }: { readonly upstream: UpstreamDetail 
           { title: 'Calls', miw: 150 },
           { title: 'First byte', ta: 'right' },
         ]}
-        rows={targets.map(({ model, models, state, why, isListed, latencyMs, calls, failedCalls }) => ({
-          id: model,
-          cells: [
-            model,
-            models.map((id) => (
-              <Anchor key={id} component={Link} href={`/models/${encodeURIComponent(id)}`} size="sm" mr={8}>
-                {id}
-              </Anchor>
-            )),
-            <Fragment key="state">
-              {/* How its calls end stands above, for each model; here, whether it is called at all. */}
-              {state !== 'healthy' && state !== 'unknown' && <StatusBadge state={state} why={why} />}
-              <Success calls={calls} failedCalls={failedCalls} />
-              {!isListed && <Text size="sm">Not in the upstream's list</Text>}
-            </Fragment>,
-            latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
-          ],
-        }))}
+        rows={targets
+          .slice(0, shownTargets)
+          .map(({ model, models, state, why, isListed, latencyMs, calls, failedCalls }) => ({
+            id: model,
+            cells: [
+              model,
+              <Group key="models" gap="0 8px">
+                {models.slice(0, shownModels).map((id) => (
+                  <Anchor key={id} component={Link} href={`/models/${encodeURIComponent(id)}`} size="sm">
+                    {id}
+                  </Anchor>
+                ))}
+                {models.length > shownModels && (
+                  <Anchor component={Link} href={all} size="sm">
+                    and {models.length - shownModels} more
+                  </Anchor>
+                )}
+              </Group>,
+              <Fragment key="state">
+                {/* How its calls end stands above, for each model; here, whether it is called at all. */}
+                {state !== 'healthy' && state !== 'unknown' && <StatusBadge state={state} why={why} />}
+                <Success calls={calls} failedCalls={failedCalls} />
+                {!isListed && <Text size="sm">Not in the upstream's list</Text>}
+              </Fragment>,
+              latencyMs === 0 ? '–' : <Duration key="first" ms={latencyMs} />,
+            ],
+          }))}
       />
+      {targets.length > shownTargets && (
+        <Muted>
+          The first {shownTargets} of {targets.length}; <Link href={all}>all models that use it</Link>
+        </Muted>
+      )}
     </Section>
   );
 }
@@ -315,7 +334,7 @@ function Nodes({ upstream: { nodes } }: { readonly upstream: UpstreamDetail }) {
         columns={[
           { title: 'Gateway', className: 'breaks' },
           { title: 'State', miw: 150 },
-          { title: 'Under way', ta: 'right' },
+          { title: 'In flight', ta: 'right' },
           { title: 'First byte', ta: 'right' },
         ]}
         rows={nodes.map(({ node, state, why, inFlight, latencyMs }) => ({

@@ -21,12 +21,12 @@ interface UpstreamFormProps {
   readonly family: FamilyFacts;
   readonly isNew: boolean;
   onCancel(): void;
-  /** Shown above the fields. */
+  /** Shown above the buttons. */
   readonly children?: ReactNode;
 }
 
 export function UpstreamForm({ api, family, isNew, onCancel, children }: UpstreamFormProps) {
-  const { form, fault, busy, onSubmit } = api;
+  const { form, fault, busy, onSubmit, fromDraft } = api;
   const [testFault, setFault] = useState<string>();
   const isBuiltIn = family.kind === 'built-in';
   const tested = useMutation({
@@ -43,8 +43,7 @@ export function UpstreamForm({ api, family, isNew, onCancel, children }: Upstrea
   return (
     <form onSubmit={onSubmit} noValidate autoComplete="off">
       <Stack>
-        {children}
-        <FormFault fault={fault} />
+        {fromDraft && <Muted role="status">What you typed before is here again, without credentials.</Muted>}
         <TextInput
           label="Name"
           description="For targets, logs and headers; it cannot be changed later."
@@ -84,6 +83,8 @@ export function UpstreamForm({ api, family, isNew, onCancel, children }: Upstrea
         <Offers family={family} />
         <Heading>More</Heading>
         <MoreFields form={form} family={family} />
+        {children}
+        <FormFault fault={fault} />
         <FormButtons busy={busy} onCancel={onCancel} submitLabel={isNew ? 'Add the upstream' : 'Save'} />
       </Stack>
     </form>

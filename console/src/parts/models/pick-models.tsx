@@ -26,6 +26,9 @@ import { Icon } from '../marks/icon.tsx';
 import { operationChoices, operationsByName, operationWords } from '../words/operations.ts';
 import { type PriceUnit, priceInWords, sourceInWords, unitsOf, unitWords } from '../words/prices.ts';
 
+/** Options of a choice among models: thousands would stop the page for seconds; typing finds the others. */
+export const mostOptions = 200;
+
 export function saveModel(document: Document, etag: string | undefined): Promise<Written> {
   return ask('PUT /api/models/:id', {
     params: { id: String(document.id) },
