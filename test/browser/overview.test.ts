@@ -103,7 +103,7 @@ testInBrowser('alerts have a page with rules and channels, and chat an address o
   const { page, open, shoot, checkAccessibility } = await rig.signIn('admin');
   await open('/alerts');
   await page.getByRole('region', { name: 'Rules' }).getByText('Reload refused').waitFor();
-  await page.getByRole('region', { name: 'Channels' }).getByText('Nobody is told').waitFor();
+  await page.getByRole('region', { name: 'Channels' }).getByText('There is no channel').waitFor();
   await shoot('alerts');
   await checkAccessibility();
   await open('/playground/chat');

@@ -176,7 +176,7 @@ testInBrowser('two models answer the same question side by side, each over its o
   const { upstream, visitor, page } = await openChat(t, (request, reply) =>
     reply.sse(request.path === '/responses' ? responseEvents('By items.') : messageEvents('By blocks.')),
   );
-  await choose(page, 'Over', 'Responses');
+  await choose(page, 'API', 'Responses');
   await choose(page, 'Compare with', 'other-talker');
   await ask(page, 'How do you answer?');
   await threadOf(page, 'talker').getByText('By items.').first().waitFor();

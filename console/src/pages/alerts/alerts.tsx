@@ -26,7 +26,7 @@ export default function Alerts() {
     <>
       <PageHead
         title="Alerts"
-        about="What went wrong and why, who is told, and when. The rules hold without any set-up; the configuration file changes them."
+        about="What went wrong and why, and where notifications go. The rules work without set-up; the configuration file changes them."
       />
       <Stack gap="lg">
         <History />
@@ -230,8 +230,9 @@ function Channels({ channels }: { readonly channels: readonly AlertChannel[] }) 
       </Group>
       {channels.length === 0 && (
         <Muted>
-          Nobody is told: alerts are on this page alone. Add a webhook, a Slack-shaped webhook or SMTP under{' '}
-          <code>alerts</code> in the configuration file.
+          There is no channel: alerts are on this page and in the log alone. Add a webhook under{' '}
+          <Link href="/settings/alerts">Settings, Webhooks</Link>, or SMTP under <code>alerts</code> in the
+          configuration file.
         </Muted>
       )}
       <ul className="plain-list">

@@ -158,9 +158,9 @@ function Terms({ item }: { readonly item: KeyDetail }) {
         ['From', document.addresses?.join(', ') ?? 'Any address'],
         ['Limits', limits.length === 0 ? <Nothing key="limits">no limits</Nothing> : limits.join(', ')],
         ['Clients written for', document.shape],
-        ['Keeps texts', captureWords(document)],
+        ['Captures bodies', captureWords(document)],
         ...Object.entries(document.metadata),
-        ['Made', item.createdAt && <When key="made" at={item.createdAt} />],
+        ['Created', item.createdAt && <When key="made" at={item.createdAt} />],
         ['Ends', document.expires && <When key="ends" at={document.expires} />],
         ['Last used', <When key="used" at={item.lastUsedAt} />],
       ]}
@@ -169,4 +169,4 @@ function Terms({ item }: { readonly item: KeyDetail }) {
 }
 
 const captureWords = ({ capture }: KeyDocument): string =>
-  capture === undefined ? 'No, numbers only' : `What is asked and answered, for ${capture}`;
+  capture === undefined ? 'No' : `Requests and responses, for ${capture}`;

@@ -78,7 +78,7 @@ export function BudgetFacts({ spender, budgets }: BudgetFactsProps) {
 
 interface BudgetBarProps {
   readonly budget: BudgetState;
-  /** Also shows the reserved amount and when the period restarts. */
+  /** Also shows what gateways hold, and when the period restarts. */
   readonly wide?: boolean;
 }
 
@@ -86,10 +86,12 @@ const nearShare = 0.8;
 
 /** The state of a budget as text and as a bar. */
 export function BudgetBar({ budget, wide = false }: BudgetBarProps) {
-  const { every, amount, spent, outstanding, left, endsAt } = budget;
+  const { every, amount, spent, outstanding, endsAt } = budget;
   const share = Number(spent) / Number(amount);
-  const setAside = Number(outstanding) / Number(amount);
-  const isOver = Number(left) === 0;
+  const held = Number(outstanding) / Number(amount);
+  // Gateways still spend what they hold.
+  const left = Math.max(0, Number(amount) - Number(spent));
+  const isOver = left === 0;
   const words = `${formatMoney(spent)} of ${formatMoney(amount)} ${periodWords[every]}`;
   return (
     <Stack gap={4}>
@@ -105,17 +107,17 @@ export function BudgetBar({ budget, wide = false }: BudgetBarProps) {
       </Group>
       <Progress.Root size={wide ? 'md' : 'sm'}>
         <Progress.Section value={toPercent(share)} color={colorOf(share, isOver)} aria-label={words} />
-        <Progress.Section value={toPercent(Math.min(setAside, 1 - share))} color="gray.5" aria-label="Set aside" />
+        {wide && <Progress.Section value={toPercent(Math.min(held, 1 - share))} color="gray.5" aria-label="Held" />}
       </Progress.Root>
       {wide && (
         <Group justify="space-between" gap={6}>
           <Remark>
             {formatMoney(left)} left
-            {Number(outstanding) > 0 && `, ${formatMoney(outstanding)} reserved for requests in flight`}
+            {held > 0 && `, ${formatMoney(outstanding)} of it held by gateways for their requests`}
           </Remark>
           {endsAt !== null && (
             <Remark>
-              Begins anew <When at={endsAt} />
+              Resets <When at={endsAt} />
             </Remark>
           )}
         </Group>

@@ -168,7 +168,7 @@ export const listFields: readonly FieldRow[] = [
         path: 'canary.texts',
         kind: 'tags',
         label: 'Texts to watch it by',
-        description: 'Embedded from time to time: a changed model is told of. Press Enter after each.',
+        description: 'Embedded regularly: an alert opens when the vectors change. Press Enter after each.',
         splitChars: [],
         faultAt: 'canary',
       },

@@ -131,7 +131,7 @@ function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps)
       {...table}
       columns={[
         { title: 'Model', isSortable: true },
-        { title: 'Health', w: 110 },
+        { title: 'Health', w: 124 },
         ...trafficColumns,
         ...(isWide ? [{ title: 'Serves', w: 124 }] : []),
         { title: 'Visible', w: 92 },

@@ -237,7 +237,7 @@ function UpstreamLine({ upstream: { id, state, cause, evidence } }: { readonly u
       </span>
       <div className="grows">
         <Link {...listItem} href={`/upstreams/${encodeURIComponent(id)}`} className="plain-link">
-          <Text size="sm" fw={600} span>
+          <Text size="sm" fw={600} span className="any-wrap">
             {id}
           </Text>
         </Link>
@@ -259,7 +259,7 @@ function Budgets({ budgets }: Pick<Now, 'budgets'>) {
       <Title order={2} size="h5" id="budgets" mb="xs">
         Near a budget
       </Title>
-      {budgets.length === 0 && <Muted>Nobody has spent 80 % of a budget.</Muted>}
+      {budgets.length === 0 && <Muted>No budget is spent to 80 %.</Muted>}
       <ul className="upstream-list">
         {budgets.map(({ kind, id, name, period, spent, amount, share, endsAt }) => (
           <li key={`${kind} ${id} ${period}`} className="budget-line">

@@ -31,7 +31,9 @@ function WebhookForm({ setting }: { readonly setting: Setting }) {
     <form onSubmit={onSubmit} noValidate>
       <Stack>
         <FormFault fault={fault} />
-        {webhooks.length === 0 && <Text size="sm">Nobody is told but the log.</Text>}
+        {webhooks.length === 0 && (
+          <Text size="sm">There is no webhook: alerts are in the log and on the page Alerts.</Text>
+        )}
         {webhooks.map((webhook, index) => (
           <Group key={webhook.key} align="flex-start" gap="xs">
             <TextInput
@@ -138,8 +140,8 @@ const longestDays = 3_650;
 /** How long rows are kept, and what is removed from captured bodies. */
 export const Keeping = () => (
   <Section
-    title="What is kept"
-    about="Each request leaves a row in the ledger: who, what, how long, what it cost. Bodies are kept only for keys that say so, and never with what looks like a secret."
+    title="Retention"
+    about="Each request leaves a row in the ledger: key, model, duration and cost. Bodies are captured only for keys with that setting, and without what looks like a secret."
   >
     <SettingFrame id="ledger">{(setting) => <KeepingForm setting={setting} />}</SettingFrame>
   </Section>

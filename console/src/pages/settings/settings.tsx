@@ -22,7 +22,7 @@ const tabs = [
   { name: 'members', title: 'Members', panel: Members },
   { name: 'tokens', title: 'API tokens', panel: Tokens },
   { name: 'alerts', title: 'Webhooks', panel: Alerts },
-  { name: 'keeping', title: 'What is kept', panel: Keeping },
+  { name: 'keeping', title: 'Retention', panel: Keeping },
   { name: 'about', title: 'About', panel: About },
 ] as const;
 
@@ -32,7 +32,10 @@ export default function Settings() {
   const tab = tabs.find(({ name }) => name === named)?.name ?? 'account';
   return (
     <>
-      <PageHead title="Settings" about="You, the others, and how this gateway keeps its books." />
+      <PageHead
+        title="Settings"
+        about="Your account, members, API tokens, webhooks, retention, and facts about this gateway."
+      />
       <Tabs value={tab} onChange={(next) => navigate(`/settings/${next}`)} keepMounted={false}>
         <TabRow tabs={tabs.map(({ name, title }) => ({ value: name, title }))} selected={tab} />
         {tabs.map(({ name, panel: Panel }) => (

@@ -26,9 +26,7 @@ export function CapsFields(props: CapsFieldsProps) {
 function LimitFields({ form }: Pick<CapsFieldsProps, 'form'>) {
   return (
     <Fieldset legend="Limits">
-      <Muted mb="sm">
-        What is over a limit is refused, and told when it may come again. Leave a field empty for no limit.
-      </Muted>
+      <Muted mb="sm">A request over a limit gets 429 with Retry-After. Leave a field empty for no limit.</Muted>
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         {limitNames.map((name) => (
           <NumberInput
@@ -79,7 +77,7 @@ function BudgetFields({ form, hasAlerts = false }: CapsFieldsProps) {
               />
               {hasAlerts && (
                 <TagsInput
-                  label="Tell us at"
+                  label="Alert at"
                   className="whole-row"
                   data={['50%', '80%', '90%', '100%']}
                   acceptValueOnBlur

@@ -37,8 +37,8 @@ export const laneField: FieldWords = {
 
 /** The services that clients may be written for, by display name. */
 export const shapeField = {
-  label: 'Its clients were written for',
-  placeholder: 'OpenAI, or nobody knows',
+  label: 'Clients of this key use the format of',
+  placeholder: 'OpenAI, or unknown',
   choices: [
     { value: 'cohere', label: 'Cohere' },
     { value: 'jina', label: 'Jina AI' },

@@ -105,6 +105,6 @@ export function sourceInWords(price: Price | null): string {
     case 'inside':
       return 'It answers inside the gateway, and nobody sends a bill.';
     case 'unknown':
-      return 'Nobody knows it; requests are counted without a cost. Set a price to count money.';
+      return 'It is unknown; requests are counted without a cost. Set a price to count money.';
   }
 }

@@ -46,8 +46,8 @@ export const budgetState = z.object({
   every: z.enum(budgetPeriods),
   amount: dollars,
   spent: dollars.describe('As far as requests are in the ledger.'),
-  outstanding: dollars.describe('Reserved by the gateways for requests in progress, and not spent yet.'),
-  left: dollars.describe('What may still be spent; never below 0.'),
+  outstanding: dollars.describe('Held by the gateways for requests now and soon, and not spent yet.'),
+  left: dollars.describe('Neither spent nor held; never below 0.'),
   startsAt: instant.nullable().describe('Null for a total, which begins with the first request.'),
   endsAt: instant.nullable().describe('When the next period begins, in UTC; null for a total.'),
 });

@@ -40,7 +40,7 @@ const fields: readonly Field[] = [
     name: 'system',
     kind: 'text',
     label: 'System prompt',
-    description: 'What the model is told before all else',
+    description: 'Instructions before the conversation',
     rows: [2, 10],
   },
   {
@@ -123,7 +123,7 @@ export function ChatFields({ form, put, wantedModel, open, otherOpen, wire, othe
     <Stack gap="sm">
       <Examples examples={examples} onPick={put} />
       <ModelChoice operation={wireNames} value={textOf(form, 'model')} onChange={setModel} wanted={wantedModel} />
-      <WireChoice label="Over" open={open} value={wire} onChange={(next) => put({ wire: next })} />
+      <WireChoice label="API" open={open} value={wire} onChange={(next) => put({ wire: next })} />
       <ModelChoice operation={wireNames} label="Compare with" value={other} onChange={setOther} optional />
       {other !== '' && (
         <WireChoice

@@ -100,7 +100,7 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
       }
       result={
         <Stack gap="sm">
-          {!hasBegun && <NothingYet icon="bolt">The talk stands here, word by word as the model writes.</NothingYet>}
+          {!hasBegun && <NothingYet icon="bolt">The conversation appears here, word by word.</NothingYet>}
           {hasBegun && (
             <SimpleGrid cols={{ base: 1, sm: isPair ? 2 : 1 }} spacing="sm">
               {threadOf(first, chatTargets.first)}
