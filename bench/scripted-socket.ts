@@ -4,7 +4,13 @@ import type { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 
 const headEnd = '\r\n\r\n';
+const endOfHead = [13, 10, 13, 10];
 const lastChunk = '0\r\n\r\n';
+
+/** Head and body in one piece, as short messages are written: found without a search, which would count as the gateway's time. */
+const isWhole = (data: Buffer, bodyBytes = -1): boolean =>
+  bodyBytes !== -1 &&
+  endOfHead.every((byte, index) => data[data.length - bodyBytes - endOfHead.length + index] === byte);
 
 /** As much of a `net.Socket` as the wire asks of one. What is written is taken at once, and counted as far as the end of its message. */
 export class ScriptedSocket extends EventEmitter {
@@ -46,6 +52,7 @@ export class ScriptedSocket extends EventEmitter {
 
   #isEnd(data: string | Buffer): boolean {
     let behind = data.length;
+    if (this.#left === -1 && typeof data !== 'string' && isWhole(data, this.#bodyBytes)) return true;
     if (this.#left === -1) {
       const end = data.indexOf(headEnd);
       if (end === -1) return false;
