@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Captured, mostKeptBytes } from '../core/accounting/captured.ts';
+import { systemClock } from '../lib/clock.ts';
 import { captureOf } from './ledger.ts';
 
 type Wanted = Parameters<typeof captureOf>[0];
@@ -19,7 +20,7 @@ function capture(request: string | Buffer, response: string | Buffer = '{}', hea
     captured,
     snapshot: { upstreams, ledger: { hiddenFields: [] } },
   };
-  const made = captureOf(exchange as Wanted, 1_000);
+  const made = captureOf(exchange as Wanted, { ...systemClock, nowMs: () => 1_000 });
   assert.ok(made);
   return made;
 }
@@ -43,7 +44,7 @@ test('captures nothing without a capture time on the key, or if no body was read
     { key: undefined, captured, snapshot: { upstreams } },
   ]) {
     const wanted: unknown = exchange;
-    assert.equal(captureOf(wanted as Wanted, 0), undefined);
+    assert.equal(captureOf(wanted as Wanted, systemClock), undefined);
   }
 });
 

@@ -23,7 +23,7 @@ export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
   const rows = new RowWriter(node);
 
   function toItem(exchange: Exchange, reservation: Reservation | undefined): RowItem {
-    const capture = captureOf(exchange, clock.nowMs());
+    const capture = captureOf(exchange, clock);
     const item = rows.settlement(exchange, reservation, clock.monotonicMs(), capture);
     // Space is reserved for rows, not for bodies: where they do not fit, the row is written without.
     if (capture === undefined || journal.fits(item)) return item;
@@ -52,13 +52,13 @@ const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml
 const longestName = 80;
 
 /** Undefined where the key has no capture, and for requests refused before their body was read. */
-export function captureOf({ key, keySecret, captured, snapshot }: Exchange, nowMs: number): Capture | undefined {
+export function captureOf({ key, keySecret, captured, snapshot }: Exchange, clock: Clock): Capture | undefined {
   if (key?.captureMs === undefined || captured === undefined) return undefined;
   const hidden = hiddenIn(snapshot, keySecret);
   return {
     request: toKept(captured.request, captured.requestBytes, hidden),
     response: whyNotKept(captured) ?? toKept(captured.response, captured.responseBytes, hidden),
-    expiresAtMs: nowMs + key.captureMs,
+    expiresAtMs: clock.nowMs() + key.captureMs,
   };
 }
 

@@ -175,7 +175,7 @@ export function createApp(deps: AppDeps) {
       if (key === undefined) throw unknownKey(credential);
       exchange.key = key;
       if (key.captureMs !== undefined) exchange.keySecret = credential;
-      checkKey(key, clock.nowMs());
+      checkKey(key, exchange.startedAtMs);
       if (route !== undefined) checkRoute(key, ...(route.isFor ?? [route.operation]));
       checkAddress(key, exchange.clientAddress);
       if (caller.lane !== undefined) exchange.askedLane = caller.lane;
