@@ -183,6 +183,11 @@ test('a Voyage client gets data of a list that is split, cached or joined too', 
       upstream: { family: 'cohere' },
       target: [{ max_items: 2 }],
     });
+    const plain = { model: 'm', query: 'q', documents: ['a', 'bbb', 'cc'] };
+    // Cached in the upstream's own shape.
+    assert.equal((await rig.post('/v1/rerank', plain)).status, 200);
+    const texts = JSON.parse((await rig.post('/v1/rerank', { ...plain, top_k: 1 })).body.toString());
+    assert.deepEqual(texts.data, [{ index: 1, relevance_score: 0.03 }]);
     const documents = ['a', { text: 'bbb', n: 1 }, 'cc'];
     const body = { model: 'm', query: 'q', documents, top_k: 2, return_documents: true };
     for (const path of ['/voyage/v1/rerank', '/v1/rerank', '/v1/rerank']) {

@@ -10,7 +10,7 @@ import { Exchange, type RequestHeaders } from '../../core/exchange.ts';
 import { type ListAnswered, type Lists, listOperations, type ReadPart, type Remembered } from '../../core/lists.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
-import { rerankShapeOf, type Translated, withData } from '../../core/translation.ts';
+import { type RerankShape, rerankShapeOf, type Translated, withData } from '../../core/translation.ts';
 import { isJsonObject, parseJsonSliced, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { fitsOneCall, none, quickLimitsOf, toQuick } from '../../plan/one-call.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
@@ -131,9 +131,10 @@ function unbounded({ routePlan, resolved: { matched } }: Plan, items: number): R
 }
 
 /** What else decides a list's answer: settings beside the request, and the targets. */
-function identityOf({ exchange, question, clientHeaders, routePlan, resolved }: Seeking): string {
-  const isPlain =
-    exchange.shape === undefined && question.words === undefined && !isForwarded(routePlan, clientHeaders);
+function identityOf(seeking: Seeking): string {
+  const { question, clientHeaders, routePlan, resolved } = seeking;
+  const shape = shapeOf(seeking);
+  const isPlain = shape === undefined && question.words === undefined && !isForwarded(routePlan, clientHeaders);
   const known = isPlain ? plainIdentities.get(routePlan) : undefined;
   if (known?.id === resolved.id) return known.identity;
   const targets = routePlan.tiers.flat().map(({ target, offer }) => {
@@ -153,10 +154,14 @@ function identityOf({ exchange, question, clientHeaders, routePlan, resolved }: 
       forwarded,
     ];
   });
-  const identity = JSON.stringify([exchange.shape, question.words, targets]);
+  const identity = JSON.stringify([shape, question.words, targets]);
   if (isPlain) plainIdentities.set(routePlan, { id: resolved.id, identity });
   return identity;
 }
+
+/** The body may say it too. */
+const shapeOf = ({ exchange, question }: Seeking): RerankShape | undefined =>
+  rerankShapeOf(exchange.shape, (name) => fieldIn(question.scan, name) !== undefined);
 
 /** For requests without such settings; for a pattern, of the last requested name. */
 const plainIdentities = new WeakMap<RoutePlan, { readonly id: string; readonly identity: string }>();
@@ -173,9 +178,9 @@ function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefin
 }
 
 /** Translated parts have `results` alone: Voyage's clients read `data`. */
-async function asAsked({ exchange, question, route }: Plan, answered: ListAnswered): Promise<ListAnswered> {
-  if (route.operation !== 'rerank' || answered.origin.translatedBy === undefined) return answered;
-  if (rerankShapeOf(exchange.shape, (name) => fieldIn(question.scan, name) !== undefined) !== 'voyage') return answered;
+async function asAsked(plan: Plan, answered: ListAnswered): Promise<ListAnswered> {
+  const isTranslated = plan.route.operation === 'rerank' && answered.origin.translatedBy !== undefined;
+  if (!isTranslated || shapeOf(plan) !== 'voyage') return answered;
   const body = await parseJsonSliced(answered.bytes);
   const isWithout = isJsonObject(body) && body.data === undefined;
   return isWithout ? { ...answered, bytes: await writeJsonSliced(withData(body)) } : answered;

@@ -89,17 +89,14 @@ export class PartCall implements PartWork {
   }
 
   async #run(read: QuestionReader): Promise<PartOutcome> {
-    const { exchange: whole, route, question: asked, routePlan: open, others: named } = this.#plan;
+    const { exchange: whole, route, question: asked, routePlan: open, others: named, resolved } = this.#plan;
     const exchange = this.#exchange;
     const question = { ...(await read(this.#part.body)), words: asked.words };
     const routePlan = withOnly(open, (candidate) => this.#part.fits(candidate));
     const others = named && (await sameIn(question, route, named));
     const estimate = await estimateOf(question, route, routePlan);
     exchange.estimate = others === undefined ? estimate : estimateWith(estimate, routePlan, others);
-    const width =
-      route.operation === 'embeddings'
-        ? widthFor({ question, resolved: this.#plan.resolved, isPart: true })
-        : undefined;
+    const width = route.operation === 'embeddings' ? widthFor({ question, resolved, isPart: true }) : undefined;
     // After the end there is no time for a further attempt.
     const deadlineMs = (): number => (this.#isEnding ? 0 : this.#plan.deadlineMs);
     try {
