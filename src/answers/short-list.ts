@@ -11,7 +11,6 @@ import { JsonWalk, JsonWalkError } from '../lib/json/json-walk.ts';
 import { codingsOf } from '../lib/raw-headers.ts';
 import type { Plan } from '../plan/planned-call.ts';
 import type { Question } from '../plan/question.ts';
-import { listIn } from '../plan/usage/request-estimate.ts';
 import type { UsageObserver } from '../plan/usage/usage.ts';
 import { decodeAll } from './decoding.ts';
 import { observerOf } from './relay.ts';
@@ -133,10 +132,8 @@ function countResults(bytes: Buffer, lists: readonly string[]): number | undefin
 /** The minimum number of results; 0 where unknown. */
 function wantedOf({ exchange, question, route }: Plan): number {
   const items = exchange.estimate?.items ?? 0;
-  if (route.operation === 'rerank') return Math.min(items, topIn(question, 'top_n'), topIn(question, 'top_k'));
-  // Parts of one input, such as a text and a picture.
-  const isOne = route.operation === 'moderations' && listIn(question, route)?.firstElement === 'object';
-  return isOne ? Math.min(items, 1) : items;
+  if (route.operation !== 'rerank') return items;
+  return Math.min(items, topIn(question, 'top_n'), topIn(question, 'top_k'));
 }
 
 function topIn({ body, scan }: Question, name: string): number {

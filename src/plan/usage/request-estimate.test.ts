@@ -50,6 +50,16 @@ test('counts the items of a list, and one otherwise', async () => {
     ['/v1/embeddings', { messages: [{ role: 'user', content: 'x' }] }, 1],
     ['/v1/engines/{model}/embeddings', { input: ['a', 'b'] }, 2],
     ['/v1/moderations', { input: ['a', 'b'] }, 2],
+    [
+      '/v1/moderations',
+      {
+        input: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      1,
+    ],
     ['/v1/completions', { prompt: ['a', 'b', 'c'] }, 3],
     ['/v1/completions', { prompt: [1, 2] }, 1],
     ['/v1/rerank', { query: 'q', documents: [{ text: 'a, b' }, { text: 'c' }] }, 2],
@@ -186,7 +196,7 @@ test('images are counted as images, not as text', async () => {
     model: 'm',
     input: [text, image, image],
   });
-  assert.deepEqual([images, items, likelyInputTokens], [2, 3, 2000]);
+  assert.deepEqual([images, items, likelyInputTokens], [2, 1, 2000]);
 });
 
 test('a long list is counted in slices, with the same result', async () => {

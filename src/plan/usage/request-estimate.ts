@@ -94,8 +94,9 @@ export function estimateOf(
   const list = listIn(question, route);
   if (list?.kind !== 'array') return withAdded(toRequestEstimate(question, route, tiers, list, one, 0), tiers);
   if (!mayHoldImages(route, list)) return withAdded(toRequestEstimate(question, route, tiers, list, list, 0), tiers);
+  // Parts of one input, such as a text and a picture.
   const withImages = (images: number): RequestEstimate =>
-    withAdded(toRequestEstimate(question, route, tiers, list, list, images), tiers);
+    withAdded(toRequestEstimate(question, route, tiers, list, one, images), tiers);
   const images = imagesIn(question.body, list);
   return list.end - list.start > oneSliceBytes ? timeSliced(images).then(withImages) : withImages(atOnce(images));
 }
