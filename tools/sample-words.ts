@@ -13,7 +13,13 @@ interface Sample {
   readonly from: string;
 }
 
-const { values } = parseArgs({ options: { seed: { type: 'string', default: '1' } } });
+const { values } = parseArgs({
+  options: { seed: { type: 'string', default: '1' }, help: { type: 'boolean', default: false } },
+});
+if (values.help) {
+  console.log('npm run sample-words [-- --seed TEXT]: prints a random sample of texts; each seed draws another one.');
+  process.exit(0);
+}
 const sources = globSync(['src/**/*.ts', 'console/src/**/*.{ts,tsx}']).toSorted();
 const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
 
