@@ -84,7 +84,7 @@ testInBrowser(
     const { page, open } = await rig.signIn();
     await open('/');
     await page.getByRole('link', { name: 'Set up', exact: true }).click();
-    await page.getByRole('button', { name: 'Go on with what answers inside the gateway' }).click();
+    await page.getByRole('button', { name: 'Continue with the built-in models' }).click();
     await page.getByRole('button', { name: 'Make the key' }).click();
     await page.getByRole('button', { name: 'Send it' }).click();
     await page.getByRole('table', { name: 'Its row in the ledger' }).waitFor();

@@ -231,8 +231,10 @@ function Channels({ channels }: { readonly channels: readonly AlertChannel[] }) 
       {channels.length === 0 && (
         <Muted>
           There is no channel: alerts are on this page and in the log alone. Add a webhook under{' '}
-          <Link href="/settings/alerts">Settings, Webhooks</Link>, or SMTP under <code>alerts</code> in the
-          configuration file.
+          <Link href="/settings/alerts" className="fact-link">
+            Settings, Webhooks
+          </Link>
+          , or SMTP under <code>alerts</code> in the configuration file.
         </Muted>
       )}
       <ul className="plain-list">

@@ -202,7 +202,11 @@ function Upstreams({ now: { upstreams, upstreamCount } }: { readonly now: Now })
       </Title>
       {upstreams.length === 0 && (
         <Muted py="lg" ta="center">
-          There is no upstream yet. <Link href="/upstreams?new=upstream">Add one</Link>, and its models can be served.
+          There is no upstream yet.{' '}
+          <Link href="/upstreams?new=upstream" className="fact-link">
+            Add one
+          </Link>
+          , and its models can be served.
         </Muted>
       )}
       <ul className="upstream-list">
@@ -214,7 +218,10 @@ function Upstreams({ now: { upstreams, upstreamCount } }: { readonly now: Now })
       </ul>
       {upstreamCount > upstreams.length && (
         <Remark mt="xs">
-          The first {upstreams.length} of {upstreamCount}; <Link href="/upstreams">all upstreams</Link>
+          The first {upstreams.length} of {upstreamCount};{' '}
+          <Link href="/upstreams" className="fact-link">
+            all upstreams
+          </Link>
         </Remark>
       )}
     </Paper>
@@ -277,7 +284,7 @@ function Budgets({ budgets }: Pick<Now, 'budgets'>) {
               {formatMoney(spent)} of {formatMoney(amount)} a {period}
               {endsAt !== null && (
                 <>
-                  ; begins anew <When at={endsAt} />
+                  ; resets <When at={endsAt} />
                 </>
               )}
             </Remark>

@@ -41,7 +41,7 @@ export function FirstUpstream({ taken, children, onAdded }: FirstUpstreamProps) 
     <Stack gap="sm">
       <Select
         label="What kind of service is it?"
-        description="Whatever speaks OpenAI's wire format is an OpenAI-compatible service, also where it is not named here."
+        description="Choose OpenAI and compatible services for any service with OpenAI's wire format that has no entry of its own."
         placeholder="Choose, or type a name"
         data={groups}
         value={id}

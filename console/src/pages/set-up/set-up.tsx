@@ -122,7 +122,7 @@ function Steps() {
   const goInside =
     inside.length === 0 ? undefined : (
       <Button variant="default" onClick={passBoth}>
-        Go on with what answers inside the gateway
+        Continue with the built-in models
       </Button>
     );
   return (

@@ -39,7 +39,7 @@ export function Members() {
     <>
       <Section
         title="Members"
-        about="Viewers look, editors change models, admins change upstreams, keys and settings, owners say who may."
+        about="Viewers read, editors change models, admins change upstreams, keys and settings, owners manage members."
         action={
           <Needs role="owner">
             <Action icon="plus" label="Invite somebody" variant="filled" onClick={() => setInviting(true)} />

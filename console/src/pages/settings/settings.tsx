@@ -67,7 +67,7 @@ function About() {
     ['Version', data.version],
     ['Runtime', data.runtime],
     ['Started', <When key="started" at={data.startedAt} />],
-    ['Processes that serve', <Count key="workers" value={data.workers} />],
+    ['Worker processes', <Count key="workers" value={data.workers} />],
     ['Memory', <Bytes key="memory" value={data.memoryBytes} />],
     [
       'Clients are served at',
@@ -78,12 +78,12 @@ function About() {
     [
       'Configuration',
       <span key="file" className="breaks">
-        {configuration.file ?? 'none: the embedded one holds'}
+        {configuration.file ?? 'none: built-in defaults'}
       </span>,
     ],
-    ['Read', <When key="read" at={configuration.readAt} />],
+    ['Loaded', <When key="read" at={configuration.readAt} />],
     ['Store', stores[store.kind]],
-    ['Its size', <Bytes key="size" value={store.bytes} />],
+    ['Size of the store', <Bytes key="size" value={store.bytes} />],
     ['Upstreams, models', `${counts.upstreams}, ${counts.models}`],
     ['Keys, projects', `${counts.keys}, ${counts.projects}`],
   ];
@@ -93,7 +93,7 @@ function About() {
         <FactTable nameWidth="40%" facts={rows} />
       </Section>
       {configuration.warnings.length > 0 && (
-        <Section title="Noticed in the configuration">
+        <Section title="Warnings of the configuration">
           <Alert variant="light" color="yellow" icon={<Icon name="warning" />}>
             <List size="sm" spacing={4}>
               {configuration.warnings.map((warning) => (
@@ -105,7 +105,7 @@ function About() {
           </Alert>
         </Section>
       )}
-      <Section title="Read on" about="These files come with this version.">
+      <Section title="Documentation" about="These files come with this version.">
         <List size="sm">
           {data.docs.map(({ title, path }) => (
             <List.Item key={path}>

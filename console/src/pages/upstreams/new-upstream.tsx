@@ -62,7 +62,7 @@ function FamilyGallery({ onPick }: FamilyGalleryProps) {
       <TextInput
         type="search"
         label="What kind of service is it?"
-        description="Whatever speaks OpenAI's wire format is an OpenAI-compatible service, also where it is not named here."
+        description="Choose OpenAI and compatible services for any service with OpenAI's wire format that has no entry of its own."
         placeholder="Search by name, or by what it does"
         leftSection={<Icon name="search" size={16} />}
         value={wanted}

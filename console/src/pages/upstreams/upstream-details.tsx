@@ -316,7 +316,10 @@ function Targets({ upstream: { id: upstream, targets } }: { readonly upstream: U
       />
       {targets.length > shownTargets && (
         <Muted>
-          The first {shownTargets} of {targets.length}; <Link href={all}>all models that use it</Link>
+          The first {shownTargets} of {targets.length};{' '}
+          <Link href={all} className="fact-link">
+            all models that use it
+          </Link>
         </Muted>
       )}
     </Section>
@@ -327,9 +330,9 @@ function Targets({ upstream: { id: upstream, targets } }: { readonly upstream: U
 function Nodes({ upstream: { nodes } }: { readonly upstream: UpstreamDetail }) {
   if (nodes.length < 2) return null;
   return (
-    <Section title="As each gateway finds it">
+    <Section title="By gateway">
       <DataTable
-        aria-label="As each gateway finds it"
+        aria-label="By gateway"
         stacks
         columns={[
           { title: 'Gateway', className: 'breaks' },

@@ -124,7 +124,7 @@ export function Causes({ answer: { codes, attemptErrors }, values, onNarrow }: C
       {knowsAttempts && (
         <Cause
           title="Failed attempts"
-          about="Calls to upstreams that another call may have made good"
+          about="Calls to upstreams; a retry may have succeeded"
           isEmpty={attemptErrors.length === 0}
         >
           {attemptErrors.map(({ upstream, kind, code, attempts }) => (

@@ -99,7 +99,7 @@ function CostFigures({ answer: { total, comparison } }: { readonly answer: Answe
         note={comparison === null ? `${formatCompact(requests)} requests` : changeWords(Number(cost), before)}
       />
       <Tile
-        label="A thousand requests"
+        label="Per 1,000 requests"
         value={priced === 0 ? '–' : formatMoney((Number(cost) / priced) * 1000)}
         note={unpriced === 0 ? 'All have a price' : `Without ${formatCompact(unpriced)} of unknown price`}
       />
@@ -116,7 +116,7 @@ function CostFigures({ answer: { total, comparison } }: { readonly answer: Answe
       <Tile
         label="Saved by failover"
         value={formatCompact(Math.max(0, failedAttempts - total.figures.failed))}
-        note={`Failed attempts made good, of ${formatCompact(attempts)}`}
+        note={`Failed attempts with a successful retry, of ${formatCompact(attempts)}`}
       />
     </SimpleGrid>
   );

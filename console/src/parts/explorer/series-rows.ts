@@ -114,7 +114,7 @@ export function toNamedLines(
 /** A comparison of like with like, in words. */
 export function changeWords(now: number, before: number | undefined): string {
   if (before === undefined) return 'no data before';
-  if (before === 0) return now === 0 ? 'none before either' : 'none before';
+  if (before === 0) return now === 0 ? 'also none before' : 'none before';
   const share = now / before - 1;
   if (Math.abs(share) < 0.005) return 'as before';
   if (share >= manyTimes) return `${formatCompact(now / before)} × before`;

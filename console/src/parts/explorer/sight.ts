@@ -11,7 +11,7 @@ export const comparisons = ['before', 'day', 'week', 'none'] as const;
 export type Comparison = (typeof comparisons)[number];
 
 export const comparisonWords: Readonly<Record<Comparison, string>> = {
-  before: 'the stretch before',
+  before: 'the period before',
   day: 'a day earlier',
   week: 'a week earlier',
   none: 'nothing',

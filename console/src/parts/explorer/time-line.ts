@@ -38,7 +38,7 @@ export function toTimeLine(row: LedgerDetail): TimeLine {
   const gateway: TimeLineRow = {
     id: 'gateway',
     name: 'Gateway',
-    words: row.outcome === 'ok' ? 'answered the client' : 'was done with it',
+    words: row.outcome === 'ok' ? 'answered the client' : 'ended the request',
     tone: row.outcome === 'ok' ? 'good' : 'bad',
     fromMs: 0,
     toMs: totalMs,

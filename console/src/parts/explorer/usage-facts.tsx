@@ -22,7 +22,7 @@ export function UsageFacts({ row }: { readonly row: LedgerDetail }) {
         withTableBorder
         verticalSpacing={4}
         isNamed
-        columns={['What', { title: 'The upstream said', ta: 'right' }, { title: 'Billed', ta: 'right' }]}
+        columns={['What', { title: 'Reported by the upstream', ta: 'right' }, { title: 'Billed', ta: 'right' }]}
         rows={lines.map(([name, seen, billed]) => ({
           id: name,
           cells: [

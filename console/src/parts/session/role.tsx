@@ -11,7 +11,7 @@ export const roleWords: Readonly<Record<Role, string>> = {
   editor: 'Changes models, tests them and their upstreams, and uses the playground.',
   admin:
     'Changes upstreams, credentials, keys, projects and settings as well; reads captured bodies and the audit log.',
-  owner: 'May do everything, and says who else may.',
+  owner: 'May do everything, invites members and gives roles.',
 };
 
 /** Undefined if nobody is signed in. */

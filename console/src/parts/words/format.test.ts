@@ -20,9 +20,9 @@ test('predicts the earliest and latest end of a budget that will not last its pe
 });
 
 test('tells budgets that last, spent ones, and those too new to predict', () => {
-  assert.match(forecastWords({ ...day, spent: '1' }, startMs + 12 * hourMs), /^Lasts until it begins anew/);
+  assert.match(forecastWords({ ...day, spent: '1' }, startMs + 12 * hourMs), /^Lasts until it resets/);
   assert.match(forecastWords({ ...day, spent: '4.5' }, startMs + 12 * hourMs), /^Lasts, barely/);
-  assert.match(forecastWords({ ...day, spent: '10' }, startMs + 12 * hourMs), /^Spent; begins anew/);
+  assert.match(forecastWords({ ...day, spent: '10' }, startMs + 12 * hourMs), /^Spent; resets/);
   assert.equal(forecastWords({ ...day, spent: '0' }, startMs), 'Not to be told yet');
   assert.equal(
     forecastWords({ amount: '10', spent: '1', startsAt: null, endsAt: null }, startMs),

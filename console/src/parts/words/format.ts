@@ -114,19 +114,19 @@ export function formatRelative(at: string | number | Date, nowMs: number): strin
 /** Budgets are predicted for the pace until now, and for one a third higher and lower. */
 const bandShare = 1 / 3;
 
-/** "26 Nov, 14:00 (between 12:10 and 18:30)"; or that it lasts until it begins anew. */
+/** "26 Nov, 14:00 (between 12:10 and 18:30)"; or that it lasts until it resets. */
 export function forecastWords(
   { spent, amount, startsAt, endsAt }: Pick<BudgetState, 'spent' | 'amount' | 'startsAt' | 'endsAt'>,
   nowMs: number,
 ): string {
   const [used, whole] = [Number(spent), Number(amount)];
-  if (used >= whole) return endsAt === null ? 'Spent' : `Spent; begins anew ${formatTime(endsAt)}`;
+  if (used >= whole) return endsAt === null ? 'Spent' : `Spent; resets ${formatTime(endsAt)}`;
   if (startsAt === null || used === 0) return 'Not to be told yet';
   const startMs = Date.parse(startsAt);
   const endMs = endsAt === null ? Number.POSITIVE_INFINITY : Date.parse(endsAt);
   const leftMs = ((whole - used) * (nowMs - startMs)) / used;
   const at = (factor: number): number => nowMs + leftMs / factor;
-  if (at(1 + bandShare) >= endMs) return `Lasts until it begins anew; ${formatPercent(used / whole)} is spent`;
+  if (at(1 + bandShare) >= endMs) return `Lasts until it resets; ${formatPercent(used / whole)} is spent`;
   const late = at(1 - bandShare);
   const latest = late >= endMs ? 'never' : formatTime(late);
   if (at(1) >= endMs) return `Lasts, barely: at a pace a third higher it ends ${formatTime(at(1 + bandShare))}`;
