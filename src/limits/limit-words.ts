@@ -47,12 +47,16 @@ function toWholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }
 
-export interface RateState {
-  /** The effective limit of its window; less than the configured one while each node has only its share. */
-  readonly most: number;
-  readonly total: number;
-  /** Until all of it is available again. */
-  readonly resetAfterMs: number;
+/** Counted locally, or by the shared counter. */
+export interface RateCounts {
+  totalOf(planned: PlannedRate, index: number): number;
+  /** Until all of the limit is available again. */
+  resetAfterMsOf(planned: PlannedRate, index: number): number;
+}
+
+/** The share of one node; at least 1, unless the limit is 0. */
+export function shareOf(most: number, nodes: number): number {
+  return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
 }
 
 const resetNames: Readonly<Record<Measure, string>> = {
@@ -70,34 +74,32 @@ function beginningOf(planned: PlannedRate, most: number): string {
   return beginning;
 }
 
-/** Lines of a head; `states` are those of the rates. */
-export function toRateLines(rates: readonly PlannedRate[], states: readonly RateState[]): string {
+/** Lines of a head: of each measure, the limit with the smallest remaining share, and the smaller one of equals. */
+export function toRateLines(rates: readonly PlannedRate[], nodes: number, counts: RateCounts): string {
   let lines = '';
   for (const measure of measures) {
-    let shown: PlannedRate | undefined;
-    let tightest: RateState | undefined;
+    let shown = -1;
+    let shownMost = 0;
+    let shownLeft = 0;
+    let leastPart = Number.POSITIVE_INFINITY;
     for (let index = 0; index < rates.length; index += 1) {
-      const state = states[index];
-      if (rates[index]?.rate.measure !== measure || state === undefined || !isTighter(state, tightest)) continue;
-      shown = rates[index];
-      tightest = state;
+      const planned = rates[index];
+      if (planned?.rate.measure !== measure) continue;
+      const most = shareOf(planned.rate.most, nodes);
+      const left = Math.max(0, most - counts.totalOf(planned, index));
+      const part = most === 0 ? 0 : left / most;
+      if (part > leastPart || (part === leastPart && most >= shownMost)) continue;
+      shown = index;
+      shownMost = most;
+      shownLeft = left;
+      leastPart = part;
     }
-    if (shown === undefined || tightest === undefined) continue;
-    const { most, total, resetAfterMs } = tightest;
-    const left = Math.max(0, most - total);
-    lines += `${beginningOf(shown, most)}${left}${resetNames[measure]}${toSpan(resetAfterMs)}\r\n`;
+    const planned = rates[shown];
+    if (planned === undefined) continue;
+    const resetAfterMs = counts.resetAfterMsOf(planned, shown);
+    lines += `${beginningOf(planned, shownMost)}${shownLeft}${resetNames[measure]}${toSpan(resetAfterMs)}\r\n`;
   }
   return lines;
-}
-
-function isTighter(state: RateState, than: RateState | undefined): boolean {
-  if (than === undefined) return true;
-  const difference = partLeft(state) - partLeft(than);
-  return difference < 0 || (difference === 0 && state.most < than.most);
-}
-
-function partLeft({ most, total }: RateState): number {
-  return most === 0 ? 0 : Math.max(0, most - total) / most;
 }
 
 /** Durations as OpenAI writes them: `120ms`, `1s`, `6m0s`, `23h59m59s`; whole seconds are rounded up. */

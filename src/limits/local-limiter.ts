@@ -3,7 +3,7 @@
 import type { Holder } from '../core/caps.ts';
 import type { Clock } from '../lib/clock.ts';
 import { amountOf, Counters, type Plan, type PlannedRate } from './counters.ts';
-import { inWords, messageFor, type Obstacle, type RateState, retryAfterSOf, toRateLines } from './limit-words.ts';
+import { inWords, messageFor, type Obstacle, retryAfterSOf, shareOf, toRateLines } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 
 /** The end of another exchange is unknown. */
@@ -123,11 +123,6 @@ class Beginning implements Begun {
   }
 }
 
-/** The share of one node; at least 1, unless the limit is 0. */
-function shareOf(most: number, nodes: number): number {
-  return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
-}
-
 /** The limit with the longest wait. A node has its share of a limit; where an answer is merely late, its share of what was last left. */
 export function obstacleTo(
   plan: Plan,
@@ -206,12 +201,8 @@ export function refusalOf(obstacle: Obstacle, lines: () => string): Refused {
 }
 
 function localRateLines(plan: Plan, nowMs: number, nodes: number): string {
-  const states = plan.rates.map(({ rate, window }): RateState => {
-    return {
-      most: shareOf(rate.most, nodes),
-      total: window.totalAt(nowMs),
-      resetAfterMs: window.resetAfterMs(nowMs),
-    };
+  return toRateLines(plan.rates, nodes, {
+    totalOf: ({ window }) => window.totalAt(nowMs),
+    resetAfterMsOf: ({ window }) => window.resetAfterMs(nowMs),
   });
-  return toRateLines(plan.rates, states);
 }

@@ -26,10 +26,10 @@ function shown(...states: [number, number][]): string | undefined {
     const rate: Rate = { measure: 'requests', window: 'minute', most };
     return { holder: { kind: 'key', id: 'dev', caps: noCaps } as const, rate, window: new Window(60_000, 0) };
   });
-  const lines = toRateLines(
-    rates,
-    states.map(([most, total]) => ({ most, total, resetAfterMs: 0 })),
-  );
+  const lines = toRateLines(rates, 1, {
+    totalOf: (_planned, index) => states[index]?.[1] ?? 0,
+    resetAfterMsOf: () => 0,
+  });
   return /^x-ratelimit-limit-requests: (.*)$/m.exec(lines)?.[1];
 }
 

@@ -6,7 +6,7 @@ import type { SlotArbiter, SlotClaim, SlotGrant } from '../core/slots.ts';
 import type { Clock } from '../lib/clock.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { Plan } from './counters.ts';
-import { type Obstacle, type RateState, toRateLines } from './limit-words.ts';
+import { type Obstacle, toRateLines } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 import { crowdObstacle, refusalOf } from './local-limiter.ts';
 import { within } from './reading-time.ts';
@@ -378,13 +378,14 @@ const firstSumIn = (reply: Reply): number => (isTaken(reply) ? 2 : 4);
 function remoteRateLines({ rates }: Plan, reply: Reply): string {
   const nowMs = reply[1] ?? 0;
   const first = firstSumIn(reply);
-  const states = rates.map(({ rate, window }, index): RateState => {
-    const total = reply[first + 2 * index] ?? 0;
-    const newest = reply[first + 2 * index + 1] ?? 0;
-    const resetAfterMs = total === 0 ? 0 : Math.max(0, (newest + slots) * window.bucketMs - nowMs);
-    return { most: rate.most, total, resetAfterMs };
+  const totalAt = (index: number): number => reply[first + 2 * index] ?? 0;
+  return toRateLines(rates, 1, {
+    totalOf: (_planned, index) => totalAt(index),
+    resetAfterMsOf({ window }, index) {
+      const newest = reply[first + 2 * index + 1] ?? 0;
+      return totalAt(index) === 0 ? 0 : Math.max(0, (newest + slots) * window.bucketMs - nowMs);
+    },
   });
-  return toRateLines(rates, states);
 }
 
 function obstacleIn({ rates, crowds }: Plan, amounts: Amounts, reply: Reply): Obstacle {
