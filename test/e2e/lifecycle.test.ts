@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,6 +19,7 @@ import {
   launcher,
   startGatewayProcess,
 } from '../support/gateways/gateway-process.ts';
+import { patientMs } from '../support/time/patience.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const body = { model: 'm', input: 'x' };
@@ -239,6 +241,22 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
       assert.deepEqual([run.code, run.signal], [0, null]);
       assert.match(run.output, /"msg":"draining","signal":"SIGTERM"|"signal":"SIGTERM","msg":"draining"/);
       assert.match(run.output, /"complete":true/);
+    });
+
+    test(`SIGTERM ends the gateway although nobody answers its telemetry (workers: ${workers})`, async (t) => {
+      const collector = createServer((socket) => socket.on('error', () => undefined).resume());
+      collector.listen(0, '127.0.0.1');
+      await once(collector, 'listening');
+      t.after(() => collector.close());
+      const { port } = collector.address() as AddressInfo;
+      const env = {
+        OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+        OTEL_EXPORTER_OTLP_TIMEOUT: String(patientMs(60_000)),
+      };
+      const limit = wait(patientMs(15_000), 'still there', { ref: false });
+      const run = signalled(t, { signals: [{ at: first, signal: 'SIGTERM' }], workers, env });
+      assert.notEqual(await Promise.race([run, limit]), 'still there');
+      assert.equal((await run).code, 0);
     });
 
     test(`SIGHUP and SIGUSR2 right after the first output end nothing (workers: ${workers})`, async (t) => {

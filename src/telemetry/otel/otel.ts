@@ -2,6 +2,7 @@
 
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import type { Reading } from '../metrics/reading.ts';
@@ -39,10 +40,7 @@ export async function openTelemetry(settings: ExportSettings, deps: TelemetryDep
     /** Exports the remaining data, within a time suitable for the end of a process. */
     async close(): Promise<void> {
       const closing = Promise.allSettled(closers.map((one) => one()));
-      const late = Promise.withResolvers<undefined>();
-      const timer = setTimeout(late.resolve, closingMs, undefined);
-      await Promise.race([closing, late.promise]);
-      clearTimeout(timer);
+      await Promise.race([closing, wait(closingMs, undefined, { ref: false })]);
     },
   };
 }
