@@ -58,6 +58,8 @@ export interface LoadedConfiguration {
   readonly setOutside: readonly string[];
   /** All files read, and paths at which a configuration would be found, to be watched. */
   readonly files: readonly string[];
+  /** When their reading began. */
+  readonly readAtMs: number;
   readonly warnings: readonly string[];
   /** Misplaced secrets of services, by their masks. */
   readonly misplacedSecrets: ReadonlyMap<string, string>;
@@ -82,6 +84,7 @@ export interface FaultyConfiguration {
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
   const { families, loadTakenPaths, cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
+  const readAtMs = nowMs();
   const { file, passedOver, awaited } = await findConfiguration(options);
   const sealed = toChunks(resources, added);
   const read = file === undefined ? undefined : await readSource(file);
@@ -116,7 +119,6 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   const keyWarning = keyFile === undefined ? undefined : await warningOf(keyFile);
   if (keyWarning !== undefined) warnings.push({ path: [], text: keyWarning });
   const misplacedSecrets = await inBackground.timeSliced(findMisplacedSecrets(substitution.tree, elements, warnings));
-  const { isSubstituted } = substitution;
   const compilation = compiling(document, {
     families,
     takenPaths: document.routes.length === 0 ? [] : ((await loadTakenPaths?.()) ?? []),
@@ -127,31 +129,30 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     isInKubernetes: Boolean(options.env.KUBERNETES_SERVICE_HOST),
     faults,
     locator: whole,
-    isSubstituted,
+    isSubstituted: substitution.isSubstituted,
     warnings,
   });
   const { snapshot, credentialCounts } = await inBackground.timeSliced(compilation);
   const found = faults.all(whole);
   if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
   for (const one of [read, ...(included?.read ?? [])]) one?.keep();
-  const files = [
-    ...(file === undefined ? awaited : [file]),
-    ...(included?.files ?? []),
-    ...secretFiles.paths,
-    ...sideFiles.paths,
-  ];
-  const keyPositions = await inBackground.timeSliced(toKeyPositions(source, substitution.tree, file));
   return {
     ok: true,
     snapshot,
     file,
     setOutside: origins,
-    files,
+    files: [
+      ...(file === undefined ? awaited : [file]),
+      ...(included?.files ?? []),
+      ...secretFiles.paths,
+      ...sideFiles.paths,
+    ],
+    readAtMs,
     warnings: warnings.map((warning) => withMasks(toWarningText(warning, whole))),
     misplacedSecrets,
     credentialCounts,
     declared: createDeclared(source, substitution.tree, file),
-    keyPositions,
+    keyPositions: await inBackground.timeSliced(toKeyPositions(source, substitution.tree, file)),
     resources,
   };
 }

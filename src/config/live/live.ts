@@ -69,7 +69,7 @@ export function createConfigurationFeed({
   fileIntervalMs = standardIntervalMs,
   storeIntervalMs = standardIntervalMs,
 }: ConfigurationFeedOptions) {
-  let { files } = running.loaded;
+  let { files, readAtMs } = running.loaded;
   let { resources, revision } = running;
   /** The store has changed and was not read since. */
   let isBehind = false;
@@ -101,12 +101,10 @@ export function createConfigurationFeed({
 
   async function reloadNow(): Promise<void> {
     const startedMs = performance.now();
-    try {
-      await reloadOnce();
-    } finally {
+    await reloadOnce().finally(() => {
       reloadedAtMs = performance.now();
       reloadMs = reloadedAtMs - startedMs;
-    }
+    });
   }
 
   async function reloadOnce(): Promise<void> {
@@ -125,7 +123,7 @@ export function createConfigurationFeed({
       onReload([{ path: '', message: `restart to change these settings: ${reasons.join(', ')}` }]);
       return;
     }
-    files = next.files;
+    ({ files, readAtMs } = next);
     log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision });
     for (const warning of next.warnings) {
       log.warn(warning);
@@ -156,7 +154,12 @@ export function createConfigurationFeed({
     }
   }
 
-  const fileWatch = watchConfiguration({ files: () => files, intervalMs: fileIntervalMs, onChange: reload });
+  const fileWatch = watchConfiguration({
+    files: () => files,
+    readAtMs: () => readAtMs,
+    intervalMs: fileIntervalMs,
+    onChange: reload,
+  });
   const changeWatch = watchChanges({
     changes: store.changes,
     clock,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mock, type TestContext, test } from 'node:test';
 import { createDirectory } from '../../../test/support/gateways/configuration.ts';
@@ -9,10 +9,10 @@ import { watchConfiguration } from './watch.ts';
 const intervalMs = 5;
 
 /** Counts reports; `next` waits for one more, `quiet` for many polls without one. */
-async function startWatch(t: TestContext, files: () => readonly string[]) {
+async function startWatch(t: TestContext, files: () => readonly string[], readAtMs = Number.POSITIVE_INFINITY) {
   const onChange = mock.fn();
   const looks = mock.fn(files);
-  const watch = watchConfiguration({ files: looks, intervalMs, onChange });
+  const watch = watchConfiguration({ files: looks, readAtMs: () => readAtMs, intervalMs, onChange });
   t.after(() => watch.stop());
   const until = async (done: () => boolean) => {
     while (!done()) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -39,6 +39,15 @@ test('reports a change once', async (t) => {
   const { next, quiet, reports } = await startWatch(t, () => [join(directory, 'a')]);
   await writeFile(join(directory, 'a'), '22');
   await next();
+  await quiet();
+  assert.equal(reports(), 1);
+});
+
+test('reports a file that changed between its reading and the first look', async (t) => {
+  const directory = await createDirectory(t, { a: '1', b: '1' });
+  const paths = [join(directory, 'a'), join(directory, 'b')];
+  const { ctimeMs } = await stat(join(directory, 'b'));
+  const { quiet, reports } = await startWatch(t, () => paths, ctimeMs - 1);
   await quiet();
   assert.equal(reports(), 1);
 });

@@ -7,18 +7,15 @@ import { codeOf } from '../../lib/thrown.ts';
 export interface WatchOptions {
   /** Called at every poll: a reload may name other files. */
   readonly files: () => readonly string[];
+  /** When they were read, or earlier: a file that changed after it is reported, although it is seen for the first time. */
+  readonly readAtMs: () => number;
   readonly intervalMs: number;
   readonly onChange: () => void;
 }
 
-interface Sight {
-  reported: string;
-  last: string;
-}
-
 /** A change is reported once two polls in a row agree, so that no file is read half-written. */
-export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions) {
-  const sights = new Map<string, Sight>();
+export function watchConfiguration({ files, readAtMs, intervalMs, onChange }: WatchOptions) {
+  const sights = new Map<string, { reported: string; last: string }>();
   let stopped = false;
 
   async function look(): Promise<void> {
@@ -28,10 +25,10 @@ export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions
     for (const path of sights.keys()) if (!paths.has(path)) sights.delete(path);
     let changed = false;
     let settled = true;
-    for (const [path, stamp] of stamps) {
+    for (const [path, { stamp, changedAtMs }] of stamps) {
       const sight = sights.get(path);
       if (sight === undefined) {
-        sights.set(path, { reported: stamp, last: stamp });
+        sights.set(path, { reported: changedAtMs > readAtMs() ? '' : stamp, last: stamp });
         continue;
       }
       changed ||= stamp !== sight.reported;
@@ -58,11 +55,11 @@ export function watchConfiguration({ files, intervalMs, onChange }: WatchOptions
 }
 
 /** A missing file has a stamp too: its deletion is a change. */
-async function stampOf(path: string): Promise<string> {
+async function stampOf(path: string): Promise<{ readonly stamp: string; readonly changedAtMs: number }> {
   try {
-    const { mtimeMs, size, ino } = await stat(path);
-    return `${mtimeMs} ${size} ${ino}`;
+    const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+    return { stamp: `${mtimeMs} ${size} ${ino}`, changedAtMs: ctimeMs };
   } catch (error) {
-    return codeOf(error) ?? 'unreadable';
+    return { stamp: codeOf(error) ?? 'unreadable', changedAtMs: 0 };
   }
 }

@@ -105,7 +105,12 @@ test('a new included file is noticed', async (t) => {
   if (!found.ok) assert.fail(JSON.stringify(found.faults));
   assert.ok(found.warnings.some((warning) => warning === 'include[0]: no file has such a name'));
   const changed = Promise.withResolvers<void>();
-  const watch = watchConfiguration({ files: () => found.files, intervalMs: 5, onChange: changed.resolve });
+  const watch = watchConfiguration({
+    files: () => found.files,
+    readAtMs: () => Date.now(),
+    intervalMs: 5,
+    onChange: changed.resolve,
+  });
   t.after(() => watch.stop());
   // Later polls are compared with the first one.
   await new Promise((resolve) => setTimeout(resolve, 100));
