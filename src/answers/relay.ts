@@ -13,18 +13,37 @@ import { clientLines, clientTrailers } from './client-head.ts';
 import { SeenEventAnswer } from './seen-events.ts';
 import type { Settling } from './settling.ts';
 
+export interface Answered {
+  readonly answer: Answer;
+  /** Header lines that Postern adds. */
+  readonly lines: string;
+}
+
 /** Resolves when the answer was written, or can no longer be. Its end waits for the ledger; a failure cuts it, or rejects if nothing was sent. */
-export function relay(
+export async function relay(
   exchange: Exchange,
-  answer: Answer,
+  answering: Promise<Answered>,
   response: ServerAnswer,
-  ownLines: string,
+  settling: Settling,
+): Promise<void> {
+  try {
+    await write(exchange, await answering, response, settling);
+  } catch (error) {
+    await settling.failed(error);
+    throw error;
+  }
+}
+
+function write(
+  exchange: Exchange,
+  { answer, lines }: Answered,
+  response: ServerAnswer,
   settling: Settling,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const relaying = new Relay(exchange, answer, response, settling, { resolve, reject });
     try {
-      relaying.start(ownLines);
+      relaying.start(lines);
     } catch (error) {
       relaying.fail(error);
     }

@@ -55,7 +55,7 @@ function modelIn(parts: readonly FormPart[], wanted: string, mayBeMissing: boole
       message: `The part "${wanted}" is missing; send it as plain text.`,
     });
   }
-  if (another !== undefined) throw duplicate(wanted);
+  if (another !== undefined) throw duplicatePart(wanted);
   const fault = plainTextFault(part, wanted);
   if (fault === undefined) return part;
   throw new GatewayError('invalid_type', {
@@ -96,7 +96,7 @@ function plainTextFault(
 const isPlainText = (contentType: string | undefined): boolean =>
   contentType === undefined || /^text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(contentType);
 
-function duplicate(name: string): GatewayError {
+export function duplicatePart(name: string): GatewayError {
   return new GatewayError('duplicate_parameter', {
     param: name,
     message: `The part "${name}" stands twice (letter case, brackets and quotes do not tell parts apart); keep one.`,

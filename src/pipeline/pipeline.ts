@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { ownLines } from '../answers/own-headers.ts';
-import { observerOf, relay } from '../answers/relay.ts';
+import { type Answered, observerOf, relay } from '../answers/relay.ts';
 import { type LettingIn, letIn, Settling } from '../answers/settling.ts';
 import { asList } from '../answers/stream-as-list.ts';
 import { Captured } from '../core/accounting/captured.ts';
@@ -263,6 +263,13 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, question, reservation) };
   }
 
+  async function askOn(plan: Plan, first: FirstCall): Promise<Answered> {
+    const { exchange, resolved, question, reservation } = plan;
+    const answer = await attempt(plan, deps, first);
+    if (question.body.length > wholeBodyBytes) exchange.requestLease?.release();
+    return { answer, lines: ownLines(exchange, answer, resolved, question, reservation) };
+  }
+
   function enterBy(
     exchange: Exchange,
     key: KeyRecord,
@@ -340,27 +347,12 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
   return {
     readerFor,
-    async serve(exchange, route, modelFromPath, request, response, begun) {
+    serve(exchange, route, modelFromPath, request, response, begun) {
       const settling = begun?.settling ?? new Settling(exchange, deps);
-      try {
-        const { answer, lines } = await ask(exchange, route, modelFromPath, request, response, settling, begun);
-        await relay(exchange, answer, response, lines, settling);
-      } catch (error) {
-        await settling.failed(error);
-        throw error;
-      }
+      const answering = ask(exchange, route, modelFromPath, request, response, settling, begun);
+      return relay(exchange, answering, response, settling);
     },
-    async goOn(plan, response, settling, first) {
-      const { exchange, resolved, question, reservation } = plan;
-      try {
-        const answer = await attempt(plan, deps, first);
-        if (question.body.length > wholeBodyBytes) exchange.requestLease?.release();
-        await relay(exchange, answer, response, ownLines(exchange, answer, resolved, question, reservation), settling);
-      } catch (error) {
-        await settling.failed(error);
-        throw error;
-      }
-    },
+    goOn: (plan, response, settling, first) => relay(plan.exchange, askOn(plan, first), response, settling),
   };
 }
 
@@ -401,12 +393,6 @@ function modelBesideBody({ own }: Route, headers: RequestHeaders): string | unde
     param: name,
     message: `The header ${name} is missing; send the name of a model in it.`,
   });
-}
-
-interface Answered {
-  readonly answer: Answer;
-  /** Header lines that Postern adds. */
-  readonly lines: string;
 }
 
 /** Whether one of its upstreams stores objects that clients create there. */

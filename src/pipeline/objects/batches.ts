@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { HeldAnswer } from '../../answers/held-answer.ts';
 import { ownLines } from '../../answers/own-headers.ts';
+import type { Answered } from '../../answers/relay.ts';
 import { forNothing } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -13,7 +14,7 @@ import type { Answer, Listening } from '../../core/outcome.ts';
 import { noQuery } from '../../core/query.ts';
 import type { Route } from '../../core/route.ts';
 import type { ResolvedModel, Upstream } from '../../core/snapshot.ts';
-import type { BatchInput, StoredName, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
+import type { BatchInput, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import type { Upload } from '../../core/upload.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
 import { modelNotAllowed, notSupported, unknownModel } from '../../plan/find-model.ts';
@@ -28,7 +29,6 @@ import { compileFields, needed, readFields } from './known-fields.ts';
 import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { inTime, ownerOf } from './object-registry.ts';
 import {
-  type AnsweredThere,
   type AskedThere,
   answerList,
   pipelineOf,
@@ -64,11 +64,11 @@ const pages = { standard: 20, most: 100 };
 export function createBatchPipeline(deps: Deps): ObjectPipeline {
   const { objects, stored, batches, lineRoutes, batchRoutes, clock } = deps;
 
-  async function make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<AnsweredThere> {
+  async function make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<Answered> {
     if (!Buffer.isBuffer(body)) throw new TypeError('a batch is asked for in JSON');
     const { exchange, key, settling, request } = asked;
     const { fileId, endpoint } = await readWanted(body);
-    const file = await findOwn(key, { kind: 'file', id: fileId });
+    const file = await objects.findOwn({ kind: 'file', id: fileId }, ownerOf(key));
     const location = file && locationOfObject(file, exchange.snapshot);
     if (file === undefined || location?.upstream.batchesPath === undefined) throw notStored('input_file_id');
     if (file.input === undefined) throw notForBatches();
@@ -147,7 +147,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     (await callForOurselves(call, location, { installation, transport: transports.http }))?.cancel();
   }
 
-  async function askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<AnsweredThere> {
+  async function askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<Answered> {
     const { exchange, key, settling, request } = asked;
     const object = await findSeen(asked, id);
     const location = locationOfObject(object, exchange.snapshot);
@@ -182,7 +182,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return held;
   }
 
-  async function list(asked: AskedThere): Promise<AnsweredThere> {
+  async function list(asked: AskedThere): Promise<Answered> {
     const { exchange, key, upstream, query, settling } = asked;
     const { routePlan, resolved } = batchesOf(upstream);
     const cursor = query.get('after');
@@ -200,15 +200,9 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  async function findOwn(key: KeyRecord, name: StoredName): Promise<StoredObject | undefined> {
-    const owner = ownerOf(key);
-    const found = await objects.find([name], owner);
-    return found.find((object) => object.owner === owner);
-  }
-
   /** A batch whose model the key may not use does not exist for it. */
   async function findSeen({ key, exchange }: AskedThere, id: string): Promise<StoredObject> {
-    const object = await findOwn(key, { kind: 'batch', id });
+    const object = await objects.findOwn({ kind: 'batch', id }, ownerOf(key));
     const isThere = object !== undefined && exchange.snapshot.models.resolve(object.model) !== undefined;
     if (!isThere || !deps.mayUseModel(key, object.model)) throw notFound({ kind: 'batch' });
     return object;

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { ownLines } from '../../answers/own-headers.ts';
-import { relay } from '../../answers/relay.ts';
+import { type Answered, relay } from '../../answers/relay.ts';
 import { Settling } from '../../answers/settling.ts';
 import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
 import type { Reservation } from '../../core/accounting/spending.ts';
@@ -12,7 +12,6 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import type { ObjectRoute } from '../../core/object-route.ts';
-import type { Answer } from '../../core/outcome.ts';
 import { noQuery, type Query, queryOf, readQuery } from '../../core/query.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
 import type { StoredName, StoredObject } from '../../core/store/stored-objects.ts';
@@ -50,7 +49,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     id: string,
     request: ServerRequest,
     settling: Settling,
-  ): Promise<{ readonly answer: Answer; readonly lines: string }> {
+  ): Promise<Answered> {
     const { route } = about;
     const key = await admit(exchange, route, request);
     exchange.key = key;
@@ -99,15 +98,9 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     return { object, resolved };
   }
 
-  return async (exchange, route, id, request, response) => {
+  return (exchange, route, id, request, response) => {
     const settling = new Settling(exchange, deps);
-    try {
-      const { answer, lines } = await ask(exchange, route, id, request, settling);
-      await relay(exchange, answer, response, lines, settling);
-    } catch (error) {
-      await settling.failed(error);
-      throw error;
-    }
+    return relay(exchange, ask(exchange, route, id, request, settling), response, settling);
   };
 }
 

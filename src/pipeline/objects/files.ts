@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { HeldAnswer } from '../../answers/held-answer.ts';
 import { ownLines } from '../../answers/own-headers.ts';
+import type { Answered } from '../../answers/relay.ts';
 import { forNothing } from '../../core/accounting/price.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -17,13 +18,13 @@ import type { FormPart, Upload } from '../../core/upload.ts';
 import { plainName } from '../../lib/multipart/part-head.ts';
 import type { Plan } from '../../plan/planned-call.ts';
 import { attempt } from '../calls/attempt.ts';
+import { duplicatePart } from '../form-question.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { BatchInputJudge } from './batch-input.ts';
 import { noQuestion, notFound, type ObjectPipeline, openWith, planAbout } from './by-id.ts';
 import { locationOfObject } from './object-location.ts';
 import { inTime, ownerOf } from './object-registry.ts';
 import {
-  type AnsweredThere,
   type AskedThere,
   answerList,
   outputsIn,
@@ -49,7 +50,7 @@ const pages = { standard: 1_000, most: 10_000 };
 export function createFilePipeline(deps: Deps): ObjectPipeline {
   const { objects, files } = deps;
 
-  async function make(asked: AskedThere, about: ObjectRoute, upload: Buffer | Upload): Promise<AnsweredThere> {
+  async function make(asked: AskedThere, about: ObjectRoute, upload: Buffer | Upload): Promise<Answered> {
     if (Buffer.isBuffer(upload)) throw new TypeError('a file comes as a form');
     const { exchange, key, upstream } = asked;
     exchange.upload = upload;
@@ -66,7 +67,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     return send(asked, about, { ...filesOf(upstream), credential }, call, judged.input);
   }
 
-  async function askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<AnsweredThere> {
+  async function askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<Answered> {
     const object = await findOwn(asked, id);
     const location = locationOfObject(object, asked.exchange.snapshot);
     if (location === undefined || location.upstream.filesPath === undefined) throw notFound(about);
@@ -92,9 +93,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
   }
 
   async function findOwn({ key }: AskedThere, id: string): Promise<StoredObject> {
-    const owner = ownerOf(key);
-    const found = await objects.find([{ kind: 'file', id }], owner);
-    const own = found.find((object) => object.owner === owner);
+    const own = await objects.findOwn({ kind: 'file', id }, ownerOf(key));
     if (own === undefined) throw notFound({ kind: 'file' });
     return own;
   }
@@ -105,7 +104,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     { routePlan, credential, resolved }: Destination,
     about: NonNullable<Plan['about']>,
     input?: BatchInput,
-  ): Promise<AnsweredThere> {
+  ): Promise<Answered> {
     const reservation = await openWith(deps, exchange, routePlan, forNothing, settling);
     const sent = { exchange, route, clientHeaders: request.fields, resolved, routePlan, credential, reservation };
     const plan = planAbout(sent, about, about.body === undefined ? undefined : records);
@@ -130,7 +129,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     return held;
   }
 
-  async function list(asked: AskedThere): Promise<AnsweredThere> {
+  async function list(asked: AskedThere): Promise<Answered> {
     const { exchange, key, upstream, query, settling } = asked;
     const { routePlan, resolved } = filesOf(upstream);
     const cursor = query.get('after');
@@ -205,12 +204,7 @@ function onlyPart(parts: readonly FormPart[], name: string): FormPart {
       message: `The part "${name}" is missing; send it.`,
     });
   }
-  if (another !== undefined) {
-    throw new GatewayError('duplicate_parameter', {
-      param: name,
-      message: `The part "${name}" stands twice (letter case, brackets and quotes do not tell parts apart); keep one.`,
-    });
-  }
+  if (another !== undefined) throw duplicatePart(name);
   if (part.name !== name) throw wrong(name, `called "${name}"`);
   return part;
 }

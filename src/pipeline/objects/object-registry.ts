@@ -83,6 +83,11 @@ export class ObjectRegistry {
     return found;
   }
 
+  async findOwn(name: StoredName, owner: string): Promise<StoredObject | undefined> {
+    const found = await this.find([name], owner);
+    return found.find((object) => object.owner === owner);
+  }
+
   async #look(names: readonly StoredName[]): Promise<readonly StoredObject[]> {
     const found = await inTime(
       this.#store.find(names),

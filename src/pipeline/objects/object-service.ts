@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { WholeMadeAnswer } from '../../answers/made-answer.ts';
-import { relay } from '../../answers/relay.ts';
+import { type Answered, relay } from '../../answers/relay.ts';
 import { Settling, type SettlingDeps } from '../../answers/settling.ts';
 import { noCaps } from '../../core/caps.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
@@ -45,11 +45,6 @@ export interface AskedThere {
   readonly request: ServerRequest;
 }
 
-export interface AnsweredThere {
-  readonly answer: Answer;
-  readonly lines: string;
-}
-
 interface ServiceDeps
   extends Pick<PipelineDeps, 'admit' | 'checkPressure' | 'spending' | 'readBody' | 'ledger' | 'bill'> {
   readonly background: SettlingDeps['background'];
@@ -58,17 +53,17 @@ interface ServiceDeps
 interface Actions {
   /** Before the body is read. */
   check?(asked: AskedThere): void;
-  make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<AnsweredThere>;
-  list(asked: AskedThere): Promise<AnsweredThere>;
-  askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<AnsweredThere>;
+  make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<Answered>;
+  list(asked: AskedThere): Promise<Answered>;
+  askAbout(asked: AskedThere, about: ObjectRoute, id: string): Promise<Answered>;
 }
 
 export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: Actions): ObjectPipeline {
   const { admit, checkPressure, spending, readBody } = deps;
 
-  return async (exchange, about, id, request, response) => {
+  return (exchange, about, id, request, response) => {
     const settling = new Settling(exchange, deps);
-    async function ask(): Promise<AnsweredThere> {
+    async function ask(): Promise<Answered> {
       const key = await admit(exchange, about.route, request);
       exchange.key = key;
       checkPressure(exchange);
@@ -86,13 +81,7 @@ export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: A
           return askAbout(asked, about, id);
       }
     }
-    try {
-      const { answer, lines } = await ask();
-      await relay(exchange, answer, response, lines, settling);
-    } catch (error) {
-      await settling.failed(error);
-      throw error;
-    }
+    return relay(exchange, ask(), response, settling);
   };
 }
 
