@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Candidate } from '../core/dispatch.ts';
 import { upstreamError } from '../core/errors.ts';
-import { compileWatchedKeys, scanJson, scanJsonSliced } from '../lib/json/json-scan.ts';
+import { compileWatchedKeys, scanJsonOfAnyLength } from '../lib/json/json-scan.ts';
 import { writeJson } from '../lib/json/json-text.ts';
 import { type Plan, translationFor } from '../plan/planned-call.ts';
 import type { ErrorReader } from './foreign-error.ts';
@@ -47,7 +47,6 @@ const sameThings: readonly (readonly string[])[] = [
 /** The most steps a path can have. */
 const mostSteps = 12;
 const mostNames = 30;
-const oneSliceBytes = 512 * 1024;
 
 /** The reader of an error of this candidate. */
 export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
@@ -74,7 +73,7 @@ export async function clientParam(said: string, body: Buffer): Promise<string | 
   const candidates = withoutRepeats([...steps, ...others]);
   if (candidates.length === 0) return undefined;
   const watched = compileWatchedKeys(candidates);
-  const scan = body.length <= oneSliceBytes ? scanJson(body, watched) : await scanJsonSliced(body, watched);
+  const scan = await scanJsonOfAnyLength(body, watched);
   // The client's own names first: names of other services may be listed before them.
   return scan.ok ? candidates.find((name) => scan.fields.get(name) !== undefined) : undefined;
 }

@@ -4,12 +4,10 @@ import { Buffer } from 'node:buffer';
 import { setImmediate as nextSlice } from 'node:timers/promises';
 import type { TargetLease } from '../core/dispatch.ts';
 import type { Credential } from '../core/snapshot.ts';
+import { oneSliceBytes } from '../lib/json/json-scan.ts';
 import { NeedleSearch } from '../lib/secrets/needle-search.ts';
 import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../lib/secrets/secret-spellings.ts';
 import { layersOf } from '../lib/secrets/unescape.ts';
-
-/** Unescaping a longer text gets its own time slice. */
-const oneSliceBytes = 512 * 1024;
 
 /** Each search is compiled at the first answer of its kind: most upstreams never answer with an error. */
 export class SecretSearch {

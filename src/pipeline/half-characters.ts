@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
+import { oneSliceBytes } from '../lib/json/json-scan.ts';
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
 import type { Question } from '../plan/question.ts';
 
@@ -13,8 +14,6 @@ const marks = ['\\ud', '\\uD'];
 const markLength = 3;
 /** Bytes between two points where it may pause. */
 const pieceBytes = 64 * 1024;
-/** A larger body is searched in time slices. */
-const oneSliceBytes = 512 * 1024;
 
 /** The error for a body with one; undefined where there is none. Returns no promise for a short body. */
 export function halfCharacterIn(question: Question): GatewayError | undefined | Promise<GatewayError | undefined> {

@@ -4,7 +4,7 @@ import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { ModelField } from '../core/route.ts';
 import { elementsOf, type JsonSpan } from '../lib/json/json-elements.ts';
-import { compileWatchedKeys, type JsonField, scanJson, scanJsonSliced, textOf } from '../lib/json/json-scan.ts';
+import { compileWatchedKeys, type JsonField, scanJsonOfAnyLength, textOf } from '../lib/json/json-scan.ts';
 import { sliceIfOver } from '../lib/time-slices.ts';
 import { duplicate } from './question.ts';
 
@@ -17,8 +17,6 @@ export interface NamedAgain extends JsonSpan {
 const list = '[]';
 /** No model has a longer name, in any spelling. */
 const longestNameBytes = 4_096;
-/** A longer body is scanned in time slices. */
-const oneSliceBytes = 512 * 1024;
 
 /** In order. Throws where one names another model. */
 export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelField, model: string) {
@@ -66,8 +64,7 @@ async function look(
 /** Undefined where it is absent, or null. */
 async function fieldIn(body: Buffer, { start, end }: JsonSpan, name: string, param: string) {
   const object = body.subarray(start, end);
-  const watched = compileWatchedKeys([name]);
-  const scan = end - start > oneSliceBytes ? await scanJsonSliced(object, watched) : scanJson(object, watched);
+  const scan = await scanJsonOfAnyLength(object, compileWatchedKeys([name]));
   if (!scan.ok) {
     if (scan.fault === 'duplicate') throw duplicate(param);
     return undefined;

@@ -17,6 +17,7 @@ import {
   type JsonObjectScan,
   type JsonScan,
   kindBits,
+  oneSliceBytes,
   scanJson,
   scanJsonSliced,
   textOf,
@@ -78,10 +79,9 @@ interface FoundStandIn {
   readonly allowed: 'accepts_messages' | RerankShape;
 }
 
-export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
+export { oneSliceBytes };
 
-/** A larger body is scanned in time slices, so that other exchanges continue. */
-export const oneSliceBytes = 512 * 1024;
+export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
 
 /** Compiles everything that depends on the route only. */
 export function compileQuestionReader(route: Route): QuestionReader {

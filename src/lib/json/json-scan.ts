@@ -19,6 +19,8 @@ export {
 } from './json-result.ts';
 
 const defaultMaxDepth = 64;
+/** A longer body is scanned in time slices, so that other exchanges continue. */
+export const oneSliceBytes = 512 * 1024;
 /** Rarely more than a millisecond of work, for any content. */
 const defaultBytesPerPiece = 32 * 1024;
 
@@ -55,6 +57,11 @@ export async function scanJsonSliced(
     if (to < body.length) await sliceIfOver();
   }
   return scan;
+}
+
+/** Where a promise does not matter: in time slices only where the body is long. */
+export async function scanJsonOfAnyLength(body: Buffer, watched: WatchedKeys): Promise<JsonScan> {
+  return body.length <= oneSliceBytes ? scanJson(body, watched) : scanJsonSliced(body, watched);
 }
 
 /** The watched fields that are complete in the first bytes of a document, up to its first fault. */

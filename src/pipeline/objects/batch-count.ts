@@ -11,13 +11,7 @@ import {
 import { sumOfUnits } from '../../core/accounting/units.ts';
 import { type Usage, usageCounts } from '../../core/accounting/usage.ts';
 import { Exchange } from '../../core/exchange.ts';
-import {
-  compileWatchedKeys,
-  type JsonField,
-  scanJson,
-  scanJsonSliced,
-  type WatchedKeys,
-} from '../../lib/json/json-scan.ts';
+import { compileWatchedKeys, type JsonField, scanJsonOfAnyLength, type WatchedKeys } from '../../lib/json/json-scan.ts';
 import type { Line } from '../../lib/lines.ts';
 import { recordOf } from '../../lib/record-of.ts';
 import { createUsageObserver } from '../../plan/usage/usage.ts';
@@ -26,8 +20,6 @@ import { usageIn } from '../../plan/usage/usage-reader.ts';
 const watchedLine = compileWatchedKeys(['response']);
 const watchedResponse = compileWatchedKeys(['status_code', 'body']);
 
-/** A longer line is scanned in time slices. */
-const oneSliceBytes = 512 * 1024;
 const SPACE = 0x20;
 
 export class BatchCount {
@@ -98,7 +90,7 @@ export class BatchCount {
 }
 
 async function fieldIn(bytes: Buffer, watched: WatchedKeys, name: string): Promise<JsonField | undefined> {
-  const scan = bytes.length > oneSliceBytes ? await scanJsonSliced(bytes, watched) : scanJson(bytes, watched);
+  const scan = await scanJsonOfAnyLength(bytes, watched);
   return scan.ok ? scan.fields.get(name) : undefined;
 }
 

@@ -6,14 +6,11 @@ import {
   compileWatchedKeys,
   type JsonField,
   type JsonFields,
-  scanJson,
-  scanJsonSliced,
+  scanJsonOfAnyLength,
   type WatchedKeys,
 } from '../../lib/json/json-scan.ts';
 import { duplicate, missing } from '../../plan/question.ts';
 
-/** A longer one is scanned in time slices. */
-const oneSliceBytes = 512 * 1024;
 /** Limit of the bytes around the values. */
 const longestRestBytes = 4_096;
 const longestShown = 80;
@@ -21,7 +18,7 @@ const longestShown = 80;
 export const compileFields = (names: readonly string[]): WatchedKeys => compileWatchedKeys(names);
 
 export async function readFields(bytes: Buffer, known: WatchedKeys): Promise<JsonFields> {
-  const scan = bytes.length > oneSliceBytes ? await scanJsonSliced(bytes, known) : scanJson(bytes, known);
+  const scan = await scanJsonOfAnyLength(bytes, known);
   if (!scan.ok) {
     if (scan.fault === 'duplicate') throw duplicate(scan.name ?? '');
     if (scan.fault === 'depth') throw new GatewayError('body_too_deep');

@@ -9,7 +9,7 @@ import {
   type RequestEstimate,
 } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
-import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
+import { type JsonField, oneSliceBytes, textOf } from '../../lib/json/json-scan.ts';
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { Question } from '../question.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
@@ -17,8 +17,6 @@ import { isStreamAsked, numberIn } from './number-in.ts';
 type Model = Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
 
 const bytesPerToken = 4;
-/** A longer text is counted in time slices of this size. */
-const oneSliceBytes = 512 * 1024;
 const bytesPerPiece = 64 * 1024;
 /** Sound billed by tokens has about twenty a second, for some fifteen characters of speech. */
 const soundTokensPerCharacter = 1.5;

@@ -6,7 +6,7 @@ import type { CustomRoute } from '../../core/custom-route.ts';
 import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import type { Route } from '../../core/route.ts';
-import type { JsonField } from '../../lib/json/json-scan.ts';
+import { type JsonField, oneSliceBytes } from '../../lib/json/json-scan.ts';
 import { numberOf } from '../../lib/json/json-text.ts';
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { Question } from '../question.ts';
@@ -100,9 +100,6 @@ export function estimateOf(
   const images = imagesIn(question.body, list);
   return list.end - list.start > oneSliceBytes ? timeSliced(images).then(withImages) : withImages(atOnce(images));
 }
-
-/** A longer body is searched in time slices. */
-const oneSliceBytes = 512 * 1024;
 
 function estimateOfMessages(
   question: Question,
