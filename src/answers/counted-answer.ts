@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
 import { EventStream } from '../lib/event-stream.ts';
-import { codingsOf, headerValue } from '../lib/raw-headers.ts';
+import { codingsOf, headersWithout, headerValue } from '../lib/raw-headers.ts';
 import { usageIn } from '../plan/usage/usage-reader.ts';
 import { PassingAnswer } from './passing-answer.ts';
 import { EventEnds } from './seen-events.ts';
@@ -31,7 +31,11 @@ class CountedAnswer extends PassingAnswer {
   #isPassing = false;
 
   constructor(answer: Answer) {
-    super(answer, withoutLength(answer.headers));
+    // The removed event is not part of the length.
+    super(
+      answer,
+      headersWithout(answer.headers, (name) => name.toLowerCase() === 'content-length'),
+    );
   }
 
   override onChunk(chunk: Buffer): boolean {
@@ -99,13 +103,4 @@ function countIn(event: Buffer): string | undefined {
   } catch {
     return undefined; // no event, or its data is no JSON
   }
-}
-
-/** The removed event is not part of the length. */
-function withoutLength(headers: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    if (!/^content-length$/i.test(headers[i] ?? '')) kept.push(headers[i] ?? '', headers[i + 1] ?? '');
-  }
-  return kept;
 }

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { Usage } from '../core/accounting/usage.ts';
 import type { Answer, AnswerSink } from '../core/outcome.ts';
 import type { Translated } from '../core/translation.ts';
+import { headersWithout } from '../lib/raw-headers.ts';
 import { isWritable } from '../wire/head-writer.ts';
 
 /** By default, status, headers and times are those of the upstream's answer. */
@@ -84,10 +85,5 @@ export class WholeMadeAnswer implements Answer {
 const ofTheBody =
   /^(?:content-(?:type|length|encoding|md5|digest|range|language|location|disposition)|digest|repr-digest|etag|last-modified|accept-ranges|trailer)$/i;
 
-export function withoutBodyHeaders(raw: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < raw.length; i += 2) {
-    if (!ofTheBody.test(raw[i] ?? '')) kept.push(raw[i] ?? '', raw[i + 1] ?? '');
-  }
-  return kept;
-}
+export const withoutBodyHeaders = (raw: readonly string[]): string[] =>
+  headersWithout(raw, (name) => ofTheBody.test(name));

@@ -18,6 +18,15 @@ export function headerList(raw: readonly string[], wanted: string): string | und
   return list;
 }
 
+export function headersWithout(raw: readonly string[], isLeftOut: (name: string) => boolean): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i] ?? '';
+    if (!isLeftOut(name)) kept.push(name, raw[i + 1] ?? '');
+  }
+  return kept;
+}
+
 const plain: readonly string[] = [];
 
 /** The codings of a body, the outermost first, in one line or several. */

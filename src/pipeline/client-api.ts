@@ -14,7 +14,7 @@ import { Allowance, readWhole } from '../answers/whole-answer.ts';
 import type { ApiAnswer, AskedModel, Entrance, MeantRequest, WrittenAnswer } from '../core/client-api.ts';
 import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
-import type { Exchange, RequestHeaders } from '../core/exchange.ts';
+import type { Exchange } from '../core/exchange.ts';
 import type { MemoryPool } from '../core/memory-lease.ts';
 import type { Operation } from '../core/operations/index.ts';
 import type { Answer, Failure } from '../core/outcome.ts';
@@ -130,17 +130,6 @@ export async function leave(exchange: Exchange, entrance: Entrance, answer: Answ
     return new LineAnswer(answer, entrance.stream(exchange.startedMs), observerOf(exchange, answer));
   }
   return written(exchange, entrance, answer, meantStatus, pool);
-}
-
-/** Both bodies are written by the gateway, so the client's headers about them do not apply. */
-const ofTheBodies = new Set(['content-type', 'accept', 'accept-encoding']);
-
-export function readableHeaders(fields: RequestHeaders): RequestHeaders {
-  const isLeftOut = (name: string): boolean => ofTheBodies.has(name);
-  return {
-    get: (name) => (isLeftOut(name) ? undefined : fields.get(name)),
-    has: (name) => !isLeftOut(name) && fields.has(name),
-  };
 }
 
 /** Converts an upstream's error to the client API's format; other answers are unchanged. */

@@ -43,6 +43,7 @@ import {
 import { mayHaveRole, withRole } from '../plan/roles.ts';
 import { routePlanOf } from '../plan/route-plan.ts';
 import { isInBackground, recordsOf } from '../plan/stored-work.ts';
+import { bodyHeaders, clientHeadersWithout } from '../plan/upstream-head.ts';
 import { estimateOf } from '../plan/usage/request-estimate.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
@@ -56,7 +57,6 @@ import {
   errorAtClientApi,
   leave,
   meantAt,
-  readableHeaders,
 } from './client-api.ts';
 import { readForm } from './form-question.ts';
 import { answerTo, findRemembered, type ListDeps, missingOf } from './lists/list-answer.ts';
@@ -224,7 +224,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const estimate = others === undefined ? counts : estimateWith(counts, routePlan, others);
     exchange.estimate = estimate;
 
-    const clientHeaders = entered === undefined ? request.fields : readableHeaders(request.fields);
+    const clientHeaders = entered === undefined ? request.fields : clientHeadersWithout(request.fields, bodyHeaders);
     const remembered =
       routePlan.model.cache === undefined
         ? undefined

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { CallTrace, Exchange, RequestHeaders } from '../core/exchange.ts';
 import { loopHeader } from '../core/loop-mark.ts';
 import type { Credential, Upstream } from '../core/snapshot.ts';
+import { headersWithout } from '../lib/raw-headers.ts';
 import { isWritable, toFieldLines } from '../wire/head-writer.ts';
 
 const standing = ['accept', 'accept-encoding', 'idempotency-key', 'openai-beta'] as const;
@@ -80,13 +81,17 @@ export function uncompressed(headers: readonly string[]): string[] {
 }
 
 /** `name` in lower case, as all headers sent upstream. */
-export function withoutHeader(headers: readonly string[], name: string): string[] {
-  const kept: string[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    if (headers[i] !== name) kept.push(headers[i] ?? '', headers[i + 1] ?? '');
-  }
-  return kept;
-}
+export const withoutHeader = (headers: readonly string[], name: string): string[] =>
+  headersWithout(headers, (one) => one === name);
+
+/** The client's headers, as if these were absent. */
+export const clientHeadersWithout = (client: RequestHeaders, names: ReadonlySet<string>): RequestHeaders => ({
+  get: (name) => (names.has(name) ? undefined : client.get(name)),
+  has: (name) => !names.has(name) && client.has(name),
+});
+
+/** About bodies: where the gateway writes both of them, those of the client do not apply. */
+export const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'accept', 'accept-encoding']);
 
 function forward(headers: string[], name: string, value: string | undefined): void {
   if (value === undefined) return;

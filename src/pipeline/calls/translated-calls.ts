@@ -26,8 +26,9 @@ import {
   type WireAnswer,
 } from '../../core/translation.ts';
 import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
-import { codingsOf, headerValue } from '../../lib/raw-headers.ts';
+import { codingsOf, headersWithout, headerValue } from '../../lib/raw-headers.ts';
 import { toPath } from '../../plan/planned-call.ts';
+import { bodyHeaders } from '../../plan/upstream-head.ts';
 import { renumberedBody } from '../lists/renumbered.ts';
 import { shareOf } from '../lists/shares.ts';
 import type { DrainPool } from './drain-pool.ts';
@@ -438,19 +439,12 @@ export class TranslatedCalls implements ClientWork {
   }
 }
 
-/** Headers that the gateway sets itself, as it writes the body and reads the answer. */
-const saidByUs = new Set(['content-type', 'accept', 'accept-encoding']);
-
 function toHeaders(raw: readonly string[], isStream: boolean, isOneOfSeveral: boolean): string[] {
   const headers = ['content-type', 'application/json', 'accept-encoding', 'identity'];
   headers.push('accept', isStream ? 'text/event-stream' : 'application/json');
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? '';
-    // Several calls with the same key would be taken for one call.
-    const isDropped = saidByUs.has(name) || (isOneOfSeveral && name === 'idempotency-key');
-    if (!isDropped) headers.push(name, raw[i + 1] ?? '');
-  }
-  return headers;
+  // Several calls with the same key would be taken for one call.
+  const isDropped = (name: string): boolean => bodyHeaders.has(name) || (isOneOfSeveral && name === 'idempotency-key');
+  return [...headers, ...headersWithout(raw, isDropped)];
 }
 
 function countedIn(answer: WireAnswer, index: number, counted: Conversation['counted']): Usage | null {

@@ -13,7 +13,7 @@ import type { Reservation } from '../../core/accounting/spending.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { TargetLease } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { Exchange, type RequestHeaders } from '../../core/exchange.ts';
+import { Exchange } from '../../core/exchange.ts';
 import type { Part, PartOutcome, PartWork } from '../../core/lists.ts';
 import type { Answer, Failure } from '../../core/outcome.ts';
 import { noQuery } from '../../core/query.ts';
@@ -24,6 +24,7 @@ import { estimateWith, type OtherModel, otherModelsIn } from '../../plan/other-m
 import { type Judged, NoFreeSlot, type Plan } from '../../plan/planned-call.ts';
 import type { Question, QuestionReader } from '../../plan/question.ts';
 import { withOnly } from '../../plan/route-plan.ts';
+import { clientHeadersWithout } from '../../plan/upstream-head.ts';
 import { estimateOf } from '../../plan/usage/request-estimate.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
@@ -107,7 +108,7 @@ export class PartCall implements PartWork {
           question,
           others,
           routePlan,
-          clientHeaders: withoutKey(this.#plan.clientHeaders),
+          clientHeaders: clientHeadersWithout(this.#plan.clientHeaders, idempotencyKey),
           reservation: forPart(this.#plan.reservation, exchange),
           isRead: true,
           isPart: true,
@@ -244,14 +245,7 @@ const forPart = (reservation: Reservation, part: Exchange): Reservation => ({
 });
 
 /** Several calls with one idempotency key would count as one. */
-function withoutKey(headers: RequestHeaders): RequestHeaders {
-  return {
-    get: (name) => (name === idempotencyKey ? undefined : headers.get(name)),
-    has: (name) => name !== idempotencyKey && headers.has(name),
-  };
-}
-
-const idempotencyKey = 'idempotency-key';
+const idempotencyKey: ReadonlySet<string> = new Set(['idempotency-key']);
 
 async function countIn(exchange: Exchange, answer: Answer, bytes: Buffer): Promise<Usage | null> {
   const observer = observerOf(exchange, answer);
