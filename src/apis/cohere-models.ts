@@ -1,7 +1,13 @@
 /** Fixed endpoints of Cohere's client API: models by endpoint and page; `tokenize` and `detokenize` for models with one of OpenAI's vocabularies. */
 
-import { type EndpointView, type FixedEndpoint, missingField, notServed, type SeenModel } from '../core/client-api.ts';
-import { GatewayError } from '../core/errors.ts';
+import {
+  type EndpointView,
+  type FixedEndpoint,
+  missingField,
+  notServed,
+  type SeenModel,
+  unfitField,
+} from '../core/client-api.ts';
 import { type Operation, operationRows, operations } from '../core/operations/index.ts';
 import { isJsonList, type Json, JsonNumbers } from '../lib/json/json-text.ts';
 import { tokensOf } from '../lib/token-count.ts';
@@ -77,10 +83,6 @@ function vocabularyOf({ body, find }: EndpointView, doing: string): Vocabulary {
   throw notServed(`${doing} is not available for the model "${id}": its vocabulary is unknown.`);
 }
 
-function unfit(param: string, wanted: string): GatewayError {
-  return new GatewayError('invalid_type', { param, message: `The field "${param}" must be ${wanted}.` });
-}
-
 const tokenize: FixedEndpoint = {
   method: 'POST',
   paths: ['/v1/tokenize'],
@@ -90,10 +92,10 @@ const tokenize: FixedEndpoint = {
     const { text } = view.body;
     if (text === undefined || text === null) throw missingField('text', 'a string');
     if (typeof text !== 'string' || text === '' || text.length > mostCharacters) {
-      throw unfit('text', `a string of 1 to ${mostCharacters} characters`);
+      throw unfitField('text', `a string of 1 to ${mostCharacters} characters`);
     }
     const tokens = await tokensOf(vocabulary, text);
-    if (tokens === undefined) throw unfit('text', 'a string without words of thousands of characters');
+    if (tokens === undefined) throw unfitField('text', 'a string without words of thousands of characters');
     return { tokens: tokens.map(({ id }) => id), token_strings: tokens.map((token) => token.text), meta };
   },
 };
@@ -103,7 +105,7 @@ function idsIn(tokens: Json | undefined): readonly number[] {
   const ids = tokens instanceof JsonNumbers ? tokens.values() : [];
   const isEmpty = isJsonList(tokens) && tokens.length === 0;
   if ((ids.length === 0 && !isEmpty) || ids.length > mostTokens) {
-    throw unfit('tokens', `an array of at most ${mostTokens} token IDs`);
+    throw unfitField('tokens', `an array of at most ${mostTokens} token IDs`);
   }
   return ids;
 }
@@ -115,7 +117,7 @@ const detokenize: FixedEndpoint = {
   async show(view) {
     const vocabulary = vocabularyOf(view, 'detokenize');
     const text = await textOfTokens(vocabulary, idsIn(view.body.tokens));
-    if (text === undefined) throw unfit('tokens', "IDs of the model's own vocabulary, each of them");
+    if (text === undefined) throw unfitField('tokens', "IDs of the model's own vocabulary, each of them");
     return { text, meta };
   },
 };

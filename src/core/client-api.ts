@@ -248,6 +248,10 @@ export function wrongField(field: string, wanted: string, came = 'something else
   return new GatewayError('invalid_type', { param: field, message });
 }
 
+export function unfitField(field: string, wanted: string): GatewayError {
+  return new GatewayError('invalid_type', { param: field, message: `The field "${field}" must be ${wanted}.` });
+}
+
 /** For a path of another service, where none of the model's upstreams is that service. */
 export const notServed = (message: string): GatewayError =>
   new GatewayError('operation_not_supported', { param: 'model', message });

@@ -1,13 +1,13 @@
 /** Finds the model that a request asks for, among those that its key may use. */
 
-import { resolveAt } from '../core/client-api.ts';
+import { missingField, resolveAt } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { laneOf } from '../core/lane.ts';
 import type { Route } from '../core/route.ts';
 import type { ResolvedModel, Snapshot } from '../core/snapshot.ts';
-import { missing, modelFieldOf, modelNameOf, type Question } from './question.ts';
+import { modelFieldOf, modelNameOf, type Question } from './question.ts';
 
 /** By the resolved public ID. */
 export type MayUseModel = (key: KeyRecord, modelId: string) => boolean;
@@ -38,7 +38,7 @@ export function lookUp(
   const { models, defaultModels } = snapshot;
   const name = modelFromPath ?? modelNameOf(question) ?? defaultModels[route.operation];
   if (name === undefined) {
-    throw missing(
+    throw missingField(
       modelFieldOf(route) ?? 'model',
       `a string, or have the operator set default_model.${route.operation} for requests that name none`,
     );

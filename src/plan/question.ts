@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import type { CallBody } from '../core/call-body.ts';
+import { missingField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { RequestHeaders } from '../core/exchange.ts';
 import { modelFields } from '../core/model-fields.ts';
@@ -122,9 +123,9 @@ export function compileQuestionReader(route: Route): QuestionReader {
       }
       const other = standIns.get(check.name);
       const otherField = other === undefined ? undefined : fieldIn(scan, other.check.name);
-      if (other === undefined || otherField === undefined) throw missing(check.name, check.wanted);
+      if (other === undefined || otherField === undefined) throw missingField(check.name, check.wanted);
       const { allowed } = other;
-      if (allowed === 'accepts_messages' && otherField.kind !== 'array') throw missing(check.name, check.wanted);
+      if (allowed === 'accepts_messages' && otherField.kind !== 'array') throw missingField(check.name, check.wanted);
       standIn = { field: check.name, check: other.check, found: otherField, allowed };
     }
     for (const check of optional) {
@@ -147,10 +148,10 @@ export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, sh
   if (standIn === undefined) return;
   const { field, check, found, allowed } = standIn;
   if (allowed === 'accepts_messages' && !acceptsMessages) {
-    throw missing(field, `it ("${check.name}" in its place is for models marked accepts_messages)`);
+    throw missingField(field, `it ("${check.name}" in its place is for models marked accepts_messages)`);
   }
   if (allowed !== 'accepts_messages' && allowed !== shape) {
-    throw missing(field, `it ("${check.name}" in its place is for clients that send x-postern-shape: ${allowed})`);
+    throw missingField(field, `it ("${check.name}" in its place is for clients that send x-postern-shape: ${allowed})`);
   }
   check.judge(found);
 }
@@ -192,13 +193,6 @@ export function modelNameOf(question: Question): string | undefined {
     throw new GatewayError('model_not_found', { param: 'model' });
   question.readName = textOf(body, modelField);
   return question.readName;
-}
-
-export function missing(name: string, wanted: string): GatewayError {
-  return new GatewayError('missing_required_parameter', {
-    param: name,
-    message: `The field "${name}" is missing; send ${wanted}.`,
-  });
 }
 
 interface FieldCheck {

@@ -55,8 +55,8 @@ function trimmed(body: Buffer, from: number, to: number): JsonSpan {
   return { start, end };
 }
 
-/** Offset of the quote that ends the text whose content begins at `at`. */
-function endOfText(body: Buffer, at: number): number {
+/** Offset of the quote that ends the text whose content begins at `at`; the end of the body where it is missing. */
+export function endOfText(body: Buffer, at: number): number {
   for (let quote = body.indexOf(QUOTE, at); quote !== -1; quote = body.indexOf(QUOTE, quote + 1)) {
     let first = quote;
     while (first > at && body[first - 1] === BACKSLASH) first -= 1;

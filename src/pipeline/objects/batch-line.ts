@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { unfitField } from '../../core/client-api.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type JsonField, textOf } from '../../lib/json/json-scan.ts';
 import { compileFields, needed, readFields } from './known-fields.ts';
@@ -35,11 +36,11 @@ export async function readBatchLine(bytes: Buffer, no: number): Promise<BatchLin
     customId.end - customId.start > longestIdBytes ||
     customId.end - customId.start < 3
   ) {
-    throw wrong('custom_id', `a string that is not empty, of ${longestIdBytes} bytes at most`);
+    throw unfitField('custom_id', `a string that is not empty, of ${longestIdBytes} bytes at most`);
   }
-  if (method.kind !== 'string' || short(bytes, method) !== 'POST') throw wrong('method', '"POST"');
-  if (url.kind !== 'string') throw wrong('url', 'a string');
-  if (body.kind !== 'object') throw wrong('body', 'an object');
+  if (method.kind !== 'string' || short(bytes, method) !== 'POST') throw unfitField('method', '"POST"');
+  if (url.kind !== 'string') throw unfitField('url', 'a string');
+  if (body.kind !== 'object') throw unfitField('body', 'an object');
   return { customId, url: short(bytes, url), body };
 }
 
@@ -72,7 +73,3 @@ function checkBytes(bytes: Buffer, no: number): void {
 
 const short = (bytes: Buffer, field: JsonField): string =>
   field.end - field.start > longestUrlBytes ? '' : textOf(bytes, field);
-
-function wrong(param: string, wanted: string): GatewayError {
-  return new GatewayError('invalid_type', { param, message: `The field "${param}" must be ${wanted}.` });
-}

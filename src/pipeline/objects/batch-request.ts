@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import type { RequestEstimate } from '../../core/accounting/price.ts';
+import { missingField } from '../../core/client-api.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -13,7 +14,7 @@ import { namedObjectsIn } from '../../plan/named-objects.ts';
 import { otherModelsIn, refusedModel } from '../../plan/other-models.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
 import { nameAt } from '../../plan/planned-call.ts';
-import { checkStandIn, missing, modelNameOf, type Question, type QuestionReader } from '../../plan/question.ts';
+import { checkStandIn, modelNameOf, type Question, type QuestionReader } from '../../plan/question.ts';
 import { routePlanOf } from '../../plan/route-plan.ts';
 import { estimateOf } from '../../plan/usage/request-estimate.ts';
 import { locationOf, type ObjectLocation, routePlanAt } from './object-location.ts';
@@ -48,7 +49,7 @@ export async function judgeRequest(
   const question = await read(body);
   const { snapshot } = exchange;
   const name = modelNameOf(question);
-  if (name === undefined) throw missing('model', 'a string');
+  if (name === undefined) throw missingField('model', 'a string');
   const resolved = snapshot.models.resolve(name);
   if (resolved === undefined || (route.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(name);
   if (!mayUseModel(key, resolved.id)) throw modelNotAllowed(name, snapshot);

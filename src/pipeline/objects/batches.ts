@@ -5,6 +5,7 @@ import { HeldAnswer } from '../../answers/held-answer.ts';
 import { ownLines } from '../../answers/own-headers.ts';
 import type { Answered } from '../../answers/relay.ts';
 import { forNothing } from '../../core/accounting/price.ts';
+import { unfitField } from '../../core/client-api.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -231,7 +232,7 @@ async function readWanted(body: Buffer): Promise<Wanted> {
   const text = (name: string, wanted: string): string => {
     const field = needed(fields, name, wanted);
     if (field.kind === 'string' && field.end - field.start <= longestTextBytes) return textOf(body, field);
-    throw new GatewayError('invalid_type', { param: name, message: `The field "${name}" must be ${wanted}.` });
+    throw unfitField(name, wanted);
   };
   text('completion_window', 'a string such as "24h"');
   return {

@@ -1,6 +1,7 @@
 /** Reads an object that may have known fields only, so that nothing unchecked is forwarded. */
 
 import type { Buffer } from 'node:buffer';
+import { missingField } from '../../core/client-api.ts';
 import { GatewayError } from '../../core/errors.ts';
 import {
   compileWatchedKeys,
@@ -9,7 +10,7 @@ import {
   scanJsonOfAnyLength,
   type WatchedKeys,
 } from '../../lib/json/json-scan.ts';
-import { duplicate, missing } from '../../plan/question.ts';
+import { duplicate } from '../../plan/question.ts';
 
 /** Limit of the bytes around the values. */
 const longestRestBytes = 4_096;
@@ -31,7 +32,7 @@ export async function readFields(bytes: Buffer, known: WatchedKeys): Promise<Jso
 
 export function needed(fields: JsonFields, name: string, wanted: string): JsonField {
   const field = fields.get(name);
-  if (field === undefined || field.kind === 'null') throw missing(name, wanted);
+  if (field === undefined || field.kind === 'null') throw missingField(name, wanted);
   return field;
 }
 

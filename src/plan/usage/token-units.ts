@@ -14,18 +14,18 @@ const googleInputs = ['promptTokensDetails', 'toolUsePromptTokensDetails'];
 export function unitsIn(usage: unknown): Units | undefined {
   const input = firstAt(usage, inputDetails);
   const output = firstAt(usage, outputDetails);
-  const life = at(usage, 'cache_creation');
+  const life = fieldAt(usage, 'cache_creation');
   const words = beside(usage);
   if (input === undefined && output === undefined && life === undefined) return words;
-  const cached = at(input, 'cached_tokens_details');
+  const cached = fieldAt(input, 'cached_tokens_details');
   const counts = someOf({
     // Cached tokens have their own price, of any kind.
-    audioInputTokens: countAt(input, 'audio_tokens') - countAt(cached, 'audio_tokens'),
-    imageInputTokens: countAt(input, 'image_tokens') - countAt(cached, 'image_tokens'),
-    audioOutputTokens: countAt(output, 'audio_tokens'),
-    imageOutputTokens: countAt(output, 'image_tokens'),
-    reasoningTokens: countAt(output, 'reasoning_tokens') || countAt(output, 'thinking_tokens'),
-    cacheWriteHourTokens: countAt(life, 'ephemeral_1h_input_tokens'),
+    audioInputTokens: amountAt(input, 'audio_tokens') - amountAt(cached, 'audio_tokens'),
+    imageInputTokens: amountAt(input, 'image_tokens') - amountAt(cached, 'image_tokens'),
+    audioOutputTokens: amountAt(output, 'audio_tokens'),
+    imageOutputTokens: amountAt(output, 'image_tokens'),
+    reasoningTokens: amountAt(output, 'reasoning_tokens') || amountAt(output, 'thinking_tokens'),
+    cacheWriteHourTokens: amountAt(life, 'ephemeral_1h_input_tokens'),
   });
   return words === undefined ? counts : { ...counts, ...words };
 }
@@ -33,37 +33,38 @@ export function unitsIn(usage: unknown): Units | undefined {
 /** From a `usageMetadata` object. */
 export function googleUnitsIn(usage: unknown): Units | undefined {
   const inputs = (kind: string): number =>
-    googleInputs.reduce((sum, name) => sum + ofKind(at(usage, name), kind), 0) -
-    ofKind(at(usage, 'cacheTokensDetails'), kind);
-  const output = at(usage, 'candidatesTokensDetails');
+    googleInputs.reduce((sum, name) => sum + ofKind(fieldAt(usage, name), kind), 0) -
+    ofKind(fieldAt(usage, 'cacheTokensDetails'), kind);
+  const output = fieldAt(usage, 'candidatesTokensDetails');
   const counts = someOf({
     audioInputTokens: inputs('AUDIO'),
     imageInputTokens: inputs('IMAGE'),
     audioOutputTokens: ofKind(output, 'AUDIO'),
     imageOutputTokens: ofKind(output, 'IMAGE'),
-    reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
+    reasoningTokens: amountAt(usage, 'thoughtsTokenCount'),
   });
-  const tier = at(usage, 'serviceTier') ?? at(usage, 'trafficType');
+  const tier = fieldAt(usage, 'serviceTier') ?? fieldAt(usage, 'trafficType');
   return typeof tier === 'string' ? { ...counts, serviceTier: tier } : counts;
 }
 
 /** From Google's interactions, with the calls of its own tools. */
 export function interactionUnitsIn(usage: unknown): Units | undefined {
-  const of = (list: string, kind: string): number => ofKind(at(usage, `${list}_tokens_by_modality`), kind, 'tokens');
+  const of = (list: string, kind: string): number =>
+    ofKind(fieldAt(usage, `${list}_tokens_by_modality`), kind, 'tokens');
   const inputs = (kind: string): number => of('input', kind) + of('tool_use', kind) - of('cached', kind);
   const counts = someOf({
     audioInputTokens: inputs('audio'),
     imageInputTokens: inputs('image'),
     audioOutputTokens: of('output', 'audio'),
     imageOutputTokens: of('output', 'image'),
-    reasoningTokens: countAt(usage, 'total_thought_tokens'),
+    reasoningTokens: amountAt(usage, 'total_thought_tokens'),
   });
-  const calls = at(usage, 'grounding_tool_count');
+  const calls = fieldAt(usage, 'grounding_tool_count');
   if (!Array.isArray(calls)) return counts;
   const toolCalls = new Map<string, number>();
   for (const call of calls) {
-    const kind = at(call, 'type');
-    if (typeof kind === 'string') toolCalls.set(kind, (toolCalls.get(kind) ?? 0) + countAt(call, 'count'));
+    const kind = fieldAt(call, 'type');
+    if (typeof kind === 'string') toolCalls.set(kind, (toolCalls.get(kind) ?? 0) + amountAt(call, 'count'));
   }
   return { ...counts, toolCalls: Object.fromEntries(toolCalls) };
 }
@@ -71,10 +72,10 @@ export function interactionUnitsIn(usage: unknown): Units | undefined {
 /** Anthropic reports it within the usage. */
 function beside(usage: unknown): Beside | undefined {
   const words: Mutable<Beside> = {};
-  const calls = callsIn(at(usage, 'server_tool_use'));
+  const calls = callsIn(fieldAt(usage, 'server_tool_use'));
   if (calls !== undefined) words.toolCalls = calls;
   for (const [name, field] of said) {
-    const word = at(usage, field);
+    const word = fieldAt(usage, field);
     if (typeof word === 'string') words[name] = word;
   }
   return Object.keys(words).length === 0 ? undefined : words;
@@ -88,7 +89,7 @@ const requests = '_requests';
 function callsIn(counts: unknown): Units['toolCalls'] {
   if (typeof counts !== 'object' || counts === null) return undefined;
   const calls = Object.keys(counts).flatMap((name): [string, number][] =>
-    name.endsWith(requests) ? [[name.slice(0, -requests.length), countAt(counts, name)]] : [],
+    name.endsWith(requests) ? [[name.slice(0, -requests.length), amountAt(counts, name)]] : [],
   );
   return Object.fromEntries(calls.filter(([, count]) => count > 0));
 }
@@ -102,7 +103,7 @@ const said = [
 function ofKind(list: unknown, modality: string, name = 'tokenCount'): number {
   if (!Array.isArray(list)) return 0;
   let sum = 0;
-  for (const one of list) if (at(one, 'modality') === modality) sum += countAt(one, name);
+  for (const one of list) if (fieldAt(one, 'modality') === modality) sum += amountAt(one, name);
   return sum;
 }
 
@@ -113,17 +114,20 @@ function someOf(counts: Counts): Counts | undefined {
 
 function firstAt(value: unknown, names: readonly string[]): unknown {
   for (const name of names) {
-    const found = at(value, name);
+    const found = fieldAt(value, name);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 /** Undefined where it is absent, or null. */
-const at = (value: unknown, name: string): unknown =>
+export const fieldAt = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (Reflect.get(value, name) ?? undefined) : undefined;
 
-function countAt(value: unknown, name: string): number {
-  const count = at(value, name);
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : 0;
+/** Null where it is no count. */
+export function countAt(value: unknown, name: string): number | null {
+  const count = fieldAt(value, name);
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
+
+const amountAt = (value: unknown, name: string): number => countAt(value, name) ?? 0;

@@ -5,7 +5,7 @@ import type { Usage } from '../../core/accounting/usage.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
 import { type Excerpt, headBytes, tailBytes } from './excerpt.ts';
-import { googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
+import { countAt, fieldAt, googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
 /** Where usage is: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
 const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
@@ -363,15 +363,6 @@ function fromMeta(meta: unknown): Usage {
     searchUnits: countAt(billed, 'search_units'),
     cachedTokens: null,
   };
-}
-
-function fieldAt(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function countAt(value: unknown, name: string): number | null {
-  const count = fieldAt(value, name);
-  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
 
 function firstOf(read: (key: Key) => Usage | null): Usage | null {

@@ -3,9 +3,9 @@
 import { Buffer } from 'node:buffer';
 import type { Pictures, Written } from '../../core/accounting/usage.ts';
 import { EventStream } from '../../lib/event-stream.ts';
+import { endOfText } from '../../lib/json/json-elements.ts';
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const SPACE = 0x20;
 /** Kept text, to measure bytes per token. */
@@ -78,16 +78,6 @@ function readTexts(json: Buffer, key: Buffer, found: Texts): void {
     const missing = sampleBytes - found.sample.length;
     if (missing > 0) found.sample += json.toString('latin1', start, Math.min(at, start + missing));
   }
-}
-
-/** Offset of the closing quote; the end where it is missing. */
-function endOfText(json: Buffer, start: number): number {
-  for (let at = json.indexOf(QUOTE, start); at !== -1; at = json.indexOf(QUOTE, at + 1)) {
-    let first = at;
-    while (first > start && json[first - 1] === BACKSLASH) first -= 1;
-    if ((at - first) % 2 === 0) return at;
-  }
-  return json.length;
 }
 
 /** Where several choices are interleaved, each event is read whole. */
