@@ -5,6 +5,7 @@ import type { Answer, Failure } from '../core/outcome.ts';
 import { Unfit } from '../core/translation.ts';
 import { EventStreamError } from '../lib/event-stream.ts';
 import { JsonTextError } from '../lib/json/json-text.ts';
+import { LINE_FEED, RETURN } from '../lib/json/json-tokens.ts';
 import type { UsageObserver } from '../plan/usage/usage.ts';
 import { EventAnswer } from './event-answer.ts';
 import { inside, toFailure } from './translation-faults.ts';
@@ -49,8 +50,6 @@ export abstract class SeenEventAnswer extends EventAnswer {
 }
 
 /** Finds the ends of events in pieces of a stream: after each empty line, with any line ends. */
-const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
 
 export class EventEnds {
   #isAtLineStart = true;
@@ -61,12 +60,11 @@ export class EventEnds {
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];
       const endsReturn = this.#isBehindReturn && byte === LINE_FEED;
-      this.#isBehindReturn = byte === CARRIAGE_RETURN;
+      this.#isBehindReturn = byte === RETURN;
       // The line feed of a CRLF whose CR counted already.
       if (endsReturn) continue;
-      const isLineEnd = byte === LINE_FEED || byte === CARRIAGE_RETURN;
-      if (isLineEnd && this.#isAtLineStart)
-        yield at + (byte === CARRIAGE_RETURN && chunk[at + 1] === LINE_FEED ? 2 : 1);
+      const isLineEnd = byte === LINE_FEED || byte === RETURN;
+      if (isLineEnd && this.#isAtLineStart) yield at + (byte === RETURN && chunk[at + 1] === LINE_FEED ? 2 : 1);
       this.#isAtLineStart = isLineEnd;
     }
   }

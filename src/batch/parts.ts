@@ -2,19 +2,16 @@
 
 import type { Buffer } from 'node:buffer';
 import type { ListLimits } from '../core/translation.ts';
+import { COMMA, OPEN_BRACKET, QUOTE } from '../lib/json/json-tokens.ts';
 
 /** A high estimate: one token for three bytes. */
 const bytesPerToken = 3;
 
 export const tokensAtMost = (bytes: number): number => Math.ceil(bytes / bytesPerToken);
 
-const OPEN_LIST = 0x5b;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-
 /** Token IDs are counted, and the quotes of a text are not. */
 function tokensOf(item: Buffer): number {
-  if (item[0] !== OPEN_LIST) return tokensAtMost(item[0] === QUOTE ? item.length - 2 : item.length);
+  if (item[0] !== OPEN_BRACKET) return tokensAtMost(item[0] === QUOTE ? item.length - 2 : item.length);
   let commas = 0;
   for (const byte of item) if (byte === COMMA) commas += 1;
   return commas + 1;
@@ -22,13 +19,13 @@ function tokensOf(item: Buffer): number {
 
 /** The weight for sharing a count: token IDs where present, else the bytes of a text without its quotes. */
 export function weightOf(item: Buffer): number {
-  return item[0] === OPEN_LIST ? tokensOf(item) : Math.max(1, item.length - 2);
+  return item[0] === OPEN_BRACKET ? tokensOf(item) : Math.max(1, item.length - 2);
 }
 
 /** Whether an item alone exceeds a call's limits: bytes and token IDs are counted, the tokens of a text are estimated. */
 export function isTooLong(item: Buffer, { bytes = Number.POSITIVE_INFINITY, tokens }: ListLimits): boolean {
   if (item.length > bytes) return true;
-  return tokens !== undefined && item[0] === OPEN_LIST && tokensOf(item) > tokens;
+  return tokens !== undefined && item[0] === OPEN_BRACKET && tokensOf(item) > tokens;
 }
 
 /** Whether one call takes all. */

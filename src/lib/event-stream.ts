@@ -1,6 +1,7 @@
 /** Parses server-sent events from chunks of bytes. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
+import { COLON, LINE_FEED, RETURN } from './json/json-tokens.ts';
 
 export interface StreamEvent {
   /** Empty where it has none. */
@@ -20,9 +21,6 @@ export class EventStreamError extends Error {
 /** A longer event is an error. */
 const longestEventBytes = 4 * 1024 * 1024;
 
-const LINE_FEED = 0x0a;
-const RETURN = 0x0d;
-const COLON = 0x3a;
 const byteOrderMark = Buffer.from('\ufeff');
 
 export class EventStream {

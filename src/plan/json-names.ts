@@ -2,12 +2,10 @@
 
 import { Buffer } from 'node:buffer';
 import { getOrMake } from '../lib/get-or-make.ts';
+import { BACKSLASH, COLON, SPACE } from '../lib/json/json-tokens.ts';
 
 /** A letter written as an escape, which no honest client does: a name may hide so. */
 const escapedLetter = Buffer.from('\\u00');
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const SPACE = 0x20;
 const UNDERSCORE = 0x5f;
 
 const quotedNames = new Map<string, Buffer>();

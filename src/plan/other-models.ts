@@ -13,6 +13,7 @@ import type { Route } from '../core/route.ts';
 import type { ResolvedModel, Target } from '../core/snapshot.ts';
 import { elementsOf, type JsonSpan, membersOf } from '../lib/json/json-elements.ts';
 import { compileWatchedKeys, scanJson, textOf } from '../lib/json/json-scan.ts';
+import { LOWER_F, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../lib/json/json-tokens.ts';
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
 import { duplicate, type NamedModel, type Question } from './question.ts';
 
@@ -26,13 +27,6 @@ const oneSliceBytes = 64 * 1024;
 const looksPerSlice = 512;
 /** No model has a longer name, in any spelling. */
 const longestNameBytes = 4_096;
-
-const QUOTE = 0x22;
-const OPEN_LIST = 0x5b;
-const OPEN_OBJECT = 0x7b;
-const LOWER_F = 0x66;
-const LOWER_N = 0x6e;
-const LOWER_T = 0x74;
 
 /** `question` may name some: see `Question.mayNameOthers`. */
 export function otherModelsIn(
@@ -82,7 +76,7 @@ function* checkOtherSpellings(body: Buffer, name: string, isContainer: boolean):
 }
 
 function spanOf(body: Buffer): JsonSpan {
-  return { start: body.indexOf(OPEN_OBJECT), end: body.length };
+  return { start: body.indexOf(OPEN_BRACE), end: body.length };
 }
 
 class Walk {
@@ -102,14 +96,14 @@ class Walk {
     const first = this.#body[span.start];
     this.#looks += 1;
     if (this.#looks % looksPerSlice === 0) yield;
-    if (first === OPEN_LIST) {
+    if (first === OPEN_BRACKET) {
       let index = 0;
       for (const element of elementsOf(this.#body, span)) {
         yield* this.through(element, `${param}[${index}]`);
         index += 1;
       }
     }
-    if (first !== OPEN_OBJECT) return;
+    if (first !== OPEN_BRACE) return;
     for (const member of membersOf(this.#body, span)) {
       const inner = `${param}.${member.name.slice(0, 80).toWellFormed()}`;
       if (isCalledLikeModel(member.name)) {
@@ -131,11 +125,11 @@ class Walk {
         this.#found.push({ param, name: textOf(this.#body, span), at: { start, end } });
         return;
       }
-      case OPEN_LIST:
+      case OPEN_BRACKET:
         if (isInList) throw refusedModel(param);
         for (const element of elementsOf(this.#body, span)) this.name(element, param, true);
         return;
-      case OPEN_OBJECT: {
+      case OPEN_BRACE: {
         const [member, another] = membersOf(this.#body, span);
         if (member === undefined) return;
         if (another !== undefined || member.name !== 'model' || this.#body[member.start] !== QUOTE) {

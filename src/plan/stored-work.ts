@@ -2,11 +2,9 @@
 
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
+import { LOWER_F, LOWER_T } from '../lib/json/json-tokens.ts';
 import type { Plan } from './planned-call.ts';
 import type { Question } from './question.ts';
-
-const LOWER_F = 0x66;
-const LOWER_T = 0x74;
 
 /** Whether the request only starts background work. Throws where that could not be polled. */
 export function isInBackground({ body, scan }: Question, records: Plan['records']): boolean {

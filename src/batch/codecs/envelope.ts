@@ -3,6 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import { OPEN_BRACE, OPEN_BRACKET } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 import { whatIsNoJson } from '../../lib/json/no-json.ts';
 import type { Count, Envelope, TimeSliced } from './codec.ts';
@@ -13,14 +14,13 @@ interface Layout {
   element(walk: JsonWalk, index: number): void;
 }
 
-const OPEN_LIST = 0x5b;
 const countedIn: ReadonlySet<string> = new Set(['usage', 'meta']);
 
 /** It may pause after each element. Throws `Unfit`. */
 export function* readEnvelope(bytes: Buffer, layout: Layout): TimeSliced<Envelope> {
   const walk = new JsonWalk(bytes);
   try {
-    return yield* walk.peek() === OPEN_LIST ? readBare(walk, layout) : readObject(walk, layout);
+    return yield* walk.peek() === OPEN_BRACKET ? readBare(walk, layout) : readObject(walk, layout);
   } catch (error) {
     if (error instanceof JsonWalkError) throw new Unfit(whatIsNoJson(bytes, error.message));
     throw error;
@@ -37,7 +37,7 @@ function* readObject(walk: JsonWalk, layout: Layout): TimeSliced<Envelope> {
   let list: ReadList | undefined;
   const counts: Count[] = [];
   for (const name of walk.members()) {
-    if (layout.lists.includes(name) && walk.peek() === OPEN_LIST) {
+    if (layout.lists.includes(name) && walk.peek() === OPEN_BRACKET) {
       if (list !== undefined) throw new Unfit('the answer has two lists of results');
       list = yield* readList(walk, layout);
     } else if (countedIn.has(name)) readCounts(walk, name, counts);
@@ -94,11 +94,9 @@ const movedBy = (count: Count, bytes: number): Count => ({
   end: count.end - bytes,
 });
 
-const OPEN_OBJECT = 0x7b;
-
 function readCounts(walk: JsonWalk, path: string, counts: Count[]): void {
   const byte = walk.peek();
-  if (byte === OPEN_OBJECT) {
+  if (byte === OPEN_BRACE) {
     walk.object((name) => readCounts(walk, `${path}.${name}`, counts));
     return;
   }

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import { MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json/json-tokens.ts';
 import type { JsonWalk } from '../../lib/json/json-walk.ts';
 import { type Codec, holdsOnly, numberAt, type ReadAnswer, type Result, sourceOf, type TimeSliced } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
@@ -76,10 +77,6 @@ function readVector(walk: JsonWalk, position: number, floats: boolean): ReadVect
   };
 }
 
-const QUOTE = 0x22;
-const OPEN_LIST = 0x5b;
-const OPEN_OBJECT = 0x7b;
-
 /** The width; undefined where only the client knows the kind of numbers. */
 function readNumbers(walk: JsonWalk, position: number, floats: boolean): number | undefined {
   switch (walk.peek()) {
@@ -89,7 +86,7 @@ function readNumbers(walk: JsonWalk, position: number, floats: boolean): number 
       if (text === '') throw new Unfit(`vector ${position} is empty`);
       return floats ? floatsIn(text, position) : text.length;
     }
-    case OPEN_LIST: {
+    case OPEN_BRACKET: {
       const numbers = walk.numbers();
       if (numbers !== undefined) {
         checkFinite(walk.bytes.subarray(numbers.start, numbers.end), position);
@@ -97,7 +94,7 @@ function readNumbers(walk: JsonWalk, position: number, floats: boolean): number 
       }
       return readLists(walk, position);
     }
-    case OPEN_OBJECT:
+    case OPEN_BRACE:
       walk.value();
       return undefined;
     default:
@@ -106,7 +103,6 @@ function readNumbers(walk: JsonWalk, position: number, floats: boolean): number 
 }
 
 const exponents = [Buffer.from('e'), Buffer.from('E')];
-const MINUS = 0x2d;
 
 /** Numbers without a positive exponent and hundreds of digits fit a double. */
 function checkFinite(numbers: Buffer, position: number): void {

@@ -1,17 +1,13 @@
 /** Finds list elements and object members in the bytes of a JSON body that was validated before. */
 
 import type { Buffer } from 'node:buffer';
+import { BACKSLASH, COLON, COMMA, QUOTE, SPACE } from './json-tokens.ts';
 
 export interface JsonSpan {
   readonly start: number;
   readonly end: number;
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const SPACE = 0x20;
 const isOpening = (byte: number): boolean => byte === 0x5b || byte === 0x7b;
 const isClosing = (byte: number): boolean => byte === 0x5d || byte === 0x7d;
 

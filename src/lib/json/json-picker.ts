@@ -1,6 +1,7 @@
 /** Picks texts or numbers at given paths out of JSON that arrives in pieces. It does not validate the JSON. */
 
 import { Buffer } from 'node:buffer';
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-tokens.ts';
 import { readJson } from './read-json.ts';
 
 export interface Picked {
@@ -22,15 +23,6 @@ interface Frame {
 
 /** Longer names and texts are not matched; six bytes a character where all are escaped. */
 const longestBytes = 2_048;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
 
 /** A longer one is ignored. */
 const longestNumber = 30;
@@ -98,14 +90,14 @@ export class JsonPicker {
         case QUOTE:
           this.#beginText();
           break;
-        case OPEN_OBJECT:
+        case OPEN_BRACE:
           this.#open(true);
           break;
-        case OPEN_LIST:
+        case OPEN_BRACKET:
           this.#open(false);
           break;
-        case CLOSE_OBJECT:
-        case CLOSE_LIST:
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
           this.#close();
           break;
         case COLON:

@@ -33,6 +33,8 @@ import {
   endOfText,
   endOfTexts,
   LOWER_E,
+  LOWER_F,
+  LOWER_T,
   MINUS,
   OPEN_BRACE,
   OPEN_BRACKET,
@@ -60,8 +62,6 @@ const FIELD = 1;
 const ELEMENT = 2;
 const NOWHERE = -1;
 
-const LOWER_T = 0x74;
-const LOWER_F = 0x66;
 const literalTrue = Buffer.from('true');
 const literalFalse = Buffer.from('false');
 const literalNull = Buffer.from('null');

@@ -9,6 +9,8 @@
 
 import { Buffer } from 'node:buffer';
 
+export const LINE_FEED = 0x0a;
+export const RETURN = 0x0d;
 export const SPACE = 0x20;
 export const QUOTE = 0x22;
 const PLUS = 0x2b;
@@ -21,7 +23,10 @@ export const OPEN_BRACKET = 0x5b;
 export const BACKSLASH = 0x5c;
 export const CLOSE_BRACKET = 0x5d;
 export const LOWER_E = 0x65;
-const LOWER_U = 0x75;
+export const LOWER_F = 0x66;
+export const LOWER_N = 0x6e;
+export const LOWER_T = 0x74;
+export const LOWER_U = 0x75;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
@@ -51,7 +56,7 @@ export function endOfSpace(bytes: Buffer, at: number, limit: number): number {
   let i = at | 0;
   while (i < limit) {
     const c = bytes[i] ?? 0;
-    if (c !== SPACE && c !== 0x0a && c !== 0x0d && c !== 0x09) return i;
+    if (c !== SPACE && c !== LINE_FEED && c !== RETURN && c !== 0x09) return i;
     i = (i + 1) | 0;
   }
   return i;

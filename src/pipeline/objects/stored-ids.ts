@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { ObjectRecords } from '../../core/operations/row.ts';
 import { isStoredId, type StoredName } from '../../core/store/stored-objects.ts';
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
+import { LINE_FEED, RETURN } from '../../lib/json/json-tokens.ts';
 
 export interface StoredIds {
   /** IDs that end in the chunk and are new. */
@@ -69,8 +70,6 @@ class IdsInDocument implements StoredIds {
 
 const none: readonly StoredName[] = Object.freeze([]);
 
-const LINE_FEED = 0x0a;
-const RETURN = 0x0d;
 const field = Buffer.from('data:');
 
 /** The end of the chunk where the byte is absent. */

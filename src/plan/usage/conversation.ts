@@ -5,6 +5,7 @@ import type { HostedTools } from '../../core/accounting/price.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { JsonField } from '../../lib/json/json-scan.ts';
+import { COLON, LOWER_F, QUOTE, SPACE } from '../../lib/json/json-tokens.ts';
 import { find, hasEscapedLetter, isNameIn } from '../json-names.ts';
 import type { Question } from '../question.ts';
 import { numberIn } from './number-in.ts';
@@ -26,10 +27,6 @@ export const toolsTokens = 1_024;
 /** A shorter text is not treated as data. */
 const shortestData = 256;
 const quote = Buffer.from('"');
-const QUOTE = 0x22;
-const LOWER_F = 0x66;
-const COLON = 0x3a;
-const SPACE = 0x20;
 /** Matches between two points where it may pause. */
 const looksPerPiece = 256;
 

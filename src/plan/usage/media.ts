@@ -10,6 +10,7 @@ import {
 } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 import { type JsonField, oneSliceBytes, textOf } from '../../lib/json/json-scan.ts';
+import { BACKSLASH, LOWER_U } from '../../lib/json/json-tokens.ts';
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { Question } from '../question.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
@@ -110,8 +111,6 @@ export function forSpeech({ body, scan }: Question, { maxOutput }: Model): Reque
 const toCount = (asked: number | undefined, standard: number): number =>
   Math.min(Math.max(Math.ceil(asked ?? standard), standard), mostPictures);
 
-const BACKSLASH = 0x5c;
-const LOWER_U = 0x75;
 /** Two escapes for one character: a high surrogate followed by a low one. */
 const highSurrogate = /^\\u[dD][89abAB]/;
 const lowSurrogate = /^\\u[dD][c-fC-F]/;

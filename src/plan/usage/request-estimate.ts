@@ -8,13 +8,14 @@ import type { OperationRow } from '../../core/operations/row.ts';
 import type { Route } from '../../core/route.ts';
 import { type JsonField, oneSliceBytes } from '../../lib/json/json-scan.ts';
 import { numberOf } from '../../lib/json/json-text.ts';
+import { COLON, SPACE } from '../../lib/json/json-tokens.ts';
 import { atOnce, timeSliced } from '../../lib/time-slices.ts';
 import type { Question } from '../question.ts';
 import { forContents } from './contents.ts';
 import { type Conversation, conversationIn, templateTokens, toolsIn, toolsTokens } from './conversation.ts';
 import { withTools } from './hosted-tools.ts';
 import { forImages, forRecording, forSpeech } from './media.ts';
-import { numberIn } from './number-in.ts';
+import { isStreamAsked, numberIn } from './number-in.ts';
 import { termsIn } from './request-terms.ts';
 
 /** For text in most languages and vocabularies. */
@@ -43,9 +44,6 @@ const one: ItemCount = Object.freeze({ elements: 1, values: 1 });
 /** Items between two points where it may pause. */
 const looksPerPiece = 1_024;
 const imageKey = Buffer.from('"image_url"');
-const COLON = 0x3a;
-const SPACE = 0x20;
-const LOWER_T = 0x74;
 
 /** For custom routes: what any bytes show, and the operator's settings. */
 function forAnything(
@@ -201,7 +199,7 @@ function forMessages(
     mostSearchUnits: 0,
     ...(choices > 1 && { choices }),
     ...(terms !== undefined && { terms }),
-    isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
+    isStream: isStreamAsked(question),
     ...(tools.hosted !== undefined && { unbounded: tools.hosted }),
     ...(beyond !== undefined && context === undefined && { unbounded: beyond }),
   };
@@ -222,7 +220,7 @@ function forPrompts(question: Question, tiers: Tiers, list: JsonField | undefine
     mostOutputTokens: Math.min(most * choices * items, mostTokens),
     mostSearchUnits: 0,
     ...(choices * items > 1 && { choices: choices * items }),
-    isStream: question.body[question.scan.fields.get('stream')?.start ?? -1] === LOWER_T,
+    isStream: isStreamAsked(question),
   };
 }
 

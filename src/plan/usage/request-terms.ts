@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Terms } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead, textOf } from '../../lib/json/json-scan.ts';
+import { BACKSLASH, LINE_FEED } from '../../lib/json/json-tokens.ts';
 import type { Question } from '../question.ts';
 import type { Excerpt } from './excerpt.ts';
 
@@ -36,8 +37,6 @@ const key = Buffer.from('"service_tier"');
 const watched = compileWatchedKeys(['service_tier', 'response']);
 const openingBrace = Buffer.from('{');
 const openingResponse = Buffer.from('{"response":{');
-const LINE_FEED = 0x0a;
-const BACKSLASH = 0x5c;
 /** Limit from a key to the end of its value. */
 const longestBytes = 128;
 

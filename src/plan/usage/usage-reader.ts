@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
+import { BACKSLASH, LINE_FEED } from '../../lib/json/json-tokens.ts';
 import { type Excerpt, headBytes, tailBytes } from './excerpt.ts';
 import { countAt, fieldAt, googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
@@ -27,8 +28,6 @@ const inner = {
   interaction: { opening: Buffer.from('{"interaction":{'), watched: compileWatchedKeys(['interaction']) },
 } as const;
 
-const LINE_FEED = 0x0a;
-const BACKSLASH = 0x5c;
 const eventField = 'data:';
 /** Limit of usage after its key in the head: all are far shorter. */
 const longestCountBytes = 1024;

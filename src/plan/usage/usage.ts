@@ -13,6 +13,7 @@ import {
 import type { Pictures, Usage, Written } from '../../core/accounting/usage.ts';
 import type { OperationRow } from '../../core/operations/row.ts';
 import { compileWatchedKeys, type JsonObjectScan, scanJson } from '../../lib/json/json-scan.ts';
+import { BACKSLASH, LINE_FEED } from '../../lib/json/json-tokens.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { Excerpt } from './excerpt.ts';
 import { PictureReader } from './pictures.ts';
@@ -280,8 +281,6 @@ const decoders: ReadonlyMap<string, CreateDecoder> = new Map([
 const lineKeys = ['prompt_eval_count', 'eval_count'] as const;
 const watched = compileWatchedKeys(lineKeys);
 const openingBrace = Buffer.from('{');
-const LINE_FEED = 0x0a;
-const BACKSLASH = 0x5c;
 
 /** Ollama's usage at the end. From a top-level key on, the text with a brace before it is an object again; from a nested one on it is not. */
 function readLineUsage(excerpt: Excerpt): Usage | null {

@@ -4,10 +4,8 @@ import { Buffer } from 'node:buffer';
 import type { Pictures, Written } from '../../core/accounting/usage.ts';
 import { EventStream } from '../../lib/event-stream.ts';
 import { endOfText } from '../../lib/json/json-elements.ts';
+import { COLON, QUOTE, SPACE } from '../../lib/json/json-tokens.ts';
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const SPACE = 0x20;
 /** Kept text, to measure bytes per token. */
 const sampleBytes = 4 * 1024;
 const mostKeptBytes = 64 * 1024;
