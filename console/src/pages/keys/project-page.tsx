@@ -41,6 +41,7 @@ export function ProjectPage({ id, onGone }: ProjectPageProps) {
     <SubjectPage
       kind="project"
       id={id}
+      {...(typeof data?.data.document.name === 'string' && { name: data.data.document.name })}
       loaded={{ data, error }}
       list={{ href: '/keys/projects', title: 'Projects' }}
       onRestore={isNotFound(error) || data?.data.managedBy === 'store' ? restore : undefined}
@@ -72,7 +73,6 @@ function ProjectFacts({ id, onGone }: { readonly id: string; readonly onGone: ()
 }
 
 function Terms({ project }: { readonly project: Project }) {
-  const { name } = project.document;
   const limits = limitsInWords(project.document.limits);
   return (
     <FactTable
@@ -80,7 +80,7 @@ function Terms({ project }: { readonly project: Project }) {
       withTableBorder
       nameWidth={130}
       facts={[
-        ['Name', typeof name === 'string' ? name : null],
+        ['ID', project.id],
         [
           'Keys',
           <Anchor key="keys" component={Link} inherit href={`/keys?project=${encodeURIComponent(project.id)}`}>

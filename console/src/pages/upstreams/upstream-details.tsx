@@ -23,6 +23,10 @@ import { refreshUpstreams, removeUpstream, testStored, useUpstream } from './ups
 import { UnderWay } from './upstream-list.tsx';
 import { stateWords } from './upstream-words.ts';
 
+const shownTargets = 50;
+/** Of one target, or of the upstream. */
+const shownModels = 10;
+
 export function UpstreamDetails({ id, onGone }: { readonly id: string; onGone(): void }) {
   const { data, error, refetch } = useUpstream(id);
   const { data: families } = useFamilies();
@@ -117,11 +121,12 @@ function Changes({ upstream: { id, version, models }, onEdit, onGone }: ShownPro
     }
     const body = (
       <Stack gap="xs">
-        <Text size="sm">These models would have nobody to answer, or one target less:</Text>
-        <Text size="sm" component="ul" m={0} className="breaks">
-          {models.map((model) => (
+        <Text size="sm">These models would have one target less, or none:</Text>
+        <Text size="sm" component="ul" m={0} pl={20} className="breaks">
+          {models.slice(0, shownModels).map((model) => (
             <li key={model}>{model}</li>
           ))}
+          {models.length > shownModels && <li>and {models.length - shownModels} more</li>}
         </Text>
         <Text size="sm">Give them another target, or delete them first.</Text>
       </Stack>
@@ -267,10 +272,6 @@ const Credentials = ({ upstream: { credentials } }: { readonly upstream: Upstrea
     </Stack>
   </Section>
 );
-
-const shownTargets = 50;
-/** Of one target. */
-const shownModels = 10;
 
 function Targets({ upstream: { id: upstream, targets } }: { readonly upstream: UpstreamDetail }) {
   if (targets.length === 0) return null;
