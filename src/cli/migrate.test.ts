@@ -5,7 +5,10 @@ import { test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { writeJournal } from '../../test/support/ledger/orphan-journal.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
+import { keys } from './keys/keys.ts';
+import { usage } from './ledger/usage.ts';
 import { migrate } from './migrate.ts';
+import { models } from './models.ts';
 
 test('migrate runs missing steps, names them, and does nothing the second time', async (t) => {
   const { run } = await setUpCommand(t, migrate);
@@ -57,6 +60,21 @@ test('after --back-to an older version opens the store, and the next migrate con
   assert.deepEqual(await run('--check'), { code: 0, lines: ['The store is up to date.'], errors: [] });
   await assert.rejects(run('--back-to', '0.0.9'), userFault(/0\.0\.9 is no version .* one of: 0\.1\.0/));
   await assert.rejects(run('--back-to', '0.1.0', '--check'), userFault(/exclude each other/));
+});
+
+test('after --back-to a command refuses the store, in place of bringing it up to date', async (t) => {
+  const { run, runAs } = await setUpCommand(t, migrate);
+  await run();
+  await run('--back-to', '0.1.0');
+  for (const [command, ...args] of [[usage], [keys, 'list'], [keys, 'create'], [models]] as const) {
+    await assert.rejects(
+      runAs(command, {}, ...args),
+      userFault(/^The store lacks the step "0014-kept-objects" of this version; run "postern migrate", or use/),
+    );
+  }
+  assert.equal((await run('--check')).code, 1);
+  await run();
+  assert.equal((await runAs(keys, {}, 'list')).code, 0);
 });
 
 test('--back-to refuses while rows wait in a journal that the older version cannot read', async (t) => {

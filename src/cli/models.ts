@@ -3,15 +3,14 @@
 import type { Target } from '../core/snapshot.ts';
 import { reportMaxAgeMs } from '../core/store/health.ts';
 import type { HealthReport, TargetState } from '../core/target-state.ts';
-import { readConfiguration } from '../serve/configuration.ts';
-import { openStore, storeExists } from '../store/open-store.ts';
+import { openIfThere } from '../serve/configuration.ts';
 import { commandOf, configUsage } from './command.ts';
 import { faultless, printJson, printTable } from './output.ts';
 
 export const models = commandOf('models', `${configUsage} --json`, async (context) => {
-  const { cwd, stdout } = context;
-  const { loaded } = faultless(await readConfiguration(context));
-  const reports = await readReports(loaded.snapshot.store, cwd);
+  const { stdout } = context;
+  const { loaded, store } = faultless(await openIfThere(context));
+  const reports = (await store?.health.latest(reportMaxAgeMs).finally(() => store.close())) ?? [];
   const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, scores, targets }) => ({
     id,
     aliases,
@@ -38,17 +37,6 @@ export const models = commandOf('models', `${configUsage} --json`, async (contex
 });
 
 type NodeHealth = Omit<TargetState, 'upstream' | 'model'> & { readonly node: string };
-
-/** Empty where no gateway has run. */
-async function readReports(url: string, cwd: string): Promise<HealthReport[]> {
-  if (!storeExists(url, { cwd })) return [];
-  const store = await openStore(url, { cwd });
-  try {
-    return await store.health.latest(reportMaxAgeMs);
-  } finally {
-    await store.close();
-  }
-}
 
 function describe(target: Target, reports: readonly HealthReport[]) {
   const { priority, weight, model } = target;

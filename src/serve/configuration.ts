@@ -11,18 +11,16 @@ import type { Element } from '../config/store/resources.ts';
 import type { Resource } from '../core/store/resources.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
-import { openStore, parseStoreUrl, storeExists } from '../store/open-store.ts';
+import { migrations } from '../store/migrations.ts';
+import { openStore, parseStoreUrl, readMissingMigrations, storeExists } from '../store/open-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { Surroundings } from './surroundings.ts';
 
 type Sources = Pick<Surroundings, 'configPath' | 'set' | 'env' | 'cwd' | 'families' | 'loadTakenPaths'> &
   Pick<LoadOptions, 'refusesUnknownVariables'>;
 
-export interface ReadConfiguration extends RunningConfiguration {
+export interface OpenConfiguration extends RunningConfiguration {
   readonly ok: true;
-}
-
-export interface OpenConfiguration extends ReadConfiguration {
   readonly store: Store;
 }
 
@@ -50,14 +48,25 @@ export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
         `There is no store at "${location.path}"; the first "postern serve" makes it. Is this the directory, and --config the file, of your gateway?`,
       );
     }
-    return openStore(url, { cwd });
+    return openCurrent(url, cwd);
   };
+}
+
+/** A command runs no migrations: gateways of a former version may use the store. A new store is made whole. */
+async function openCurrent(url: string, cwd: string): Promise<Store> {
+  const missing = storeExists(url, { cwd }) ? await readMissingMigrations(url, { cwd }) : [];
+  if (missing.length > 0 && missing.length < Object.keys(migrations).length) {
+    throw new UserFault(
+      `The store lacks the step "${missing[0]}" of this version; run "postern migrate", or use the version that serves from it.`,
+    );
+  }
+  return openStore(url, { cwd });
 }
 
 /** The caller closes the store. A missing one is created, unless the file has faults. Throws a StoreError where it cannot be opened or read. */
 export async function openResources(
   surroundings: Sources,
-  open: OpenStore = (url) => openStore(url, { cwd: surroundings.cwd }),
+  open: OpenStore = (url) => openCurrent(url, surroundings.cwd),
 ): Promise<OpenResources | FaultyConfiguration> {
   const alone = await loadWith(surroundings, []);
   if (alone.ok) return joinStore(surroundings, alone, alone.snapshot.store, open);
@@ -97,19 +106,14 @@ export function openLeniently(
   });
 }
 
-/** The same, and the store is closed again; a missing one is not created, and counts as empty. */
-export async function readConfiguration(
+/** The same for commands that only look; without a store where there is none, as none is created. */
+export async function openIfThere(
   surroundings: Sources,
-  open?: OpenStore,
-): Promise<ReadConfiguration | FaultyConfiguration> {
+): Promise<(RunningConfiguration & { readonly ok: true; readonly store?: Store }) | FaultyConfiguration> {
   const alone = await loadWith(surroundings, []);
   if (alone.ok && !isThere(alone.snapshot.store, surroundings))
     return { ok: true, loaded: alone, resources: [], revision: 0 };
-  const found = await openConfiguration(surroundings, open);
-  if (!found.ok) return found;
-  const { store, ...rest } = found;
-  await store.close();
-  return rest;
+  return openConfiguration(surroundings);
 }
 
 /** Reads the same file again, a missing one being a fault. Started without a file, one that appears in the working directory is used. */
