@@ -176,6 +176,17 @@ test('level debug is written if configured', async (t) => {
   assert.match(await readFile(file, 'utf8'), /^\{"level":20,"time":"[^"]+","upstream":"up","msg":"shown"\}\n$/);
 });
 
+test('a renamed event has its former name beside the new one', async (t) => {
+  const file = await fileIn(t);
+  const log = await openLog({ ...standardLog, file });
+  log.warn('target in cooldown', { upstream: 'u' });
+  log.warn('another event', { upstream: 'u' });
+  await log.flush();
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  const former = lines.map((line) => JSON.parse(line).former_msg);
+  assert.deepEqual(former, ['target rests', undefined]);
+});
+
 test('entries below the level are not written, and the level can change', async (t) => {
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, level: 'warn', file });

@@ -74,6 +74,13 @@ export function createLog(fd: number, settings: LogSettings, shared?: Shared): P
   return logTo(fd, settings, shared).log;
 }
 
+/** Renamed events carry their former name until 0.3, for alerts on it. */
+const formerNames: Readonly<Record<string, string>> = {
+  'target in cooldown': 'target rests',
+  'redis is unreachable: this node caches alone': 'redis is away: items are remembered by this node alone',
+  'alert not sent: the store is unreachable': 'an alert was not sent, as the store is away',
+};
+
 /** Takes bytes: text would be encoded again for the system. */
 type Destination = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
@@ -133,7 +140,7 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
     (level: keyof Log): Log['info'] =>
     (message, fields = {}) => {
       handOver();
-      entries[level](fields, message);
+      entries[level]({ ...fields, former_msg: formerNames[message] }, message);
       out.flush();
     };
   const flushed = (): Promise<unknown> => new Promise((resolve) => out.flush(resolve));
