@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setUpCommand, userFault } from '../../test/support/gateways/command.ts';
 import { top } from './top.ts';
@@ -82,5 +83,13 @@ test('top reports an unreachable gateway and a wrong token', async (t) => {
   await assert.rejects(
     other.run('--once', '--url', await startMetrics(t, now)),
     userFault(/answers 401; see console.token/),
+  );
+  const gateway = createServer((_request, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
+  t.after(() => gateway.close());
+  await once(gateway, 'listening');
+  const { port } = gateway.address() as AddressInfo;
+  await assert.rejects(
+    run('--once', '--url', `http://127.0.0.1:${port}`),
+    userFault(/answers 404; --url wants the admin/),
   );
 });

@@ -76,8 +76,8 @@ async function openSource({ values, configPath, set, env, cwd, families, loadTak
       const answer = await exchange(pool, request, options).catch((error: unknown) => {
         throw new UserFault(`no gateway answers at ${nameOf(server)}: ${reasonOf(error)}`);
       });
-      if (answer.status !== 200)
-        throw new UserFault(`${url.origin}/metrics answers ${answer.status}; see console.token`);
+      const advice = answer.status === 401 ? 'see console.token' : '--url wants the admin listener (console.port)';
+      if (answer.status !== 200) throw new UserFault(`${url.origin}/metrics answers ${answer.status}; ${advice}`);
       return { atMs: performance.now(), metrics: readMetrics(answer.body.toString()) };
     },
   };
