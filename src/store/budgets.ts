@@ -10,11 +10,12 @@ import {
 } from '../core/store/budgets.ts';
 
 import type { Clock } from '../lib/clock.ts';
-import { inParts } from './ledger/ledger-insert.ts';
+import { inParts, isSqlite } from './ledger/ledger-insert.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
 const accountsAtOnce = 500;
+const databaseNowMs = sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`;
 
 export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 'nowMs'>): BudgetAccountStore {
   return {
@@ -75,25 +76,22 @@ export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 
     },
 
     renew(node) {
-      const nowMs = clock.nowMs();
+      // One clock for all nodes: one that is an hour fast would take the others for lost, and spend their money again.
+      const nowMs = isSqlite(db) ? sql<number>`${clock.nowMs()}` : databaseNowMs;
       return db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('budget_nodes')
           .set({ heard_at: nowMs })
           .where('node', '=', node)
-          .where('heard_at', '>=', nowMs - lostAfterMs)
+          .where('heard_at', '>=', sql<number>`${nowMs} - ${lostAfterMs}`)
           .executeTakeFirstOrThrow();
         const lost = await trx
           .selectFrom('budget_nodes')
           .select('node')
-          .where('heard_at', '<', nowMs - lostAfterMs)
+          .where('heard_at', '<', sql<number>`${nowMs} - ${lostAfterMs}`)
           .execute();
-        if (lost.length > 0) {
-          await releaseAll(
-            trx,
-            lost.map((one) => one.node),
-          );
-        }
+        const silent = lost.map((one) => one.node);
+        if (silent.length > 0) await releaseAll(trx, silent);
         if (numUpdatedRows > 0n) return true;
         await trx.insertInto('budget_nodes').values({ node, heard_at: nowMs }).execute();
         return false;

@@ -78,9 +78,27 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     });
   });
 
-  describeBudgetAccountStore('as every bank of budgets', openNew, async (t, clock) => {
+  let latest = '';
+  describeBudgetAccountStore(
+    'as every bank of budgets',
+    async (t, clock) => {
+      latest = await server().createDatabase();
+      return open(t, latest, clock);
+    },
+    async (t, clock) => {
+      const url = await server().createDatabase();
+      return [await open(t, url, clock), await open(t, url, clock)];
+    },
+    (ms) => run(latest, `update budget_nodes set heard_at = heard_at - ${ms}`),
+  );
+
+  test('a node whose clock is two hours fast or slow takes no money from others', async (t) => {
     const url = await server().createDatabase();
-    return [await open(t, url, clock), await open(t, url, clock)];
+    const skewed = (hours: number): Clock => ({ ...systemClock, nowMs: () => Date.now() + hours * 3_600_000 });
+    const stores = await Promise.all([-2, 0, 2].map((hours) => open(t, url, skewed(hours))));
+    for (const isKnown of [false, true, true]) {
+      for (const [index, { budgets }] of stores.entries()) assert.equal(await budgets.renew(`node ${index}`), isKnown);
+    }
   });
 
   test('gateways started together on a new database all become ready, and each migration runs once', async (t) => {
