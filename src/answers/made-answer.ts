@@ -59,7 +59,7 @@ export class WholeMadeAnswer implements Answer {
     this.translated = parts.translated;
     this.ignored = parts.ignored;
     this.countedApart = parts.countedApart;
-    this.meantStatus = parts.meantStatus;
+    this.meantStatus = parts.meantStatus ?? (status === from?.status ? from.meantStatus : undefined);
     this.#body = body;
   }
 

@@ -10,6 +10,7 @@ export abstract class PassingAnswer implements Answer, AnswerSink {
   readonly headers: readonly string[];
   readonly sentAtMs: number;
   readonly firstByteAtMs: number;
+  readonly meantStatus: number | undefined;
 
   protected readonly answer: Answer;
   protected sink: AnswerSink | undefined = undefined;
@@ -20,6 +21,7 @@ export abstract class PassingAnswer implements Answer, AnswerSink {
     this.headers = headers;
     this.sentAtMs = answer.sentAtMs;
     this.firstByteAtMs = answer.firstByteAtMs;
+    this.meantStatus = answer.meantStatus;
     this.answer = answer;
   }
 

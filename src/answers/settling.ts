@@ -30,6 +30,8 @@ export class Settling {
   readonly #deps: SettlingDeps;
   #reservation: Reservation | undefined = undefined;
   #isDone = false;
+  /** An error under a good status. */
+  #isError = false;
 
   constructor(exchange: Exchange, deps: SettlingDeps) {
     this.#exchange = exchange;
@@ -45,6 +47,7 @@ export class Settling {
   /** An answer ended, or broke off. Resolves when that is recorded; rejects where it cannot be. */
   answered(answer: Answer, observer: UsageObserver): Promise<void> {
     const { cut, errorCode } = this.#exchange;
+    this.#isError = (answer.meantStatus ?? 0) >= 400;
     const counted = observer.finish(cut || errorCode !== undefined);
     return counted instanceof Promise
       ? counted.then((usage) => this.#settleWith(usage, answer, observer))
@@ -104,7 +107,7 @@ export class Settling {
   #close(): void {
     this.#isDone = true;
     const exchange = this.#exchange;
-    exchange.outcome = outcomeOf(exchange);
+    exchange.outcome = outcomeOf(exchange, this.#isError);
     if (exchange.goesOn) {
       exchange.usage = null;
       this.#deps.background.takeOver(exchange, this.#reservation);
@@ -129,11 +132,11 @@ function needsTokens(exchange: Exchange, { texts, bytes }: Written, { translated
   return streamEvents === 'any' || bytes > texts * mostBytesPerEvent;
 }
 
-function outcomeOf({ cut, errorCode, attempts, status }: Exchange): RowOutcome {
+function outcomeOf({ cut, errorCode, attempts, status }: Exchange, isError: boolean): RowOutcome {
   if (errorCode === 'client_closed') return 'aborted';
   if (cut) return 'cut';
   if (errorCode !== undefined && attempts === 0) return 'refused';
-  return errorCode === undefined && status < 400 ? 'ok' : 'error';
+  return errorCode === undefined && status < 400 && !isError ? 'ok' : 'error';
 }
 
 /** The tokens in a good answer's header, where its body has none. */

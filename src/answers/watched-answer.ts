@@ -20,8 +20,6 @@ const harmlessBytes = 5;
 const nothing = Buffer.alloc(0);
 
 export class WatchedAnswer extends PassingAnswer {
-  readonly meantStatus: number | undefined;
-
   readonly #needles: NeedleSearch;
   readonly #exchange: Exchange;
   /** Held bytes at the end that may begin a secret: they pass once they do not. */
@@ -30,7 +28,6 @@ export class WatchedAnswer extends PassingAnswer {
 
   constructor(answer: Answer, needles: NeedleSearch, exchange: Exchange) {
     super(answer);
-    this.meantStatus = answer.meantStatus;
     this.#needles = needles;
     this.#exchange = exchange;
   }

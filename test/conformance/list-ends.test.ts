@@ -280,3 +280,24 @@ test('bills an estimate for prompts whose calls do not answer soon after the end
   const { bill } = await rig.exchange();
   assert.deepEqual([bill?.isEstimated, bill?.items, (bill?.inputTokens ?? 0) > 4], [true, 2, true]);
 });
+
+test('an error with status 200 passes, whether a list is taken apart or not, and is not billed', async (t) => {
+  const text = '{"error":{"message":"no room","code":503}}';
+  const refuse: Handler = (_request, reply) => reply.bytes(200, [['content-type', 'application/json']], text);
+  const settings = [{}, { cache: { ttl: '1h' } }, { coalesce: { window: '1ms', max_items: 8 } }];
+  for (const model of settings) {
+    for (const target of [[], [{ max_items: 1 }]]) {
+      const { books, script } = bookkeeper(refuse);
+      const { rig } = await startSeveral(t, [script], {
+        model: { operations: ['embeddings'], price, ...model },
+        target,
+      });
+      const answer = await rig.post('/v1/embeddings', { model: 'm', input: [bad, 'a'] });
+      assert.equal(answer.status, 200);
+      assert.equal(answer.body.toString(), text);
+      const { bill, outcome } = await rig.exchange();
+      assert.equal(outcome, 'error');
+      assert.equal(bill?.costNanos ?? 0, books.tokens * nanosPerToken);
+    }
+  }
+});

@@ -18,7 +18,6 @@ export function shadowed(plan: Plan, answer: Answer, drift: Drift): Answer {
 }
 
 class CopiedAnswer extends PassingAnswer {
-  readonly meantStatus: number | undefined;
   readonly ignored: readonly string[] | undefined;
   readonly #plan: Plan;
   readonly #drift: Drift;
@@ -28,7 +27,6 @@ class CopiedAnswer extends PassingAnswer {
 
   constructor(answer: Answer, plan: Plan, drift: Drift) {
     super(answer);
-    this.meantStatus = answer.meantStatus;
     this.ignored = answer.ignored;
     this.#plan = plan;
     this.#drift = drift;

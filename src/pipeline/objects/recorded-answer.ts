@@ -18,8 +18,6 @@ type Piece =
 const mostHeldBytes = 256 * 1024;
 
 export class RecordedAnswer extends PassingAnswer implements ClientWork {
-  readonly meantStatus: number | undefined;
-
   readonly #ids: StoredIds;
   readonly #record: (names: readonly StoredName[]) => Promise<void>;
   readonly #beginning = Promise.withResolvers<void>();
@@ -34,7 +32,6 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
 
   constructor(answer: Answer, ids: StoredIds, record: (names: readonly StoredName[]) => Promise<void>) {
     super(answer);
-    this.meantStatus = answer.meantStatus;
     this.#ids = ids;
     this.#record = record;
   }
