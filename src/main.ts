@@ -39,8 +39,8 @@ registerHooks({
 });
 
 process.exitCode = await main(process.argv.slice(2));
-// A gateway has ended everything that counts: it does not wait for an export of telemetry that nobody answers.
-if (serves) process.exit();
+// A gateway has ended everything that counts: it does not wait for an export of telemetry that nobody answers. Its faults wait for their reader.
+if (serves && process.exitCode === 0) process.exit();
 
 async function main(argv: readonly string[]): Promise<ExitCode> {
   const [first = '', ...rest] = argv;

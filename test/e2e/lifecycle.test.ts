@@ -96,6 +96,26 @@ async function turnsAway(port: number): Promise<void> {
   }
 }
 
+test('a gateway that refuses its configuration prints all faults, also to a slow reader', async (t) => {
+  const count = 1_000;
+  const upstreams = Array.from({ length: count }, (_, at) => ({ id: `u${at}`, family: `unknown-${at}` }));
+  const directory = await createDirectory(t, { 'postern.json': JSON.stringify({ upstreams }) });
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(launcher, ['serve', '--config', 'postern.json'], {
+    cwd: directory,
+    env: { PATH, HOME, NODE_COMPILE_CACHE: compileCache },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const ended = once(child, 'close');
+  await once(child.stderr, 'readable');
+  await wait(1_000);
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  assert.deepEqual(await ended, [1, null]);
+  assert.equal(errors.split('\n').filter((line) => /\bunknown-\d+\b/.test(line)).length, count);
+});
+
 describe('the end of a gateway', { concurrency: 3 }, () => {
   test('SIGTERM under load: readiness fails first, slow requests and streams finish, 20 connections lose nothing', async (t) => {
     const slow: Handler = async (entry, reply) => {
