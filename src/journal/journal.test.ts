@@ -64,7 +64,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-test('records of consecutive event-loop turns wait for one frame, a single record does not', async () => {
+test('writes records of consecutive event-loop turns in one frame, and a single record at once', async () => {
   const counted = createFaultyFiles();
   const journal = await open({ files: counted.files });
   await journal.open('0', intentLine('0'));

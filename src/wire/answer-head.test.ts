@@ -52,7 +52,7 @@ function read(memo: AnswerMemo, id: string, length: number | string): AnswerHead
   return head;
 }
 
-test('a head that comes again is not read again, and keeps its length as it was written', () => {
+test('a response head seen before is taken from memory, with the Content-Length that was sent', () => {
   const memo = new AnswerMemo();
   const first = read(memo, 'a', 12);
   assert.equal(read(memo, 'a', 12), first);

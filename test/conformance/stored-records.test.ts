@@ -90,7 +90,7 @@ test('bytes pass unchanged, wherever the stream is split', async (t) => {
   }
 });
 
-test('if it cannot be recorded the client gets an error, and nothing is billed', async (t) => {
+test('if a stored response cannot be recorded the client gets an error, and nothing is billed', async (t) => {
   const { rig } = await startSetup(t, createKeepingService().handler);
   t.mock.method(rig.store.storedObjects, 'add', () => Promise.reject(new Error('the disk is full')));
   let count = 0;

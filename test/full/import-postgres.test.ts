@@ -132,7 +132,7 @@ test('LiteLLM: without its salt only keys are imported, and a wrong salt imports
   );
 });
 
-test('channels and tokens of new-api', { skip: whyNoPostgres }, async (t) => {
+test('channels and tokens of new-api are read from its PostgreSQL database', { skip: whyNoPostgres }, async (t) => {
   checkNewApi(await bring(t, 'new-api', await database(channelsOfNewApi)));
 });
 

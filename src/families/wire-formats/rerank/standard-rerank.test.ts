@@ -21,7 +21,7 @@ function isNeeded(facts: StandardRerankFacts | undefined, more: object, shape?: 
   });
 }
 
-test('passes bytes that the upstream understands', () => {
+test('passes the body unchanged where every parameter is one of the upstream', () => {
   for (const more of [{}, { top_n: 1 }, { top_n: null }, { return_documents: true }, { own_field: ['a'] }]) {
     assert.equal(isNeeded({ own: [] }, more), false, JSON.stringify(more));
     assert.equal(isNeeded(undefined, more), false, JSON.stringify(more));
