@@ -182,6 +182,30 @@ testInBrowser('an upstream of many models names some of them, and fits a phone',
   await page.getByRole('dialog', { name: 'busy is still needed' }).getByText('and 2 more').waitFor();
 });
 
+testInBrowser('a reload in the middle of a change to an upstream or a model goes on with it', async (t) => {
+  const rig = await openConsole(t, { looks: false });
+  const { ask } = await rig.account('admin');
+  const anew = { 'if-none-match': '*' };
+  await ask('PUT', '/api/upstreams/ours', { family: 'openai', base_url: 'http://127.0.0.1:1/v1' }, anew);
+  await ask('PUT', '/api/models/mine', { operations: ['chat'], targets: [{ upstream: 'ours', model: 'm' }] }, anew);
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  for (const [address, field] of [
+    ['/upstreams/ours', 'Address'],
+    ['/models/mine', 'Its name there'],
+  ] as const) {
+    await visitor.open(address);
+    await save(page, 'Edit').click();
+    const input = drawer(page).getByRole('textbox', { name: field });
+    await input.fill('http://127.0.0.1:2/typed');
+    await page.reload();
+    await drawer(page).getByText('What you typed before is here again').waitFor();
+    assert.equal(await input.inputValue(), 'http://127.0.0.1:2/typed');
+    await save(page, 'Cancel').click();
+    await save(page, 'Edit').waitFor();
+  }
+});
+
 testInBrowser('two who change the same upstream are told so, and nothing is lost', async (t) => {
   const rig = await openConsole(t);
   await rig.ask('GET', '/api/upstreams');

@@ -12,6 +12,8 @@ import { ModelForm } from './model-form.tsx';
 /** Stands for a new model in the URL in place of an ID; no model has this ID. */
 export const newModelId = '';
 
+export const modelDraft = 'model 4';
+
 interface EditModelProps {
   /** The model as it was when editing began; undefined for a new one. */
   readonly began?: Versioned<ModelDetail>;
@@ -24,7 +26,7 @@ export function EditModel({ began, onDone, onCancel }: EditModelProps) {
   const { api, conflict } = useElementForm({
     began,
     first: toModelValues({ targets: [{ upstream: '' }] }),
-    draft: 'model 4',
+    draft: modelDraft,
     toValues: toModelValues,
     toDocument: toModelDocument,
     read: readModel,

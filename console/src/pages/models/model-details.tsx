@@ -8,6 +8,7 @@ import type { Model, ModelDetail, ModelTestAnswer, Operation } from '../../../..
 import type { Versioned } from '../../parts/api/client.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
+import { useInterruptedEdit } from '../../parts/forms/use-element-form.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading } from '../../parts/layout/state.tsx';
 import { Heading, Muted } from '../../parts/layout/text.tsx';
@@ -17,7 +18,7 @@ import { refreshModels } from '../../parts/models/pick-models.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { formatDuration } from '../../parts/words/format.ts';
 import { cannotBeTried, operationChoices } from '../../parts/words/operations.ts';
-import { EditModel } from './edit-model.tsx';
+import { EditModel, modelDraft } from './edit-model.tsx';
 import { removeModel, tryModel, useModel } from './model-data.ts';
 import { ModelFacts } from './model-facts.tsx';
 import { ModelLists } from './model-lists.tsx';
@@ -33,6 +34,7 @@ export function ModelDetails({ id, onGone }: ModelDetailsProps) {
   const { data, error, refetch } = useModel(id, isGoing);
   // The model when editing began: changes by others since then show when it is saved.
   const [edited, setEdited] = useState<Versioned<ModelDetail>>();
+  useInterruptedEdit(modelDraft, data, setEdited);
   if (edited !== undefined) {
     return <EditModel began={edited} onDone={() => setEdited(undefined)} onCancel={() => setEdited(undefined)} />;
   }

@@ -116,6 +116,8 @@ function KindGroup({ kind, families, onPick }: KindGroupProps) {
 const operationsOf = ({ offers }: FamilyFacts): string =>
   [...new Set(offers.map(({ operation }) => operation))].join(', ');
 
+export const upstreamDraft = 'upstream 2';
+
 interface EditUpstreamProps extends NewUpstreamProps {
   /** The upstream when editing began; undefined for a new one. */
   readonly began?: Versioned<UpstreamDetail>;
@@ -130,7 +132,7 @@ export function EditUpstream({ began, family, freeId = '', onDone, onCancel }: E
   const { api, conflict } = useElementForm({
     began,
     first: toFirstValues(family, freeId),
-    draft: began === undefined ? `upstream 2 ${family.id}` : 'upstream 2',
+    draft: began === undefined ? `${upstreamDraft} ${family.id}` : upstreamDraft,
     secrets: ['keys', 'headers'],
     toField,
     toValues: (document) => toUpstreamValues(document, family),

@@ -10,6 +10,7 @@ import { useFamilies } from '../../parts/api/families.ts';
 import { useConfirm } from '../../parts/dialogs/confirm.tsx';
 import { notifyDone, notifyFailed } from '../../parts/dialogs/undo.tsx';
 import { ConnectionTest } from '../../parts/forms/connection-test.tsx';
+import { useInterruptedEdit } from '../../parts/forms/use-element-form.tsx';
 import { Action } from '../../parts/layout/button.tsx';
 import { Failed, Loading, toMessage } from '../../parts/layout/state.tsx';
 import { DataTable, FactTable } from '../../parts/layout/table.tsx';
@@ -18,7 +19,7 @@ import { Icon } from '../../parts/marks/icon.tsx';
 import { ManagedBy, StatusBadge, Success } from '../../parts/marks/status.tsx';
 import { Needs } from '../../parts/session/role.tsx';
 import { Count, Duration, When } from '../../parts/words/numbers.tsx';
-import { EditUpstream } from './new-upstream.tsx';
+import { EditUpstream, upstreamDraft } from './new-upstream.tsx';
 import { refreshUpstreams, removeUpstream, testStored, useUpstream } from './upstream-data.ts';
 import { UnderWay } from './upstream-list.tsx';
 import { stateWords } from './upstream-words.ts';
@@ -31,6 +32,7 @@ export function UpstreamDetails({ id, onGone }: { readonly id: string; onGone():
   const { data, error, refetch } = useUpstream(id);
   const { data: families } = useFamilies();
   const [editing, setEditing] = useState<Versioned<UpstreamDetail>>();
+  useInterruptedEdit(upstreamDraft, data, setEditing);
   if (data === undefined || families === undefined) {
     return error === null ? <Loading rows={8} /> : <Failed error={error} onRetry={() => void refetch()} />;
   }

@@ -1,7 +1,7 @@
 /** The form of a stored element, such as a model or a key, with conflict handling if someone else changed it meanwhile. */
 
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Written } from '../../../../src/admin/contract.ts';
 import { ApiError, type Versioned } from '../api/client.ts';
 import { notifyDone } from '../dialogs/undo.tsx';
@@ -9,6 +9,7 @@ import { type Difference, toDifferences } from '../history/differences.ts';
 import { DataTable } from '../layout/table.tsx';
 import { Icon } from '../marks/icon.tsx';
 import { type Document, toText } from './documents.ts';
+import { readDraft } from './draft.ts';
 import { type ApiForm, type ApiFormOptions, useApiForm } from './use-api-form.ts';
 
 interface Element {
@@ -62,11 +63,10 @@ export function useElementForm<Values extends Document, Answer>(
   const rewritten = (document: Document): Document => written(toValues(document));
   const sent = (values: Values): Document =>
     toChange?.(rewritten(edited?.data.document ?? {}), written(values)) ?? written(values);
-  const key = began === undefined ? `new ${draft}` : `${draft} ${began.data.id} ${began.etag ?? ''}`;
   const api = useApiForm<Values, Answer>({
     ...ofForm,
     initialValues: began === undefined ? first : toValues(began.data.document),
-    ...(draft !== undefined && { draftKey: key }),
+    ...(draft !== undefined && { draftKey: began === undefined ? `new ${draft}` : draftKeyOf(draft, began) }),
     submit: async (values) => {
       try {
         return await save({ id: idOf(values), document: sent(values), etag });
@@ -98,6 +98,22 @@ export function useElementForm<Values extends Document, Answer>(
     />
   );
   return { api, conflict };
+}
+
+const draftKeyOf = (draft: string, { data, etag = '' }: Versioned<Element>): string => `${draft} ${data.id} ${etag}`;
+
+/** Goes on with a change that a reload interrupted: its draft is still there. */
+export function useInterruptedEdit<E extends Element>(
+  draft: string,
+  loaded: Versioned<E> | undefined,
+  goOn: (began: Versioned<E>) => void,
+): void {
+  const isDecided = useRef(false);
+  useEffect(() => {
+    if (loaded === undefined || isDecided.current) return;
+    isDecided.current = true;
+    if (readDraft(draftKeyOf(draft, loaded)) !== undefined) goOn(loaded);
+  }, [draft, loaded, goOn]);
 }
 
 /** A discovered model has no version yet; saving creates its first one. */
