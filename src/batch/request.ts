@@ -1,8 +1,7 @@
 /** A list request, and derived requests for a part of its items. */
 
 import { Buffer } from 'node:buffer';
-import type { JsonSpan } from '../lib/json/json-elements.ts';
-import type { JsonField } from '../lib/json/json-scan.ts';
+import { type JsonField, replaceSpans } from '../lib/json/json-scan.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
 import type { Items, ListRequest, Member, Top } from './codecs/codec.ts';
 
@@ -27,26 +26,14 @@ export function bodyFor(
   items: readonly Buffer[],
 ): Buffer {
   const { body } = request;
-  const patches: Patch[] = [{ span, pieces: isList ? listed(items) : [...items] }];
-  for (const gap of request.without ?? []) patches.push({ span: gap, pieces: [] });
+  const patches = [{ ...span, pieces: isList ? listed(items) : [...items] }];
+  for (const gap of request.without ?? []) patches.push({ ...gap, pieces: [] });
   if (top !== undefined) {
     const { around: [before, behind] = ['', ''], count } = top;
-    patches.push({ span: top.span, pieces: [Buffer.from(before + count + behind)] });
+    patches.push({ ...top.span, pieces: [Buffer.from(before + count + behind)] });
   }
-  patches.sort((a, b) => a.span.start - b.span.start);
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (const patch of patches) {
-    pieces.push(body.subarray(at, patch.span.start), ...patch.pieces);
-    at = patch.span.end;
-  }
-  pieces.push(body.subarray(at));
-  return Buffer.concat(pieces);
-}
-
-interface Patch {
-  readonly span: JsonSpan;
-  readonly pieces: readonly Buffer[];
+  patches.sort((a, b) => a.start - b.start);
+  return replaceSpans(body, patches);
 }
 
 const OPEN = Buffer.from('[');

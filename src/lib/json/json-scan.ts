@@ -81,6 +81,24 @@ export function replaceSpan(body: Buffer, start: number, end: number, replacemen
   return Buffer.concat([body.subarray(0, start), replacement, body.subarray(end)]);
 }
 
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly pieces: readonly Buffer[];
+}
+
+/** The same for several spans, in their order. */
+export function replaceSpans(body: Buffer, spans: readonly Replacement[]): Buffer {
+  const written: Buffer[] = [];
+  let at = 0;
+  for (const { start, end, pieces } of spans) {
+    written.push(body.subarray(at, start), ...pieces);
+    at = end;
+  }
+  written.push(body.subarray(at));
+  return Buffer.concat(written);
+}
+
 function scanAtOnce(body: Buffer, watched: WatchedKeys, maxDepth: number): JsonScanner {
   const isSmall = body.length <= smallBytes;
   if (isSmall) small.set(body);

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import { type Replacement, replaceSpans } from '../../lib/json/json-scan.ts';
 import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 
@@ -39,32 +40,19 @@ export function renumbered(error: unknown, indexInWhole: IndexInWhole): unknown 
   });
 }
 
-interface Patch extends JsonSpan {
-  readonly text: string;
-}
-
 /** An upstream's own error: all other bytes stay. */
 export function renumberedBody(body: Buffer, indexInWhole: IndexInWhole): Buffer {
-  let patches: readonly Patch[];
   try {
-    patches = patchesIn(body, indexInWhole);
+    return replaceSpans(body, patchesIn(body, indexInWhole));
   } catch (error) {
     if (!(error instanceof JsonWalkError)) throw error;
     // Not JSON: all of it is text.
     return Buffer.from(textInWhole(body.toString('latin1'), indexInWhole), 'latin1');
   }
-  const pieces: Buffer[] = [];
-  let at = 0;
-  for (const { start, end, text } of patches) {
-    pieces.push(body.subarray(at, start), Buffer.from(text, 'latin1'));
-    at = end;
-  }
-  pieces.push(body.subarray(at));
-  return Buffer.concat(pieces);
 }
 
-function patchesIn(body: Buffer, indexInWhole: IndexInWhole): readonly Patch[] {
-  const patches: Patch[] = [];
+function patchesIn(body: Buffer, indexInWhole: IndexInWhole): readonly Replacement[] {
+  const patches: Replacement[] = [];
   const walk = new JsonWalk(body);
   const sourceOf = ({ start, end }: JsonSpan): string => body.toString('latin1', start, end);
 
@@ -101,7 +89,7 @@ function patchesIn(body: Buffer, indexInWhole: IndexInWhole): readonly Patch[] {
   }
 
   function add(span: JsonSpan, text: string): void {
-    if (text !== sourceOf(span)) patches.push({ ...span, text });
+    if (text !== sourceOf(span)) patches.push({ ...span, pieces: [Buffer.from(text, 'latin1')] });
   }
 
   visit('error');

@@ -10,6 +10,7 @@ import type { Route } from '../../core/route.ts';
 import type { ResolvedModel } from '../../core/snapshot.ts';
 import type { BatchInput } from '../../core/store/stored-objects.ts';
 import type { FormPart, Upload } from '../../core/upload.ts';
+import { replaceSpans } from '../../lib/json/json-scan.ts';
 import { type Line, LineReader } from '../../lib/lines.ts';
 import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
@@ -212,13 +213,11 @@ function patched(body: CallBody, patches: Patches): CallBody {
   if (patches.starts.length === 0) return body;
   if (!Buffer.isBuffer(body))
     return body.map((piece) => (Buffer.isBuffer(piece) ? piece : new PatchedBytes(piece, patches)));
-  const pieces: Buffer[] = [];
-  let at = 0;
-  patches.starts.forEach((start, index) => {
-    pieces.push(body.subarray(at, start), patches.text);
-    at = patches.ends[index] ?? start;
-  });
-  return Buffer.concat([...pieces, body.subarray(at)]);
+  const { starts, ends, text } = patches;
+  return replaceSpans(
+    body,
+    starts.map((start, index) => ({ start, end: ends[index] ?? start, pieces: [text] })),
+  );
 }
 
 function inLine(no: number, { code, message, param, headers, cause, recordedAs }: GatewayError): GatewayError {
