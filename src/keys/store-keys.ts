@@ -16,13 +16,14 @@ export interface KeyDirectory {
   confirmed(atMs: number): void;
 }
 
+/** How long an answer, or a confirmation that nothing changed, is valid: a revocation takes effect after this and one look-up. */
+const freshMs = 1_000;
+/** How long a known key works while the store is unreachable. */
+const staleMs = 600_000;
+
 export interface KeyDirectoryDeps {
   readonly store: Pick<KeyStore, 'find'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** How long an answer, or a confirmation that nothing changed, is valid: a revocation takes effect after this and one look-up. */
-  readonly freshMs?: number;
-  /** How long a known key works while the store is unreachable. */
-  readonly staleMs?: number;
   /** Timeout of a look-up, after which the store counts as unreachable. */
   readonly lookUpTimeoutMs?: number;
   /** Limit of known keys, and of unknown ones: these are separate, so that strangers' keys cannot evict known ones. */
@@ -45,8 +46,6 @@ type Answer =
 export function createKeyDirectory({
   store,
   clock,
-  freshMs = 1_000,
-  staleMs = 600_000,
   lookUpTimeoutMs = 1_000,
   maxEntries = 10_000,
 }: KeyDirectoryDeps): KeyDirectory {

@@ -72,11 +72,10 @@ export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator
   yield isOpen ? `${text}# EOF\n` : text;
 }
 
-/** Gauges are summed, or the extreme of them, as defined. All metrics, or those in `only`. */
-export const addReadings = (readings: readonly Reading[], only?: ReadonlySet<MetricName>): Reading =>
-  atOnce(addingReadings(readings, only));
+/** Gauges are summed, or the extreme of them, as defined. */
+export const addReadings = (readings: readonly Reading[]): Reading => atOnce(addingReadings(readings));
 
-/** The same in steps: it may pause at every `yield`. */
+/** The same in steps, for all metrics or those in `only`: it may pause at every `yield`. */
 export function* addingReadings(
   readings: readonly Reading[],
   only?: ReadonlySet<MetricName>,
