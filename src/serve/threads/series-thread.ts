@@ -4,7 +4,6 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesQuery } from '../../core/store/series.ts';
 import type { Store } from '../../core/store/store.ts';
 import { yieldToOthers } from '../../lib/threads.ts';
-import { openStore } from '../../store/open-store.ts';
 
 export interface SeriesThreadData {
   /** The store's URL. */
@@ -46,9 +45,10 @@ async function run(port: NonNullable<typeof parentPort>, { url, cwd }: SeriesThr
   let opening: Promise<Store> | undefined;
   /** A store that cannot be opened is retried with the next query. */
   function open(): Promise<Store> {
-    opening ??= openStore(url, { cwd }).catch((thrown: unknown) => {
+    // Loading the store's modules takes half a second of a core: only once this thread gives way to requests.
+    opening ??= import('../../store/open-store.ts').then(({ openStore }) => openStore(url, { cwd }));
+    opening.catch(() => {
       opening = undefined;
-      throw thrown;
     });
     return opening;
   }
