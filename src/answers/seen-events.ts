@@ -50,7 +50,6 @@ export abstract class SeenEventAnswer extends EventAnswer {
 }
 
 /** Finds the ends of events in pieces of a stream: after each empty line, with any line ends. */
-
 export class EventEnds {
   #isAtLineStart = true;
   #isBehindReturn = false;

@@ -2,6 +2,7 @@
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { textOf } from '../../lib/json/json-scan.ts';
+import { LOWER_T } from '../../lib/json/json-tokens.ts';
 import type { Question } from '../question.ts';
 
 /** Undefined where it is absent. Some upstreams also read `MAX_TOKENS`, or "100" as 100: then the value is uncertain. */
@@ -32,8 +33,6 @@ function numberWithin({ body, scan }: Question, outer: string, inner: string): n
 }
 
 const numberOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY);
-
-const LOWER_T = 0x74;
 
 export function isStreamAsked({ body, scan, form }: Question): boolean {
   const field = scan.fields.get('stream');
