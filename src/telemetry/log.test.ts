@@ -100,6 +100,27 @@ test('a process ends although its log cannot be written: the disk is full, or no
   }
 });
 
+test('a log that was full for a moment writes its last lines at a sudden end again', async () => {
+  const failingOnce = `import fs from 'node:fs';
+    import { createLog } from '${new URL('log.ts', import.meta.url).href}';
+    const { write } = fs;
+    fs.write = (fd, bytes, done) => setImmediate(done, Object.assign(new Error(), { code: 'ENOSPC' }));
+    const log = createLog(1, ${JSON.stringify(standardLog)});
+    log.info('first');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    fs.write = write;
+    log.info('second');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (let at = 1; at <= 5; at += 1) log.info('last ' + at);
+    process.exit();`;
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', failingOnce];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let lines = '';
+  child.stdout.on('data', (piece: Buffer) => (lines += piece.toString()));
+  await once(child, 'close');
+  assert.match(lines, /"first".*"second".*"last 5"/s);
+});
+
 test('a request that waits for a busy upstream is a warning, one stopped by its own limit is not', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-log-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
