@@ -21,7 +21,10 @@ export class HolderCount {
   begun = 0;
   /** It was dropped from the counters: get it again. */
   isDropped = false;
-  readonly #windows = new Map<string, CountedWindow>();
+  readonly windows = new Map<
+    string,
+    { readonly measure: Measure; readonly span: RateWindow; readonly window: Window }
+  >();
 
   constructor(kind: HolderKind, id: string) {
     this.kind = kind;
@@ -29,30 +32,18 @@ export class HolderCount {
   }
 
   window(measure: Measure, span: RateWindow, nowMs: number): Window {
-    const name = `${measure}:${span}`;
-    const counted = getOrMake(this.#windows, name, () => ({
+    return getOrMake(this.windows, `${measure}:${span}`, () => ({
       measure,
       span,
       window: new Window(rateWindowMs[span], nowMs),
-    }));
-    return counted.window;
-  }
-
-  windows(): Iterable<CountedWindow> {
-    return this.#windows.values();
+    })).window;
   }
 
   isIdleAt(nowMs: number): boolean {
     if (this.open > 0 || this.heldReported !== 0) return false;
-    for (const { window } of this.#windows.values()) if (!window.isEmptyAt(nowMs)) return false;
+    for (const { window } of this.windows.values()) if (!window.isEmptyAt(nowMs)) return false;
     return true;
   }
-}
-
-export interface CountedWindow {
-  readonly measure: Measure;
-  readonly span: RateWindow;
-  readonly window: Window;
 }
 
 export interface PlannedRate {
@@ -149,10 +140,6 @@ export class Counters {
 
   all(): Iterable<HolderCount> {
     return this.#counts.values();
-  }
-
-  get size(): number {
-    return this.#counts.size;
   }
 
   #makePlan(holders: readonly Holder[], nowMs: number): Plan {

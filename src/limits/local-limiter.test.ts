@@ -39,7 +39,7 @@ test('keeps a holder while one of its requests runs, and forgets it afterwards',
       clock.advance(1);
       begun(limiter.begin(busy));
     }
-    return limiter.size;
+    return [...limiter.counters.all()].length;
   };
   assert.equal(sizeLater(), 2);
   first.over();

@@ -17,7 +17,7 @@ const least: Amounts = Object.freeze({ requests: 1, tokens: 1, items: 1 });
 
 /** What all limiters do; those that ask another process pass its answer on as `Reply`. */
 export class LocalLimits<Reply = never> {
-  protected readonly counters = new Counters();
+  readonly counters = new Counters();
   readonly #clock: Pick<Clock, 'monotonicMs'>;
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
@@ -27,10 +27,6 @@ export class LocalLimits<Reply = never> {
   /** Processes that share the limits while each decides alone, this one included. */
   get nodes(): number {
     return 1;
-  }
-
-  get size(): number {
-    return this.counters.size;
   }
 
   /** See `Limiter`; `nodes` have their share of each limit. */

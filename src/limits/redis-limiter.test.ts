@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { noCaps } from '../core/caps.ts';
 import { createRedisLimiter } from './redis-limiter.ts';
@@ -45,6 +45,22 @@ test('when Redis is unreachable it assumes two nodes, logs once, and never shows
   assert.equal(lines.length, 1);
   assert.match(String(lines[0]?.reason), /ECONNREFUSED/);
   assert.ok(!JSON.stringify(lines).includes('battery'));
+});
+
+test('another reason why Redis is unreachable is logged as well, and each of them once', async (t) => {
+  let speak = (socket: Socket): unknown => socket.destroy();
+  const server = createServer((socket) => speak(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const { limiter, lines } = await startLimiter(`redis://127.0.0.1:${port}`);
+  t.after(() => limiter.close());
+  assert.equal(lines.length, 1);
+  speak = (socket) => socket.on('data', () => socket.write('-NOAUTH Authentication required.\r\n'));
+  while (lines.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.match(String(lines[1]?.reason), /NOAUTH/);
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  assert.equal(lines.length, 2);
 });
 
 test('a node that has not yet reached Redis takes its share of the nodes that others report', async (t) => {

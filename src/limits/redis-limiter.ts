@@ -285,7 +285,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     for (const count of this.counters.all()) {
       count.heldReported = 0;
       if (!isNewData && !this.#mustReportAll) continue;
-      for (const { window } of count.windows()) window.noteAll();
+      for (const { window } of count.windows.values()) window.noteAll();
     }
     this.#mustReportAll = false;
   }
@@ -306,7 +306,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
       differences = [];
     };
     for (const count of this.counters.all()) {
-      for (const { measure, span, window } of count.windows()) {
+      for (const { measure, span, window } of count.windows.values()) {
         const key = this.#prefix + rateKey(measure, span, count);
         window.report(nowMs, (bucket, amount) => {
           rates.push(key);

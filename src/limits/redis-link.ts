@@ -20,6 +20,8 @@ const probeEveryMs = 50;
 const mostOnTheWay = 20_000;
 /** Beats over which nodes are remembered, so that the first node to return does not consider itself alone. */
 const beatsRemembered = 5;
+/** Reasons that are logged while Redis is unreachable: a lasting one may be another than the first. */
+const mostReasons = 5;
 
 interface LinkNews {
   readonly redisNowMs: number;
@@ -65,13 +67,15 @@ export class RedisLink {
   #client: Client | undefined = undefined;
   #state: 'away' | 'late' | 'up' | 'closed' = 'away';
   #start = 0;
+  /** The last name that requests may be counted under: the next one retires it. */
+  #countedAs = '';
   #onTheWay = 0;
   #dataSet: string | undefined = undefined;
   /** From the latest beats; empty before the first. */
   #nodes: number[] = [];
   #lateInARow = 0;
   #lateKnownAtMs = Number.NEGATIVE_INFINITY;
-  #isReported = false;
+  readonly #reported = new Set<string>();
   readonly #timer: NodeJS.Timeout;
 
   constructor(deps: LinkDeps) {
@@ -153,9 +157,8 @@ export class RedisLink {
       for (const { text } of [reserveScript, adjustScript, slotsScript, beatScript]) {
         await within(client.sendCommand(['SCRIPT', 'LOAD', text]), connectTimeoutMs);
       }
-      const former = this.#start === 0 ? '' : this.node;
-      this.#start += 1;
-      await within(this.#beat(client, former), connectTimeoutMs);
+      if (this.node === this.#countedAs) this.#start += 1;
+      await within(this.#beat(client, this.#countedAs), connectTimeoutMs);
       const beat = await within(this.#beat(client), connectTimeoutMs);
       this.#remember(beat);
       if (beat.isLate) throw new Error(`it took longer than ${this.deadlineMs} ms to answer`);
@@ -225,6 +228,7 @@ export class RedisLink {
   #goUp(client: Client, beat: Beat, isNewNode: boolean): void {
     const isNewData = this.#dataSet !== undefined && this.#dataSet !== beat.dataSet;
     this.#client = client;
+    this.#countedAs = this.node;
     this.#state = 'up';
     this.#lateInARow = 0;
     this.#lateKnownAtMs = performance.now();
@@ -283,16 +287,18 @@ export class RedisLink {
   }
 
   #reportBack(): void {
-    if (!this.#isReported) return;
-    this.#isReported = false;
+    if (this.#reported.size === 0) return;
+    this.#reported.clear();
     this.#deps.log.info('redis is back: limits are counted for all nodes together again', { nodes: this.nodes });
   }
 
   #report(error: unknown): void {
-    if (this.#isReported || this.#state === 'closed') return;
-    this.#isReported = true;
+    // Redis names the script and its line, which differ for one cause.
+    const reason = reasonOf(error).replace(/ script: .*$/, '');
+    if (this.#reported.has(reason) || this.#reported.size === mostReasons || this.#state === 'closed') return;
+    this.#reported.add(reason);
     this.#deps.log.warn('redis is away: this node lets through its share of every limit, by its own count', {
-      reason: reasonOf(error),
+      reason,
       nodes: this.nodes,
     });
   }
