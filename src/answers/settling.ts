@@ -66,6 +66,7 @@ export class Settling {
     exchange.pictures = observer.pictures();
     if (isTextWorthReading(exchange)) exchange.written = observer.written();
     const { written } = exchange;
+    this.#isError ||= written?.isError === true;
     if (written === undefined || !needsTokens(exchange, written, answer)) return this.#settle();
     return likelyTokens(written, exchange.target?.model ?? '').then((tokens) => {
       exchange.written = { ...written, tokens };

@@ -86,6 +86,35 @@ for (const { what, script, movesOn, seen } of failing) {
   });
 }
 
+test('a stream that is an error passes as it comes, is recorded as an error, and is not billed', async (t) => {
+  const openai = 'data: {"error": {"message": "overloaded", "code": 503}}\n\ndata: [DONE]\n\n';
+  const anthropic = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n';
+  const text = 'data: {"choices":[{"index":0,"text":"a"}]}\n\n';
+  const rows: readonly [stream: string, outcome: string][] = [
+    [openai, 'error'],
+    [anthropic, 'error'],
+    [text + openai, 'ok'],
+    ['data: {"choices":[]}\n\n', 'ok'],
+  ];
+  for (const [stream, outcome] of rows) {
+    for (const n of [1, 2]) {
+      if (n === 2 && stream === anthropic) continue;
+      const script: Handler = (_request, reply) =>
+        reply.bytes(200, [['content-type', 'text/event-stream']], [stream.slice(0, 9), stream.slice(9)], {
+          chunked: true,
+        });
+      const setup = await startSeveral(t, [script], { ...quick, model: { price: { input: 1, output: 1 } } });
+      const body = { model: 'm', prompt: 'p', stream: true, max_tokens: 9, n };
+      const answer = await setup.rig.post('/v1/completions', body);
+      assert.equal(answer.status, 200);
+      assert.equal(answer.body.toString(), stream);
+      const exchange = await setup.rig.exchange();
+      assert.equal(exchange.outcome, outcome, stream);
+      assert.equal((exchange.bill?.costNanos ?? 0) > 0, outcome === 'ok', stream);
+    }
+  }
+});
+
 test('a target that refuses connections is skipped for every operation', async (t) => {
   const setup = await startSeveral(t, [answering('a'), answering('b')]);
   await setup.upstreams[0]?.close();

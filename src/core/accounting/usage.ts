@@ -49,4 +49,6 @@ export interface Written {
   readonly choices: number;
   /** Estimated; undefined where no estimate was needed. */
   readonly tokens?: number;
+  /** Instead of any text, a stream has an error. */
+  readonly isError?: boolean;
 }

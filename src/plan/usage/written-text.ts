@@ -3,12 +3,16 @@
 import { Buffer } from 'node:buffer';
 import type { Pictures, Written } from '../../core/accounting/usage.ts';
 import { EventStream } from '../../lib/event-stream.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { endOfText } from '../../lib/json/json-elements.ts';
 import { COLON, QUOTE, SPACE } from '../../lib/json/json-tokens.ts';
 
 /** Kept text, to measure bytes per token. */
 const sampleBytes = 4 * 1024;
 const mostKeptBytes = 64 * 1024;
+
+/** As the first event of a stream: OpenAI's and Anthropic's. */
+const errorEvent = /^\s*(?:event:\s*error\s+)?data:\s*\{\s*"(?:error"\s*:\s*\{|type"\s*:\s*"error")/;
 
 export interface TextReader {
   push(chunk: Buffer): void;
@@ -53,6 +57,7 @@ class PlainTexts implements TextReader {
       bytes: Math.round(seen.bytes * times),
       sample: seen.sample,
       choices: this.#isStream ? Math.min(seen.texts, 1) : seen.texts,
+      isError: this.#isStream && seen.texts === 0 && errorEvent.test(kept.toString('latin1', 0, sampleBytes)),
     };
   }
 }
@@ -87,6 +92,7 @@ class EventChoices implements TextReader {
   #bytes = 0;
   #sample = '';
   #isBroken = false;
+  #hasError = false;
 
   constructor(names: readonly string[]) {
     this.#names = names;
@@ -102,12 +108,14 @@ class EventChoices implements TextReader {
   }
 
   written(): Written {
-    return { texts: this.#texts, bytes: this.#bytes, sample: this.#sample, choices: this.#choices.size };
+    const isError = this.#texts === 0 && this.#hasError;
+    return { texts: this.#texts, bytes: this.#bytes, sample: this.#sample, choices: this.#choices.size, isError };
   }
 
   #read(data: string): void {
     if (!data.startsWith('{')) return;
-    const { choices } = JSON.parse(data);
+    const { choices, error } = JSON.parse(data);
+    this.#hasError ||= isMapping(error);
     if (!Array.isArray(choices)) return;
     for (const choice of choices) {
       const { index, delta } = choice ?? {};
