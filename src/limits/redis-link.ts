@@ -297,9 +297,6 @@ export class RedisLink {
     const reason = reasonOf(error).replace(/ script: .*$/, '');
     if (this.#reported.has(reason) || this.#reported.size === mostReasons || this.#state === 'closed') return;
     this.#reported.add(reason);
-    this.#deps.log.warn('redis is away: this node lets through its share of every limit, by its own count', {
-      reason,
-      nodes: this.nodes,
-    });
+    this.#deps.log.warn('redis is unreachable: this node counts alone', { reason, nodes: this.nodes });
   }
 }

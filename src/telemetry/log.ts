@@ -77,6 +77,8 @@ export function createLog(fd: number, settings: LogSettings, shared?: Shared): P
 /** Renamed events carry their former name until 0.3, for alerts on it. */
 const formerNames: Readonly<Record<string, string>> = {
   'target in cooldown': 'target rests',
+  'redis is unreachable: this node counts alone':
+    'redis is away: this node lets through its share of every limit, by its own count',
   'redis is unreachable: this node caches alone': 'redis is away: items are remembered by this node alone',
   'alert not sent: the store is unreachable': 'an alert was not sent, as the store is away',
 };

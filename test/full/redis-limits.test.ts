@@ -220,7 +220,7 @@ test('with Redis killed each node admits its share by its own count, and all agr
   );
   for (const { lines } of nodes) {
     const events = lines.map(({ level, text }) => `${level} ${text.slice(0, 13)}`);
-    assert.deepEqual([...new Set(events)], ['warn redis is away', 'info redis is back']);
+    assert.deepEqual([...new Set(events)], ['warn redis is unre', 'info redis is back']);
     assert.equal(new Set(lines.map(({ text }) => text)).size, lines.length, 'each reason once');
   }
 });
@@ -294,7 +294,7 @@ test('a short silence closes no connection, and nothing is counted twice', async
   assert.equal(after && headersIn(after)[3], String(1_000 - 61));
   assert.equal(Number(await connections()), before + 1, 'that of this question');
   assert.equal(node.localDecisions.late, 50);
-  assert.ok(!node.lines.some(({ text }) => text.startsWith('redis is away')));
+  assert.ok(!node.lines.some(({ text }) => text.startsWith('redis is unr')));
 });
 
 test('late answers are replaced by the last known counts, and only several in a row make Redis unreachable', async (t) => {
@@ -325,7 +325,7 @@ test('late answers are replaced by the last known counts, and only several in a 
     nodes.every(({ isShared }) => !isShared),
     'three times is',
   );
-  for (const { lines } of nodes) assert.match(lines[0]?.text ?? '', /^redis is away.*3 answers in a row/);
+  for (const { lines } of nodes) assert.match(lines[0]?.text ?? '', /^redis is unr.*3 answers in a row/);
   redis.resume();
   await until('both are back', () => nodes.every((node) => node.isShared));
 });
