@@ -116,7 +116,7 @@ const byCode: Readonly<Record<string, Advice>> = {
     link: upstreams,
   },
   no_upstream_available: {
-    text: 'Every target is resting after failures, or busy. Wait a moment and try again.',
+    text: 'Every target is in cooldown after failures, or busy. Wait a moment and try again.',
     link: upstreams,
   },
   body_too_large: { text: 'Send fewer or shorter texts, or raise server.body_limit.' },

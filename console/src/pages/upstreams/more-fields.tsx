@@ -181,7 +181,7 @@ function KeyField({ form, family, value, index, isShared }: KeyFieldProps) {
         <Group align="flex-end">
           <NumberInput
             label="Weight"
-            description="Its share beside the others; 0 rests it."
+            description="Its share of the calls; with 0 it is not used."
             min={0}
             allowDecimal={false}
             maw={200}
