@@ -46,19 +46,17 @@ const decoders: Readonly<Record<string, Decoder>> = {
 /** It fits, more bytes are needed, or why it does not fit. */
 export type Beginning = 'fits' | 'unclear' | { readonly misfit: string };
 
-/** `isWhole`: there are no more bytes; `codings` are the body's, the outermost first. */
-export function beginningOf(bytes: Buffer, isWhole: boolean, form: AnswerForm, codings: readonly string[]): Beginning {
-  // The usual case.
-  if (codings.length === 0 && bytes[0] === OPEN_BRACE) return 'fits';
-  if (codings.length === 0 || bytes.length === 0) return judge(bytes, isWhole, form);
-  const plain = decodedBeginning(bytes, codings);
-  if (plain === undefined) return 'fits';
-  if (plain.length > 0) return judge(plain, isWhole, form);
-  return isWhole || bytes.length > mostEncodedBytes ? 'fits' : 'unclear';
+/** `plain`: what `decodedBeginning` makes of so many received bytes; `isWhole`: there are no more. */
+export function beginningOf(plain: Buffer | undefined, bytes: number, isWhole: boolean, form: AnswerForm): Beginning {
+  // The second is the usual case.
+  if (plain === undefined || plain[0] === OPEN_BRACE) return 'fits';
+  if (plain.length > 0 || bytes === 0) return judge(plain, isWhole, form);
+  return isWhole || bytes > mostEncodedBytes ? 'fits' : 'unclear';
 }
 
-/** Undefined where it cannot be decoded here. */
+/** `codings` are the body's, the outermost first. Undefined where it cannot be decoded here. */
 export function decodedBeginning(bytes: Buffer, codings: readonly string[]): Buffer | undefined {
+  if (codings.length === 0 || bytes.length === 0) return bytes;
   const short = decodedBy(codings, bytes.subarray(0, firstEncodedBytes));
   if (short === undefined || short.length > 0 || bytes.length <= firstEncodedBytes) return short;
   return decodedBy(codings, bytes.subarray(0, mostEncodedBytes));

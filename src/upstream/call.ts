@@ -208,17 +208,18 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   }
 
   #readGood(beginning: Buffer, isWhole: boolean): boolean {
-    return this.#readForm(beginning, isWhole) && this.#readError(beginning, isWhole);
+    const { length } = beginning;
+    // A body that arrives byte by byte is not decoded at each of them.
+    if (this.#codings.length > 0 && !isWhole && length < 2 * this.#decodedBytes && !this.#isLate) return false;
+    this.#decodedBytes = length;
+    const plain = decodedBeginning(beginning, this.#codings);
+    return this.#readForm(plain, length, isWhole) && this.#readError(plain, length, isWhole);
   }
 
   /** False if more bytes are needed, and if it is no answer. */
-  #readForm(beginning: Buffer, isWhole: boolean): boolean {
+  #readForm(plain: Buffer | undefined, receivedBytes: number, isWhole: boolean): boolean {
     if (this.#form === undefined) return true;
-    // A body that arrives byte by byte is not decoded at each of them.
-    if (this.#codings.length > 0 && !isWhole && beginning.length < 2 * this.#decodedBytes && !this.#isLate)
-      return false;
-    this.#decodedBytes = beginning.length;
-    const found = beginningOf(beginning, isWhole, this.#form, this.#codings);
+    const found = beginningOf(plain, receivedBytes, isWhole, this.#form);
     if (found === 'unclear' && !this.#isLate) return false;
     this.#form = undefined;
     if (typeof found === 'string') return true;
@@ -239,12 +240,11 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     if (Number(headerValue(this.headers, 'content-length') ?? 0) > suspiciousBytes) this.cancel();
   }
 
-  #readError(beginning: Buffer, isWhole: boolean): boolean {
+  #readError(plain: Buffer | undefined, receivedBytes: number, isWhole: boolean): boolean {
     if (!this.#mayMeanError) return true;
-    const plain = this.#codings.length === 0 ? beginning : decodedBeginning(beginning, this.#codings);
     const meant = plain && this.#upstream.family.failureIn?.(plain, isWhole);
     if (meant !== 'unclear') this.meantStatus = meant;
-    return meant !== 'unclear' || beginning.length > suspiciousBytes || this.#isLate;
+    return meant !== 'unclear' || receivedBytes > suspiciousBytes || this.#isLate;
   }
 
   #readSign(beginning: Buffer, isWhole: boolean): boolean {

@@ -126,12 +126,15 @@ test('if one target cannot serve the request and the other is in cooldown, the e
 test('an error with status 200 on an untranslated call moves on to the next target', async (t) => {
   const text = '{"error":{"message":"no room","code":503}}';
   const json: [string, string] = ['Content-Type', 'application/json'];
+  const gzip: [string, string] = ['Content-Encoding', 'gzip'];
+  const inBytes = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.from([byte]));
   const wrapped: Handler[] = [
     (_request, reply) => reply.json(200, JSON.parse(text)),
     (_request, reply) => reply.bytes(200, [json], text, { chunked: true }),
     (_request, reply) =>
       reply.bytes(200, [json], [text.slice(0, 5), text.slice(5, 20), text.slice(20)], { chunked: true }),
-    (_request, reply) => reply.bytes(200, [json, ['Content-Encoding', 'gzip']], gzipSync(text)),
+    (_request, reply) => reply.bytes(200, [json, gzip], gzipSync(text)),
+    (_request, reply) => reply.bytes(200, [json, gzip], inBytes(gzipSync(text)), { chunked: true }),
   ];
   for (const wraps of wrapped) {
     const setup = await startSeveral(t, [wraps, openaiEmbeds], {
