@@ -86,6 +86,25 @@ test('documents are ranked across all parts, with top_n results', async (t) => {
   assert.equal((await setup.rig.exchange(2)).bill?.searchUnits, 2);
 });
 
+test('documents with a top_n that is no number of results are sent as one call, for the upstream to judge', async (t) => {
+  const refuse: Handler = (_request, reply) => reply.json(400, { error: { message: 'top_n is too small' } });
+  for (const top of [0, -1, 1.5, '2', {}]) {
+    for (const model of [{}, { cache: {} }]) {
+      const setup = await startSeveral(t, [refuse], {
+        model: { operations: ['rerank'], ...model },
+        target: [{ max_items: 2 }],
+      });
+      const body = { model: 'm', query: 'q', top_n: top, documents: ['a', 'bb', 'ccc'] };
+      const answer = await setup.rig.post('/v1/rerank', body);
+      assert.equal(answer.status, 400);
+      assert.deepEqual(
+        setup.upstreams[0]?.requests.map((one) => JSON.parse(one.body.toString()).documents.length),
+        [3],
+      );
+    }
+  }
+});
+
 test('each part requests only top_n results, unless all are to be cached', async (t) => {
   const documents = ['dd', 'a', 'ggggg', 'dd', 'ccc', 'hhhhhh', 'ffff'];
   const topsOf = async (model: object): Promise<unknown[]> => {

@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
+import { LOWER_N } from '../../lib/json/json-tokens.ts';
 import { type Codec, type ListRequest, numberAt, type Result, type Top } from './codec.ts';
 import { readEnvelope } from './envelope.ts';
 
@@ -13,9 +14,8 @@ const scores: ReadonlySet<string> = new Set(['relevance_score', 'score']);
 export const ranks: Codec = {
   idle: ['user', ...tops],
 
-  takes: (request) => (request.list.firstElement === undefined ? undefined : 'each'),
-
-  topOf,
+  takes: (request) => (request.list.firstElement !== undefined && topsIn(request).every(isCount) ? 'each' : undefined),
+  topOf: (request) => topsIn(request)[0],
   beside: 'query',
 
   *read(bytes, { items, best }) {
@@ -56,10 +56,10 @@ export const ranks: Codec = {
 /** Not among the best: ranks after all that are. */
 const leftOut: Result = { bytes: Buffer.alloc(0), index: undefined, score: Number.NEGATIVE_INFINITY };
 
-function topOf(request: ListRequest): Top | undefined {
-  for (const { name, value } of request.members) {
-    const count = isTop.has(name) ? numberAt(request.body, value) : Number.NaN;
-    if (Number.isInteger(count) && count > 0) return { span: value, count };
-  }
-  return undefined;
+/** What is no number of results is for the upstream to judge. */
+const isCount = ({ count }: Top): boolean => Number.isInteger(count) && count > 0;
+
+function topsIn({ body, members }: ListRequest): Top[] {
+  const given = members.filter(({ name, value }) => isTop.has(name) && body[value.start] !== LOWER_N);
+  return given.map(({ value }) => ({ span: value, count: numberAt(body, value) }));
 }
