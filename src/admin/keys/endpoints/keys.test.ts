@@ -95,7 +95,7 @@ test('a fault in a key names its field, in the words used for the file', async (
     return Object.fromEntries(json.fields.map(({ path, message }: Record<string, string>) => [path, message]));
   };
   assert.match((await faultsOf({})).name, /is missing/);
-  assert.match((await faultsOf({ name: '  ' })).name, /1 to 100 characters/);
+  assert.match((await faultsOf({ name: '  ' })).name, /1 to 100 visible characters/);
   assert.match((await faultsOf({ name: 'a', modles: [] })).modles, /did you mean models\?/);
   assert.match((await faultsOf({ name: 'a', models: [] })).models, /at least one/);
   assert.match((await faultsOf({ name: 'a', models: ['m', 'a*b*'] }))['models[1]'], /more than one \*/);
