@@ -32,11 +32,8 @@ export class HolderCount {
   }
 
   window(measure: Measure, span: RateWindow, nowMs: number): Window {
-    return getOrMake(this.windows, `${measure}:${span}`, () => ({
-      measure,
-      span,
-      window: new Window(rateWindowMs[span], nowMs),
-    })).window;
+    const make = () => ({ measure, span, window: new Window(rateWindowMs[span], nowMs) });
+    return getOrMake(this.windows, `${measure}:${span}`, make).window;
   }
 
   isIdleAt(nowMs: number): boolean {
