@@ -2,6 +2,7 @@
 
 import type { FaultyConfiguration } from '../config/load.ts';
 import type { Fault } from '../config/read/faults.ts';
+import { unseen } from '../core/model-name.ts';
 import type { CommandContext } from './command.ts';
 
 type Outlet = Pick<CommandContext, 'values' | 'stdout'>;
@@ -123,9 +124,9 @@ function wrapText(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Control characters, and those that change the direction of text or break lines. */
-const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+/** Control characters, and marks of direction that names may have. */
+const escaped = new RegExp(String.raw`[\p{Cc}\u061c\u200e\u200f${unseen}]`, 'gu');
 
 /** Escapes such characters, as in `\u202e`: a name must not move the cursor, or imitate another. */
 export const toPrintable = (text: string): string =>
-  text.replace(unseen, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(escaped, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -1,5 +1,7 @@
 /** Valid model names, which can never act as a path, and names made by patterns. */
 
+/** In a class of characters: those that cannot be seen, or change the direction of others. One name must not look like another. */
+export const unseen = String.raw`\u200b\u2028-\u202e\u2060-\u2069\ufeff`;
 /** Control characters, unpaired surrogates, and characters that begin another part of a URL. */
 const commanding = /[\p{Cc}\p{Cs}?#\\]/u;
 /** An empty segment, `.` or `..`. */

@@ -5,6 +5,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
 import * as z from 'zod';
+import { unseen } from '../../../core/model-name.ts';
 import { invitationKinds, memberMeans, sessionMethods } from '../../../core/store/members.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { roles } from '../../roles.ts';
@@ -24,7 +25,7 @@ const name = z
   .trim()
   .min(1, 'Give a name that other members recognise.')
   .max(100, 'Use at most 100 characters.')
-  .regex(/^[^\p{Cc}\u200b\u2028-\u202e\u2060-\u2069\ufeff]*$/u, 'Leave out line breaks and invisible characters.');
+  .regex(new RegExp(String.raw`^[^\p{Cc}${unseen}]*$`, 'u'), 'Leave out line breaks and invisible characters.');
 
 /** Longer than any accepted password, and short enough for cheap hashing. */
 const password = z.string().max(1_000, 'Use at most 200 characters.');
