@@ -21,6 +21,7 @@ const usage = `npm run bench -- [options]
 
   --rounds N       timed runs of each subject on each payload, in turns (3)
   --seconds N      length of a timed run (5)
+  --idle N         seconds without requests before each timed run (0)
   --only NAMES     payloads, separated by commas: ${payloads.map(({ name }) => name).join(', ')}
   --subjects NAMES direct, nginx, envoy, raw, bare, postern, unscreened, watched, capped, shared; separated by commas
                    (${usualSubjects.join(', ')})
@@ -40,6 +41,7 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
+    idle: { type: 'string' },
     only: { type: 'string' },
     subjects: { type: 'string' },
     'with-limits': { type: 'boolean', default: false },
@@ -70,6 +72,7 @@ const ownRuntime = join(root, 'node_modules', '.bin', 'node');
 const runtime = existsSync(ownRuntime) ? ownRuntime : process.execPath;
 const rounds = options.quick ? 1 : toCount('rounds', options.rounds);
 const seconds = options.quick ? 2 : toCount('seconds', options.seconds);
+const idleSeconds = options.idle === undefined ? 0 : toCount('idle', options.idle);
 const warmUpRequests = options.quick ? 2_000 : 50_000;
 const temporary = mkdtempSync(join(tmpdir(), 'postern-bench-'));
 const allChildren: Children[] = [];
@@ -131,7 +134,7 @@ function toPasses(): readonly Pass[] {
 
 async function compare(chosen: readonly Payload[], subjects: readonly Subject[], pass: Pass): Promise<Row[]> {
   const warmUpSeconds = warmUpRequests / 4_000 + 6;
-  const minutes = (chosen.length * subjects.length * (rounds * seconds + warmUpSeconds)) / 60;
+  const minutes = (chosen.length * subjects.length * (rounds * (seconds + idleSeconds) + warmUpSeconds)) / 60;
   const tool = loadTool(pass.rate !== undefined);
   console.log(
     `${tool}, ${describeRate(pass.rate)}, ${pass.placement}, ${rounds} rounds of ${seconds} s: about ${Math.ceil(minutes)} min\n`,
@@ -172,7 +175,18 @@ async function withRig<Result>(
   const children = createChildren(availableParallelism(), placement);
   allChildren.push(children);
   const upstreams = await startUpstreams(children, runtime, join(temporary, 'upstreams'), chosen);
-  const rig = { children, upstreams, placement, runtime, temporary, rounds, seconds, warmUpRequests, progress };
+  const rig = {
+    children,
+    upstreams,
+    placement,
+    runtime,
+    temporary,
+    rounds,
+    seconds,
+    idleSeconds,
+    warmUpRequests,
+    progress,
+  };
   const result = await work(rig);
   await upstreams.stop();
   // What a subject brought along, such as a Redis.

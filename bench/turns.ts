@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Children, Placement } from './children.ts';
 import { type Load, type LoadResult, runLoad } from './load.ts';
 import { type Measurement, type Row, type Series, toMeasurement, voidReason, warmUpShares } from './measurement.ts';
@@ -21,6 +22,8 @@ export interface Rig {
   readonly temporary: string;
   readonly rounds: number;
   readonly seconds: number;
+  /** Without requests, before each timed run. */
+  readonly idleSeconds: number;
   /** How many requests a subject answers, at the least, before any round is timed. */
   readonly warmUpRequests: number;
   /** Reports the progress; an empty text when a result follows. */
@@ -67,6 +70,7 @@ export async function measureRow(
       for (const lane of lanes) {
         if (lane.void !== undefined) continue;
         rig.progress(`${placement} ${payload.name}: ${lane.subject.name}, round ${round} of ${rig.rounds}`);
+        await wait(1_000 * rig.idleSeconds);
         const { measurement } = await measure(rig, lane.running, payload, { seconds: rig.seconds }, rate);
         lane.measured.push(measurement);
         lane.void = voidReason(measurement.errors);
