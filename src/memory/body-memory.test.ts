@@ -5,12 +5,23 @@ import { createBodyMemory } from './body-memory.ts';
 
 const MiB = 1024 ** 2;
 
-/** 64 MiB for bodies, and a count of full collections. */
+/** 64 MiB for bodies, and counts of collections; no buffer goes without one. */
 function stage() {
-  const collected = { times: 0 };
-  const memory = createBodyMemory('request bodies', { totalBytes: 64 * MiB, largestBytes: 32 * MiB }, () => {
-    collected.times += 1;
-  });
+  const collected = { times: 0, begun: 0, held: 0 };
+  const memory = createBodyMemory(
+    'request bodies',
+    { totalBytes: 64 * MiB, largestBytes: 32 * MiB },
+    {
+      readBufferBytes: () => collected.held,
+      collectGarbage() {
+        collected.times += 1;
+        collected.held = 0;
+      },
+      beginCollection() {
+        collected.begun += 1;
+      },
+    },
+  );
   const passes = (bytes: number): void => {
     const lease: MemoryLease | Promise<MemoryLease> = memory.enter(
       { key: 'dev', client: { work: undefined, gone: false }, waitMs: 0 },
@@ -18,6 +29,7 @@ function stage() {
     );
     assert.ok(!(lease instanceof Promise), 'there is room');
     lease.release();
+    collected.held += bytes;
   };
   return { collected, passes };
 }
@@ -36,4 +48,32 @@ test('any number of short bodies is left to the garbage collector', () => {
   const { collected, passes } = stage();
   for (let body = 0; body < 2_000; body += 1) passes(64 * 1024);
   assert.equal(collected.times, 0);
+});
+
+test('when no long bodies come any more, a collection that keeps compiled code is tried first', ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { collected, passes } = stage();
+  passes(20 * MiB);
+  mock.timers.tick(1_999);
+  assert.equal(collected.begun, 0);
+  mock.timers.tick(1);
+  assert.deepEqual(collected, { times: 0, begun: 1, held: 20 * MiB });
+  mock.timers.tick(2_000);
+  assert.deepEqual(collected, { times: 1, begun: 1, held: 0 }, 'the buffers are still there, and must go');
+  passes(20 * MiB);
+  mock.timers.tick(2_000);
+  collected.held = 0;
+  mock.timers.tick(2_000);
+  assert.deepEqual(collected, { times: 1, begun: 2, held: 0 }, 'the buffers are gone');
+  mock.timers.tick(60_000);
+  assert.deepEqual(collected, { times: 1, begun: 2, held: 0 });
+});
+
+test('nothing is collected where V8 has freed the long bodies itself', ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { collected, passes } = stage();
+  passes(20 * MiB);
+  collected.held = MiB;
+  mock.timers.tick(10_000);
+  assert.deepEqual(collected, { times: 0, begun: 0, held: MiB });
 });

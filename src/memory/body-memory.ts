@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { BodyMemoryState, LeaseRequest, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
 import type { ClientWork } from '../core/outcome.ts';
 import { BodyBudget, type BudgetLimits, type LeaseWaiter } from './body-budget.ts';
+import type { ProcessMemory } from './process-memory.ts';
 
 export interface BodyMemory extends MemoryPool {
   configure(limits: BudgetLimits): void;
@@ -20,8 +21,8 @@ const quietMs = 2_000;
 const retryAfter = ['Retry-After', '1'];
 
 /** `what` names its use, such as: request bodies. */
-export function createBodyMemory(what: string, limits: BudgetLimits, collectGarbage: () => void): BodyMemory {
-  const litter = new Litter(collectGarbage, () => budget.totalBytes * mostLitter);
+export function createBodyMemory(what: string, limits: BudgetLimits, collector: Collector): BodyMemory {
+  const litter = new Litter(collector, () => budget.totalBytes * mostLitter);
   const budget = new BodyBudget(limits, (bytes) => litter.add(bytes));
   let refused = 0;
 
@@ -56,15 +57,18 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collectGarb
   };
 }
 
+type Collector = Pick<ProcessMemory, 'readBufferBytes' | 'collectGarbage' | 'beginCollection'>;
+
 /** Collects long bodies after their release: V8 would do so only when they equal the live heap, or after hours of idling. */
 class Litter {
-  readonly #collectGarbage: () => void;
+  readonly #collector: Collector;
   readonly #mostBytes: () => number;
   #bytes = 0;
+  #hasBegun = false;
   #timer: NodeJS.Timeout | undefined = undefined;
 
-  constructor(collectGarbage: () => void, mostBytes: () => number) {
-    this.#collectGarbage = collectGarbage;
+  constructor(collector: Collector, mostBytes: () => number) {
+    this.#collector = collector;
     this.#mostBytes = mostBytes;
   }
 
@@ -73,16 +77,37 @@ class Litter {
     this.#bytes += bytes;
     if (this.#bytes < worthCollectingBytes) return;
     // Under load a pause hurts, and V8 collects by itself: but not soon enough to stay within the limit.
-    if (this.#bytes >= this.#mostBytes()) this.collect();
-    else if (this.#timer === undefined) this.#timer = setTimeout(collect, quietMs, this).unref();
+    if (this.#bytes >= this.#mostBytes()) this.#collectAtOnce();
+    else this.#lookLater();
+  }
+
+  /** In steps at first, as code for requests goes with a collection at once; what is there after that is worth it. */
+  collect(): void {
+    this.#timer = undefined;
+    if (this.#collector.readBufferBytes() < this.#bytes) this.#forget();
+    else if (this.#hasBegun) this.#collectAtOnce();
+    else {
+      this.#hasBegun = true;
+      this.#collector.beginCollection();
+      this.#lookLater();
+    }
+  }
+
+  #lookLater(): void {
+    if (this.#timer === undefined) this.#timer = setTimeout(collect, quietMs, this).unref();
     else this.#timer.refresh();
   }
 
-  collect(): void {
+  #collectAtOnce(): void {
+    this.#forget();
+    this.#collector.collectGarbage();
+  }
+
+  #forget(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#hasBegun = false;
     this.#bytes = 0;
-    this.#collectGarbage();
   }
 }
 

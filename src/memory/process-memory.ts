@@ -1,20 +1,26 @@
-/** Measures process memory that cannot be released, for overload detection. */
+/** What the process needs of V8: its memory, collections, and how it is set up to serve. */
 
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-export interface MemoryReader {
+export interface ProcessMemory {
   readonly readMemoryBytes: () => number;
-  /** Full and synchronous: without new work V8 has no reason to collect. */
+  /** Of buffers, those included that nothing refers to any more. */
+  readonly readBufferBytes: () => number;
+  /** Full and synchronous. It drops compiled code: see `keepCompiledCode`. */
   readonly collectGarbage: () => void;
+  /** Begins a full collection that goes on in steps and keeps compiled code, where V8 can be brought to one. */
+  readonly beginCollection: () => void;
 }
 
 /** Freed memory stays in the resident set, but not in V8's figures: the smaller counts, of the set, and V8's memory plus the process's base. */
-export function createMemoryReader(): MemoryReader {
+export function createProcessMemory(): ProcessMemory {
   const besideBytes = Math.max(0, process.memoryUsage.rss() - engineBytes());
   return {
     readMemoryBytes: () => Math.min(process.memoryUsage.rss(), besideBytes + engineBytes()),
+    readBufferBytes: () => process.memoryUsage().arrayBuffers,
     collectGarbage: findCollector(),
+    beginCollection,
   };
 }
 
@@ -25,27 +31,44 @@ export function packMemory(): void {
 
 /** The first major version of V8 whose switch for it is known to work. */
 const firstWithOneLimit = 14;
-
-/** Makes V8 count buffers with the heap: else it runs a full collection every 64 MiB of them, a third of the time at megabytes a second. */
-export function countBuffersWithHeap(): void {
-  if (Number.parseInt(process.versions.v8, 10) >= firstWithOneLimit)
-    setFlagsFromString('--external-memory-accounted-in-global-limit');
-}
-
 /** Megabytes of a semi-space. */
 const youngInThreads = 4;
 
-/** Threads work in batches: the large young generation that the launcher gives the main thread would be resident memory for nothing. */
-export function keepThreadsSmall(): void {
+/** To be called before threads start. */
+export function setUpEngine(): void {
+  // Buffers are counted with the heap: else V8 runs a full collection every 64 MiB of them, a third of the time at megabytes a second.
+  if (Number.parseInt(process.versions.v8, 10) >= firstWithOneLimit)
+    setFlagsFromString('--external-memory-accounted-in-global-limit');
+  // Threads work in batches: the large young generation that the launcher gives the main thread would be resident memory for nothing.
   setFlagsFromString(`--max-semi-space-size=${youngInThreads}`);
+  // V8 allocates objects in its old generation where most of those made at the same place survived a collection. Rows in a batch survive one, and
+  // are garbage a moment later: the collections of the old generation then cost as much CPU as the work itself.
+  setFlagsFromString('--no-allocation-site-pretenuring');
+  keepCompiledCode();
 }
 
 /**
- * V8 allocates objects in its old generation where most of those made at the same place survived a collection. Rows in a batch survive one, and are
- * garbage a moment later: the collections of the old generation then cost as much CPU as the work itself.
+ * V8 drops compiled code that names the shape of an object when a collection finds no such object: between requests, all code for requests. It keeps
+ * it where it collects in steps to make room for new objects, but not where it collects all it can, as it does when a process was idle for eight
+ * seconds: the next requests then cost two to four times as much until all was compiled again. The memory that this gives back is not worth it.
  */
-export function allocateYoung(): void {
-  setFlagsFromString('--no-allocation-site-pretenuring');
+export function keepCompiledCode(): void {
+  setFlagsFromString('--memory-reducer-gc-count=0');
+}
+
+/** Below the share of the old generation from which V8 would collect at once and all it can, and above what makes it begin. */
+const shareOfHeap = 0.48;
+/** Young memory, which the limit of the heap includes. */
+const youngBytes = 96 * 1024 ** 2;
+
+/** V8 begins a collection when buffers are large. The memory of this one is never touched, so that the system does not provide any. */
+function beginCollection(): void {
+  const bytes = Math.floor((getHeapStatistics().heap_size_limit - youngBytes) * shareOfHeap);
+  try {
+    if (bytes > 0) new ArrayBuffer(bytes).transfer(0);
+  } catch {
+    // The system has no room for it: the caller sees that nothing was collected.
+  }
 }
 
 function engineBytes(): number {

@@ -34,7 +34,7 @@ import { atOnce, inBackground } from '../lib/time-slices.ts';
 import { BodyBudget, type BudgetLimits } from '../memory/body-budget.ts';
 import { createBodyMemory } from '../memory/body-memory.ts';
 import { createPressure, type PressureReason } from '../memory/pressure.ts';
-import { createMemoryReader } from '../memory/process-memory.ts';
+import { createProcessMemory } from '../memory/process-memory.ts';
 import { DrainPool } from '../pipeline/calls/drain-pool.ts';
 import { createOwnInquiry } from '../pipeline/lists/own-inquiry.ts';
 import { Background } from '../pipeline/objects/background.ts';
@@ -131,9 +131,8 @@ export function createApp(deps: AppDeps) {
     },
   });
   const smallPost = createSmallPost(proxyFor);
-  const memoryReader = createMemoryReader();
-  const { collectGarbage } = memoryReader;
-  const pressure = createPressure({ clock, ...memoryReader });
+  const memory = createProcessMemory();
+  const pressure = createPressure({ clock, ...memory });
   let reports: HealthReporter | undefined;
   const shared = slotArbiter === undefined ? undefined : new SharedSlots(slotArbiter);
   const dispatcher = createDispatcher({
@@ -161,10 +160,10 @@ export function createApp(deps: AppDeps) {
     },
   });
   const directory = createKeyDirectory({ store: store.keys, clock });
-  const requestMemory = createBodyMemory('request bodies', requestLimits(snapshot), collectGarbage);
+  const requestMemory = createBodyMemory('request bodies', requestLimits(snapshot), memory);
   const uploadDisk = new BodyBudget(uploadLimits(snapshot));
   const spool = createSpool(resolve(cwd, snapshot.server.uploadDirectory));
-  const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), collectGarbage);
+  const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), memory);
 
   /** Returns no promise where the key is cached, which is usual. */
   function admit(exchange: Exchange, route: Route | undefined, request: ServerRequest): KeyRecord | Promise<KeyRecord> {

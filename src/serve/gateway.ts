@@ -11,7 +11,7 @@ import type { Listening } from '../http/listener.ts';
 import { JournalError } from '../journal/journal-error.ts';
 import { systemClock } from '../lib/clock.ts';
 import { reasonOf } from '../lib/thrown.ts';
-import { allocateYoung, countBuffersWithHeap, keepThreadsSmall, packMemory } from '../memory/process-memory.ts';
+import { packMemory, setUpEngine } from '../memory/process-memory.ts';
 import { batchRoutes, objectRoutes, routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
@@ -44,8 +44,7 @@ const storePatienceMs = 10_000;
 
 /** Does not keep the event loop alive. */
 export function openStoreToServe(url: string, { cwd, stderr }: Pick<Surroundings, 'cwd' | 'stderr'>): Promise<Store> {
-  keepThreadsSmall();
-  allocateYoung();
+  setUpEngine();
   const onRetry = (sentence: string): void => stderr(`postern: ${sentence}`);
   return openStore(url, { cwd, inThread: true, patienceMs: storePatienceMs, onRetry });
 }
@@ -75,7 +74,6 @@ async function assemble(
   surroundings: Surroundings,
   closers: (() => Promise<void> | void)[],
 ): Promise<Omit<Gateway, 'close'>> {
-  countBuffersWithHeap();
   const { store, loaded } = found;
   const { snapshot } = loaded;
   const clock = systemClock;
