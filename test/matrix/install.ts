@@ -17,6 +17,8 @@ const repository = fileURLToPath(new URL('../../', import.meta.url));
 export const pythonEnvironments = ['newest', 'litellm', 'now', 'then'] as const;
 
 const made = (name: string): string => join(repository, 'node_modules/.cache/clients', name);
+/** Fetches many packages at once, and each once for all environments. */
+const uv = made('uv/bin/uv');
 export const pythonIn = (name: string): string => made(`python-${name}/bin/python`);
 export const goProgram = made('go/clients');
 
@@ -50,22 +52,43 @@ const languages = {
     title: 'Python',
     lacks: async () =>
       (await outputOf('python3', ['-c', 'import ensurepip, venv'])) === undefined ? pythonWanted : undefined,
-    parts: pythonEnvironments.map((name): Part => {
-      const venv = made(`python-${name}`);
-      const requirements = `python/requirements-${name}.txt`;
-      return {
-        title: `python3 -m venv, pip install -r ${requirements}`,
-        from: [requirements],
-        stamp: join(venv, '.installed-from'),
+    parts: [
+      {
+        title: 'python3 -m venv, pip install uv',
+        from: ['python/requirements-uv.txt'],
+        stamp: made('uv/.installed-from'),
         async install() {
-          await rm(venv, { recursive: true, force: true });
-          await run('python3', ['-m', 'venv', venv], '.');
-          // Most of their modules are never loaded: to compile them all would take as long as to install them.
+          await rm(made('uv'), { recursive: true, force: true });
+          await run('python3', ['-m', 'venv', made('uv')], '.');
           const quietly = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-deps', '--no-compile'];
-          await run(pythonIn(name), ['-m', 'pip', 'install', ...quietly, '-r', requirements], '.');
+          await run(
+            made('uv/bin/python'),
+            ['-m', 'pip', 'install', ...quietly, '-r', 'python/requirements-uv.txt'],
+            '.',
+          );
         },
-      };
-    }),
+      },
+      ...pythonEnvironments.map((name): Part => {
+        const venv = made(`python-${name}`);
+        const requirements = `python/requirements-${name}.txt`;
+        return {
+          title: `python3 -m venv, uv pip install -r ${requirements}`,
+          from: [requirements],
+          stamp: join(venv, '.installed-from'),
+          async install() {
+            await rm(venv, { recursive: true, force: true });
+            await run('python3', ['-m', 'venv', '--without-pip', venv], '.');
+            // In the same folder, as files are then linked and not copied.
+            const cache = ['--cache-dir', made('uv-cache')];
+            await run(
+              uv,
+              ['pip', 'install', '--quiet', '--no-deps', ...cache, '--python', pythonIn(name), '-r', requirements],
+              '.',
+            );
+          },
+        };
+      }),
+    ],
   },
   go: {
     title: 'Go',
