@@ -19,10 +19,11 @@ const isNothing = (input: Json | undefined): boolean =>
 
 /** A client that sends no text only wants the model loaded. */
 function entranceOf(body: JsonObject, input: Json | undefined, write: Parameters<typeof embeddingsFor>[1]): Entrance {
-  const { model, dimensions } = body;
+  const { model, dimensions, truncate, options, keep_alive } = body;
   const inputs = isNothing(input) ? [] : asList(input);
-  const demands = wholeTexts(id, 'truncate', body.truncate);
-  const entrance = embeddingsFor({ clientApi: id, model, inputs, dimensions, demands }, write);
+  const more = { truncate, options, keep_alive };
+  const demands = wholeTexts(id, 'truncate', truncate);
+  const entrance = embeddingsFor({ clientApi: id, model, inputs, dimensions, more, demands }, write);
   return { ...entrance, body: { ...entrance.body, input: input ?? '' } };
 }
 
@@ -83,12 +84,8 @@ const details = {
 
 const dateOf = (seconds: number): string => new Date(seconds * msPerS).toISOString();
 
-/** Its clients identify models by it. */
-const digestOf = (model: string): string => createHash('sha256').update(model).digest('hex');
-
-function tagged(model: string): string {
-  return model.slice(model.lastIndexOf('/') + 1).includes(':') ? model : model + standardTag;
-}
+const tagged = (model: string): string =>
+  model.slice(model.lastIndexOf('/') + 1).includes(':') ? model : model + standardTag;
 
 /** A name without a tag is the same as with the default tag. */
 export const withOrWithoutTag = (name: string): readonly string[] =>
@@ -117,7 +114,8 @@ export default defineClientApi({
           model: tagged(model.id),
           modified_at: dateOf(model.createdAtS),
           size: 0,
-          digest: digestOf(model.id),
+          // Clients identify models by it.
+          digest: createHash('sha256').update(model.id).digest('hex'),
           details,
           capabilities: capabilitiesOf(model),
         })),

@@ -9,6 +9,7 @@ import { at, countIn, listIn, objectIn, textIn } from './wire-formats/reading.ts
 const native: EmbeddingWireFormat = {
   hasDimensions: true,
   own: ['truncate', 'options', 'keep_alive'],
+  speaks: 'ollama',
   // Always a list: a single empty text would count as no input.
   write: ({ items, model, dimensions, more }) => ({ body: { ...more, model, input: items, dimensions } }),
   read({ body }) {
@@ -23,6 +24,7 @@ const native: EmbeddingWireFormat = {
 
 const nativeEmbeddings: Offer = {
   path: '/api/embed',
+  speaks: 'ollama',
   translation: translateEmbeddings(native),
   facts: '`truncate`, `options` and `keep_alive` are served; longer texts are truncated unless `truncate` is false',
 };

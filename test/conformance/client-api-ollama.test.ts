@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertError } from '../support/clients/error-answer.ts';
 import { assertAnswer, assertRefusal, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
-import { testKey } from '../support/gateways/rig.ts';
+import { startRig, testKey } from '../support/gateways/rig.ts';
+import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 test("embed keeps the upstream's order and digits, with durations as integers", async (t) => {
   const { rig, asked } = await startClientApis(t);
@@ -87,6 +88,22 @@ test('a name with :latest is the same model, unless declared separately', async 
   // Elsewhere a name is what it is.
   await rig.post('/v1/embeddings', { model: 'plain:latest', input: 'a' });
   assert.equal((await asked()).body.model, 'plain:latest');
+});
+
+test("an upstream with Ollama's own format gets the client's truncate, options and keep_alive", async (t) => {
+  const upstream = await startFakeUpstream((_request, reply) => reply.json(200, { embeddings: [[1, 2]] }));
+  t.after(() => upstream.close());
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'own', family: 'ollama', base_url: upstream.url, options: { api: 'native' } }],
+    models: [{ id: 'native', operations: ['embeddings'], targets: [{ upstream: 'own', model: 'real' }] }],
+  });
+  const more = { truncate: false, options: { num_ctx: 512 }, keep_alive: '5m' };
+  const answer = await rig.post('/api/embed', { model: 'native', input: 'a', ...more });
+  assertAnswer(answer, /"embeddings":\[\[1,2\]\]/);
+  assert.equal(answer.header('x-postern-ignored'), undefined);
+  const { path, body } = await upstream.nextRequest();
+  assert.equal(path, '/api/embed');
+  assert.deepEqual(JSON.parse(body.toString()), { model: 'real', input: ['a'], ...more });
 });
 
 test("unsupported requests are refused in Ollama's shape", async (t) => {
