@@ -57,7 +57,7 @@ export async function inOurWords(
   const whole = await readWhole(answer, new Allowance(heldBytes));
   const said = toSaid(meantStatus, answer.headers, 'body' in whole ? whole.body : undefined);
   const wireFormat = family.errors ?? {};
-  const isOurs = isInOurShape(said.json) && !isWithheld(said, wireFormat) && (speaksAsWeDo || !reader.isTranslated);
+  const isOurs = isInOurShape(said.json) && !isWithheld(said, wireFormat) && (mayPass || !reader.isTranslated);
   return toOurs(answer, said, isOurs, wireFormat, offer.translatedBy ?? family.id, reader);
 }
 

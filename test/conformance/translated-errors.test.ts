@@ -301,6 +301,21 @@ test('errors of family openai pass unchanged, translated or not', async (t) => {
   }
 });
 
+test("an error in OpenAI's shape passes unchanged where the upstream has OpenAI's format, also with base64", async (t) => {
+  const body =
+    '{"error":{"message":"m","type":"invalid_request_error","param":null,"code":"content_filter","status":400}}';
+  for (const family of ['azure', 'vllm', 'openai']) {
+    const { embed } = await startTranslated(t, saying(400, body), { family, model: { operations: ['embeddings'] } });
+    // The official clients send the second by default.
+    for (const more of [{}, { encoding_format: 'base64' }]) {
+      const answer = await embed({ ...question, ...more });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.body.toString(), body);
+      assert.equal(answer.header('x-postern-translated'), undefined);
+    }
+  }
+});
+
 test('an error that stops within its body is waited for until the idle timeout', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500)], {
     model: { operations: ['embeddings'] },
