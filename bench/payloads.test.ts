@@ -31,6 +31,15 @@ test('every response is JSON, or events of JSON that end with the last byte', ()
   }
 });
 
+test('every list of vectors is as long as that of inputs, as a shorter one is refused', () => {
+  const lists = payloads.filter(({ operation, eventEnds }) => operation === 'embeddings' && eventEnds === undefined);
+  for (const { name, request, answer } of lists) {
+    const { input } = JSON.parse(request.toString());
+    const inputs = Array.isArray(input) && typeof input[0] === 'string' ? input.length : 1;
+    assert.equal(JSON.parse(answer.toString()).data.length, inputs, name);
+  }
+});
+
 test('the sizes match the titles', () => {
   const sizes = Object.fromEntries(payloads.map(({ name, request, answer }) => [name, { request, answer }]));
   const within = (bytes: number | undefined, low: number, high: number): void =>

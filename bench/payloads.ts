@@ -268,10 +268,10 @@ export const payloads: readonly Payload[] = [
   }),
   define({
     name: 'embed-2048-in',
-    title: 'embeddings, 2048 texts, a small answer (the request side alone)',
+    title: 'embeddings, 2048 texts, vectors of one number (the request side, mostly)',
     operation: 'embeddings',
     request: json({ model, input: toCountedTexts(2048, 40) }),
-    answer: embeddingsAnswer(1, 32),
+    answer: embeddingsAnswer(2048, 1),
   }),
   define({
     name: 'embed-2048',
