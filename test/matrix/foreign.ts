@@ -71,8 +71,9 @@ export async function startForeign(
   language: Language,
   command: string,
   args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ForeignProgram> {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   let said = '';
   child.stderr.on('data', (text: Buffer) => {

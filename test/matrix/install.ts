@@ -21,6 +21,8 @@ const made = (name: string): string => join(repository, 'node_modules/.cache/cli
 const uv = made('uv/bin/uv');
 export const pythonIn = (name: string): string => made(`python-${name}/bin/python`);
 export const goProgram = made('go/clients');
+/** Written for the programs, with one certificate. */
+export const oneAuthority = made('authority.pem');
 
 interface Part {
   readonly title: string;

@@ -1,10 +1,12 @@
 /** All clients of the matrix: each file in a directory is one. Those beside this file come with the checkout, others are installed separately. */
 
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import type { Client, KnownClient } from './client.ts';
 import { type ForeignProgram, startForeign } from './foreign.ts';
-import { type ForeignLanguage, goProgram, pythonEnvironments, pythonIn } from './install.ts';
+import { type ForeignLanguage, goProgram, oneAuthority, pythonEnvironments, pythonIn } from './install.ts';
 
 interface ClientFolder {
   readonly files: URL;
@@ -29,7 +31,12 @@ export const otherClients = (): Promise<KnownClient[]> => read(others);
 /** Those in other languages that were installed. */
 export async function foreignPrograms(among: readonly ForeignLanguage[]): Promise<ForeignProgram[]> {
   const serve = fileURLToPath(new URL('python/serve.py', others.files));
-  const python = pythonEnvironments.map((name) => () => startForeign('Python', pythonIn(name), [serve, name]));
+  // Each call makes a client, and each client reads all public authorities, which takes 50 ms. None of them signs for a listener.
+  const [authority = ''] = rootCertificates;
+  await mkdir(dirname(oneAuthority), { recursive: true });
+  await writeFile(oneAuthority, authority);
+  const env = { SSL_CERT_FILE: oneAuthority, REQUESTS_CA_BUNDLE: oneAuthority };
+  const python = pythonEnvironments.map((name) => () => startForeign('Python', pythonIn(name), [serve, name], env));
   const programs = { python, go: [() => startForeign('Go', goProgram, [])] };
   return Promise.all(among.flatMap((one) => programs[one].map((start) => start())));
 }
