@@ -76,21 +76,22 @@ class Litter {
     if (bytes < litterFromBytes) return;
     this.#bytes += bytes;
     if (this.#bytes < worthCollectingBytes) return;
-    // Under load a pause hurts, and V8 collects by itself: but not soon enough to stay within the limit.
-    if (this.#bytes >= this.#mostBytes()) this.#collectAtOnce();
-    else this.#lookLater();
+    // Under load a pause hurts, and V8 collects by itself: but not always soon enough to stay within the limit.
+    if (this.#bytes < this.#mostBytes()) this.#lookLater();
+    else this.#end();
   }
 
   /** In steps at first, as code for requests goes with a collection at once; what is there after that is worth it. */
   collect(): void {
     this.#timer = undefined;
-    if (this.#collector.readBufferBytes() < this.#bytes) this.#forget();
-    else if (this.#hasBegun) this.#collectAtOnce();
-    else {
-      this.#hasBegun = true;
-      this.#collector.beginCollection();
-      this.#lookLater();
-    }
+    if (this.#hasBegun || this.#isGone()) return this.#end();
+    this.#hasBegun = true;
+    this.#collector.beginCollection();
+    this.#lookLater();
+  }
+
+  #isGone(): boolean {
+    return this.#collector.readBufferBytes() < this.#bytes;
   }
 
   #lookLater(): void {
@@ -98,12 +99,8 @@ class Litter {
     else this.#timer.refresh();
   }
 
-  #collectAtOnce(): void {
-    this.#forget();
-    this.#collector.collectGarbage();
-  }
-
-  #forget(): void {
+  #end(): void {
+    if (!this.#isGone()) this.#collector.collectGarbage();
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#hasBegun = false;
