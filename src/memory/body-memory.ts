@@ -64,7 +64,8 @@ class Litter {
   readonly #collector: Collector;
   readonly #mostBytes: () => number;
   #bytes = 0;
-  #hasBegun = false;
+  /** Of buffers, when a collection in steps began. */
+  #heldBefore: number | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
 
   constructor(collector: Collector, mostBytes: () => number) {
@@ -78,20 +79,22 @@ class Litter {
     if (this.#bytes < worthCollectingBytes) return;
     // Under load a pause hurts, and V8 collects by itself: but not always soon enough to stay within the limit.
     if (this.#bytes < this.#mostBytes()) this.#lookLater();
-    else this.#end();
+    else if (this.#collector.readBufferBytes() < this.#bytes / 2) this.#bytes /= 2;
+    else this.#end(true);
   }
 
-  /** In steps at first, as code for requests goes with a collection at once; what is there after that is worth it. */
+  /** In steps at first, as code for requests goes with a collection at once. */
   collect(): void {
     this.#timer = undefined;
-    if (this.#hasBegun || this.#isGone()) return this.#end();
-    this.#hasBegun = true;
-    this.#collector.beginCollection();
-    this.#lookLater();
-  }
-
-  #isGone(): boolean {
-    return this.#collector.readBufferBytes() < this.#bytes;
+    const held = this.#collector.readBufferBytes();
+    const before = this.#heldBefore;
+    if (held < this.#bytes) this.#end(false);
+    else if (before !== undefined) this.#end(held > before - this.#bytes / 2);
+    else {
+      this.#heldBefore = held;
+      this.#collector.beginCollection();
+      this.#lookLater();
+    }
   }
 
   #lookLater(): void {
@@ -99,12 +102,12 @@ class Litter {
     else this.#timer.refresh();
   }
 
-  #end(): void {
-    if (!this.#isGone()) this.#collector.collectGarbage();
+  #end(isThere: boolean): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#hasBegun = false;
+    this.#heldBefore = undefined;
     this.#bytes = 0;
+    if (isThere) this.#collector.collectGarbage();
   }
 }
 
