@@ -35,7 +35,8 @@ export async function foreignPrograms(among: readonly ForeignLanguage[]): Promis
   const [authority = ''] = rootCertificates;
   await mkdir(dirname(oneAuthority), { recursive: true });
   await writeFile(oneAuthority, authority);
-  const env = { SSL_CERT_FILE: oneAuthority, REQUESTS_CA_BUNDLE: oneAuthority };
+  // Without the last, LiteLLM asks a public host for prices three times when it is imported, in the first call that uses it.
+  const env = { SSL_CERT_FILE: oneAuthority, REQUESTS_CA_BUNDLE: oneAuthority, LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
   const python = pythonEnvironments.map((name) => () => startForeign('Python', pythonIn(name), [serve, name], env));
   const programs = { python, go: [() => startForeign('Go', goProgram, [])] };
   return Promise.all(among.flatMap((one) => programs[one].map((start) => start())));
