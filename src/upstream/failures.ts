@@ -19,11 +19,6 @@ const connectTimeout = {
   message: 'No connection to the upstream came about in time (timeouts.connect); try again later.',
 } as const;
 
-const notHttp = {
-  code: 'upstream_protocol_error',
-  message: 'The upstream sent something that is not HTTP; tell the operator.',
-} as const;
-
 /** The error's code where the operator does not permit an address. */
 const addressNotAllowed = 'ERR_ADDRESS_NOT_ALLOWED';
 
@@ -37,7 +32,10 @@ export function toFailure(error: unknown, started: boolean): Failure {
   const cause =
     error instanceof Error ? `${error.name}${code === '' ? '' : ` ${code}`}: ${reasonOf(error)}` : String(error);
   if (error instanceof ConnectTimeoutError) return { ...connectTimeout, cause };
-  if (error instanceof BadAnswerError) return { ...notHttp, cause };
+  if (error instanceof BadAnswerError) {
+    const message = `The upstream's answer is not valid HTTP/1.1; tell the operator: ${error.message}`;
+    return { code: 'upstream_protocol_error', message, cause };
+  }
   if (code === addressNotAllowed) return { ...unreachable, cause, isLasting: true };
   return { ...(started ? closedEarly : unreachable), cause };
 }

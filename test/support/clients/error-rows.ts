@@ -421,8 +421,16 @@ export const errorRows: readonly ErrorRow[] = [
   {
     code: 'upstream_protocol_error',
     when: 'what comes is no HTTP',
-    message: /not HTTP; tell the operator/,
+    message: /not valid HTTP\/1\.1; tell the operator: /,
     setting: { script: (_request, reply) => reply.raw(`+PONG ${upstreamKey}\r\n\r\n`) },
+    upstreamIsAsked: true,
+    ask: question({}),
+  },
+  {
+    code: 'upstream_protocol_error',
+    when: 'the head of the answer is too long',
+    message: /not valid HTTP\/1\.1; tell the operator: .*65536 bytes/,
+    setting: { script: (_request, reply) => reply.raw(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`) },
     upstreamIsAsked: true,
     ask: question({}),
   },
