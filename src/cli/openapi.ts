@@ -61,7 +61,7 @@ function toDocument(own: readonly Route[]): Json {
   paths['/v1/models'] = { get: modelList };
   paths['/v1/models/{model}'] = { get: oneModel };
   paths['/healthz'] = { get: probe('The process is alive.', { 200: 'Alive.' }) };
-  paths['/readyz'] = { get: probe('It takes requests.', { 200: 'Ready.', 503: 'Starting or draining.' }) };
+  paths['/readyz'] = { get: probe('It takes requests.', { 200: 'Ready.', 503: 'Starting, draining, or no journal.' }) };
   return {
     ...openapiOf('Postern', version, about),
     servers: [{ url: 'http://127.0.0.1:4000' }],

@@ -35,6 +35,8 @@ export interface EdgeDeps extends RequestBodiesDeps {
   readonly installation: string;
   current(): Snapshot;
   isReady(): boolean;
+  /** What costs money is refused then. */
+  isJournalFailing(): boolean;
   /** Rows waiting in the journal while the store refuses them. Undefined where it does not. */
   rowsThatWait(): number | undefined;
   /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is notified of either, once. */
@@ -179,7 +181,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         writeOwn(exchange, response, 200, { status: 'ok' });
         return undefined;
       case 'ready':
-        writeOwn(exchange, response, deps.isReady() ? 200 : 503, readiness());
+        writeReadiness(exchange, response);
         return undefined;
     }
   }
@@ -204,12 +206,17 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   /** Waiting rows are safe in the journal: without the store no other node would do better. */
-  function readiness(): unknown {
-    const status = deps.isReady() ? 'ready' : 'not ready';
+  function writeReadiness(exchange: Exchange, response: ServerAnswer): void {
+    const isFailing = deps.isJournalFailing();
     const rowsWaiting = deps.rowsThatWait();
-    return rowsWaiting === undefined
-      ? { status }
-      : { status, ledger: { import: 'failing', rows_waiting: rowsWaiting } };
+    const ledger = {
+      ...(isFailing && { journal: 'failing' }),
+      ...(rowsWaiting !== undefined && { import: 'failing', rows_waiting: rowsWaiting }),
+    };
+    const isReady = deps.isReady() && !isFailing;
+    const status = isReady ? 'ready' : 'not ready';
+    const body = isFailing || rowsWaiting !== undefined ? { status, ledger } : { status };
+    writeOwn(exchange, response, isReady ? 200 : 503, body);
   }
 
   function refuse(fault: WireFault): string {

@@ -77,6 +77,7 @@ export async function openAccounting(deps: AccountingDeps) {
     /** Assigns slots at upstreams; undefined where this is the only process. */
     slotArbiter: limits.slotArbiter,
     imported: () => books.importer.state(),
+    isJournalFailing: () => books.journal.state().failing,
     follow(snapshot: Snapshot): void {
       current = snapshot;
       books.importer.retain(snapshot.ledger.retentionMs);

@@ -85,6 +85,7 @@ export interface AppDeps {
   readonly secretKeys?: () => Promise<readonly string[] | undefined>;
   /** The progress of the ledger's import, for readiness. */
   readonly imported?: () => { readonly rowsBehind: number; readonly failure: string | undefined };
+  readonly isJournalFailing?: () => boolean;
   /** Sets the bill of a finished exchange. */
   bill(exchange: Exchange): void;
   /** Its number, where several processes serve on the same port. */
@@ -114,7 +115,7 @@ export type App = ReturnType<typeof createApp>;
 const shedRetryAfter = ['Retry-After', '1'];
 
 export function createApp(deps: AppDeps) {
-  const { snapshot, store, log, clock, installation, installedAtMs, proxyFor, spending, ledger, imported, bill } = deps;
+  const { snapshot, store, log, clock, installation, installedAtMs, proxyFor, spending, ledger, bill } = deps;
   const { worker, meter, tracer, slotArbiter, backgroundEveryMs, endpointLookUp } = deps;
   const { random = Math.random, cwd = '.', isDirect = true, secretKeys = async () => undefined } = deps;
   let current = snapshot;
@@ -275,8 +276,9 @@ export function createApp(deps: AppDeps) {
     installation,
     current: () => current,
     isReady: () => ready,
+    isJournalFailing: () => deps.isJournalFailing?.() ?? false,
     rowsThatWait() {
-      const { failure, rowsBehind = 0 } = imported?.() ?? {};
+      const { failure, rowsBehind = 0 } = deps.imported?.() ?? {};
       return failure === undefined ? undefined : rowsBehind;
     },
     bodyPool: requestMemory,

@@ -111,6 +111,7 @@ async function assemble(
     spending,
     ledger,
     imported: accounting.imported,
+    isJournalFailing: accounting.isJournalFailing,
     bill,
     worker,
     meter: metrics,

@@ -15,3 +15,16 @@ test('readiness reports rows that cannot be stored, and stays ready because the 
   const well = await rig.get('/readyz');
   assert.equal(well.body.toString(), '{"status":"ready"}');
 });
+
+test('a journal that cannot be written makes the gateway not ready, but keeps it alive', async (t) => {
+  let isFailing = true;
+  const rig = await startRig(t, {}, {}, { isJournalFailing: () => isFailing });
+  const failing = await rig.get('/readyz');
+  assert.equal(failing.status, 503);
+  assert.equal(failing.body.toString(), '{"status":"not ready","ledger":{"journal":"failing"}}');
+  assert.equal((await rig.get('/healthz')).status, 200);
+  isFailing = false;
+  const well = await rig.get('/readyz');
+  assert.equal(well.status, 200);
+  assert.equal(well.body.toString(), '{"status":"ready"}');
+});

@@ -63,6 +63,7 @@ export async function startRig(
       | 'ledger'
       | 'spending'
       | 'imported'
+      | 'isJournalFailing'
       | 'bill'
       | 'meter'
       | 'tracer'
