@@ -9,7 +9,7 @@ const module = fileURLToPath(new URL('process-memory.ts', import.meta.url));
 /** Compiles a function that makes and drops objects, and keeps buffers for a while. */
 const compiling = `
   import { setTimeout as wait } from 'node:timers/promises';
-  import { createProcessMemory, keepCompiledCode } from ${JSON.stringify(module)};
+  import { createProcessMemory, setUpEngine } from ${JSON.stringify(module)};
   const recent = new Array(8).fill(null);
   class Made { constructor(at) { this.at = at; this.more = { at }; this.next = null; } sum() { return this.at + this.more.at; } }
   function handle(at) {
@@ -52,7 +52,7 @@ test('an idle process keeps the code for requests', async () => {
   const idling = 'bodies.length = 0; memory.beginCollection(); await wait(6_000);';
   const [byItself, kept] = await Promise.all([
     dropsAfter(idling, ...soon),
-    dropsAfter(`keepCompiledCode(); ${idling}`, ...soon),
+    dropsAfter(`setUpEngine(); ${idling}`, ...soon),
   ]);
   assert.match(byItself.output, reducing);
   assert.ok(byItself.drops > 0);
@@ -67,7 +67,7 @@ test('a collection in steps frees buffers, and is of the kind that keeps code fo
     console.log('held', memory.readBufferBytes());
   `;
   const [begun, atOnce] = await Promise.all(
-    ['beginCollection', 'collectGarbage'].map((how) => dropsAfter(`keepCompiledCode(); ${freeing(how)}`)),
+    ['beginCollection', 'collectGarbage'].map((how) => dropsAfter(`setUpEngine(); ${freeing(how)}`)),
   );
   assert.ok(begun !== undefined);
   assert.ok(Number(/held (\d+)/.exec(begun.output)?.[1]) < 10_000_000, begun.output);

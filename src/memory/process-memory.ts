@@ -7,7 +7,7 @@ export interface ProcessMemory {
   readonly readMemoryBytes: () => number;
   /** Of buffers, those included that nothing refers to any more. */
   readonly readBufferBytes: () => number;
-  /** Full and synchronous. It drops compiled code: see `keepCompiledCode`. */
+  /** Full and synchronous. It drops compiled code: see `setUpEngine`. */
   readonly collectGarbage: () => void;
   /** Begins a full collection that goes on in steps and keeps compiled code, where V8 can be brought to one. */
   readonly beginCollection: () => void;
@@ -44,15 +44,9 @@ export function setUpEngine(): void {
   // V8 allocates objects in its old generation where most of those made at the same place survived a collection. Rows in a batch survive one, and
   // are garbage a moment later: the collections of the old generation then cost as much CPU as the work itself.
   setFlagsFromString('--no-allocation-site-pretenuring');
-  keepCompiledCode();
-}
-
-/**
- * V8 drops compiled code that names the shape of an object when a collection finds no such object: between requests, all code for requests. It keeps
- * it where it collects in steps to make room for new objects, but not where it collects all it can, as it does when a process was idle for eight
- * seconds: the next requests then cost two to four times as much until all was compiled again. The memory that this gives back is not worth it.
- */
-export function keepCompiledCode(): void {
+  // V8 drops compiled code that names the shape of an object when a collection finds no such object: between requests, all code for requests. It keeps
+  // it where it collects in steps to make room for new objects, but not where it collects all it can, as it does when a process was idle for eight
+  // seconds: the next requests then cost two to four times as much until all was compiled again. The memory that this gives back is not worth it.
   setFlagsFromString('--memory-reducer-gc-count=0');
 }
 
