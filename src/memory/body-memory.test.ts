@@ -87,3 +87,15 @@ test('nothing is collected where V8 has freed the long bodies itself', ({ mock }
   mock.timers.tick(10_000);
   assert.deepEqual(collected, { times: 0, begun: 0, held: MiB });
 });
+
+test('after another long body, a collection in steps is begun anew before one is forced', ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { collected, passes } = stage();
+  passes(20 * MiB);
+  mock.timers.tick(2_000);
+  passes(MiB);
+  mock.timers.tick(2_000);
+  assert.deepEqual(collected, { times: 0, begun: 2, held: 21 * MiB });
+  mock.timers.tick(2_000);
+  assert.deepEqual(collected, { times: 1, begun: 2, held: 0 });
+});

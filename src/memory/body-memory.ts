@@ -64,7 +64,7 @@ class Litter {
   readonly #collector: Collector;
   readonly #mostBytes: () => number;
   #bytes = 0;
-  /** Of buffers, when a collection in steps began. */
+  /** Of buffers, when a collection in steps began; no long body has come since. */
   #heldBefore: number | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
 
@@ -76,6 +76,7 @@ class Litter {
   add(bytes: number): void {
     if (bytes < litterFromBytes) return;
     this.#bytes += bytes;
+    this.#heldBefore = undefined;
     if (this.#bytes < worthCollectingBytes) return;
     // Under load a pause hurts, and V8 collects by itself: but not always soon enough to stay within the limit.
     if (this.#bytes < this.#mostBytes()) this.#lookLater();
