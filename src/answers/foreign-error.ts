@@ -50,8 +50,7 @@ export async function inOurWords(
   const { family } = target.upstream;
   const mayPass = offer.translation === undefined || offer.translation.isNeeded !== undefined;
   if (offer.passesErrors === true) return inItsOwnWords(answer, meantStatus, family.errors ?? {}, reader);
-  const speaksAsWeDo = family.errors === undefined && mayPass;
-  if (speaksAsWeDo && reader.shape === undefined) return answer;
+  if (family.errors === undefined && mayPass && reader.shape === undefined) return answer;
   if (meantStatus < 400) return answer;
   // A longer body is no error message, and passes through the screen before it is known to be harmless.
   const whole = await readWhole(answer, new Allowance(heldBytes));
