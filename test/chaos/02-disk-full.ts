@@ -102,7 +102,8 @@ async function setUp(
     keys: [key],
     ...more,
   };
-  const start = (): Promise<GatewayProcess> => startGatewayProcess({ config, directory, readyTimeoutMs: 60_000 });
+  const start = (): Promise<GatewayProcess> =>
+    startGatewayProcess({ config, directory, readyTimeoutMs: 60_000, probe: '/healthz' });
   const setup: Setup = {
     upstream,
     held,

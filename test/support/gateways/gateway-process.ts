@@ -23,6 +23,8 @@ export interface ProcessOptions {
   /** Instead of `bin/postern`; `serve --config F` is put behind it. */
   readonly command?: readonly [string, ...string[]];
   readonly readyTimeoutMs?: number;
+  /** What is to answer 200 before it counts as started. One without room for its journal is alive and not ready. */
+  readonly probe?: '/healthz' | '/readyz';
   /** Of a process that worked there before: it is there already, and `stop` leaves it. A new one where it is left out. */
   readonly directory?: string;
   /** Called with its ID before it is ready, for tests that kill it by then. */
@@ -120,6 +122,7 @@ export async function startGatewayProcess(options: ProcessOptions): Promise<Gate
       hasEnded: () => exit !== undefined,
       exited,
       timeoutMs: options.readyTimeoutMs ?? standardReadyTimeoutMs,
+      probe: options.probe ?? '/readyz',
     });
   } catch (error) {
     await end().catch(() => undefined); // if it could not be spawned, `error` is set
@@ -164,25 +167,26 @@ interface Starting {
   hasEnded(): boolean;
   readonly exited: Promise<ProcessExit>;
   readonly timeoutMs: number;
+  readonly probe: string;
 }
 
-/** Resolves with the port once the gateway reports that it is ready on it. */
-async function becomesReady({ log, hasEnded, exited, timeoutMs }: Starting): Promise<number> {
+/** Resolves with the port once the probe answers 200 on it. */
+async function becomesReady({ log, hasEnded, exited, timeoutMs, probe }: Starting): Promise<number> {
   const deadlineMs = performance.now() + timeoutMs;
   const listening = (): unknown => log().find((line) => line.msg === 'listening')?.port;
   for (;;) {
     if (hasEnded()) throw new Error(`it ended with ${JSON.stringify(await exited)}`);
     if (performance.now() > deadlineMs) throw new Error(`it took longer than ${timeoutMs} ms`);
     const port = listening();
-    if (typeof port === 'number' && (await isReady(port))) return port;
+    if (typeof port === 'number' && (await isReady(port, probe))) return port;
     // A process that could not be spawned rejects here.
     await Promise.race([exited, wait(pollMs)]);
   }
 }
 
-async function isReady(port: number): Promise<boolean> {
+async function isReady(port: number, probe: string): Promise<boolean> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1_000) });
+    const response = await fetch(`http://127.0.0.1:${port}${probe}`, { signal: AbortSignal.timeout(1_000) });
     await response.arrayBuffer();
     return response.status === 200;
   } catch {
