@@ -8,7 +8,7 @@ import type { ImportedPrices } from '../../prices/imported.ts';
 import type { Path } from '../read/faults.ts';
 import { checkLiteralVariables, foreignFileFault } from '../read/foreign-files.ts';
 import type { Substitution } from '../read/substitute.ts';
-import { partsOf } from '../read/tree.ts';
+import { listAt, partsOf } from '../read/tree.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Chunk } from '../store/resources.ts';
 import { addingStoredSettings } from '../store/stored-settings.ts';
@@ -24,7 +24,6 @@ import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 
 /** From the file and the store. The store's elements come last: of two with one name, the file's wins. */
 export interface ConfigurationDocument {
-  /** Its lists are those of the file. */
   readonly settings: Settings;
   /** Webhooks of the store obey the file's address policy. */
   readonly areWebhooksStored: boolean;
@@ -53,27 +52,25 @@ interface JudgeOptions extends Pick<Reporting, 'faults' | 'locator'> {
   readonly elements: readonly Chunk[];
 }
 
-/** How elements of a list are judged. */
-interface ReusedList<T extends z.ZodType> {
-  /** In the store; undefined where the configuration in the store has none. */
-  readonly kind: ResourceKind | undefined;
-  readonly judging: ReusableStep<Entry<z.output<T>>[]>;
-  readonly judgingChunk: ReusableStep<Entry<z.output<T>>[]>;
-}
-
-const judgingSteps = <T extends z.ZodType>() => ({
+/** How elements of a list are judged, and what was made of each. `kind`: that of such elements in the store, where it can hold them. */
+const listOf = <T extends z.ZodType>(schema: T, kind?: ResourceKind) => ({
+  schema,
+  kind,
   judging: new ReusableStep<Entry<z.output<T>>[]>(),
   judgingChunk: new ReusableStep<Entry<z.output<T>>[]>(),
 });
 
-const upstreamList: ReusedList<typeof upstreamSchema> = {
-  kind: 'upstream',
-  ...judgingSteps<typeof upstreamSchema>(),
+/** Their elements are independent, wherever they are written. */
+const lists = {
+  upstreams: listOf(upstreamSchema, 'upstream'),
+  models: listOf(modelSchema, 'model'),
+  projects: listOf(projectSchema, 'project'),
+  keys: listOf(keySchema),
+  routes: listOf(routeSchema),
 };
-const modelList: ReusedList<typeof modelSchema> = { kind: 'model', ...judgingSteps<typeof modelSchema>() };
-const projectList: ReusedList<typeof projectSchema> = { kind: 'project', ...judgingSteps<typeof projectSchema>() };
-const keyList: ReusedList<typeof keySchema> = { kind: undefined, ...judgingSteps<typeof keySchema>() };
-const routeList: ReusedList<typeof routeSchema> = { kind: undefined, ...judgingSteps<typeof routeSchema>() };
+type ElementList = keyof typeof lists;
+
+export const isElementList = (key: string): key is ElementList => Object.hasOwn(lists, key);
 
 /** Undefined where the file is no mapping at all. It may pause at every `yield`. */
 export function* judgingDocument(
@@ -88,10 +85,10 @@ export function* judgingDocument(
   }
   const context: Reporting = { faults, isSubstituted, locator, warnings: [] };
   yield* checkAllForVariables(tree, elements, context);
-  const written = judgeSettings(tree, context);
+  const written = judge(settingsSchema, withoutElements(tree), [], context);
   if (written === undefined) return undefined;
 
-  const owned = withoutConflicts(elements, written, context);
+  const owned = withoutConflicts(elements, tree, context);
   const settings = owned.flatMap(({ kind, elements: all }) => (kind === 'setting' ? all : []));
   const stored = yield* addingStoredSettings(written, tree, settings, context);
   const byKind = Map.groupBy(owned, ({ kind }) => kind);
@@ -99,14 +96,12 @@ export function* judgingDocument(
 
   yield;
 
-  const elementsOf: Pick<Settings, ElementList> = written;
   function* judgeAll<T extends z.ZodType>(
-    schema: T,
     list: ElementList,
-    { kind, judging, judgingChunk }: ReusedList<T>,
+    { schema, kind, judging, judgingChunk }: ReturnType<typeof listOf<T>>,
   ): Generator<undefined, Entry<z.output<T>>[][], undefined> {
     const entries: Entry<z.output<T>>[] = [];
-    for (const [index, element] of elementsOf[list].entries()) {
+    for (const [index, element] of listAt(tree, list).entries()) {
       if (judging.isPauseDue()) yield;
       const judgeIt = () => judgeOne(schema, { document: element }, [list, index], context);
       entries.push(...judging.of(toElement(element), [index], context, judgeIt));
@@ -124,19 +119,19 @@ export function* judgingDocument(
     return groups;
   }
 
-  const { names: upstreamIds } = yield* namesIn(written.upstreams, ownedOf('upstream'));
-  const { names: projectIds } = yield* namesIn(written.projects, ownedOf('project'));
-  const { names: modelNames, areUnique } = yield* namesIn(written.models, ownedOf('model'));
-  upstreamEntries = sameList(upstreamEntries, (yield* judgeAll(upstreamSchema, 'upstreams', upstreamList)).flat());
+  const { names: upstreamIds } = yield* namesIn(listAt(tree, 'upstreams'), ownedOf('upstream'));
+  const { names: projectIds } = yield* namesIn(listAt(tree, 'projects'), ownedOf('project'));
+  const { names: modelNames, areUnique } = yield* namesIn(listAt(tree, 'models'), ownedOf('model'));
+  upstreamEntries = sameList(upstreamEntries, (yield* judgeAll('upstreams', lists.upstreams)).flat());
   return {
     settings: stored.settings,
     areWebhooksStored: stored.areWebhooksStored,
     importedPrices: stored.importedPrices,
     upstreams: upstreamEntries,
-    models: yield* judgeAll(modelSchema, 'models', modelList),
-    projects: (yield* judgeAll(projectSchema, 'projects', projectList)).flat(),
-    keys: (yield* judgeAll(keySchema, 'keys', keyList)).flat(),
-    routes: (yield* judgeAll(routeSchema, 'routes', routeList)).flat(),
+    models: yield* judgeAll('models', lists.models),
+    projects: (yield* judgeAll('projects', lists.projects)).flat(),
+    keys: (yield* judgeAll('keys', lists.keys)).flat(),
+    routes: (yield* judgeAll('routes', lists.routes)).flat(),
     upstreamIds,
     nearestUpstream: createNearestName(upstreamIds),
     modelNames,
@@ -159,14 +154,8 @@ function judgeOne<T extends z.ZodType>(
   return value === undefined ? [] : [{ path, value, createdAtMs }];
 }
 
-const elementLists = ['upstreams', 'models', 'projects', 'keys', 'routes'] as const;
-type ElementList = (typeof elementLists)[number];
-
-/** Whether the elements of a section are independent, wherever they are written. */
-export const isElementList = (key: string): boolean => elementLists.some((list) => list === key);
-
 function* checkAllForVariables(
-  tree: Readonly<Record<string, unknown>>,
+  tree: Tree,
   chunks: readonly Chunk[],
   context: Reporting,
 ): Generator<undefined, void, undefined> {
@@ -184,21 +173,13 @@ function* checkAllForVariables(
 
 const variableCheck = new ReusableStep<void>();
 
-/** The elements of its lists are validated one by one, later. */
-function judgeSettings(tree: Readonly<Record<string, unknown>>, context: Reporting): Settings | undefined {
-  const settings = { ...tree };
-  for (const list of elementLists) if (Array.isArray(settings[list])) settings[list] = [];
-  const written = judge(settingsSchema, settings, [], context);
-  if (written === undefined) return undefined;
-  const [upstreams = [], models = [], projects = [], keys = [], routes = []] = elementLists.map((list) =>
-    elementsAt(tree, list),
-  );
-  return { ...written, upstreams, models, projects, keys, routes };
-}
+type Tree = Readonly<Record<string, unknown>>;
 
-function elementsAt(tree: Readonly<Record<string, unknown>>, list: ElementList): unknown[] {
-  const elements = tree[list];
-  return Array.isArray(elements) ? elements : [];
+/** The elements of its lists are validated one by one, later. */
+function withoutElements(tree: Tree): Tree {
+  const settings = { ...tree };
+  for (const list of Object.keys(lists)) if (Array.isArray(settings[list])) settings[list] = [];
+  return settings;
 }
 
 interface Names {
@@ -235,8 +216,8 @@ function namesOf(element: unknown): string[] {
 }
 
 /** An element of the store with the ID of one in the file is a fault, and ignored. */
-function withoutConflicts(chunks: readonly Chunk[], written: Settings, context: Reporting): Chunk[] {
-  const inFile = new Map(resourceKinds.map((kind) => [kind, indexesIn(kind, written)]));
+function withoutConflicts(chunks: readonly Chunk[], tree: Tree, context: Reporting): Chunk[] {
+  const inFile = new Map(resourceKinds.map((kind) => [kind, indexesIn(kind, tree)]));
   return chunks.map((chunk) => {
     const { kind, elements } = chunk;
     const indexes = inFile.get(kind);
@@ -260,8 +241,8 @@ function withoutConflicts(chunks: readonly Chunk[], written: Settings, context: 
 const conflictCheck = new ReusableStep<Chunk>();
 
 /** The file's elements by ID; undefined where it has none. The keys of settings are checked one by one. */
-function indexesIn(kind: ResourceKind, written: Settings): ReadonlyMap<string, number> | undefined {
-  const elements = kind === 'setting' ? [] : written[resourceLists[kind]];
+function indexesIn(kind: ResourceKind, tree: Tree): ReadonlyMap<string, number> | undefined {
+  const elements = kind === 'setting' ? [] : listAt(tree, resourceLists[kind]);
   if (elements.length === 0) return undefined;
   const indexes = new Map<string, number>();
   for (const [index, element] of elements.entries()) {

@@ -16,6 +16,12 @@ export function* partsOf(tree: unknown): Generator<readonly [path: Path, part: u
   }
 }
 
+/** The elements of a section; none where it is no list. */
+export function listAt(tree: unknown, list: string): readonly unknown[] {
+  const found = isMapping(tree) ? tree[list] : undefined;
+  return Array.isArray(found) ? found : [];
+}
+
 export interface FoundText {
   readonly path: Path;
   readonly text: string;

@@ -6,6 +6,7 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { ReusableStep, silent } from '../elements/reuse.ts';
 import type { Locator } from '../read/faults.ts';
 import { type FilePosition, filePositionIn, type Source } from '../read/source.ts';
+import { listAt } from '../read/tree.ts';
 import { resourceLists, settingIds, settingSections } from './resource-schemas.ts';
 import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
 
@@ -71,9 +72,4 @@ export function* toKeyPositions(
     if (isMapping(element) && typeof element.id === 'string' && place !== undefined) positions.set(element.id, place);
   }
   return positions;
-}
-
-function listAt(tree: unknown, list: string): readonly unknown[] {
-  const found = isMapping(tree) ? tree[list] : undefined;
-  return Array.isArray(found) ? found : [];
 }
