@@ -13,6 +13,13 @@ export const mayStandInPath = (name: string): boolean => !commanding.test(name) 
 /** No operator has seen such a name, and proxies decode differently: one that decodes once more would see another name behind a `%`. */
 export const mayBeMatched = (name: string): boolean => mayStandInPath(name) && !name.includes('%');
 
+/** Whether it is the name, or a pattern, with one `*`, that matches it. */
+export function fitsName(pattern: string, name: string): boolean {
+  const [start = '', end] = pattern.split('*');
+  if (end === undefined) return pattern === name;
+  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
+}
+
 /** An upstream's name for a model: `*` in it is replaced by what the model's pattern matched. */
 export function upstreamNameOf(name: string, matched: string): string {
   return name.includes('*') ? name.replace('*', () => matched) : name;

@@ -5,6 +5,7 @@ import { toAccount } from '../../core/accounting/budget-account.ts';
 import { type Budget, type Holder, holderKinds } from '../../core/caps.ts';
 import type { UsageSums } from '../../core/store/ledger.ts';
 import type { TargetState } from '../../core/target-state.ts';
+import { inShort } from '../../lib/in-short.ts';
 import { inBackground } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { createRecently } from '../recently.ts';
@@ -263,12 +264,13 @@ async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
   const [[model, own] = ['', []]] = models;
   if (models.length === 0) return [];
   if (models.length > 1) {
+    const names = models.map(([id]) => id || 'requests without a model');
     return {
       id: 'price',
       kind: 'price',
       severity: 'hint',
       title: `${models.length} models have no price`,
-      detail: `Give them a price, or their targets: ${inShort(models.map(([id]) => id || 'requests without a model'))}. Until then their requests count nothing in costs and budgets.`,
+      detail: `Give them a price, or their targets: ${inShort(names, 3)}. Until then their requests count nothing in costs and budgets.`,
       about: { kind: 'model', id: null },
     };
   }
@@ -282,14 +284,6 @@ async function readUnpriced({ store, clock }: AdminContext): Promise<Found> {
     detail: `Give ${model || 'the model'} a price, or ${targets}: until then its requests count nothing in costs and budgets.`,
     about: { kind: 'model', id: model || null },
   };
-}
-
-const mostNamed = 3;
-
-/** The first few, and the number of the others. */
-function inShort(names: readonly string[]): string {
-  const more = names.length - mostNamed;
-  return `${names.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 async function readExpiring({ store, clock, configuration }: AdminContext): Promise<Found> {

@@ -13,6 +13,7 @@ import type {
 } from '../../core/resource-editor.ts';
 import type { ChangeOptions, Resource, ResourceKind } from '../../core/store/resources.ts';
 import type { Store } from '../../core/store/store.ts';
+import { inShort } from '../../lib/in-short.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type KeyRing, SecretKeyError } from '../../lib/secrets/sealed.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
@@ -252,8 +253,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
 export async function keysIn(project: string, { keys }: Pick<Store, 'keys'>): Promise<string | undefined> {
   const members = (await keys.list()).filter((key) => key.project === project && key.revokedAtMs === undefined);
   if (members.length === 0) return undefined;
-  const named = members.slice(0, 5).map((key) => key.id);
-  return named.join(', ') + (members.length > named.length ? ` and ${members.length - named.length} more` : '');
+  return inShort(members.map(({ id }) => id));
 }
 
 /** Encrypts nothing, for a preview. Moved secrets are decrypted. */

@@ -2,10 +2,11 @@
 
 import type { KeyRecord } from '../../../core/key.ts';
 import type { Model, ModelIndex, Snapshot } from '../../../core/snapshot.ts';
+import { inShort } from '../../../lib/in-short.ts';
 import { nearestName, toHint } from '../../../lib/nearest-name.ts';
 import { withMasks } from '../../../lib/secrets/secret-shapes.ts';
 import { misplacedWarnings } from '../misplaced-secrets.ts';
-import { reaches } from '../model/price-warnings.ts';
+import { hasBudgets, reaches } from '../model/price-warnings.ts';
 
 type NamedKey = Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & {
   readonly name?: string | undefined;
@@ -59,16 +60,12 @@ function unpricedWarnings(
   { models, projects }: Pick<Snapshot, 'models' | 'projects'>,
 ): string[] {
   const ofProject = project === undefined ? undefined : projects.get(project)?.caps;
-  if (caps.budgets.length === 0 && (ofProject?.budgets.length ?? 0) === 0) return [];
-  const unpriced = models.all.filter(
-    (model) => hasUnknownPrice(model) && patterns.some((one) => reaches(one, model.id)),
-  );
-  if (unpriced.length === 0) return [];
-  const [first, second, third, ...others] = unpriced.map(({ id }) => id);
-  const named = [first, second, third].filter((id) => id !== undefined).join(', ');
-  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  if (!hasBudgets(caps) && !hasBudgets(ofProject)) return [];
+  const unpriced = models.all.filter(hasUnknownPrice).map(({ id }) => id);
+  const reached = unpriced.filter((id) => patterns.some((one) => reaches(one, id)));
+  if (reached.length === 0) return [];
   return [
-    `the price of ${named}${more} is not known, so the budget does not count what they cost; set it at the model`,
+    `the price of ${inShort(reached, 3)} is not known, so the budget does not count what they cost; set it at the model`,
   ];
 }
 

@@ -1,6 +1,7 @@
 /** How a model's calls are balanced over targets, retried, and hedged. */
 
 import { listOperations } from '../../../core/lists.ts';
+import { fitsName } from '../../../core/model-name.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
@@ -132,14 +133,7 @@ export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<strin
   if (shadow === undefined) return;
   const at = location.at('shadow', 'model');
   if (shadow.model === id) at.fault('is the model itself; name another one');
-  const isKnown =
-    names.has(shadow.model) || [...names].some((name) => name.includes('*') && matches(name, shadow.model));
-  if (!isKnown) {
+  if (!names.values().some((name) => fitsName(name, shadow.model))) {
     at.unknown('there is no model', shadow.model, names, '; declare it under models');
   }
-}
-
-function matches(pattern: string, name: string): boolean {
-  const [start = '', end = ''] = pattern.split('*');
-  return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }

@@ -1,8 +1,10 @@
 /** Warns of prices that would leave cost uncounted: unknown ones under a budget, and those without a billed unit. */
 
 import { type Caps, noCaps } from '../../../core/caps.ts';
+import { fitsName } from '../../../core/model-name.ts';
 import { type Operation, operationRows } from '../../../core/operations/index.ts';
 import type { Model, Snapshot, Target } from '../../../core/snapshot.ts';
+import { inShort } from '../../../lib/in-short.ts';
 import { pricedByOne } from '../../../prices/imported.ts';
 import { ageText, listOf } from '../../../prices/listed.ts';
 import { type CompileContext, Location } from '../context.ts';
@@ -55,7 +57,7 @@ export function* priceWarnings(
     for (const { list, id } of found) old.set(list, [...(old.get(list) ?? []), id]);
   }
   for (const [list, ids] of old) {
-    const text = `budgets count ${inShort(ids)} by ${list}; set price, or import newer ones, where they have changed`;
+    const text = `budgets count ${inShort(ids.map((id) => JSON.stringify(id)))} by ${list}; set price, or import newer ones, where they have changed`;
     warnings.push({ path: [], text });
   }
 }
@@ -85,13 +87,6 @@ function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: n
     lists.add(`${which}, which are as of ${list.asOf}${age}`);
   }
   return lists;
-}
-
-const mostNamed = 5;
-
-function inShort(ids: readonly string[]): string {
-  const named = ids.slice(0, mostNamed).map((id) => JSON.stringify(id));
-  return named.join(', ') + (ids.length > named.length ? ` and ${ids.length - named.length} more` : '');
 }
 
 /** A target without weight costs nothing; one with an unknown upstream has its own fault. */
@@ -140,15 +135,10 @@ function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
 const everyModel = (): boolean => true;
 const ownBudgets = ({ caps }: Model): boolean => hasBudgets(caps);
 
-const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
+export const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
 
 /** A pattern may produce any name. */
-export function reaches(pattern: string, id: string): boolean {
-  const [before = '', after] = pattern.split('*');
-  if (id.includes('*')) return true;
-  if (after === undefined) return pattern === id;
-  return id.length >= before.length + after.length && id.startsWith(before) && id.endsWith(after);
-}
+export const reaches = (pattern: string, id: string): boolean => id.includes('*') || fitsName(pattern, id);
 
 function warnOfPricesPerToken(value: ModelEntry, location: Location): void {
   const written = [
