@@ -36,7 +36,7 @@ export async function withIncluded(
   const patterns = substitute({ include: written }, env, faults).tree;
   const named: unknown = isMapping(patterns) ? patterns.include : [];
   const found = await findFiles(Array.isArray(named) ? named : [], file, source);
-  const whole = new Whole(tree, isList, file);
+  const whole = createWhole(tree, isList, file);
   const layers: Layer[] = [];
   const read: ReadSource[] = [];
   for (const one of found.files) {
@@ -96,57 +96,53 @@ export function fromHere(file: string, cwd: string): string {
 }
 
 /** The combined files, and which of them has what. */
-class Whole {
-  readonly tree: Record<string, unknown>;
-  readonly #isList: IsList;
-  readonly #owners = new Map<string, string>();
+function createWhole(written: Readonly<Record<string, unknown>>, isList: IsList, file: string) {
+  const tree = Object.assign(emptyMapping(), written);
+  const owners = new Map(Object.keys(written).flatMap((key) => (isList(key) ? [] : [[key, file] as const])));
 
-  constructor(tree: Readonly<Record<string, unknown>>, isList: IsList, file: string) {
-    this.tree = Object.assign(emptyMapping(), tree);
-    this.#isList = isList;
-    for (const key of Object.keys(tree)) if (!isList(key)) this.#owners.set(key, file);
-  }
-
-  /** The file's own faults go into the list of all. */
-  add({ tree, positionOf, faults }: Source, origin: string, all: FaultList): Layer {
-    const ranges = new Map<string, { readonly from: number; readonly to: number }>();
-    const sections = new Set<string>();
-    if (tree !== undefined && !isMapping(tree)) faults.add([], 'is not a mapping of keys to values');
-    for (const [key, value] of Object.entries(isMapping(tree) ? tree : {})) {
-      const taken = this.#owners.get(key);
-      if (key === '$schema') continue;
-      if (key === 'include')
-        faults.add([key], 'stands in a file that is itself included; name the files in the first one');
-      else if (this.#isList(key) && Array.isArray(value)) ranges.set(key, this.#append(key, value));
-      else if (taken !== undefined) faults.add([key], `stands in ${taken} too; keep one of the two`);
-      else {
-        this.tree[key] = value;
-        this.#owners.set(key, origin);
-        sections.add(key);
-      }
-    }
-    all.put(...faults.all(locatorFor(origin, positionOf)));
-    return {
-      origin,
-      namesInner: true,
-      positionOf,
-      inner([key, index, ...rest]: Path) {
-        if (typeof key !== 'string') return undefined;
-        if (sections.has(key)) return index === undefined ? [key] : [key, index, ...rest];
-        const range = ranges.get(key);
-        if (range === undefined || typeof index !== 'number' || index < range.from || index >= range.to)
-          return undefined;
-        return [key, index - range.from, ...rest];
-      },
-    };
-  }
-
-  #append(key: string, elements: readonly unknown[]): { readonly from: number; readonly to: number } {
-    const before = this.tree[key];
+  function append(key: string, elements: readonly unknown[]): { readonly from: number; readonly to: number } {
+    const before = tree[key];
     const list: unknown[] = Array.isArray(before) ? before : [];
     // Any other value there is a fault, and stays.
     if (before !== undefined && before !== null && !Array.isArray(before)) return { from: 0, to: 0 };
-    this.tree[key] = [...list, ...elements];
+    tree[key] = [...list, ...elements];
     return { from: list.length, to: list.length + elements.length };
   }
+
+  return {
+    tree,
+    /** The file's own faults go into the list of all. */
+    add({ tree: own, positionOf, faults }: Source, origin: string, all: FaultList): Layer {
+      const ranges = new Map<string, { readonly from: number; readonly to: number }>();
+      const sections = new Set<string>();
+      if (own !== undefined && !isMapping(own)) faults.add([], 'is not a mapping of keys to values');
+      for (const [key, value] of Object.entries(isMapping(own) ? own : {})) {
+        const taken = owners.get(key);
+        if (key === '$schema') continue;
+        if (key === 'include')
+          faults.add([key], 'stands in a file that is itself included; name the files in the first one');
+        else if (isList(key) && Array.isArray(value)) ranges.set(key, append(key, value));
+        else if (taken !== undefined) faults.add([key], `stands in ${taken} too; keep one of the two`);
+        else {
+          tree[key] = value;
+          owners.set(key, origin);
+          sections.add(key);
+        }
+      }
+      all.put(...faults.all(locatorFor(origin, positionOf)));
+      return {
+        origin,
+        namesInner: true,
+        positionOf,
+        inner([key, index, ...rest]: Path) {
+          if (typeof key !== 'string') return undefined;
+          if (sections.has(key)) return index === undefined ? [key] : [key, index, ...rest];
+          const range = ranges.get(key);
+          if (range === undefined || typeof index !== 'number' || index < range.from || index >= range.to)
+            return undefined;
+          return [key, index - range.from, ...rest];
+        },
+      };
+    },
+  };
 }

@@ -1,7 +1,8 @@
 /** Reads the files that a configuration names, such as keys and certificates, before compilation. */
 
-import { open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { codeOf } from '../../lib/thrown.ts';
 
 export type FileContent = { readonly text: string } | { readonly reason: string };
@@ -39,17 +40,10 @@ const reasons: Readonly<Record<string, string>> = {
 /** With a size limit, so that a device or log file named by mistake does no harm. */
 export async function readText(path: string, largestBytes: number): Promise<FileContent> {
   try {
-    await using file = await open(path, 'r');
-    const buffer = Buffer.alloc(64 * 1024);
-    const chunks: Buffer[] = [];
-    for (let bytes = 0; ; ) {
-      const { bytesRead } = await file.read(buffer);
-      if (bytesRead === 0) break;
-      bytes += bytesRead;
-      if (bytes > largestBytes) return { reason: `it is larger than ${largestBytes / 1024} KiB` };
-      chunks.push(Buffer.from(buffer.subarray(0, bytesRead)));
-    }
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)) };
+    // One byte more than permitted shows that it is larger.
+    const bytes = await buffer(createReadStream(path, { end: largestBytes }));
+    if (bytes.length > largestBytes) return { reason: `it is larger than ${largestBytes / 1024} KiB` };
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch (error) {
     if (codeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
       return { reason: 'it is not UTF-8 text' };

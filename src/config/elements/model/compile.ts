@@ -19,7 +19,6 @@ import { lightAtOnce, ReusableStep } from '../reuse.ts';
 import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings, warnOfIdleSettings } from './attempt-policy.ts';
 import { toPrice } from './prices.ts';
 import type { ModelEntry } from './schema.ts';
-import { toScores, toSpace } from './score-scale.ts';
 import {
   type CompiledModel,
   calledOf,
@@ -29,6 +28,8 @@ import {
   nameOf,
   servedBy,
   serves,
+  toScores,
+  toSpace,
   toTargets,
 } from './targets.ts';
 
