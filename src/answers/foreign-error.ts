@@ -165,10 +165,7 @@ async function toError(
   const field = param === undefined ? undefined : await reader.fieldFor(param);
   const kind = kindOf(isOurKey ? 401 : status, field);
   if (isWithheld(said, wireFormat)) {
-    return {
-      message: withheldMessage(said.status),
-      ...kind,
-    };
+    return { message: withheldMessage(said.status), ...kind };
   }
   return {
     message: cut(message ?? plainMessage(said), longestMessage),

@@ -96,11 +96,7 @@ const fim: ApiMapping = {
     random_seed: 'number',
   },
   summary: "Completions between a prompt and a suffix, in Mistral's format.",
-  passes: {
-    label: 'fim',
-
-    row: { ...operationRows.completions, written: { whole: ['content'], events: ['content'] } },
-  },
+  passes: { label: 'fim', row: { ...operationRows.completions, written: { whole: ['content'], events: ['content'] } } },
   enter(body) {
     const { model } = body;
     for (const field of ['stream', 'min_tokens']) {

@@ -10,6 +10,7 @@ import {
   ChatReader,
   Lines,
   loadedOf,
+  type PieceReader,
   plainly,
   readMessage,
   type Said,
@@ -107,6 +108,25 @@ function toEffort(think: Json | undefined, model: Json | undefined): Json | unde
   throw refusedField('think', model, 'it is true, false, "low", "medium" or "high"');
 }
 
+/** `asked` is the request without what both of them have. A request for nothing loads or unloads a model. */
+function entranceOf(
+  body: JsonObject,
+  asked: JsonObject,
+  isNothing: boolean,
+  write: WriteSaid,
+  pieces: PieceReader,
+  read: (choice: JsonObject) => Said,
+): Entrance {
+  const { model = '' } = body;
+  return {
+    body: { model, ...asked, stream: body.stream !== false && !isNothing ? true : undefined },
+    words: { clientApi: 'ollama', more: {} },
+    ...(isNothing && { atOnce: {} }),
+    stream: (startedMs) => new Lines(model, write, pieces, startedMs),
+    write: (answer) => ({ body: isNothing ? loadedOf(body, write, answer) : writeWhole(model, write, read, answer) }),
+  };
+}
+
 /** Shared by `chat` and `generate`, where they become chat completions. */
 function entranceOverChat(
   body: JsonObject,
@@ -115,28 +135,16 @@ function entranceOverChat(
   { upstreamNames }: AskedModel,
 ): Entrance {
   const { model = '', think, tools, logprobs, top_logprobs: alternatives } = body;
-  const isNothing = messages.length === 0;
-  const isStream = body.stream !== false && !isNothing;
   const shown: WriteSaid = think === false ? (said) => write({ ...said, thinking: '' }) : write;
-  return {
-    body: {
-      model,
-      messages,
-      tools: isJsonList(tools) && tools.length > 0 ? tools.map((tool, index) => toTool(tool, index, model)) : undefined,
-      response_format: toFormat(body.format, model),
-      reasoning_effort: toEffort(think, model),
-      ...(logprobs === true && { logprobs, top_logprobs: alternatives }),
-      ...optionsOf(body, limitNameFor([model, ...upstreamNames()])),
-      stream: isStream ? true : undefined,
-    },
-    words: { clientApi: 'ollama', more: {} },
-    // An empty request loads or unloads a model.
-    ...(isNothing && { atOnce: {} }),
-    stream: (startedMs) => new Lines(model, shown, new ChatReader(), startedMs),
-    write: (answer) => ({
-      body: isNothing ? loadedOf(body, write, answer) : writeWhole(model, shown, readMessage, answer),
-    }),
+  const asked = {
+    messages,
+    tools: isJsonList(tools) && tools.length > 0 ? tools.map((tool, index) => toTool(tool, index, model)) : undefined,
+    response_format: toFormat(body.format, model),
+    reasoning_effort: toEffort(think, model),
+    ...(logprobs === true && { logprobs, top_logprobs: alternatives }),
+    ...optionsOf(body, limitNameFor([model, ...upstreamNames()])),
   };
+  return entranceOf(body, asked, messages.length === 0, shown, new ChatReader(), readMessage);
 }
 
 function isEmpty(value: Json | undefined): boolean {
@@ -151,25 +159,9 @@ const onlyCompletes = 'the model completes texts, and takes a prompt alone';
 
 /** The same for text completions, with the prompt unchanged. */
 function entranceOverText(body: JsonObject, prompt: string, write: WriteSaid): Entrance {
-  const { model = '', suffix } = body;
-  const isNothing = prompt === '';
-  const isStream = body.stream !== false && !isNothing;
-  return {
-    body: {
-      model,
-      prompt,
-      suffix: isEmpty(suffix) ? undefined : suffix,
-      ...optionsOf(body),
-      stream: isStream ? true : undefined,
-    },
-    words: { clientApi: 'ollama', more: {} },
-    // An empty request loads or unloads a model.
-    ...(isNothing && { atOnce: {} }),
-    stream: (startedMs) => new Lines(model, write, pieces, startedMs),
-    write: (answer) => ({
-      body: isNothing ? loadedOf(body, write, answer) : writeWhole(model, write, readChoice, answer),
-    }),
-  };
+  const { suffix } = body;
+  const asked = { prompt, suffix: isEmpty(suffix) ? undefined : suffix, ...optionsOf(body) };
+  return entranceOf(body, asked, prompt === '', write, pieces, readChoice);
 }
 
 /** A piece of a stream may have no text. */
@@ -213,13 +205,8 @@ const overCompletions: ApiMapping = {
     const texts = (isJsonList(body.messages) ? body.messages : []).map((message, index) => {
       const { content } = toMessage(message, index, new CallIds());
       const isPlain = typeof content === 'string' && isEmpty(at(message, 'tool_calls'));
-      if (!isPlain)
-        throw refusedField(
-          `messages[${index}]`,
-          body.model,
-          'the model completes texts, and takes no images and tools',
-        );
-      return content;
+      if (isPlain) return content;
+      throw refusedField(`messages[${index}]`, body.model, 'the model completes texts, and takes no images and tools');
     });
     return entranceOverText(body, texts.join('\n\n'), asMessage);
   },
