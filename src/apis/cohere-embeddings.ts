@@ -5,6 +5,7 @@ import {
   type Demand,
   type Entrance,
   missingField,
+  type Passage,
   refusedField,
   wrongField,
 } from '../core/client-api.ts';
@@ -65,7 +66,7 @@ function typesIn({ embedding_types: named, model }: JsonObject): readonly Embedd
   });
   const isPlain = wanted.every((one) => one === 'float' || one === 'base64');
   if (isPlain || new Set(wanted).size === 1) return wanted.length === 0 ? ['float'] : wanted;
-  throw refusedField('embedding_types', model, 'integers come alone, so ask for each of these types by itself');
+  throw refusedField('embedding_types', model, 'its upstreams make one type at a time, so ask for each by itself');
 }
 
 function byType(vectors: readonly Json[], wanted: readonly EmbeddingType[]): JsonObject {
@@ -105,6 +106,18 @@ function textOf(input: Json, index: number, model: Json | undefined): string {
   throw wrongField(`inputs[${index}]`, 'an object with parts of text under "content"', 'something else came');
 }
 
+/** Requests with images, or with integers beside another type, pass unchanged where all upstreams are Cohere's. */
+const passesAs = (label: 'cohere' | 'cohere_v1'): Passage => ({
+  label,
+  needsAll: true,
+  holds: {
+    images: (list) => list.includes('"'),
+    inputs: (list) => list.includes('"image_url"'),
+    embedding_types: (list) => list.includes(',') && /int8|binary/.test(list.toString('latin1')),
+  },
+  row: { ...operationRows.embeddings, items: ['texts', 'images', 'inputs'] },
+});
+
 const fields = { texts: 'string[]', images: 'array', embedding_types: 'string[]', input_type: 'string' };
 const others = ['priority', 'max_tokens', 'truncate', 'inputs', 'output_dimension'];
 
@@ -114,6 +127,7 @@ export const embedV1: ApiMapping = {
   optional: { ...fields, truncate: 'string' },
   watched: others,
   summary: "Embeddings in Cohere's v1 format.",
+  passes: passesAs('cohere_v1'),
   enter: ({ inputs: _inputs, output_dimension: _width, max_tokens: _most, ...body }) => enterEmbed('1', body),
 };
 
@@ -124,12 +138,6 @@ export const embedV2: ApiMapping = {
   optional: { ...fields, truncate: 'string', inputs: 'object[]', output_dimension: 'number', max_tokens: 'number' },
   watched: others,
   summary: "Embeddings in Cohere's v2 format.",
-  // Requests with images pass unchanged.
-  passes: {
-    label: 'cohere',
-    needsAll: true,
-    holds: { images: '"', inputs: '"image_url"' },
-    row: { ...operationRows.embeddings, items: ['images', 'inputs'] },
-  },
+  passes: passesAs('cohere'),
   enter: (body) => enterEmbed('2', { embedding_types: ['float'], ...body }),
 };

@@ -1,5 +1,6 @@
 /** A client API: another service's wire format, read into an operation and written back. */
 
+import type { Buffer } from 'node:buffer';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import { GatewayError } from './errors.ts';
 import type { Offer } from './family.ts';
@@ -110,8 +111,8 @@ export interface Passage {
   readonly row: OperationRow;
   /** All upstreams of the model must speak it; else one is enough, and only such are asked. */
   readonly needsAll?: true;
-  /** Only for requests with one of these texts in its field, which the operation cannot express. */
-  readonly holds?: Readonly<Record<string, string>>;
+  /** Only for requests with one of these fields as judged here, by its JSON: the operation cannot express it. */
+  readonly holds?: Readonly<Record<string, (json: Buffer) => boolean>>;
 }
 
 /** A model as the caller may see it. */

@@ -1,6 +1,6 @@
 /** Cohere: embeddings in its own format, rerank in the gateway's. */
 
-import { bearer, defineFamily, type Offer } from '../core/family.ts';
+import { bearer, defineFamily } from '../core/family.ts';
 import { type Asked, vectorKinds } from '../core/translation.ts';
 import type { Json } from '../lib/json/json-text.ts';
 import {
@@ -75,11 +75,7 @@ const rerank = {
   }),
 };
 
-const pictures: Offer = {
-  path: '/v2/embed',
-  facts: 'bytes pass, for its own clients that send images or mixed inputs',
-};
-
+const embedFacts = 'bytes pass, for its own clients that send images, mixed inputs, or several `embedding_types`';
 const chatFacts = 'bytes pass, and streams, for its own clients';
 
 export default defineFamily({
@@ -106,8 +102,10 @@ export default defineFamily({
   })),
   chat: '/compatibility/v1/chat/completions',
   offers: ({ api_version: version }) => ({
-    ...(version !== 'v1' && { cohere: { embeddings: pictures, chat: { path: '/v2/chat', facts: chatFacts } } }),
-    cohere_v1: { chat: { path: '/v1/chat', facts: chatFacts } },
+    ...(version !== 'v1' && {
+      cohere: { embeddings: { path: '/v2/embed', facts: embedFacts }, chat: { path: '/v2/chat', facts: chatFacts } },
+    }),
+    cohere_v1: { embeddings: { path: '/v1/embed', facts: embedFacts }, chat: { path: '/v1/chat', facts: chatFacts } },
     openai: {
       rerank: {
         path: `/${version}/rerank`,

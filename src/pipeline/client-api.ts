@@ -57,11 +57,11 @@ function mayPass(
   { model: find, mayAsk }: Asker,
 ): boolean {
   const { holds } = mapping.passes ?? {};
-  const isHeld = ([name, text]: readonly [string, string]): boolean => {
+  const isHeld = (name: string): boolean => {
     const field = scan.fields.get(name);
-    return field?.kind === 'array' && body.subarray(field.start, field.end).includes(text);
+    return field !== undefined && holds?.[name]?.(body.subarray(field.start, field.end)) === true;
   };
-  if (holds !== undefined && !Object.entries(holds).some(isHeld)) return false;
+  if (holds !== undefined && !Object.keys(holds).some(isHeld)) return false;
   const model = find();
   if (!model.operations.includes(own.operation) || !mayAsk(own.operation)) return false;
   const key = offerKey(own.label, own.operation);

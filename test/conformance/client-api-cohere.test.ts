@@ -110,7 +110,7 @@ test('unsupported requests are refused by name before any call', async (t) => {
     [{ model: 'direct', texts, truncate: 'NONE' }, 400, /"truncate"/],
     [{ model: 'direct', texts, max_tokens: 7 }, 400, /"max_tokens".*"direct"/],
     [{ model: 'direct', texts, embedding_types: ['int4'] }, 400, /"embedding_types"/],
-    [{ model: 'translated', texts, embedding_types: ['int8', 'float'] }, 400, /"embedding_types".*by itself/],
+    [{ model: 'direct', texts, embedding_types: ['int8', 'float'] }, 400, /"embedding_types".*by itself/],
     [{ model: 'direct' }, 400, /"texts" is missing/],
     [{ model: 'direct', texts: null }, 400, /"texts" is missing/],
     [{ model: 'direct', texts, inputs: [] }, 400, /"inputs"/],
@@ -141,23 +141,31 @@ test('unsupported requests are refused by name before any call', async (t) => {
   assert.equal(upstream.requests.length, 0);
 });
 
-test('images are passed to Cohere upstreams, and refused elsewhere', async (t) => {
+test('images and several types are passed to Cohere upstreams, and refused elsewhere', async (t) => {
   const said = '{"embeddings":{"int8":[[1]]},"meta":{"billed_units":{"input_tokens":9}}}\n';
   const { rig, upstream } = await startClientApis(t, (_request, reply) =>
     reply.bytes(200, [['content-type', 'application/json']], said),
   );
   const picture = '"images":["data:image/png;base64,AA=="],"input_type":"image","embedding_types":["int8","float"]';
   const mixed = '"inputs":[{"content":[{"type":"image_url","image_url":{"url":"u"}}]}], "x":1.0';
-  for (const fields of [picture, mixed]) {
-    for (const path of ['/v2/embed', '/cohere/v2/embed']) {
+  const types = '"texts":["a","b"],"input_type":"search_query","embedding_types":["float", "ubinary"]';
+  const rows = [
+    [picture, 1, /texts alone are embedded here/],
+    [mixed, 1, /texts alone are embedded here/],
+    [types, 2, /ask for each by itself/],
+  ] as const;
+  for (const [fields, items, refusal] of rows) {
+    for (const path of ['/v2/embed', '/cohere/v2/embed', '/v1/embed', '/cohere/v1/embed']) {
+      const version = path.replace('/cohere', '');
       assertAnswer(await rig.post(path, `{ "model":"translated",${fields}}`), said);
       const sent = await upstream.nextRequest();
-      assert.deepEqual([sent.path, sent.body.toString()], ['/v2/embed', `{ "model":"real",${fields}}`]);
-      assert.equal((await rig.exchange(rig.settled.length)).usage?.promptTokens, 9);
+      assert.deepEqual([sent.path, sent.body.toString()], [version, `{ "model":"real",${fields}}`]);
+      const { usage, estimate, attempts } = await rig.exchange(rig.settled.length);
+      assert.deepEqual([usage?.promptTokens, estimate?.items, attempts], [9, items, 1]);
     }
     const refused = await rig.post('/v2/embed', `{"model":"direct",${fields}}`);
     assert.equal(refused.status, 400);
-    assert.match(refused.body.toString(), /texts alone are embedded here/);
+    assert.match(refused.body.toString(), refusal);
   }
 });
 
