@@ -1,6 +1,9 @@
 /** Embeddings in the client API of Text Embeddings Inference: vectors, or similarity of texts. */
 
-import { type ApiMapping, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
+import type { Buffer } from 'node:buffer';
+import { type ApiMapping, type Entrance, type Passage, refusedField, wrongField } from '../core/client-api.ts';
+import type { GatewayError } from '../core/errors.ts';
+import { operationRows } from '../core/operations/index.ts';
 import { Unfit } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { cosine } from '../lib/unit-length.ts';
@@ -8,11 +11,25 @@ import { asList, embeddingsFor, floatsOf, isBase64In, textsOf, wholeTexts } from
 
 const id = 'tei';
 /** The header with the count of tokens. */
-export const countedIn = 'x-compute-tokens';
+const countedIn = 'x-compute-tokens';
+
+/** Bytes pass to upstreams that are such servers. */
+export const passesAs = (
+  label: 'embed' | 'embed_sparse' | 'embed_all' | 'predict',
+  operation: 'embeddings' | 'moderations' = 'embeddings',
+): Passage => ({ label, row: { ...operationRows[operation], items: ['inputs'], countedInHeader: countedIn } });
+
+/** Asked not to truncate. */
+export const isForWholeTexts = { truncate: (json: Buffer): boolean => json.toString() === 'false' };
+
+const passes = {
+  ...passesAs('embed'),
+  holds: { ...isForWholeTexts, prompt_name: (json: Buffer) => json.includes('"') },
+};
 
 function refusePrompt({ prompt_name: prompt, model }: JsonObject): void {
   if (prompt !== undefined) {
-    throw refusedField('prompt_name', model, 'no prompts are kept here; write it into the texts');
+    throw refusedField('prompt_name', model, 'no upstream of it keeps prompts; write it into the texts');
   }
 }
 
@@ -47,21 +64,16 @@ export const embed: ApiMapping = {
   },
   watched: ['prompt_name'],
   summary: 'Embeddings in the format of Text Embeddings Inference.',
+  passes,
   enter: enterEmbed,
 };
 
 function sentencesIn(inputs: Json | undefined): readonly string[] {
   const { source_sentence: source, sentences } = isJsonObject(inputs) ? inputs : {};
   if (typeof source !== 'string') throw wrongField('inputs.source_sentence', 'a string');
-  if (!isJsonList(sentences) || sentences.length === 0) throw wrongField('inputs.sentences', 'an array of strings');
-  return [
-    source,
-    ...textsOf(
-      sentences,
-      (one) => one,
-      () => wrongField('inputs.sentences', 'an array of strings'),
-    ),
-  ];
+  const fault = (): GatewayError => wrongField('inputs.sentences', 'an array of strings');
+  if (!isJsonList(sentences) || sentences.length === 0) throw fault();
+  return [source, ...textsOf(sentences, (one) => one, fault)];
 }
 
 function enterSimilarity(body: JsonObject): Entrance {
@@ -100,6 +112,7 @@ export const root: ApiMapping = {
   required: { inputs: 'string | string[] | object' },
   optional: { ...embed.optional, parameters: 'object' },
   watched: ['prompt_name'],
+  passes,
   summary: 'Embeddings, or similarities if `inputs` is an object, as at the root path of Text Embeddings Inference.',
   enter: (body) => (isJsonObject(body.inputs) ? enterSimilarity(body) : enterEmbed(body)),
 };

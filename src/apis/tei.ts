@@ -9,12 +9,11 @@ import {
   type SeenModel,
 } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
-import { operationRows } from '../core/operations/index.ts';
 import { Unfit } from '../core/translation.ts';
 import { at, listIn } from '../families/wire-formats/reading.ts';
 import { isJsonObject, type Json, type JsonObject, numberOf } from '../lib/json/json-text.ts';
-import { onlyOf, textsOf } from './canonical.ts';
-import { countedIn, embed, root, similarity } from './tei-embeddings.ts';
+import { onlyOf, textsOf, wholeTexts } from './canonical.ts';
+import { embed, isForWholeTexts, passesAs, root, similarity } from './tei-embeddings.ts';
 
 const id = 'tei';
 
@@ -75,14 +74,15 @@ const predict: ApiMapping = {
   required: { inputs: 'string | array' },
   optional: { model: 'string', raw_scores: 'boolean', truncate: 'boolean', truncation_direction: 'string' },
   summary: 'Moderations in the format of classifiers of Text Embeddings Inference.',
+  passes: { ...passesAs('predict', 'moderations'), holds: isForWholeTexts },
   enter(body) {
-    const { inputs, model, raw_scores: raw, truncate } = body;
+    const { inputs, model, raw_scores: raw } = body;
     if (raw === true) throw refusedField('raw_scores', model, 'scores of moderations are between 0 and 1');
-    if (truncate === false) throw refusedField('truncate', model, 'nobody can be told to refuse what is too long');
     const texts = textsIn(body);
     return {
       body: { model, input: texts },
       words: { clientApi: id, more: {} },
+      demands: wholeTexts(id, 'truncate', body.truncate),
       ...(texts.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer }) {
         const results = listIn(at(answer, 'results'), 'results');
@@ -102,18 +102,12 @@ const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMap
     required: { inputs: 'string | array' },
     optional: { model: 'string', truncate: 'boolean', truncation_direction: 'string', prompt_name: 'string' },
     summary,
-    passes: { label, row: { ...operationRows.embeddings, items: ['inputs'], countedInHeader: countedIn } },
+    passes: passesAs(label),
     refusal: `No upstream of the model is a server of Text Embeddings Inference, and no other has /${label}, with values for each token; POST to /embed for one vector for each text.`,
   });
 
-const sparse = passingAt(
-  'embed_sparse',
-  'Sparse vectors, over upstreams that are servers of Text Embeddings Inference.',
-);
-const all = passingAt(
-  'embed_all',
-  'A vector of each token, over upstreams that are servers of Text Embeddings Inference.',
-);
+const sparse = passingAt('embed_sparse', 'Sparse vectors, from servers of Text Embeddings Inference.');
+const all = passingAt('embed_all', 'A vector of each token, from servers of Text Embeddings Inference.');
 
 export default defineClientApi({
   id,

@@ -81,6 +81,8 @@ export default defineFamily({
   errors: { statuses: { 424: 502 } },
   modelList,
   offers: (options) => ({
+    embed: { embeddings: passing('/embed', 'for whole texts, or by a stored prompt') },
+    predict: { moderations: passing('/predict', 'for whole texts') },
     embed_sparse: { embeddings: passing('/embed_sparse', 'weights of tokens') },
     embed_all: { embeddings: passing('/embed_all', 'a vector of each token') },
     openai: {

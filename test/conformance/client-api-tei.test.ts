@@ -177,6 +177,32 @@ test('info describes the requested model, to keys that may see it', async (t) =>
   assert.equal((await none.rig.get('/tei/info')).status, 400);
 });
 
+test('what only such servers can do passes to them: whole texts, and stored prompts', async (t) => {
+  const up = await startFakeUpstream();
+  t.after(() => up.close());
+  const rig = await startRig(t, {
+    upstreams: [{ id: 'tei', family: 'tei', base_url: up.url }],
+    models: [{ id: 'm', operations: ['embeddings', 'moderations'], targets: [{ upstream: 'tei' }] }],
+  });
+  up.respondWith((_request, reply) => reply.json(200, [[0.5]], [['X-Compute-Tokens', '7']]));
+  const whole = { inputs: ['a', 'b'], truncate: false };
+  for (const [path, sentTo, body] of [
+    ['/tei/m/embed', '/embed', whole],
+    ['/tei/m', '/embed', whole],
+    ['/tei/m/embed', '/embed', { inputs: ['a', 'b'], prompt_name: 'query' }],
+    ['/tei/m/predict', '/predict', { inputs: [['a'], ['b']], truncate: false }],
+  ] as const) {
+    assertAnswer(await rig.post(path, body), '[[0.5]]');
+    const sent = await up.nextRequest();
+    assert.deepEqual([sent.path, sent.body.toString()], [sentTo, JSON.stringify(body)]);
+    const { usage, estimate } = await rig.exchange(rig.settled.length);
+    assert.deepEqual([usage?.promptTokens, estimate?.items], [7, 2]);
+  }
+  up.respondWith((_request, reply) => reply.json(200, { data: [{ index: 0, embedding: [0.5] }] }));
+  assertAnswer(await rig.post('/tei/m/embed', { inputs: 'a', truncate: true, prompt_name: null }), '[[0.5]]');
+  assert.equal((await up.nextRequest()).path, '/v1/embeddings');
+});
+
 test('sparse embeddings are billed by the token count in the header, and every model named is checked', async (t) => {
   const up = await startFakeUpstream();
   t.after(() => up.close());
