@@ -179,6 +179,15 @@ test('does not bill errors, refusals and requests that were never sent', () => {
   assert.equal(billOf({ price, outcome: 'aborted', status: 499, attempts: 2, tries: ['not-sent', 'failed'] }), null);
 });
 
+test('does not bill answers that never have a body, but on custom routes', () => {
+  const price = { ...perMillion, request: 7 };
+  for (const status of [204, 304]) {
+    for (const operation of ['embeddings', 'chat', 'images'] as const)
+      assert.equal(billOf({ price, status, operation }), null);
+    assert.equal(billOf({ price: { ...nothing, request: 7 }, status, operation: 'own' })?.costNanos, 7);
+  }
+});
+
 test('bills an aborted or broken response by the reported usage, else by an estimate', () => {
   const price = perMillion;
   const left = billOf({ price, outcome: 'aborted', usage: { promptTokens: 7, totalTokens: 7 } });

@@ -185,10 +185,11 @@ function sumOf(bills: readonly Bill[]): Bill {
 }
 
 /** Errors are free, and so are calls that were never sent. */
-function isOwed({ outcome, status, attempts, tries, sentAtMs }: Exchange): boolean {
+function isOwed({ outcome, status, attempts, tries, sentAtMs, route }: Exchange): boolean {
   switch (outcome) {
     case 'ok':
-      return true;
+      // Without a body nothing was served, but on a custom route.
+      return (status !== 204 && status !== 304) || route?.row.yields === 'anything';
     case 'aborted':
     case 'cut': {
       // A client that leaves before the answer has 499. Earlier calls have their entries, the one in progress has none.
