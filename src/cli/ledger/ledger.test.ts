@@ -10,8 +10,10 @@ import { hostileTexts } from '../../../test/support/json/hostile-texts.ts';
 import { imported, rowId } from '../../../test/support/ledger/ledger-rows.ts';
 import { writeJournal } from '../../../test/support/ledger/orphan-journal.ts';
 import { tamper } from '../../../test/support/stores/tampering.ts';
+import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
-import { ledger } from './ledger.ts';
+import { UserFault } from '../../core/user-fault.ts';
+import { follow, ledger } from './ledger.ts';
 
 const startMs = Date.UTC(2026, 10, 1);
 
@@ -177,6 +179,9 @@ test('prune reports what it would delete, and deletes after confirmation', async
   assert.equal((await run('tail', '--json')).lines.length, 1);
   const markMs = await withStore((store) => store.ledger.readMark());
   assert.ok(markMs !== undefined && markMs > Date.now() - 60_000);
+  const [entry, ...others] = await withStore((store) => store.audit.page({ limit: 9 }));
+  assert.deepEqual([entry?.actor, entry?.action, others], ['command line', 'ledger.prune', []]);
+  assert.deepEqual([entry?.before, entry?.after], [{ rows: 1 }, { rows: 0 }]);
 });
 
 test('tail --follow shows rows as they come, also one that began before the last one shown', async (t) => {
@@ -209,4 +214,22 @@ test('tail --follow shows rows as they come, also one that began before the last
   ]);
   await until(4);
   assert.deepEqual(shown(), ['dev', 'late', 'slow', 'new']);
+});
+
+test('tail --follow goes on when the store answers again, and ends at any other error', async () => {
+  const away = new UserFault('the store is unreachable');
+  const { row } = imported({ startedAtMs: startMs });
+  const looks = [away, away, [row as LedgerRow], new TypeError('a bug')];
+  const page = async () => {
+    const look = looks.shift() ?? [];
+    if (look instanceof Error) throw look;
+    return { rows: look, next: undefined };
+  };
+  const shown: string[] = [];
+  const said: string[] = [];
+  const show = ({ id }: LedgerRow) => void shown.push(id);
+  const context = { stderr: (line: string) => void said.push(line) };
+  await assert.rejects(follow({ page }, {}, [], show, context), /a bug/);
+  assert.deepEqual(shown, [row.id]);
+  assert.deepEqual(said, ['postern: the store is unreachable', 'postern: the store answers again']);
 });

@@ -13,7 +13,7 @@ import { readWaitingRows } from '../../journal/waiting.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { type OpenConfiguration, openConfiguration } from '../../serve/configuration.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';
-import { actionsOf } from '../actions.ts';
+import { actionsOf, actor } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
 import { printJson, printTable } from '../output.ts';
 import { filterUsage, readFilter, readSpan, readWhole, spanUsage } from './ledger-options.ts';
@@ -40,13 +40,12 @@ export const ledger = actionsOf('ledger', openConfiguration, {
   adopt: { usage: 'adopt JOURNAL', prepare: adopt },
 });
 
-function tail({ values, stdout, stderr, unread }: CommandContext) {
+function tail(context: CommandContext) {
+  const { values, stdout, stderr } = context;
   const limit = readWhole(values, 'limit', 1, mostRows) ?? defaultRows;
   const isFollowed = values.follow === true;
   const filter = { ...readFilter(values), ...readSpan(values, systemClock.nowMs()) };
-  if (isFollowed && filter.toMs !== undefined) {
-    throw new UserFault('--follow and --to exclude each other');
-  }
+  if (isFollowed && filter.toMs !== undefined) throw new UserFault('--follow and --to exclude each other');
   const toLine = values.json === true ? (row: LedgerRow) => JSON.stringify(describeRow(row)) : toTailLine;
   return async ({ store: { ledger: rows } }: OpenConfiguration) => {
     const newest = await readNewest(rows, filter, limit);
@@ -59,7 +58,7 @@ function tail({ values, stdout, stderr, unread }: CommandContext) {
     }
     if (values.json !== true) stdout(tailHead);
     for (const row of newest) stdout(toLine(row));
-    if (isFollowed) await follow(rows, filter, newest, (row) => stdout(toLine(row)), unread);
+    if (isFollowed) await follow(rows, filter, newest, (row) => stdout(toLine(row)), context);
   };
 }
 
@@ -81,23 +80,33 @@ async function readNewest(
 }
 
 /** Until the process ends, or its output is closed. A row appears when its exchange ends, so it may be older than the last one shown. */
-async function follow(
+export async function follow(
   store: Pick<LedgerStore, 'page'>,
   filter: LedgerFilter,
   shown: readonly LedgerRow[],
   show: (row: LedgerRow) => void,
-  unread: AbortSignal | undefined,
+  { stderr, unread }: Pick<CommandContext, 'stderr' | 'unread'>,
 ): Promise<void> {
   const since = shown[0]?.startedAtMs ?? systemClock.nowMs();
   const recent = { ...filter, fromMs: Math.max(since, filter.fromMs ?? 0) };
   let known = new Set(shown.map(({ id }) => id));
+  let fault: string | undefined;
   while (unread?.aborted !== true) {
     await sleep(followEveryMs);
     const last = known;
-    const rows = await readNewest(store, recent, mostRowsPerLook, ({ id }) => last.has(id));
-    for (const row of rows) if (!last.has(row.id)) show(row);
-    // Rows of the previous poll are forgotten once they are out of range.
-    if (rows.length > 0) known = new Set(rows.map(({ id }) => id));
+    try {
+      const rows = await readNewest(store, recent, mostRowsPerLook, ({ id }) => last.has(id));
+      for (const row of rows) if (!last.has(row.id)) show(row);
+      // Rows of the previous poll are forgotten once they are out of range.
+      if (rows.length > 0) known = new Set(rows.map(({ id }) => id));
+      if (fault !== undefined) stderr('postern: the store answers again');
+      fault = undefined;
+    } catch (error) {
+      // A database may be restarted.
+      if (!(error instanceof UserFault)) throw error;
+      if (fault === undefined) stderr(`postern: ${error.message}`);
+      fault = error.message;
+    }
   }
 }
 
@@ -111,8 +120,8 @@ function show({ positionals, values, stdout, stderr }: CommandContext) {
     }
     for (const [index, row] of found.entries()) {
       const capture = await rows.capture(row.id);
-      const kept = capture && { request: capture.request, response: capture.response };
-      if (printJson({ values, stdout }, { ...describeRow(row), capture: kept ?? null })) continue;
+      const kept = capture === undefined ? null : { request: capture.request, response: capture.response };
+      if (printJson({ values, stdout }, { ...describeRow(row), capture: kept })) continue;
       if (index > 0) stdout('');
       printTable(['FIELD', 'VALUE'], toRowLines(row, capture), stdout);
     }
@@ -123,10 +132,7 @@ function show({ positionals, values, stdout, stderr }: CommandContext) {
 }
 
 /** By the gateway's ID, else by the client's, which several rows may share; the newest first. */
-async function findRows(
-  id: string,
-  rows: Pick<LedgerStore, 'get' | 'page'>,
-): Promise<{ readonly found: readonly LedgerRow[]; readonly hasMore: boolean }> {
+async function findRows(id: string, rows: Pick<LedgerStore, 'get' | 'page'>) {
   const own = id.toLowerCase();
   const row = /^[0-9a-f]{32}$/.test(own) ? await rows.get(own) : undefined;
   if (row !== undefined) return { found: [row], hasMore: false };
@@ -153,17 +159,19 @@ function verify({ values, cwd, stdout }: CommandContext) {
 
 /** Shows what retention would delete by this machine's clock, and deletes it once the operator confirms the clock. */
 function prune({ values, stdout }: CommandContext) {
-  return async ({ store: { ledger: rows }, loaded: { snapshot } }: OpenConfiguration) => {
+  return async ({ store: { ledger: rows, audit }, loaded: { snapshot } }: OpenConfiguration) => {
     const nowMs = systemClock.nowMs();
     const beforeMs = nowMs - snapshot.ledger.retentionMs;
     const before = new Date(beforeMs).toISOString();
+    const count = await rows.countBefore(beforeMs);
     if (values.confirm !== true) {
       const markMs = await rows.readMark();
       stdout(`The clock says ${new Date(nowMs).toISOString()}.`);
       if (markMs !== undefined) stdout(`The last time in the store is ${new Date(markMs).toISOString()}.`);
-      stdout(`${await rows.countBefore(beforeMs)} rows began before ${before}; --confirm deletes them.`);
+      stdout(`${count} rows began before ${before}; --confirm deletes them.`);
       return;
     }
+    await audit.add({ actor, action: 'ledger.prune', subject: before, before: { rows: count }, after: { rows: 0 } });
     await rows.setMark(nowMs);
     let deleted = 0;
     for (let some = 1; some > 0; deleted += some) some = await rows.prune(beforeMs);
@@ -179,16 +187,9 @@ function adopt({ positionals, cwd, stdout, stderr }: CommandContext) {
     throw new UserFault(`"${path}" is no journal; name the folder that the log names, such as data/journal/1000`);
   }
   return async ({ store }: OpenConfiguration) => {
-    const slot = claimSlotAt(
-      {
-        directory: dirname(path),
-        lock: lockFile,
-        clock: systemClock,
-        store: await store.settings.installation(),
-        adopts: true,
-      },
-      number,
-    );
+    const installation = await store.settings.installation();
+    const folder = { directory: dirname(path), lock: lockFile, clock: systemClock, store: installation, adopts: true };
+    const slot = claimSlotAt(folder, number);
     if (slot === undefined) throw new UserFault(`"${path}" is the journal of a process that runs; end that one first`);
     try {
       const reader = createJournalReader({ directory: path, isOrphan: () => true, isSecure: store.ledger.secure });

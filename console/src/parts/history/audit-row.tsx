@@ -77,11 +77,11 @@ const verbs: Readonly<Record<string, string>> = {
 const phrases: Readonly<Record<string, string>> = {
   'capture.read': 'read the bodies of request',
   'configuration.reload': 'was reloaded:',
-  'console.sign_in': 'signed in',
+  ...{ 'console.sign_in': 'signed in', 'console.sign_out': 'signed out' },
   'console.sign_in_failed': 'refused a sign-in of',
-  'console.sign_out': 'signed out',
   'console.proof': 'confirmed their identity',
   'console.proof_failed': 'refused a confirmation of',
+  'ledger.prune': 'deleted the ledger rows that began before',
   'member.invite': 'invited',
   'member.join': 'took in the invited member',
   'member.reset': 'made a link for another password of',
