@@ -212,12 +212,12 @@ export type LedgerTable = StoredFields & {
 };
 
 /** Columns shared by many rows. */
-export interface LedgerSharedTable
-  extends Pick<
-    LedgerTable,
-    | ('node' | 'key' | 'project' | 'route' | 'operation' | 'label' | 'model' | 'upstream' | 'upstream_model')
-    | ('outcome' | 'status' | 'error' | 'is_estimated' | 'cache')
-  > {
+export const nameColumns = [
+  ...(['node', 'key', 'project', 'route', 'operation', 'label', 'model', 'upstream', 'upstream_model'] as const),
+  ...(['outcome', 'status', 'error', 'is_estimated', 'cache'] as const),
+] as const;
+
+export interface LedgerSharedTable extends Pick<LedgerTable, (typeof nameColumns)[number]> {
   readonly id: number;
   /** No row that uses it began more than a day later. */
   readonly used_at: number;

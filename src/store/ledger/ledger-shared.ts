@@ -1,9 +1,11 @@
 /** SQLite: values shared by many ledger rows, by number: names and outcomes. */
 
+import type { SQLInputValue } from 'node:sqlite';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
-import type { LedgerSharedTable, Schema } from '../schema.ts';
+import { pick } from '../../lib/record-of.ts';
+import { type LedgerSharedTable, nameColumns, type Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, inParts, mostPerStatement } from './ledger-insert.ts';
 import { dayMs, type RowNames, toNames } from './ledger-rows.ts';
 
@@ -19,11 +21,15 @@ type SharedNames = Pick<
 
 type SharedRow = { -readonly [K in keyof LedgerSharedTable]: LedgerSharedTable[K] };
 
+/** Of the insert statement. New rows have their columns in another order than those read from the table. */
+const columns = ['id', 'used_at', ...nameColumns] as const;
+const toValues = (shared: SharedRow): SQLInputValue[] => columns.map((column) => shared[column]);
+
 /** Nested by node, key and model. */
 type KnownRows = Map<string, Map<string, Map<string | null, SharedRow[]>>>;
 
 export class SharedValues {
-  readonly #insert: Insert<LedgerSharedTable, unknown>;
+  readonly #insert: Insert<SharedRow, unknown>;
   #known: KnownRows | undefined = undefined;
   #count = 0;
   /** Not yet in the store. */
@@ -32,9 +38,9 @@ export class SharedValues {
   readonly #used = new Set<SharedRow>();
 
   constructor(db: Kysely<Schema>) {
-    this.#insert = createInsertOfEach((rows: LedgerSharedTable[]) =>
-      db.insertInto('ledger_places').values(rows).compile(),
-    );
+    const [names, values] = [columns.map((column) => sql.ref(column)), columns.map(() => null)];
+    const insert = sql`insert into ledger_places (${sql.join(names)}) values (${sql.join(values)})`;
+    this.#insert = createInsertOfEach(() => insert.compile(db), toValues);
   }
 
   /** After a failed transaction, whose writes are undone. */
@@ -78,19 +84,10 @@ export class SharedValues {
       .execute();
     const known: KnownRows = new Map();
     // One object per text: comparing as many copies as there are entries would miss the CPU's caches.
-    const texts = new Map<string | null, string | null>();
-    const share = <T extends string | null>(text: T): T => getOrMake(texts, text, () => text) as T;
+    const texts = new Map<unknown, unknown>();
+    const share = (value: unknown): unknown => getOrMake(texts, value, () => value);
     for (const shared of rows as SharedRow[]) {
-      shared.node = share(shared.node);
-      shared.route = share(shared.route);
-      shared.operation = share(shared.operation);
-      shared.label = share(shared.label);
-      shared.outcome = share(shared.outcome);
-      shared.error = share(shared.error);
-      shared.cache = share(shared.cache);
-      shared.project = share(shared.project);
-      shared.upstream = share(shared.upstream);
-      shared.upstream_model = share(shared.upstream_model);
+      for (const column of nameColumns) Reflect.set(shared, column, share(shared[column]));
       listOf(known, shared).push(shared);
     }
     this.#count = rows.length;
@@ -102,7 +99,7 @@ export class SharedValues {
     const alike = listOf(known, names);
     const found = findIn(alike, names, names.is_estimated, names.upstream_model);
     if (found !== undefined) return found;
-    const shared = toSharedRow(names, startedAtMs);
+    const shared: SharedRow = { id: 0, used_at: startedAtMs, ...pick(names, nameColumns) };
     alike.push(shared);
     this.#added.push(shared);
     this.#count += 1;
@@ -188,23 +185,3 @@ const isOf = (
   shared.project === row.project &&
   shared.label === row.label &&
   shared.operation === row.operation;
-
-/** Always the same columns in the same order; its number comes later. */
-const toSharedRow = (names: RowNames, startedAtMs: number): SharedRow => ({
-  id: 0,
-  used_at: startedAtMs,
-  outcome: names.outcome,
-  status: names.status,
-  error: names.error,
-  cache: names.cache,
-  is_estimated: names.is_estimated,
-  node: names.node,
-  key: names.key,
-  project: names.project,
-  route: names.route,
-  operation: names.operation,
-  label: names.label,
-  upstream: names.upstream,
-  upstream_model: names.upstream_model,
-  model: names.model,
-});

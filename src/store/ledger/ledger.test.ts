@@ -467,6 +467,29 @@ test('shared values of rows are deleted with the last row, but for the newest, a
   assert.deepEqual(await ledger.get(row.row.id), row.row);
 });
 
+test('shared values that were read from the store return in their own columns, after others were added', async (t) => {
+  const { store: first, file } = await openFile(t, createFakeClock());
+  const early = imported({
+    startedAtMs: startMs,
+    key: 'early',
+    project: 'p',
+    error: 'e',
+    outcome: 'error',
+    status: 502,
+  });
+  await first.ledger.import('j', [early], { segment: 1, offset: 1 });
+  const other = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
+  t.after(() => other.close());
+  const { ledger } = other;
+  await ledger.import('j', [imported({ startedAtMs: startMs + 2 * dayMs })], { segment: 1, offset: 2 });
+  while ((await ledger.prune(startMs + 9 * dayMs)) > 0);
+  assert.equal(count(file, 'ledger_places'), 1);
+  const { id: _, ...shared } = early.row;
+  const late = imported({ ...shared, startedAtMs: startMs + 10 * dayMs });
+  await ledger.import('j', [late], { segment: 1, offset: 3 });
+  assert.deepEqual(await ledger.get(late.row.id), late.row);
+});
+
 test('shared values of rows stay for the newest row, whichever process brought older ones last', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const other = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
