@@ -1,6 +1,7 @@
 /** Client API of Mistral: embeddings and moderation by every family; moderation of conversations and fill-in-the-middle by Mistral. */
 
 import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
+import { upstreamError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { at, listIn, objectIn, textIn } from '../families/wire-formats/reading.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
@@ -136,5 +137,7 @@ export default defineClientApi({
   modelLists: ['/mistral/v1/models'],
   mappings: [embeddings, chatModerations, fim],
   standsFor: ({ path }) => (mistralsToo.has(path) ? [`/mistral${path}`] : []),
-  error: ({ message }) => ({ object: 'error', message, type: 'invalid_request_error', param: null, code: null }),
+  error({ status, message, type = upstreamError(status).type, param = null, code = null }) {
+    return { object: 'error', message, type, param, code };
+  },
 });

@@ -16,7 +16,8 @@ interface SaidOfError {
   readonly status: number;
   readonly message: string;
   readonly id: string;
-  /** For the gateway's own errors: the error code, and the field that it is about. */
+  /** For the gateway's own errors: type and code, and the field that it is about. */
+  readonly type?: string;
   readonly code?: string;
   readonly param?: string | null;
   readonly retryAfter?: string | undefined;

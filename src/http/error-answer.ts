@@ -23,21 +23,10 @@ function toErrorBody(error: GatewayError, requestId: string, { shape, clientApi 
   const { message, type, param, code } = error;
   if (clientApi?.error !== undefined) {
     const retryAfter = headerValue(error.headers, 'retry-after');
-    const said = { status: error.status, message, id: requestId, code, param, retryAfter };
+    const said = { status: error.status, message, id: requestId, type, code, param, retryAfter };
     return writeJsonText(clientApi.error(said)).toString('utf8');
   }
   return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
-}
-
-function writeError(
-  response: ServerAnswer,
-  error: GatewayError,
-  requestId: string,
-  more: readonly string[],
-  reader: Reader,
-): number {
-  const body = toErrorBody(error, requestId, reader);
-  return writeJson(response, error.status, body, ['x-request-id', requestId, ...more, ...error.headers]);
 }
 
 /** A complete JSON answer of the gateway; returns the length of its body in bytes. */
@@ -79,16 +68,11 @@ export function answerError(
     response.cut(false);
     return;
   }
-  exchange.responseBytes = writeError(
-    response,
-    error,
-    exchange.clientRequestId ?? exchange.id,
-    triedUpstream(exchange),
-    {
-      shape: isAnthropics(exchange, request) ? 'anthropic' : (exchange.shape ?? exchange.key?.shape),
-      clientApi: exchange.clientApi,
-    },
-  );
+  const requestId = exchange.clientRequestId ?? exchange.id;
+  const shape = isAnthropics(exchange, request) ? 'anthropic' : (exchange.shape ?? exchange.key?.shape);
+  const body = toErrorBody(error, requestId, { shape, clientApi: exchange.clientApi });
+  const headers = ['x-request-id', requestId, ...triedUpstream(exchange), ...error.headers];
+  exchange.responseBytes = writeJson(response, error.status, body, headers);
 }
 
 function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {

@@ -148,6 +148,21 @@ test('a fill-in-the-middle stream is translated event by event', async (t) => {
   assert.equal(answer.body.toString(), events);
 });
 
+test("errors have the type, code and field of their cause in Mistral's shape", async (t) => {
+  const { rig } = await startClientApis(t, (_request, reply) => reply.json(429, { message: 'slower' }));
+  const ask = async (body: object, headers?: []) =>
+    (await rig.post('/mistral/v1/embeddings', body, headers && { headers })).json();
+  const said = (type: string, code: string | null, param: string | null) => ({ object: 'error', type, code, param });
+  const withoutMessage = ({ message: _message, ...rest }: Record<string, unknown>) => rest;
+  for (const [answer, expected] of [
+    [await ask({ model: 'direct', input: 'a' }, []), said('authentication_error', 'missing_api_key', null)],
+    [await ask({ model: 'nobody', input: 'a' }), said('invalid_request_error', 'model_not_found', 'model')],
+    [await ask({ model: 'direct', input: 'a' }), said('rate_limit_error', null, null)],
+  ] as const) {
+    assert.deepEqual(withoutMessage(answer as Record<string, unknown>), expected);
+  }
+});
+
 test("unsupported requests are refused by name in the client API's shape, without a call", async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const image = { type: 'image_url', image_url: 'https://pictures.example/a.png' };
