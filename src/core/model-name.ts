@@ -2,6 +2,10 @@
 
 /** In a class of characters: those that cannot be seen, or change the direction of others. One name must not look like another. */
 export const unseen = String.raw`\u200b\u2028-\u202e\u2060-\u2069\ufeff`;
+/** At the beginning of a pattern: a name is not blank. Ignorable characters fill no space, U+2800 fills it with nothing. */
+export const notBlank = String.raw`^(?=.*[^\s\p{DI}\u2800])`;
+/** Of people and of what they own. */
+export const visibleName = new RegExp(String.raw`${notBlank}[^\p{Cc}\p{Cs}${unseen}]+$`, 'u');
 /** Control characters, unpaired surrogates, and characters that begin another part of a URL. */
 const commanding = /[\p{Cc}\p{Cs}?#\\]/u;
 /** An empty segment, `.` or `..`. */

@@ -223,6 +223,11 @@ const projectRows: readonly Row[] = [
     message: 'wanted: text of 1 to 100 visible characters; came: "pay \u202eroll"',
   },
   {
+    written: { name: '\u3164\u2800' },
+    path: 'name',
+    message: 'wanted: text of 1 to 100 visible characters; came: "\u3164\u2800"',
+  },
+  {
     written: { limits: { tokens_per_day: 1.5 } },
     path: 'limits.tokens_per_day',
     message: 'wanted: a whole number from 1 to 1000000000000; came: 1.5',

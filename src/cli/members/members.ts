@@ -1,7 +1,7 @@
 /** `postern members`: manages console members, for an owner who is locked out, and for scripts. */
 
 import { createLinks, type MadeLink } from '../../admin/access/links.ts';
-import { unseen } from '../../core/model-name.ts';
+import { visibleName } from '../../core/model-name.ts';
 import { type Role, reaches, roles } from '../../core/role.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import {
@@ -78,7 +78,7 @@ const mostCharacters = 100;
 export function makeToken({ positionals, values, stdout }: CommandContext) {
   const role = readRole(values);
   const name = typeof values.name === 'string' ? values.name.trim() : '';
-  if (name === '' || name.length > mostCharacters || new RegExp(String.raw`[\p{Cc}${unseen}]`, 'u').test(name)) {
+  if (name.length > mostCharacters || !visibleName.test(name)) {
     throw new UserFault(`name its purpose in up to ${mostCharacters} characters: --name "nightly report"`);
   }
   const nowMs = systemClock.nowMs();

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { lanes } from '../../core/lane.ts';
-import { unseen } from '../../core/model-name.ts';
+import { notBlank, unseen } from '../../core/model-name.ts';
 import { operations } from '../../core/operations/index.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { rerankShapes } from '../../core/translation.ts';
@@ -173,14 +173,14 @@ export function ownId() {
 export function modelName() {
   return text(
     '1 to 256 visible characters, no space at either end',
-    new RegExp(String.raw`^(?!\s)[^\p{Cc}\p{Cs}${unseen}]{1,256}(?<!\s)$`, 'u'),
+    new RegExp(String.raw`${notBlank}(?!\s)[^\p{Cc}\p{Cs}${unseen}]{1,256}(?<!\s)$`, 'u'),
   );
 }
 
 export const displayNameWanted = 'text of 1 to 100 visible characters';
 
 export const displayName = () =>
-  text(displayNameWanted, new RegExp(String.raw`^(?=.*\S)[^\p{Cc}\p{Cs}${unseen}]{1,100}$`, 'u'));
+  text(displayNameWanted, new RegExp(String.raw`${notBlank}[^\p{Cc}\p{Cs}${unseen}]{1,100}$`, 'u'));
 
 export const wantedCredential = 'visible ASCII characters, without spaces and line breaks';
 

@@ -50,12 +50,14 @@ const faultRows: readonly FaultRow[] = [
     path: 'models[0].id',
     error: /visible characters/,
   },
-  ...['\\u202e', '\\u2066', '\\u200b', '\\ufeff', '\\u2028'].map((unseen) => ({
-    text: `${upstream}models:\n  - id: "m${unseen}x"\n    operations: [edits]\n${target}`,
-    line: 5,
-    path: 'models[0].id',
-    error: /visible characters/,
-  })),
+  ...['m\\u202ex', 'm\\u2066x', 'm\\u200bx', 'm\\ufeffx', 'm\\u2028x', '\\u3164', '\\u00ad', '\\u200e'].map(
+    (unseen) => ({
+      text: `${upstream}models:\n  - id: "${unseen}"\n    operations: [edits]\n${target}`,
+      line: 5,
+      path: 'models[0].id',
+      error: /visible characters/,
+    }),
+  ),
   {
     text: `${upstream}models:\n  - id: "m "\n    operations: [edits]\n${target}`,
     line: 5,

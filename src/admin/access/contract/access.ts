@@ -5,7 +5,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
 import * as z from 'zod';
-import { unseen } from '../../../core/model-name.ts';
+import { visibleName } from '../../../core/model-name.ts';
 import { invitationKinds, memberMeans, sessionMethods } from '../../../core/store/members.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { roles } from '../../roles.ts';
@@ -20,12 +20,16 @@ const email = z
   .max(254, 'Use at most 254 characters.')
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, 'Write it as name@example.com.');
 
-const name = z
-  .string()
-  .trim()
-  .min(1, 'Give a name that other members recognise.')
-  .max(100, 'Use at most 100 characters.')
-  .regex(new RegExp(String.raw`^[^\p{Cc}${unseen}]*$`, 'u'), 'Leave out line breaks and invisible characters.');
+const nameOf = (missing: string, most: number) =>
+  z
+    .string()
+    .trim()
+    .min(1, missing)
+    .max(most, `Use at most ${most} characters.`)
+    .regex(visibleName, 'Leave out line breaks and invisible characters.');
+
+const name = nameOf('Give a name that other members recognise.', 100);
+const passkeyName = nameOf('Give the device a name, such as "Laptop".', 60);
 
 /** Longer than any accepted password, and short enough for cheap hashing. */
 const password = z.string().max(1_000, 'Use at most 200 characters.');
@@ -147,12 +151,6 @@ export const passkey = z.object({
   createdAt: instant,
   lastUsedAt: instant.nullable(),
 });
-
-const passkeyName = z
-  .string()
-  .trim()
-  .min(1, { error: 'Give the device a name, such as "Laptop".' })
-  .max(60, { error: 'The name may have 60 characters at most.' });
 
 /** A device's answer in the JSON form of the browser's API. */
 const deviceAnswer = z.record(z.string(), z.unknown());

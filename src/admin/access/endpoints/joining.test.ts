@@ -147,6 +147,17 @@ test("accepts a proxy's host name if the page origin is that of console.url", as
   assert.deepEqual([(await rename(console)).status, (await rename('https://other.example')).status], [200, 403]);
 });
 
+test('names of members and passkeys are visible', async (t) => {
+  const { ask, as, setUp } = await open(t);
+  const session = as(await setUp());
+  for (const path of ['/api/me', '/api/me/passkeys/none']) {
+    for (const name of ['\u3164', '\u00ad', '\u200e', ' ', 'a\u202eb']) {
+      assert.equal((await ask('PATCH', path, { name }, session)).status, 422, `${path}: ${JSON.stringify(name)}`);
+    }
+  }
+  assert.equal((await ask('PATCH', '/api/me/passkeys/none', { name: 'Laptop \u200eא' }, session)).status, 404);
+});
+
 test('open invitations end when the owner loses the role, and reset links when the password changes', async (t) => {
   const { ask, as, setUp, store, context } = await open(t);
   const ada = as(await setUp());
