@@ -91,6 +91,9 @@ async function run(name: CommandName, args: readonly string[]): Promise<ExitCode
       printFaults(error, stderr);
       return 1;
     }
+    if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') {
+      return fault('the working directory was deleted; change into one that exists');
+    }
     stderr(`postern: ${traceOf(error)}`);
     return 2;
   }

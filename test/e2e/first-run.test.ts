@@ -363,6 +363,24 @@ test('a full disk behind standard output ends a command with one line and exit c
   assert.deepEqual([await gateway.text, (await gateway.ended)[0]], [line, 0]);
 });
 
+test('a deleted working directory ends the start with one line and exit code 1', async (t) => {
+  const directory = await createDirectory(t);
+  const { PATH = '', HOME = '' } = process.env;
+  const env = { PATH, HOME, NODE_COMPILE_CACHE: compileCache };
+  for (const name of ['serve', 'models']) {
+    const script = 'mkdir gone && cd gone && rmdir "$PWD" && exec "$0" "$1"';
+    const child = spawn('sh', ['-c', script, launcher, name], {
+      cwd: directory,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = once(child, 'exit');
+    // The shell has a line of its own.
+    assert.match(await text(child.stderr), /^(?:sh: .*\n)*postern: the working directory was deleted; .*\n$/);
+    assert.equal((await ended)[0], 1);
+  }
+});
+
 test('it starts whatever the system says of its cores', async (t) => {
   const directory = await createDirectory(t);
   for (const said of ['undefined', '', '08', '1']) {
