@@ -352,10 +352,10 @@ export class LocalAllowance {
   }
 
   async #giveBack(nanos: number): Promise<void> {
-    const { accountStore, node, watch, drawTimeoutMs } = this.#deps;
+    const { accountStore, node, watch, lease, drawTimeoutMs } = this.#deps;
     try {
-      // A failed call may have been executed: what it returned counts as gone. So test first whether the store answers.
-      if (watch.isDoubtful()) await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs);
+      // A failed call may have been executed: what it returned counts as gone. So test first whether the store takes writes.
+      if (watch.isDoubtful()) await lease.renew();
       const givenNanos = Math.min(nanos, this.#atHandNanos);
       if (givenNanos <= 0) return;
       this.#atHandNanos -= givenNanos;
@@ -371,7 +371,7 @@ export class LocalAllowance {
     const { accountStore, watch, drawTimeoutMs } = this.#deps;
     this.#isLookedUp = true;
     try {
-      const state = await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs);
+      const state = await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs, true);
       if (state !== undefined) this.#note(state);
     } catch {
       // As above; the next request will show it.

@@ -303,6 +303,34 @@ test('with the store unreachable, only undrawn money is refused', async (t) => {
   assert.equal(log.length, 2);
 });
 
+test('a store that can only be read is reported once', async (t) => {
+  const { start, answerOf, accountStore, log, pass } = createBudgetNodes(t);
+  let isReadOnly = false;
+  const { draw, giveBack, renew } = accountStore;
+  const refused = () => isReadOnly && Promise.reject(new Error('takes no writes'));
+  accountStore.draw = async (...call) => (await refused()) || draw(...call);
+  accountStore.giveBack = async (...call) => (await refused()) || giveBack(...call);
+  accountStore.renew = async (node) => (await refused()) || renew(node);
+  const budgets = start('a');
+  const holders = [holderOf([budgetOf(1_000_000)])];
+  const spend = async () => {
+    const hold = await answerOf(() => budgets.reserve(holders, 100));
+    assertHeld(hold);
+    hold.settle(0);
+  };
+  await spend();
+  await pass(5_000);
+  isReadOnly = true;
+  for (let seconds = 0; seconds < 60; seconds += 1) {
+    await spend();
+    await pass(1_000);
+  }
+  assert.match(log.join('\n'), /^budgets cannot be drawn from the store: .*$/);
+  isReadOnly = false;
+  await pass(15_000);
+  assert.deepEqual(log.slice(1), ['budgets can be drawn from the store again']);
+});
+
 test('a draw that fails once or twice is retried, and no request is refused', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');

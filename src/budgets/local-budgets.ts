@@ -91,7 +91,8 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
     if (some.length === 0) return;
     isSurveying = true;
     try {
-      const states = await watch.ask(accountStore.states(some.map((allowance) => allowance.account.id)), surveyEveryMs);
+      const accounts = some.map((allowance) => allowance.account.id);
+      const states = await watch.ask(accountStore.states(accounts), surveyEveryMs, true);
       for (const allowance of some) {
         const state = states.get(allowance.account.id);
         if (state !== undefined) allowance.hear(state);

@@ -83,12 +83,12 @@ export function createStoreWatch(log: Log) {
     /** The latest call failed. */
     isDoubtful: (): boolean => isDoubtful,
 
-    /** The store's answer, or a rejection after the timeout. */
-    async ask<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
+    /** The store's answer, or a rejection after the timeout. A store that can be read may take no writes. */
+    async ask<T>(call: Promise<T>, timeoutMs: number, isRead = false): Promise<T> {
       const tooLate = (): Error => new StoreTimeout(`The store did not answer within ${Math.round(timeoutMs)} ms.`);
       try {
         const answer = await beforeDeadline(call, timeoutMs, tooLate);
-        answered();
+        if (!isRead) answered();
         return answer;
       } catch (error) {
         failed(error);
