@@ -7,7 +7,7 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
 import { bridgesOver } from './bridges/index.ts';
-import { ChatStream, readChatCompletion } from './wire-formats/completions/chat-completions.ts';
+import { createChatStream, readChatCompletion } from './wire-formats/completions/chat-completions.ts';
 import {
   asksForNothing,
   type CompletionWireFormat,
@@ -66,7 +66,7 @@ const completions: CompletionWireFormat = {
   parameters: fillParameters,
   write: ({ prompt, parameters, asked: { model } }) => ({ body: { model, prompt, ...parameters } }),
   read: readChatCompletion,
-  stream: (call) => new ChatStream(call),
+  stream: createChatStream,
 };
 
 function fillParameters(asked: Asked): JsonObject {

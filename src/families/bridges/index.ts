@@ -3,7 +3,7 @@
 import type { Offers } from '../../core/family.ts';
 import type { Asked, Translation } from '../../core/translation.ts';
 import { JsonNumber, type JsonObject } from '../../lib/json/json-text.ts';
-import { ChatStream, readChatCompletion } from '../wire-formats/completions/chat-completions.ts';
+import { createChatStream, readChatCompletion } from '../wire-formats/completions/chat-completions.ts';
 import { asksForNothing, translateCompletions } from '../wire-formats/completions/completions.ts';
 import { type ChatFacts, chatParameters, isKnown, refuseWhatChatLacks } from './chat-parameters.ts';
 import { editsOverChat } from './edits.ts';
@@ -53,7 +53,7 @@ function completionsOverChat(facts: ChatFacts): Translation {
       body: { model, messages: [{ role: 'user', content: prompt }], ...parameters },
     }),
     read: readChatCompletion,
-    stream: (call) => new ChatStream(call),
+    stream: createChatStream,
   });
 }
 

@@ -211,44 +211,37 @@ export function completionHead(
   };
 }
 
-export class ChoiceProgress {
-  readonly #expected: number | undefined;
-  readonly #begun = new Set<number>();
-  readonly #finished = new Set<number>();
+/** Follows the choices of a stream. `expected`: how many; undefined for any number. */
+export function createProgress(expected: number | undefined) {
+  const begun = new Set<number>();
+  const finished = new Set<number>();
+  return {
+    /** Every requested choice has a finish reason. */
+    get isComplete(): boolean {
+      return begun.size > 0 && finished.size >= (expected ?? begun.size);
+    },
 
-  /** Undefined: any number. */
-  constructor(expected: number | undefined) {
-    this.#expected = expected;
-  }
+    /** Returns the choice's position, and whether it is new. Throws `Unfit` for a choice that was not requested. */
+    begin(index: Json | undefined): { readonly position: number; readonly isNew: boolean } {
+      const position = countIn(index);
+      if (position === undefined) throw new Unfit('a choice has no index');
+      if (expected !== undefined && position >= expected) {
+        throw new Unfit(`a choice has the index ${position}, and ${expected} were asked for`);
+      }
+      const isNew = !begun.has(position);
+      begun.add(position);
+      return { position, isNew };
+    },
 
-  /** Every requested choice has a finish reason. */
-  get isComplete(): boolean {
-    return this.#begun.size > 0 && this.#finished.size >= (this.#expected ?? this.#begun.size);
-  }
+    finish: (position: number) => void finished.add(position),
 
-  /** Returns the choice's position, and whether it is new. Throws `Unfit` for a choice that was not requested. */
-  begin(index: Json | undefined): { readonly position: number; readonly isNew: boolean } {
-    const position = countIn(index);
-    if (position === undefined) throw new Unfit('a choice has no index');
-    if (this.#expected !== undefined && position >= this.#expected) {
-      throw new Unfit(`a choice has the index ${position}, and ${this.#expected} were asked for`);
-    }
-    const isNew = !this.#begun.has(position);
-    this.#begun.add(position);
-    return { position, isNew };
-  }
-
-  finish(position: number): void {
-    this.#finished.add(position);
-  }
-
-  /** At the upstream's end mark. A proxy between may send one after a truncated stream, too. */
-  checkEnd(): void {
-    const begun = this.#begun.size;
-    if (begun === 0) throw new Unfit('the stream holds no choice');
-    if (this.#expected !== undefined && begun < this.#expected) {
-      throw new Unfit(`the stream holds ${begun} choices where ${this.#expected} were asked for`);
-    }
-    if (!this.isComplete) throw new Unfit('the stream ended before each choice had its finish_reason');
-  }
+    /** At the upstream's end mark. A proxy between may send one after a truncated stream, too. */
+    checkEnd(): void {
+      if (begun.size === 0) throw new Unfit('the stream holds no choice');
+      if (expected !== undefined && begun.size < expected) {
+        throw new Unfit(`the stream holds ${begun.size} choices where ${expected} were asked for`);
+      }
+      if (!this.isComplete) throw new Unfit('the stream ended before each choice had its finish_reason');
+    },
+  };
 }

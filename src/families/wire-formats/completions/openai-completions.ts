@@ -13,7 +13,7 @@ import {
 import { byIndex, listIn, objectIn } from '../reading.ts';
 import { soundUsage, toUsage } from '../token-usage.ts';
 import { finishReasonIn } from './chat-answers.ts';
-import { ChoiceProgress, type CompletionCall, type CompletionWireFormat, translateCompletions } from './completions.ts';
+import { type CompletionWireFormat, createProgress, translateCompletions } from './completions.ts';
 
 export interface OpenaiCompletionFacts {
   /** `prompt` must be one text, not a list. */
@@ -35,7 +35,7 @@ export function openaiCompletions({
       const { choices, usage, ...head } = objectIn(body, 'the answer');
       return { choices: byIndex(listIn(choices, 'choices'), 'index', 'a choice').map(checked), head, usage };
     },
-    stream: (call) => new ChunkReader(call),
+    stream: ({ choices }) => createChunkReader(choices),
   };
   return {
     ...translateCompletions(wireFormat),
@@ -65,40 +65,34 @@ function isInRange(value: Json | undefined): boolean {
 }
 
 /** Valid chunks pass unchanged. */
-class ChunkReader implements StreamReader {
-  readonly #progress: ChoiceProgress;
-  #usage: Usage | null = null;
-
-  constructor({ choices }: CompletionCall) {
-    this.#progress = new ChoiceProgress(choices);
-  }
-
-  get isComplete(): boolean {
-    return this.#progress.isComplete;
-  }
-
-  get usage(): Usage | null {
-    return this.#usage;
-  }
-
-  event(data: Json): readonly Json[] {
-    const chunk = objectIn(data, 'an event of the stream');
-    const { usage, choices } = chunk;
-    const isCountAlone = (choices === undefined || choices === null) && isJsonObject(usage);
-    for (const element of isCountAlone ? [] : listIn(choices, 'choices')) {
-      const choice = checked(objectIn(element, 'a choice'));
-      const { position } = this.#progress.begin(choice.index);
-      if (finishReasonIn(choice) !== null) this.#progress.finish(position);
-    }
-    if (!isJsonObject(usage)) return [chunk];
-    const counted = soundUsage(usage);
-    this.#usage = counted === undefined ? null : toUsage(counted);
-    // Clients look for choices in every chunk.
-    return [{ ...chunk, ...(isCountAlone && { choices: [] }), usage: counted ?? null }];
-  }
-
-  end(): readonly Json[] {
-    this.#progress.checkEnd();
-    return [];
-  }
+function createChunkReader(expected: number | undefined): StreamReader {
+  const progress = createProgress(expected);
+  let counted: Usage | null = null;
+  return {
+    get isComplete() {
+      return progress.isComplete;
+    },
+    get usage() {
+      return counted;
+    },
+    event(data) {
+      const chunk = objectIn(data, 'an event of the stream');
+      const { usage, choices } = chunk;
+      const isCountAlone = (choices === undefined || choices === null) && isJsonObject(usage);
+      for (const element of isCountAlone ? [] : listIn(choices, 'choices')) {
+        const choice = checked(objectIn(element, 'a choice'));
+        const { position } = progress.begin(choice.index);
+        if (finishReasonIn(choice) !== null) progress.finish(position);
+      }
+      if (!isJsonObject(usage)) return [chunk];
+      const sound = soundUsage(usage);
+      counted = sound === undefined ? null : toUsage(sound);
+      // Clients look for choices in every chunk.
+      return [{ ...chunk, ...(isCountAlone && { choices: [] }), usage: sound ?? null }];
+    },
+    end() {
+      progress.checkEnd();
+      return [];
+    },
+  };
 }
