@@ -21,17 +21,15 @@ const title = name
 
 const family = `/** ${title}, as a row of facts. */
 
-import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
   id: '${name}',
   title: '${title}',
   baseUrl: 'https://api.${name}.example',
-  versions: ['/v1'],
-  at: (path) => \`/v1\${path}\`,
+  at: '/v1',
   starter: { apiKeyEnv: '${name.toUpperCase().replaceAll('-', '_')}_API_KEY', models: [] },
-  modelList: openaiModelList('/v1/models'),
+  modelList: '/v1/models',
   // Each operation is offered where it has facts: completions (and with them chat), embeddings, rerank. Chat alone: hasChat: true.
   embeddings: { maxItems: 96, facts: 'texts; 96 a call (unverified)' },
 });

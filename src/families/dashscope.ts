@@ -62,7 +62,7 @@ export default openaiCompatible({
   title: 'Alibaba Cloud DashScope',
   baseUrl: 'https://dashscope.aliyuncs.com',
   versions: [compatible, '/api/v1'],
-  at: (path) => compatible + path,
+  at: compatible,
   options: {
     max_items: itemsInACall('Inputs in a call, at most: 25 for text-embedding-v1 and v2.', 10),
   },

@@ -1,6 +1,5 @@
 /** DeepSeek: fill-in-the-middle completions, available in its beta only. */
 
-import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
@@ -8,8 +7,8 @@ export default openaiCompatible({
   title: 'DeepSeek',
   baseUrl: 'https://api.deepseek.com',
   versions: ['/beta', '/v1'],
-  modelList: openaiModelList('/models'),
-  at: (path) => `/beta${path}`,
+  modelList: '/models',
+  at: '/beta',
   starter: { apiKeyEnv: 'DEEPSEEK_API_KEY', models: [{ id: 'deepseek-chat', operations: ['chat'] }] },
   // 402: no balance (unverified).
   errors: { withheld: [402] },

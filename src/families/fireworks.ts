@@ -1,6 +1,5 @@
 /** Fireworks AI: OpenAI's format. */
 
-import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
@@ -8,8 +7,8 @@ export default openaiCompatible({
   title: 'Fireworks AI',
   baseUrl: 'https://api.fireworks.ai',
   versions: ['/inference/v1', '/inference'],
-  modelList: openaiModelList('/inference/v1/models'),
-  at: (path) => `/inference/v1${path}`,
+  modelList: '/inference/v1/models',
+  at: '/inference/v1',
   starter: { apiKeyEnv: 'FIREWORKS_API_KEY', models: [] },
   completions: {
     misreadsTokens: true,

@@ -8,7 +8,6 @@ export default openaiCompatible({
   id: 'llamacpp',
   title: 'llama.cpp',
   baseUrl: 'http://127.0.0.1:8080',
-  versions: ['/v1'],
   modelList: { ...openaiModelList('/v1/models'), takesAnyName: true },
   streamEvents: 'any',
   countsOneChoice: true,
@@ -19,7 +18,7 @@ export default openaiCompatible({
     { status: 500, contains: 'type must be ', means: 400 },
   ],
   refusesHalfCharacters: true,
-  at: (path) => `/v1${path}`,
+  at: '/v1',
   completions: {
     facts:
       "token IDs are the model's own; answers 503 while it loads; of several prompts or choices it counts one, so that usage is estimated",

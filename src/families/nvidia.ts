@@ -3,7 +3,6 @@
 import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
 import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
-import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 import { at, countIn, objectIn } from './wire-formats/reading.ts';
 import { type RerankWireFormat, rankedIn, translateRerank } from './wire-formats/rerank/rerank.ts';
@@ -60,7 +59,6 @@ export default openaiCompatible({
   id: 'nvidia',
   title: 'NVIDIA NIM',
   baseUrl: 'https://integrate.api.nvidia.com',
-  versions: ['/v1'],
   starter: {
     apiKeyEnv: 'NVIDIA_API_KEY',
     models: [{ id: 'nvidia/llama-3.2-nv-embedqa-1b-v2', operations: ['embeddings'] }],
@@ -73,8 +71,8 @@ export default openaiCompatible({
       default: '/v1/ranking',
     },
   },
-  modelList: openaiModelList('/v1/models'),
-  at: (path) => `/v1${path}`,
+  modelList: '/v1/models',
+  at: '/v1',
   completions: {
     misreadsTokens: true,
     facts: 'of models that have them; token IDs are decoded',

@@ -2,7 +2,6 @@
 
 import type { Offer } from '../core/family.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
-import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 import { at, countIn, listIn, objectIn, textIn } from './wire-formats/reading.ts';
 
@@ -34,8 +33,8 @@ export default openaiCompatible({
   title: 'Ollama',
   baseUrl: 'http://127.0.0.1:11434',
   versions: ['/v1', '/api'],
-  modelList: openaiModelList('/v1/models'),
-  at: (path) => `/v1${path}`,
+  modelList: '/v1/models',
+  at: '/v1',
   options: {
     api: {
       description: "Where embeddings are asked for: v1 is OpenAI's shape, native is Ollama's own.",

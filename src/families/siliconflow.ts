@@ -1,15 +1,13 @@
 /** SiliconFlow: OpenAI's format; outside China it is at api.siliconflow.com. */
 
-import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
 export default openaiCompatible({
   id: 'siliconflow',
   title: 'SiliconFlow',
   baseUrl: 'https://api.siliconflow.cn',
-  versions: ['/v1'],
-  modelList: openaiModelList('/v1/models'),
-  at: (path) => `/v1${path}`,
+  modelList: '/v1/models',
+  at: '/v1',
   starter: {
     apiKeyEnv: 'SILICONFLOW_API_KEY',
     models: [

@@ -7,8 +7,7 @@ export default openaiCompatible({
   id: 'together',
   title: 'Together AI',
   baseUrl: 'https://api.together.xyz',
-  versions: ['/v1'],
-  at: (path) => `/v1${path}`,
+  at: '/v1',
   starter: { apiKeyEnv: 'TOGETHER_API_KEY', models: [] },
   // Its list is a bare array; for chat models it does not show whether they complete texts, too.
   modelList: listAt('/v1/models', 'data', ({ id, type }) => ({

@@ -2,7 +2,6 @@
 
 import type { Asked, Translation } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
-import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 import { type StandardRerankFacts, standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
@@ -30,10 +29,9 @@ export default openaiCompatible({
   id: 'vllm',
   title: 'vLLM',
   baseUrl: 'http://127.0.0.1:8000',
-  versions: ['/v1'],
-  modelList: openaiModelList('/v1/models'),
+  modelList: '/v1/models',
   streamEvents: 'any',
-  at: (path) => `/v1${path}`,
+  at: '/v1',
   completions: {
     facts: "token IDs are the model's own; refuses `suffix`; ignores unknown parameters, such as `best_of`",
   },

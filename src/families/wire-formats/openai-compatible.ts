@@ -1,10 +1,19 @@
 /** Families with OpenAI's wire format, or nearly: one row of facts each, from which the rest derives. */
 
-import { bearer, defineFamily, type Family, type Offer, type Offers, type Options } from '../../core/family.ts';
+import {
+  bearer,
+  defineFamily,
+  type Family,
+  type ModelList,
+  type Offer,
+  type Offers,
+  type Options,
+} from '../../core/family.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Translation } from '../../core/translation.ts';
 import { type OpenaiCompletionFacts, openaiCompletions } from './completions/openai-completions.ts';
 import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './embeddings/openai-embeddings.ts';
+import { openaiModelList } from './model-lists.ts';
 import { type StandardRerankFacts, standardRerank } from './rerank/standard-rerank.ts';
 
 /** For people. */
@@ -13,9 +22,11 @@ interface Said {
 }
 
 /** Absent facts are as with OpenAI. An operation without facts is not offered. */
-interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | 'failureIn'> {
-  /** Converts a path that is not directly under the base URL. */
-  at?(path: string, options: Options): string;
+interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | 'failureIn' | 'modelList'> {
+  /** What is before each path under the base URL, which `versions` has too; or what converts a path. */
+  readonly at?: string | ((path: string, options: Options) => string);
+  /** Or its path, where it has OpenAI's shape. */
+  readonly modelList?: ModelList | string;
   readonly completions?: OpenaiCompletionFacts & Said;
   readonly embeddings?: OpenaiEmbeddingFacts & Said;
   readonly rerank?: StandardRerankFacts & Said;
@@ -28,7 +39,8 @@ interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | '
 }
 
 export function openaiCompatible({
-  at = directly,
+  at = (path) => path,
+  modelList,
   completions,
   embeddings,
   rerank,
@@ -37,17 +49,18 @@ export function openaiCompatible({
   others,
   ...rest
 }: CompatibleFacts): Family {
+  const pathOf = typeof at === 'string' ? (path: string): string => at + path : at;
   function offers(options: Options): Offers {
     return {
       ...others?.(options),
       openai: {
         ...(completions !== undefined && {
-          completions: offer(at('/completions', options), toCompletions(completions), completions),
+          completions: offer(pathOf('/completions', options), toCompletions(completions), completions),
         }),
         ...(embeddings !== undefined && {
-          embeddings: offer(at('/embeddings', options), toEmbeddings(embeddings, options), embeddings),
+          embeddings: offer(pathOf('/embeddings', options), toEmbeddings(embeddings, options), embeddings),
         }),
-        ...(rerank !== undefined && { rerank: offer(at('/rerank', options), standardRerank(rerank), rerank) }),
+        ...(rerank !== undefined && { rerank: offer(pathOf('/rerank', options), standardRerank(rerank), rerank) }),
         ...own?.(options),
       },
     };
@@ -56,15 +69,17 @@ export function openaiCompatible({
     auth: bearer(),
     errors: {},
     failureIn,
+    ...(typeof at === 'string' && { versions: [at] }),
+    ...(modelList !== undefined && {
+      modelList: typeof modelList === 'string' ? openaiModelList(modelList) : modelList,
+    }),
     ...rest,
     ...((hasChat === true || completions !== undefined) && {
-      chat: (options: Options) => at('/chat/completions', options),
+      chat: (options: Options) => pathOf('/chat/completions', options),
     }),
     offers,
   });
 }
-
-const directly = (path: string): string => path;
 
 function offer(path: string, translation: Translation | undefined, { facts }: Said): Offer {
   return { path, ...(translation !== undefined && { translation }), facts };
