@@ -170,7 +170,7 @@ test('a Voyage client sends top_k and gets data', async (t) => {
     model: 'm',
     data: [{ index: 0, relevance_score: 0.5, document: 'a' }],
     results: [{ index: 0, relevance_score: 0.5, document: { text: 'a' } }],
-    meta: { api_version: { version: '2' } },
+    meta: { api_version: { version: '2' }, billed_units: {} },
     usage: { prompt_tokens: 3, total_tokens: 3 },
   });
 });

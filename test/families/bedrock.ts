@@ -297,7 +297,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'bedrock' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"cohere.rerank-v3-5:0","results":[{"index":1,"relevance_score":0.90,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"cohere.rerank-v3-5:0","results":[{"index":1,"relevance_score":0.90,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {
@@ -324,7 +324,7 @@ export default defineFixture({
             { index: 0, relevance_score: 0.5 },
             { index: 1, relevance_score: 0.25 },
           ],
-          meta: { api_version: { version: '2' } },
+          meta: { api_version: { version: '2' }, billed_units: {} },
           usage: { prompt_tokens: 6, total_tokens: 6 },
         },
       },

@@ -264,7 +264,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'cohere' },
-        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
+        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
       },
     },
     {

@@ -185,7 +185,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'dashscope', 'x-postern-usage': null },
-        body: '{"id":"r","object":"list","model":"qwen3-rerank","results":[{"index":1,"relevance_score":0.930,"document":{"text":"b"}},{"index":0,"relevance_score":3e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":79,"total_tokens":79}}',
+        body: '{"id":"r","object":"list","model":"qwen3-rerank","results":[{"index":1,"relevance_score":0.930,"document":{"text":"b"}},{"index":0,"relevance_score":3e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":79,"total_tokens":79}}',
       },
     },
     {
@@ -222,7 +222,7 @@ export default defineFixture({
             { index: 0, relevance_score: 0.5 },
             { index: 1, relevance_score: 0.25 },
           ],
-          meta: { api_version: { version: '2' } },
+          meta: { api_version: { version: '2' }, billed_units: {} },
           usage: { prompt_tokens: 4, total_tokens: 4 },
         },
       },

@@ -128,7 +128,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'fireworks' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"model-1","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b","title":"t"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":5,"total_tokens":5}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"model-1","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b","title":"t"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":5,"total_tokens":5}}',
       },
     },
     {
@@ -143,7 +143,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":0,"relevance_score":1e-2}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
+        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":0,"relevance_score":1e-2}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
       },
     },
     {

@@ -247,7 +247,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'infinity', 'x-postern-usage': 'estimated' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"michaelfeil/bge-small-en-v1.5","results":[{"index":1,"relevance_score":7.50,"document":{"text":"b","page":2}},{"index":2,"relevance_score":2e0,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":6,"total_tokens":6}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"michaelfeil/bge-small-en-v1.5","results":[{"index":1,"relevance_score":7.50,"document":{"text":"b","page":2}},{"index":2,"relevance_score":2e0,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":6,"total_tokens":6}}',
       },
     },
     {
@@ -267,7 +267,7 @@ export default defineFixture({
           object: 'list',
           model,
           results: [{ index: 0, relevance_score: 0.5 }],
-          meta: { api_version: { version: '2' } },
+          meta: { api_version: { version: '2' }, billed_units: {} },
           usage: { prompt_tokens: 2, total_tokens: 2 },
         },
       },

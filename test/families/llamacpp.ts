@@ -168,7 +168,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'llamacpp' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"bge","results":[{"index":1,"relevance_score":3.50e0,"document":{"text":"b"}},{"index":2,"relevance_score":-0.5,"document":{"text":"c"}},{"index":0,"relevance_score":-11.250,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":9,"total_tokens":9}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"bge","results":[{"index":1,"relevance_score":3.50e0,"document":{"text":"b"}},{"index":2,"relevance_score":-0.5,"document":{"text":"c"}},{"index":0,"relevance_score":-11.250,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":9,"total_tokens":9}}',
       },
     },
     {

@@ -130,7 +130,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'mixedbread' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"mxbai","results":[{"index":1,"relevance_score":0.70,"document":{"text":"b"}},{"index":0,"relevance_score":3e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":20,"total_tokens":20}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"mxbai","results":[{"index":1,"relevance_score":0.70,"document":{"text":"b"}},{"index":0,"relevance_score":3e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":20,"total_tokens":20}}',
       },
     },
     {
@@ -151,7 +151,7 @@ export default defineFixture({
           model,
           data: [{ index: 1, relevance_score: 0.5 }],
           results: [{ index: 1, relevance_score: 0.5 }],
-          meta: { api_version: { version: '2' } },
+          meta: { api_version: { version: '2' }, billed_units: {} },
           usage: { prompt_tokens: 2, total_tokens: 2 },
         },
       },

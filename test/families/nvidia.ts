@@ -166,7 +166,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'nvidia' },
-        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":1,"relevance_score":7.10,"document":{"text":"b"}},{"index":0,"relevance_score":-0.50,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":9,"total_tokens":9}}`,
+        body: `{"id":"rerank-{exchange}","object":"list","model":"${model}","results":[{"index":1,"relevance_score":7.10,"document":{"text":"b"}},{"index":0,"relevance_score":-0.50,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":9,"total_tokens":9}}`,
       },
     },
     ...(
@@ -207,7 +207,7 @@ export default defineFixture({
           object: 'list',
           model: 'rerank-qa_1b.v2',
           results: [{ index: 0, relevance_score: -3 }],
-          meta: { api_version: { version: '2' } },
+          meta: { api_version: { version: '2' }, billed_units: {} },
           usage: { prompt_tokens: 2, total_tokens: 2 },
         },
       },

@@ -337,7 +337,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'openai' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"model-1","data":[{"index":1,"relevance_score":0.50,"document":"b"}],"results":[{"index":1,"relevance_score":0.50,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"model-1","data":[{"index":1,"relevance_score":0.50,"document":"b"}],"results":[{"index":1,"relevance_score":0.50,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {

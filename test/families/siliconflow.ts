@@ -174,7 +174,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'siliconflow' },
-        body: `{"id":"r","object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.50}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
+        body: `{"id":"r","object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.50}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":2,"total_tokens":2}}`,
       },
     },
     {
@@ -186,13 +186,13 @@ export default defineFixture({
           path: '/v1/rerank',
           body: { model, query: 'q', documents: ['a'], overlap_tokens: 10, return_documents: false },
           reply: {
-            body: '{"id":"r","results":[{"index":0,"relevance_score":0.50}],"meta":{"api_version":{"version":"2"},"tokens":{"input_tokens":12,"output_tokens":0}}}',
+            body: '{"id":"r","results":[{"index":0,"relevance_score":0.50}],"meta":{"api_version":{"version":"2"},"billed_units":{},"tokens":{"input_tokens":12,"output_tokens":0}}}',
           },
         },
       ],
       answer: {
         headers: { 'x-postern-translated': 'siliconflow' },
-        body: `{"id":"r","object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.50}],"meta":{"api_version":{"version":"2"},"tokens":{"input_tokens":12,"output_tokens":0}},"usage":{"prompt_tokens":12,"total_tokens":12}}`,
+        body: `{"id":"r","object":"list","model":"${model}","results":[{"index":0,"relevance_score":0.50}],"meta":{"api_version":{"version":"2"},"billed_units":{},"tokens":{"input_tokens":12,"output_tokens":0}},"usage":{"prompt_tokens":12,"total_tokens":12}}`,
       },
     },
     {

@@ -139,7 +139,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'tei' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b"}},{"index":2,"relevance_score":1e-2,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":12,"total_tokens":12}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":1,"relevance_score":0.9870,"document":{"text":"b"}},{"index":2,"relevance_score":1e-2,"document":{"text":"c"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":12,"total_tokens":12}}',
       },
     },
     {
@@ -154,7 +154,7 @@ export default defineFixture({
         },
       ],
       answer: {
-        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":2,"total_tokens":2}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-small-en-v1.5","results":[{"index":0,"relevance_score":0.5}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":2,"total_tokens":2}}',
       },
     },
     {

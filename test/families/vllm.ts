@@ -286,7 +286,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'vllm' },
-        body: '{"id":"rerank-1","object":"list","model":"BAAI/bge-m3","results":[{"index":1,"relevance_score":0.50},{"index":0,"relevance_score":1e-3}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":5,"total_tokens":5}}',
+        body: '{"id":"rerank-1","object":"list","model":"BAAI/bge-m3","results":[{"index":1,"relevance_score":0.50},{"index":0,"relevance_score":1e-3}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":5,"total_tokens":5}}',
       },
     },
     {
@@ -309,7 +309,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'vllm' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-m3","results":[{"index":0,"relevance_score":0.7,"document":{"content":[{"type":"text","text":"a"}]}},{"index":1,"relevance_score":0.2,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"BAAI/bge-m3","results":[{"index":0,"relevance_score":0.7,"document":{"content":[{"type":"text","text":"a"}]}},{"index":1,"relevance_score":0.2,"document":{"text":"b"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
       },
     },
     {

@@ -196,7 +196,7 @@ export default defineFixture({
       ],
       answer: {
         headers: { 'x-postern-translated': 'voyage' },
-        body: '{"id":"rerank-{exchange}","object":"list","model":"rerank-2.5","results":[{"index":1,"relevance_score":0.910,"document":{"text":"b"}},{"index":0,"relevance_score":2.2e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"}},"usage":{"prompt_tokens":26,"total_tokens":26}}',
+        body: '{"id":"rerank-{exchange}","object":"list","model":"rerank-2.5","results":[{"index":1,"relevance_score":0.910,"document":{"text":"b"}},{"index":0,"relevance_score":2.2e-1,"document":{"text":"a"}}],"meta":{"api_version":{"version":"2"},"billed_units":{}},"usage":{"prompt_tokens":26,"total_tokens":26}}',
       },
     },
     {
@@ -232,7 +232,7 @@ export default defineFixture({
           object: 'list',
           model,
           results: [{ index: 1_000, relevance_score: 0.75 }],
-          meta: { api_version: { version: '2' } },
+          meta: { api_version: { version: '2' }, billed_units: {} },
           usage: { prompt_tokens: 20, total_tokens: 20 },
         },
       },

@@ -256,7 +256,7 @@ test('no documents make one call and no results', async () => {
   assert.deepEqual(indexesIn(await answerTo({ query: 'q', documents: [] }, ['{"results":[]}'])), []);
 });
 
-const version2 = { api_version: { version: '2' } };
+const version2 = { api_version: { version: '2' }, billed_units: {} };
 const mixed = { query: 'four', documents: [{ text: 'eight888', id: 1 }, 'b'], return_documents: true };
 const scores = [result(1, 0.5), result(0, 0.25)];
 const shaped = async (shape: RerankShape | undefined, body: object, answer: string) => {
@@ -290,7 +290,7 @@ test('a response always has id, model, meta and usage', async () => {
   });
 });
 
-test("keeps the upstream's meta with its units, and adds a version", async () => {
+test("keeps the upstream's meta with its units, and adds a version and empty `billed_units`", async () => {
   const metaOf = async (answers: readonly string[]) => {
     const made: unknown = JSON.parse(await answerTo(two, answers));
     return isMapping(made) && made.meta;
@@ -299,7 +299,7 @@ test("keeps the upstream's meta with its units, and adds a version", async () =>
   const own = '{"tokens":{"input_tokens":3}}';
   assert.deepEqual(await metaOf([withMeta(own, results(...scores))]), { ...version2, tokens: { input_tokens: 3 } });
   const first = { api_version: { version: '1' } };
-  assert.deepEqual(await metaOf([withMeta(JSON.stringify(first), results(...scores))]), first);
+  assert.deepEqual(await metaOf([withMeta(JSON.stringify(first), results(...scores))]), { ...version2, ...first });
   for (const none of ['null', '[]', '"x"']) {
     assert.deepEqual(await metaOf([withMeta(none, results(...scores))]), version2, none);
   }

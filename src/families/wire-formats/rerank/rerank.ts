@@ -134,10 +134,9 @@ function toTeiResult({ index, score, document }: Scored): JsonObject {
 
 const version2 = { api_version: { version: '2' } };
 
-/** Some clients require it. */
+/** Some clients require it, and `billed_units` in it. */
 function metaOf({ meta, searchUnits }: RerankResult): JsonObject {
-  if (isJsonObject(meta)) return { ...version2, ...meta };
-  return { ...version2, billed_units: searchUnits === undefined ? undefined : { search_units: searchUnits } };
+  return { ...version2, billed_units: { search_units: searchUnits }, ...(isJsonObject(meta) && meta) };
 }
 
 const estimateOf = (value: Json): number => {
