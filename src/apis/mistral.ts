@@ -1,6 +1,6 @@
 /** Client API of Mistral: embeddings and moderation by every family; moderation of conversations and fill-in-the-middle by Mistral. */
 
-import { type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
+import { type ApiAnswer, type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { upstreamError } from '../core/errors.ts';
 import { operationRows } from '../core/operations/index.ts';
 import { at, listIn, objectIn, textIn } from '../families/wire-formats/reading.ts';
@@ -25,6 +25,24 @@ function textsIn({ input, model }: JsonObject): readonly string[] {
   );
 }
 
+/** What a Mistral upstream said itself is under `original`: in OpenAI's categories its clients would miss findings such as `pii`. */
+function writeModerations({ body, model, id }: ApiAnswer) {
+  const answer = objectIn(body, 'the answer');
+  const results = listIn(answer.results, 'results').map((result) =>
+    isJsonObject(at(result, 'original', 'categories')) ? (at(result, 'original') ?? null) : result,
+  );
+  return { body: { id: `mod-${id}`, model, ...answer, results } };
+}
+
+const moderations: ApiMapping = {
+  operation: 'moderations',
+  paths: ['/mistral/v1/moderations'],
+  required: { input: 'string | string[]' },
+  optional: { model: 'string', metadata: 'object' },
+  summary: "Moderations as Mistral's clients ask for them.",
+  enter: (body) => ({ body, words: { clientApi, more: {} }, write: writeModerations }),
+};
+
 const chatModerations: ApiMapping = {
   operation: 'moderations',
   paths: ['/v1/chat/moderations'],
@@ -34,11 +52,7 @@ const chatModerations: ApiMapping = {
   passes: { label: 'conversations', row: operationRows.moderations },
   enter(body) {
     const texts = textsIn(body);
-    return {
-      body: { model: body.model, input: texts },
-      words: { clientApi, more: {} },
-      write: ({ body: answer, model, id }) => ({ body: { id: `mod-${id}`, model, ...objectIn(answer, 'the answer') } }),
-    };
+    return { body: { model: body.model, input: texts }, words: { clientApi, more: {} }, write: writeModerations };
   },
 };
 
@@ -99,10 +113,9 @@ const fim: ApiMapping = {
   summary: "Completions between a prompt and a suffix, in Mistral's format.",
   passes: { label: 'fim', row: { ...operationRows.completions, written: { whole: ['content'], events: ['content'] } } },
   enter(body) {
-    const { model } = body;
     for (const field of ['stream', 'min_tokens']) {
       if (body[field] === undefined || body[field] === false) continue;
-      throw refusedField(field, model, 'no upstream of it has this path as Mistral does; leave it out');
+      throw refusedField(field, body.model, 'no upstream of it has this path as Mistral does; leave it out');
     }
     return {
       body: toCompletion(body),
@@ -128,15 +141,13 @@ const fim: ApiMapping = {
   },
 };
 
-const mistralsToo = new Set(['/v1/chat/completions', '/v1/moderations']);
-
 export default defineClientApi({
   id: clientApi,
   title: 'Mistral',
   prefix: '/mistral',
   modelLists: ['/mistral/v1/models'],
-  mappings: [embeddings, chatModerations, fim],
-  standsFor: ({ path }) => (mistralsToo.has(path) ? [`/mistral${path}`] : []),
+  mappings: [embeddings, moderations, chatModerations, fim],
+  standsFor: ({ path }) => (path === '/v1/chat/completions' ? [`/mistral${path}`] : []),
   error({ status, message, type = upstreamError(status).type, param = null, code = null }) {
     return { object: 'error', message, type, param, code };
   },

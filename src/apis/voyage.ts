@@ -16,18 +16,20 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
 
 const row = { ...operationRows.embeddings, items: ['inputs'] };
 
+const settings = {
+  model: 'string',
+  input_type: 'string',
+  truncation: 'boolean',
+  output_dimension: 'number',
+  output_dtype: 'string',
+  encoding_format: 'string',
+};
+
 const embeddings: ApiMapping = {
   operation: 'embeddings',
   paths: ['/voyage/v1/embeddings'],
   required: { input: 'string | string[]' },
-  optional: {
-    model: 'string',
-    input_type: 'string',
-    truncation: 'boolean',
-    output_dimension: 'number',
-    output_dtype: 'string',
-    encoding_format: 'string',
-  },
+  optional: settings,
   summary: "Embeddings in Voyage AI's format.",
   enter(body) {
     const { model, input, output_dtype: dtype, truncation } = body;
@@ -75,16 +77,6 @@ function entranceOf(body: JsonObject, texts: readonly string[], write: Write): E
   }));
 }
 
-const settings = {
-  model: 'string',
-  input_type: 'string',
-  output_dimension: 'number',
-  output_dtype: 'string',
-  encoding_format: 'string',
-  output_encoding: 'string',
-  truncation: 'boolean',
-};
-
 /** A single chunk has no context but its own. */
 function chunksIn({ inputs, model }: JsonObject): readonly string[] {
   const why = 'no upstream of it embeds chunks in their context; send one chunk for each document';
@@ -99,7 +91,7 @@ const contextualized: ApiMapping = {
   operation: 'embeddings',
   paths: ['/v1/contextualizedembeddings'],
   required: { inputs: 'array' },
-  optional: settings,
+  optional: { ...settings, output_encoding: 'string' },
   summary: "Contextual chunk embeddings in Voyage AI's format.",
   passes: { label: 'contextualized', row },
   enter: (body) =>
@@ -126,7 +118,7 @@ const multimodal: ApiMapping = {
   operation: 'embeddings',
   paths: ['/v1/multimodalembeddings'],
   required: { inputs: 'object[]' },
-  optional: settings,
+  optional: { ...settings, output_encoding: 'string' },
   summary: "Embeddings of texts and images in Voyage AI's format.",
   passes: { label: 'multimodal', row },
   enter: (body) =>

@@ -65,6 +65,33 @@ const atHome = (t: TestContext, family: string, operation: string, script: Handl
     upstream: { family },
   });
 
+test("Mistral's clients get the categories of a Mistral upstream under its own names", async (t) => {
+  const own = '{"categories":{"sexual":false,"pii":true},"category_scores":{"sexual":1e-4,"pii":0.930}}';
+  const said = `{"id":"m1","model":"real","usage":{"prompt_tokens":3,"total_tokens":3},"results":[${own}]}`;
+  const { rig, upstreams } = await atHome(t, 'mistral', 'moderations', (_request, reply) =>
+    reply.bytes(200, [json], said),
+  );
+  const body = { model: 'm', input: ['x'], metadata: { a: 1 } };
+  const answer = await rig.post('/mistral/v1/moderations', body);
+  const { id, ...rest } = answer.json() as Record<string, unknown>;
+  assert.match(String(id), /^modr-/);
+  assert.deepEqual(rest, { model: 'real', results: [JSON.parse(own)], usage: { prompt_tokens: 3, total_tokens: 3 } });
+  assert.ok(answer.body.includes(own), 'numbers keep their digits');
+  assert.deepEqual(JSON.parse(upstreams[0]?.requests[0]?.body.toString() ?? ''), { ...body, model: 'm' });
+  const { results } = (await rig.post('/v1/moderations', body)).json() as { results: { flagged: boolean }[] };
+  assert.deepEqual(
+    results.map(({ flagged }) => flagged),
+    [true],
+  );
+});
+
+test("Mistral's clients get the results of other upstreams as they are", async (t) => {
+  const said =
+    '{"id":"o","model":"real","results":[{"flagged":true,"categories":{"hate":true},"category_scores":{"hate":0.90}}]}';
+  const { rig } = await atHome(t, 'openai', 'moderations', (_request, reply) => reply.bytes(200, [json], said));
+  assertAnswer(await rig.post('/mistral/v1/moderations', { model: 'm', input: 'x' }), said);
+});
+
 const passing: readonly {
   family: string;
   operation: string;
