@@ -2,8 +2,8 @@
 
 import { type ApiMapping, defineClientApi, passedOn, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
-import type { Purpose } from '../core/translation.ts';
-import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
+import { type Purpose, plainText } from '../core/translation.ts';
+import { isJsonList, type Json } from '../lib/json/json-text.ts';
 import { asList, dataOf, embeddingsFor, kindOf, onlyOf, ownOf } from './canonical.ts';
 
 const id = 'jina';
@@ -21,8 +21,6 @@ function typeIn(said: Json | undefined, model: Json | undefined): Json | undefin
   if (said.length <= 1) return onlyOf(said);
   throw refusedField('embedding_type', model, 'one type comes in an answer, so ask for each by itself');
 }
-
-const textOf = (input: Json): Json => (isJsonObject(input) && typeof input.text === 'string' ? input.text : input);
 
 const embeddings: ApiMapping = {
   operation: 'embeddings',
@@ -49,7 +47,7 @@ const embeddings: ApiMapping = {
     const asked = {
       clientApi: id,
       model,
-      inputs: asList(body.input).map(textOf),
+      inputs: asList(body.input).map((input) => plainText(input) ?? null),
       dimensions: body.dimensions,
       kind: type === 'base64' ? undefined : kindOf(type, 'embedding_type', model),
       kindField: 'embedding_type',

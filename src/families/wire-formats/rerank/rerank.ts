@@ -17,7 +17,7 @@ import { isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../l
 import { isSliceOver, nextSlice } from '../../../lib/time-slices.ts';
 import { estimateTokens } from '../../../lib/token-ids.ts';
 import { toConversation } from '../conversation.ts';
-import { at, countIn, listIn, objectIn, textIn } from '../reading.ts';
+import { countIn, listIn, objectIn, textIn } from '../reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 
 interface RerankCall {
@@ -140,8 +140,7 @@ function metaOf({ meta, searchUnits }: RerankResult): JsonObject {
 }
 
 const estimateOf = (value: Json): number => {
-  if (typeof value === 'string') return estimateTokens(value);
-  const text = at(value, 'text');
+  const text = plainText(value);
   return typeof text === 'string' ? estimateTokens(text) : 1;
 };
 
