@@ -5,6 +5,7 @@ import { type AlertStore, alertRules, alertSubjects, type StoredAlert } from '..
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
+import { fromRow, toRow } from './columns.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 import { oneOf, readTexts } from './stored-json.ts';
@@ -49,7 +50,7 @@ export function createAlertStore(db: Kysely<Schema>, clock: Clock): AlertStore {
     },
 
     async put(alert) {
-      const row = toRow(alert);
+      const row = toRow({ explore: undefined, ...alert, untold: alert.untold.length === 0 ? undefined : alert.untold });
       const { id: _, ...rest } = row;
       await db
         .insertInto('alerts')
@@ -64,34 +65,16 @@ export function createAlertStore(db: Kysely<Schema>, clock: Clock): AlertStore {
   };
 }
 
-const toRow = (alert: StoredAlert): Selectable<Schema['alerts']> => ({
-  id: alert.id,
-  rule: alert.rule,
-  kind: alert.kind,
-  subject: toStorable(alert.subject),
-  severity: alert.severity,
-  cause: toStorable(alert.cause),
-  explore: alert.explore === undefined ? null : JSON.stringify(alert.explore),
-  opened_at: alert.openedAtMs,
-  closed_at: alert.closedAtMs ?? null,
-  silenced_until: alert.silencedUntilMs ?? null,
-  untold: alert.untold.length === 0 ? null : JSON.stringify(alert.untold),
-});
-
 /** Empty for a rule that this version does not know. */
 function toAlert(row: Selectable<Schema['alerts']>): StoredAlert[] {
   const rule = oneOf(alertRules, row.rule);
   const kind = oneOf(alertSubjects, row.kind);
   if (rule === undefined || kind === undefined) return [];
-  const { id, subject, cause } = row;
   return [
     {
-      ...{ id, rule, kind, subject, cause },
-      severity: row.severity === 'bad' ? 'bad' : 'warning',
+      ...fromRow(row),
+      ...{ rule, kind, severity: row.severity === 'bad' ? 'bad' : 'warning' },
       explore: row.explore === null ? undefined : toExplore(row.explore),
-      openedAtMs: row.opened_at,
-      closedAtMs: row.closed_at ?? undefined,
-      silencedUntilMs: row.silenced_until ?? undefined,
       untold: row.untold === null ? [] : (readTexts(row.untold) ?? []),
     },
   ];

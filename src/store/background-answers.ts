@@ -13,8 +13,8 @@ import {
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 import { recordOf } from '../lib/record-of.ts';
+import { fromRow, toRow } from './columns.ts';
 import type { Schema } from './schema.ts';
-import { toStorableText } from './stored-json.ts';
 
 /** A live node polls again well within this time. */
 const handsMs = 60_000;
@@ -26,11 +26,11 @@ export function createBackgroundStore(
   table: 'background_answers' | 'batches',
 ): BackgroundStore {
   return {
-    async add(answer, node, dueAtMs) {
+    async add({ estimate, end: _, ...answer }, node, dueAtMs) {
       const hands = { due_at: dueAtMs, node, node_until: clock.nowMs() + handsMs };
       await quick
         .insertInto(table)
-        .values({ ...toRow(answer), ...hands })
+        .values({ ...toRow(answer), asking: JSON.stringify(estimate), ended: null, ...hands })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
@@ -39,8 +39,7 @@ export function createBackgroundStore(
       const row = await quick
         .selectFrom(table)
         .selectAll()
-        .where('id', '=', toStorableText(id))
-        .where('upstream', '=', toStorableText(upstream))
+        .where((is) => is.and({ id, upstream }))
         .executeTakeFirst();
       return row && toAnswer(row);
     },
@@ -53,9 +52,8 @@ export function createBackgroundStore(
         .execute();
     },
 
-    async claim(name, { handsMs: forMs, most }) {
+    async claim(node, { handsMs: forMs, most }) {
       const nowMs = clock.nowMs();
-      const node = toStorableText(name);
       const due = db
         .selectFrom(table)
         .select(['id', 'upstream'])
@@ -88,29 +86,21 @@ export function createBackgroundStore(
     },
 
     async ofProject(project) {
-      const rows = await quick.selectFrom(table).selectAll().where('project', '=', toStorableText(project)).execute();
+      const rows = await quick.selectFrom(table).selectAll().where('project', '=', project).execute();
       return rows.map(toAnswer);
     },
 
     async release(node) {
-      await db.updateTable(table).set({ node_until: 0 }).where('node', '=', toStorableText(node)).execute();
+      await db.updateTable(table).set({ node_until: 0 }).where('node', '=', node).execute();
     },
   };
 }
 
 type Row = Selectable<Schema['background_answers']>;
 
-function toRow(answer: BackgroundAnswer): Omit<Row, 'due_at' | 'node' | 'node_until'> {
-  const { id, upstream, credential, key, project, model, rowId, estimate, createdAtMs } = answer;
-  const its = { id, upstream, credential, key, project: project ?? null, model: toStorableText(model) };
-  return { ...its, row_id: rowId, asking: JSON.stringify(estimate), ended: null, created_at: createdAtMs };
-}
-
-function toAnswer(row: Row): BackgroundAnswer {
-  const { id, upstream, credential, key, project, model, row_id: rowId, asking, created_at: createdAtMs } = row;
-  const its = { id, upstream, credential, key, project: project ?? undefined, model };
-  const end = row.ended === null ? undefined : toEnd(readJson(row.ended));
-  return { ...its, rowId, estimate: toRequestEstimate(readJson(asking)), createdAtMs, end };
+function toAnswer({ asking, ended, due_at: _due, node: _node, node_until: _until, ...row }: Row): BackgroundAnswer {
+  const end = ended === null ? undefined : toEnd(readJson(ended));
+  return { ...fromRow(row), estimate: toRequestEstimate(readJson(asking)), end };
 }
 
 /** Undefined for what another version wrote differently: the end is then polled again. */

@@ -5,50 +5,25 @@ import { lanes } from '../core/lane.ts';
 import { type Operation, operations } from '../core/operations/index.ts';
 import type { KeyChange, NewKey } from '../core/store/keys.ts';
 import { rerankShapes } from '../core/translation.ts';
+import { pick } from '../lib/record-of.ts';
+import { type Columns, toRow } from './columns.ts';
 import { StoreError } from './store-error.ts';
 import { oneOf, readCaps, readTextMap, readTexts } from './stored-json.ts';
 
-export interface KeyTermColumns {
-  readonly models: string;
-  /** A JSON list of text; null for all of them. */
-  readonly operations: string | null;
-  /** A JSON list of text; null for all of them. */
-  readonly addresses: string | null;
-  readonly project: string | null;
-  /** JSON, as `Caps`; null for none. */
-  readonly caps: string | null;
-  /** A JSON object of text; null for none. */
-  readonly metadata: string | null;
-  readonly capture_ms: number | null;
-  /** Which service its clients were written for. */
-  readonly shape: string | null;
-  /** Its lane at upstreams; null where unset. */
-  readonly lane: string | null;
-  /** Milliseconds since the epoch. */
-  readonly expires_at: number | null;
-}
+/** Null are those that a former version did not know, too. */
+export type KeyTermColumns = Columns<Partial<KeyTerms> & Pick<KeyTerms, 'models'>>;
 
-export function toTermColumns(terms: KeyChange | Pick<NewKey, keyof KeyTerms>): KeyTermColumns {
-  return {
-    models: JSON.stringify(terms.models),
-    operations: toText(terms.operations),
-    addresses: toText(terms.addresses),
-    project: terms.project ?? null,
-    caps: toText(terms.caps),
-    metadata: toText(terms.metadata),
-    capture_ms: terms.captureMs ?? null,
-    shape: terms.shape ?? null,
-    lane: terms.lane ?? null,
-    expires_at: terms.expiresAtMs ?? null,
-  };
-}
+const fields = [
+  ...(['models', 'operations', 'addresses', 'project', 'caps', 'metadata', 'captureMs', 'shape', 'lane'] as const),
+  'expiresAtMs',
+] as const satisfies readonly (keyof KeyTerms)[];
 
-const otherNames: Readonly<Record<string, string>> = { capture_ms: 'captureMs', expires_at: 'expiresAtMs' };
+export const toTermColumns = (terms: NewKey): KeyTermColumns => toRow(pick(terms, fields));
 
 /** Only the columns of fields that are there. */
 export function toChangedColumns(change: KeyChange): Partial<KeyTermColumns> {
-  const isThere = (column: string): boolean => Reflect.get(change, otherNames[column] ?? column) !== undefined;
-  return Object.fromEntries(Object.entries(toTermColumns(change)).filter(([column]) => isThere(column)));
+  const changed = fields.filter((field) => change[field] !== undefined);
+  return toRow(pick(change, changed)) as Partial<KeyTermColumns>;
 }
 
 export function toTerms(row: KeyTermColumns & { readonly id: string }): KeyTerms {
@@ -76,10 +51,6 @@ function wanted<T>(value: T | undefined, id: string, field: string): T {
     throw new StoreError(`The ${field} of the key ${id} cannot be read; revoke it and create another.`);
   }
   return value;
-}
-
-function toText(value: unknown): string | null {
-  return value === undefined || value === null ? null : JSON.stringify(value);
 }
 
 function isOperation(text: string): text is Operation {

@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 import { inBackground } from '../lib/time-slices.ts';
+import { fromRow } from './columns.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
@@ -235,6 +236,5 @@ function toResource(row: ResourceRow): Resource | undefined {
   if (!isMapping(document)) {
     throw new StoreError(`The ${kind} "${row.id}" in the store cannot be read; remove it and enter it anew.`);
   }
-  const { id, version, created_at, updated_at } = row;
-  return { kind, id, document, version, createdAtMs: created_at, updatedAtMs: updated_at };
+  return { ...fromRow(row), kind, document };
 }

@@ -1,8 +1,20 @@
 /** The current tables for queries; `migrations.ts` creates them. */
 
 import type { Generated } from 'kysely';
-import type { LedgerRow } from '../core/accounting/ledger-row.ts';
-import type { StoredKind } from '../core/store/stored-objects.ts';
+import type { Capture, LedgerRow } from '../core/accounting/ledger-row.ts';
+import type { StoredAlert } from '../core/store/alerts.ts';
+import type { BackgroundAnswer } from '../core/store/background-answers.ts';
+import type { StoredKey } from '../core/store/keys.ts';
+import type {
+  StoredInvitation,
+  StoredMember,
+  StoredPasskey,
+  StoredSession,
+  StoredToken,
+} from '../core/store/members.ts';
+import type { Resource } from '../core/store/resources.ts';
+import type { StoredKind, StoredObject } from '../core/store/stored-objects.ts';
+import type { ColumnOf, Columns } from './columns.ts';
 import type { KeyTermColumns } from './key-columns.ts';
 
 export interface Schema {
@@ -18,15 +30,8 @@ export interface Schema {
     /** The IDs of the keys that it can decrypt stored secrets with, as a JSON list; null where it did not report them. */
     readonly secret_keys: string | null;
   };
-  readonly resources: {
-    readonly kind: string;
-    readonly id: string;
-    /** JSON; its secrets are encrypted. */
-    readonly document: string;
-    readonly version: number;
-    readonly created_at: number;
-    readonly updated_at: number;
-  };
+  /** The secrets in a document are encrypted. */
+  readonly resources: Columns<Resource>;
   /** One row, with the ID 1. */
   readonly change_counter: { readonly id: number; readonly latest: number };
   readonly changes: {
@@ -93,29 +98,11 @@ export interface Schema {
     /** All rows that began at this time or later are in blocks. */
     readonly at: number;
   };
-  readonly alerts: {
-    readonly id: string;
-    readonly rule: string;
-    readonly kind: string;
-    readonly subject: string;
-    readonly severity: string;
-    readonly cause: string;
-    /** JSON. */
-    readonly explore: string | null;
-    readonly opened_at: number;
-    readonly closed_at: number | null;
-    readonly silenced_until: number | null;
-    /** A JSON list; null where all were notified. */
-    readonly untold: string | null;
-  };
+  /** `untold` is null where all were notified. */
+  readonly alerts: Columns<Omit<StoredAlert, 'untold'> & { readonly untold?: readonly string[] }>;
   /** One row, with the ID 1. */
   readonly alert_lease: { readonly id: number; readonly holder: string; readonly until: number };
-  readonly captures: {
-    readonly id: string;
-    readonly request: string;
-    readonly response: string;
-    readonly expires_at: number;
-  };
+  readonly captures: Columns<Capture & { readonly id: string }>;
   readonly journals: {
     readonly id: string;
     readonly segment: number;
@@ -158,42 +145,20 @@ export interface Schema {
   };
   /** One row, with the ID 1. */
   readonly access_turn: { readonly id: number; readonly turns: number };
-  readonly kept_objects: {
-    readonly id: string;
-    readonly kind: StoredKind;
-    readonly upstream: string;
-    readonly owner: string;
-    readonly credential: string;
-    readonly model: string;
-    readonly created_at: number;
-    /** JSON, of files and batches only. */
-    readonly document: string | null;
-    /** JSON, of a file that may become a batch. */
-    readonly input: string | null;
-  };
+  readonly kept_objects: Omit<Columns<StoredObject>, 'kind'> & { readonly kind: StoredKind };
   readonly background_answers: BackgroundAnswerTable;
   readonly batches: BackgroundAnswerTable;
 }
 
-export interface KeyTable extends KeyTermColumns {
-  readonly id: string;
-  readonly name: string;
+type KeyFields = 'id' | 'name' | 'hint' | 'createdAtMs' | 'revokedAtMs' | 'version';
+
+export interface KeyTable extends KeyTermColumns, Columns<Pick<StoredKey, KeyFields>> {
   /** SHA-256 of the secret in lower-case hex; unique. */
   readonly digest: string;
-  readonly hint: string;
-  /** Milliseconds since the epoch, as is the other. */
-  readonly created_at: number;
-  readonly revoked_at: number | null;
   /** The digest of the secret before the last rotation. */
   readonly old_digest: string | null;
   readonly old_digest_until: number | null;
-  /** Incremented by each change. */
-  readonly version: number;
 }
-
-type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${Snake<Rest>}`
-  : Name;
 
 /** Fields that are stored otherwise: a time as `started_at`, a boolean as 0 or 1, and JSON, which is null where there is nothing in it. */
 interface StoredFields {
@@ -208,7 +173,7 @@ export type LedgerTable = StoredFields & {
   readonly [Field in Exclude<
     keyof LedgerRow,
     'startedAtMs' | 'isEstimated' | 'tries' | 'units'
-  > as Snake<Field>]: LedgerRow[Field] extends string ? string : LedgerRow[Field];
+  > as ColumnOf<Field>]: LedgerRow[Field] extends string ? string : LedgerRow[Field];
 };
 
 /** Columns shared by many rows. */
@@ -285,83 +250,20 @@ export interface KeyUsageTable extends SumColumns {
 }
 
 /** Times are milliseconds since the epoch, here and in the tables below. */
-export interface MemberTable {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: string;
-  readonly password_hash: string | null;
-  readonly oidc_subject: string | null;
-  readonly created_at: number;
-  readonly last_seen_at: number | null;
-  readonly disabled_at: number | null;
-}
+export type MemberTable = Columns<Omit<StoredMember, 'passkeys'>>;
+export type SessionTable = Columns<StoredSession & { readonly digest: string }>;
+export type TokenTable = Columns<StoredToken & { readonly digest: string }>;
+/** `public_key` is base64url. */
+export type PasskeyTable = Columns<StoredPasskey>;
+/** `kept` is for a reset; null where it is empty. */
+export type InvitationTable = Columns<
+  StoredInvitation & { readonly digest: string; readonly kept?: readonly string[] }
+>;
 
-export interface SessionTable {
-  readonly digest: string;
-  readonly id: string;
-  readonly member: string;
-  readonly method: string;
-  readonly address: string;
-  readonly user_agent: string;
-  readonly created_at: number;
-  readonly seen_at: number;
-  readonly expires_at: number;
-  /** Null before any re-authentication. */
-  readonly proved_at: number | null;
-}
-
-export interface TokenTable {
-  readonly id: string;
-  readonly digest: string;
-  readonly member: string;
-  readonly name: string;
-  readonly hint: string;
-  readonly role: string;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly last_used_at: number | null;
-  readonly revoked_at: number | null;
-}
-
-export interface PasskeyTable {
-  readonly id: string;
-  readonly member: string;
-  /** base64url. */
-  readonly public_key: string;
-  readonly counter: number;
-  /** A JSON list of text. */
-  readonly transports: string;
-  readonly name: string;
-  readonly created_at: number;
-  readonly last_used_at: number | null;
-}
-
-export interface InvitationTable {
-  readonly id: string;
-  readonly digest: string;
-  readonly kind: string;
-  readonly email: string | null;
-  readonly role: string;
-  readonly member: string | null;
-  readonly invited_by: string;
-  readonly created_at: number;
-  readonly expires_at: number;
-  /** A JSON list of text, for a reset; null where it is empty. */
-  readonly kept: string | null;
-}
-
-interface BackgroundAnswerTable {
-  readonly id: string;
-  readonly upstream: string;
-  readonly credential: string;
-  readonly key: string;
-  readonly project: string | null;
-  readonly model: string;
-  readonly row_id: string;
+interface BackgroundAnswerTable extends Columns<Omit<BackgroundAnswer, 'estimate' | 'end'>> {
+  /** JSON: the estimate, and the end. */
   readonly asking: string;
   readonly ended: string | null;
-  readonly created_at: number;
   readonly due_at: number;
   readonly node: string;
   readonly node_until: number;

@@ -10,9 +10,9 @@ import {
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 import { toRequestEstimate } from './background-answers.ts';
+import { fromRow, toRow } from './columns.ts';
 import { inParts } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
-import { toStorableText } from './stored-json.ts';
 
 const rowsAtOnce = 100;
 const idsAtOnce = 500;
@@ -25,7 +25,7 @@ export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema
       for (const some of inParts(objects, rowsAtOnce)) {
         await quick
           .insertInto('kept_objects')
-          .values(some.map(toRow))
+          .values(some.map(toObjectRow))
           .onConflict((conflict) => conflict.doNothing())
           .execute();
       }
@@ -49,7 +49,7 @@ export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema
         .selectFrom('kept_objects')
         .selectAll()
         .where('kind', '=', kind)
-        .where('owner', '=', toStorableText(owner))
+        .where('owner', '=', owner)
         .orderBy('created_at', order)
         .orderBy('id', order)
         .limit(limit);
@@ -103,18 +103,15 @@ export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema
 
 type Row = Selectable<Schema['kept_objects']>;
 
-function toRow({ id, kind, upstream, owner, credential, model, createdAtMs, document, input }: StoredObject): Row {
-  const named = { owner: toStorableText(owner), model: toStorableText(model) };
+function toObjectRow({ input, ...object }: StoredObject): Row {
   // The column of the estimate is `asking`.
   const written = input && { model: input.model, upstreamModel: input.upstreamModel, asking: input.estimate };
-  const said = { document: document ?? null, input: written === undefined ? null : JSON.stringify(written) };
-  return { id, kind, upstream, credential, ...named, created_at: createdAtMs, ...said };
+  return { ...toRow({ document: undefined, ...object, input: written }), kind: object.kind };
 }
 
-function toObject({ id, kind, upstream, owner, credential, model, created_at, document, input }: Row): StoredObject {
-  const said = document === null ? {} : { document };
+function toObject({ kind, document, input, ...row }: Row): StoredObject {
   const asked = input === null ? {} : toInput(readJson(input));
-  return { id, kind, upstream, owner, credential, model, createdAtMs: created_at, ...said, ...asked };
+  return { ...fromRow(row), kind, ...(document !== null && { document }), ...asked };
 }
 
 /** Undefined for what another version wrote differently, and so judged differently. */

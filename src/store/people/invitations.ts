@@ -11,11 +11,12 @@ import {
 } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
+import { fromRow } from '../columns.ts';
 import type { Recorder } from '../recording.ts';
 import type { InvitationTable, Schema } from '../schema.ts';
 import { oneOf, readTexts } from '../stored-json.ts';
 import { endLinks, endMeans, endSessions, isAnyThere, isTaken, toAudited, toMemberRow } from './members.ts';
-import { findMember, findMemberRow, fromRow, inTurn, type MemberRow, type Tracer, toMember, toRole } from './rows.ts';
+import { findMember, findMemberRow, inTurn, type MemberRow, type Tracer, toMember, toRole } from './rows.ts';
 
 type InvitationRow = Selectable<InvitationTable>;
 

@@ -12,6 +12,7 @@ import {
 } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
+import { toRow } from '../columns.ts';
 import type { Recorder } from '../recording.ts';
 import type { PasskeyTable, Schema, TokenTable } from '../schema.ts';
 import { findMember, findMemberRow, inTurn, type MemberRow, selectMembers, type Tracer, toMember } from './rows.ts';
@@ -142,17 +143,10 @@ function endsSessions(before: MemberRow, after: MemberRow): boolean {
 }
 
 export function toMemberRow(id: string, member: NewMember, nowMs: number): MemberRow {
-  return {
-    id,
-    email: foldEmail(member.email),
-    name: member.name,
-    role: member.role,
-    password_hash: member.passwordHash ?? null,
-    oidc_subject: member.oidcSubject ?? null,
-    created_at: nowMs,
-    last_seen_at: null,
-    disabled_at: null,
-  };
+  const { name, role, passwordHash, oidcSubject } = member;
+  const email = foldEmail(member.email);
+  const times = { createdAtMs: nowMs, lastSeenAtMs: undefined, disabledAtMs: undefined };
+  return toRow({ id, email, name, role, passwordHash, oidcSubject, ...times });
 }
 
 function changed(row: MemberRow, change: MemberChange, nowMs: number): MemberRow {

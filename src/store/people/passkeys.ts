@@ -4,11 +4,12 @@ import type { Kysely, Selectable } from 'kysely';
 import type { PasskeyStore, StoredPasskey, StoredToken, TokenStore } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
+import { fromRow, toRow } from '../columns.ts';
 import type { Recorder } from '../recording.ts';
 import type { PasskeyTable, Schema, TokenTable } from '../schema.ts';
 import { readTexts } from '../stored-json.ts';
 import { endToken, logRemoval, toAuditedPasskey, toAuditedToken } from './members.ts';
-import { findMember, fromRow, inTurn, toRole } from './rows.ts';
+import { findMember, inTurn, toRole } from './rows.ts';
 
 type PasskeyRow = Selectable<PasskeyTable>;
 
@@ -28,16 +29,8 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
     add: (passkey, actor) =>
       write(actor, async (transaction, trace) => {
         if ((await findMember(transaction, passkey.memberId)) === undefined) return 'absent';
-        const row: PasskeyRow = {
-          id: passkey.id,
-          member: passkey.memberId,
-          public_key: Buffer.from(passkey.publicKey).toString('base64url'),
-          counter: passkey.counter,
-          transports: JSON.stringify(passkey.transports),
-          name: passkey.name,
-          created_at: clock.nowMs(),
-          last_used_at: null,
-        };
+        const publicKey = Buffer.from(passkey.publicKey).toString('base64url');
+        const row = toRow({ ...passkey, publicKey, createdAtMs: clock.nowMs(), lastUsedAtMs: undefined });
         const added = await transaction
           .insertInto('passkeys')
           .values(row)
@@ -115,16 +108,12 @@ export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: 
       return (await query.execute()).map(toToken);
     },
 
-    create: ({ digest, hint, memberId, name, role, expiresAtMs }, actor) =>
+    create: (token, actor) =>
       write(actor, async (transaction, trace) => {
-        if ((await findMember(transaction, memberId)) === undefined) return undefined;
+        if ((await findMember(transaction, token.memberId)) === undefined) return undefined;
         const nowMs = clock.nowMs();
-        const times = { created_at: nowMs, expires_at: expiresAtMs ?? null };
-        const row = await transaction
-          .insertInto('tokens')
-          .values({ id: `tok_${createId(nowMs)}`, digest, member: memberId, name, hint, role, ...times })
-          .returningAll()
-          .executeTakeFirstOrThrow();
+        const made = toRow({ ...token, id: `tok_${createId(nowMs)}`, createdAtMs: nowMs });
+        const row = await transaction.insertInto('tokens').values(made).returningAll().executeTakeFirstOrThrow();
         await trace({ action: 'token.create', subject: row.id, before: null, after: toAuditedToken(row) });
         return toToken(row);
       }),

@@ -1,32 +1,14 @@
-/** What the stores of people share: names of columns, roles, and changes one after another. */
+/** What the stores of people share: members with their roles, and changes one after another. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Role, roles } from '../../core/role.ts';
 import type { StoredMember } from '../../core/store/members.ts';
+import { fromRow } from '../columns.ts';
 import type { Recorder, Trace } from '../recording.ts';
 import type { MemberTable, Schema } from '../schema.ts';
 import { oneOf } from '../stored-json.ts';
 
 export type Tracer = (trace: Trace) => Promise<void>;
-
-type Camel<C extends string> = C extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<Camel<Rest>>}` : C;
-type FieldOf<C> = C extends 'member' ? 'memberId' : C extends `${string}_at` ? `${Camel<C>}Ms` : Camel<C & string>;
-type Stored<R> = {
-  readonly [C in keyof R as FieldOf<C>]: R[C] extends infer V ? (V extends null ? undefined : V) : never;
-};
-
-/** A row with the names of its fields elsewhere: `last_seen_at` is `lastSeenAtMs`, `member` is `memberId`, null is undefined. */
-export function fromRow<R extends object>(row: R): Stored<R> {
-  return Object.fromEntries(
-    Object.entries(row).map(([column, value]) => [fieldOf(column), value ?? undefined]),
-  ) as Stored<R>;
-}
-
-function fieldOf(column: string): string {
-  if (column === 'member') return 'memberId';
-  const field = column.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-  return column.endsWith('_at') ? `${field}Ms` : field;
-}
 
 /** A role that only a newer version knows gives no more than looking. */
 export const toRole = (text: string): Role => oneOf(roles, text) ?? 'viewer';

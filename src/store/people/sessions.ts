@@ -4,9 +4,10 @@ import type { Kysely, Selectable } from 'kysely';
 import { type AttemptStore, type SessionStore, type StoredSession, sessionMethods } from '../../core/store/members.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
+import { fromRow, toRow } from '../columns.ts';
 import type { Schema, SessionTable } from '../schema.ts';
 import { oneOf } from '../stored-json.ts';
-import { findMember, fromRow } from './rows.ts';
+import { findMember } from './rows.ts';
 
 export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionStore {
   return {
@@ -22,10 +23,13 @@ export function createSessionStore(db: Kysely<Schema>, clock: Clock): SessionSto
           .returning('id')
           .executeTakeFirst();
         if (member === undefined) return undefined;
-        const { digest, memberId, method, address, userAgent, expiresAtMs, provedAtMs = null } = session;
-        const person = { id: createId(nowMs), digest, member: memberId, method, address, user_agent: userAgent };
-        const times = { created_at: nowMs, seen_at: nowMs, expires_at: expiresAtMs, proved_at: provedAtMs };
-        const row = { ...person, ...times };
+        const row = toRow({
+          provedAtMs: undefined,
+          ...session,
+          id: createId(nowMs),
+          createdAtMs: nowMs,
+          seenAtMs: nowMs,
+        });
         await transaction.insertInto('sessions').values(row).execute();
         return toSession(row);
       }),
