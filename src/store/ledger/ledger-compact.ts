@@ -3,6 +3,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { ImportedRow } from '../../core/store/ledger.ts';
+import { pick } from '../../lib/record-of.ts';
 import type { LedgerSharedTable, LedgerTable, Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, severalRows } from './ledger-insert.ts';
 import {
@@ -10,6 +11,7 @@ import {
   firstIdOf,
   idDigitsOfTime,
   isId,
+  ledgerColumns,
   type NamedRow,
   type RowFigures,
   toFigures,
@@ -44,23 +46,38 @@ export const toRest = (id: string): string => id.slice(idDigitsOfTime);
 
 const startedAt = sql`(ledger_rows.seq / ${sql.lit(perMs)} + ${sql.lit(epochMs)})`;
 const id = sql`(printf('%012x', ${startedAt}) || ledger_rows.rest)`;
-const rare = (name: string) => sql`json_extract(ledger_rows.more, ${sql.lit(`$.${name}`)})`;
+
+/** Columns of `ledger_rows` that `ledger` has too, in the table's order. */
+const ownColumns = [
+  ...(['attempts', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'cached_tokens'] as const),
+  ...(['billed_input_tokens', 'billed_output_tokens', 'billed_search_units', 'items', 'cost_nanos'] as const),
+  ...(['request_bytes', 'response_bytes', 'duration_ms', 'first_byte_ms', 'upstream_ms'] as const),
+  'client_request_id',
+] as const;
+/** Columns that few rows have: in `more`, a JSON object. */
+const rareColumns = [
+  ...(['tries', 'search_units', 'client_address', 'units', 'trace_id', 'queue_ms', 'connect_ms'] as const),
+];
+
+function toCompact(column: keyof LedgerTable): RawBuilder<unknown> {
+  if (column === 'id') return sql`${id} as id`;
+  if (column === 'started_at') return sql`${startedAt} as started_at`;
+  const isRare = rareColumns.some((one) => one === column);
+  return isRare
+    ? sql`json_extract(ledger_rows.more, ${sql.lit(`$.${column}`)}) as ${sql.ref(column)}`
+    : sql.ref(column);
+}
 
 /** All columns of `ledger`, for a statement that selects from `fromCompact`. */
-export const compactColumns: RawBuilder<LedgerTable> = sql`
-  ${id} as id, client_request_id, ${startedAt} as started_at, node, key, project, route, operation, label, model, upstream,
-  upstream_model, attempts, ${rare('tries')} as tries, outcome, status, error, prompt_tokens, completion_tokens, total_tokens,
-  ${rare('search_units')} as search_units, cached_tokens, billed_input_tokens, billed_output_tokens, billed_search_units,
-  is_estimated, items, cost_nanos, request_bytes, response_bytes, duration_ms, first_byte_ms, upstream_ms, cache,
-  ${rare('client_address')} as client_address, ${rare('units')} as units, ${rare('trace_id')} as trace_id,
-  ${rare('queue_ms')} as queue_ms, ${rare('connect_ms')} as connect_ms`;
+export const compactColumns: RawBuilder<LedgerTable> = sql`${sql.join(ledgerColumns.map(toCompact))}`;
+const columnsOfLedger = sql.join(ledgerColumns.map((column) => sql.ref(column)));
 
 /** SQLite joins a cross join from left to right. */
 export const fromCompact = sql`ledger_rows cross join ledger_places on ledger_places.id = ledger_rows.place`;
 
 /** All rows of the time span in both tables, in the form of `ledger`. */
 export function rowsOfTime(isSqlite: boolean, fromMs: number, toMs: number): RawBuilder<unknown> {
-  const others = sql`select * from ledger where id >= ${firstIdOf(fromMs)} and id < ${firstIdOf(toMs)}`;
+  const others = sql`select ${columnsOfLedger} from ledger where id >= ${firstIdOf(fromMs)} and id < ${firstIdOf(toMs)}`;
   if (!isSqlite) return others;
   return sql`${others} union all select ${compactColumns} from ${fromCompact}
     where ledger_rows.seq >= ${firstSeqOf(fromMs)} and ledger_rows.seq < ${firstSeqOf(toMs)}`;
@@ -130,7 +147,7 @@ export async function deleteSharedValues(trx: Kysely<Schema>, beforeMs: number):
 
 /** For a version without this table; the shared values stay. */
 export async function moveCompactBack(trx: Kysely<Schema>): Promise<void> {
-  await sql`insert into ledger select ${compactColumns} from ${fromCompact}`.execute(trx);
+  await sql`insert into ledger (${columnsOfLedger}) select ${compactColumns} from ${fromCompact}`.execute(trx);
   await sql`delete from ledger_rows`.execute(trx);
 }
 
@@ -297,47 +314,13 @@ async function readTaken(trx: Kysely<Schema>, entries: readonly CompactEntry[]):
 }
 
 const toValues = ({ seq, names, row }: CompactEntry): SQLInputValue[] => [
-  seq,
-  toRest(row.id),
-  names.id,
-  row.attempts,
-  row.prompt_tokens,
-  row.completion_tokens,
-  row.total_tokens,
-  row.cached_tokens,
-  row.billed_input_tokens,
-  row.billed_output_tokens,
-  row.billed_search_units,
-  row.items,
-  row.cost_nanos,
-  row.request_bytes,
-  row.response_bytes,
-  row.duration_ms,
-  row.first_byte_ms,
-  row.upstream_ms,
-  row.client_request_id,
+  ...[seq, toRest(row.id), names.id],
+  ...ownColumns.map((column) => row[column]),
   toMore(row),
 ];
 
 /** Rare columns that the row has, as a JSON object; null where it has none. */
-function toMore({
-  tries,
-  search_units,
-  client_address,
-  units,
-  trace_id,
-  queue_ms,
-  connect_ms,
-}: RowFigures): string | null {
-  const isPlain = tries === null && search_units === null && client_address === null && units === null;
-  if (isPlain && trace_id === null && queue_ms === null && connect_ms === null) return null;
-  return JSON.stringify({
-    tries: tries ?? undefined,
-    search_units: search_units ?? undefined,
-    client_address: client_address ?? undefined,
-    units: units ?? undefined,
-    trace_id: trace_id ?? undefined,
-    queue_ms: queue_ms ?? undefined,
-    connect_ms: connect_ms ?? undefined,
-  });
+function toMore(row: RowFigures): string | null {
+  const present = rareColumns.filter((column) => row[column] !== null);
+  return present.length === 0 ? null : JSON.stringify(pick(row, present));
 }

@@ -180,7 +180,8 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
       .compile(),
   );
   return async (trx, entries) => {
-    const ids = new Set((await insert(trx, entries.map(toTableRow))).map(({ id }) => id));
+    const rows = entries.map(({ names, row }): LedgerTable => ({ ...names, ...row }));
+    const ids = new Set((await insert(trx, rows)).map(({ id }) => id));
     return entries.filter(({ row }) => ids.has(row.id));
   };
 }

@@ -1,10 +1,11 @@
 /** Converts ledger rows between table and code, and reads the time in an ID. */
 
-import type { LedgerRow, RowOutcome, TryRecord } from '../../core/accounting/ledger-row.ts';
+import type { LedgerRow, TryRecord } from '../../core/accounting/ledger-row.ts';
 import { readUnits, type Units } from '../../core/accounting/units.ts';
-import type { Operation } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import { readJson } from '../../lib/json/read-json.ts';
+import { pick } from '../../lib/record-of.ts';
+import { fieldOf } from '../columns.ts';
 import type { LedgerSharedTable, LedgerTable } from '../schema.ts';
 
 export const hourMs = 3_600_000;
@@ -111,50 +112,18 @@ export function toFigures(row: LedgerRow): RowFigures {
   };
 }
 
+/** All columns of `ledger`, in the order in which commands print the fields of a row. */
+export const ledgerColumns = [
+  ...(['id', 'client_request_id', 'started_at', 'node', 'key', 'project', 'route', 'operation', 'label'] as const),
+  ...(['model', 'upstream', 'upstream_model', 'attempts', 'tries', 'outcome', 'status', 'error'] as const),
+  ...(['prompt_tokens', 'completion_tokens', 'total_tokens', 'search_units', 'cached_tokens'] as const),
+  ...(['billed_input_tokens', 'billed_output_tokens', 'billed_search_units', 'is_estimated', 'items'] as const),
+  ...(['cost_nanos', 'request_bytes', 'response_bytes', 'duration_ms', 'first_byte_ms', 'upstream_ms'] as const),
+  ...(['queue_ms', 'connect_ms', 'cache', 'client_address', 'trace_id', 'units'] as const),
+] as const satisfies readonly (keyof LedgerTable)[];
+
 /** Always the same columns in the same order, for the prepared statement. */
-export function toTableRow({ names, row }: NamedRow): LedgerTable {
-  return {
-    id: row.id,
-    client_request_id: row.client_request_id,
-    started_at: row.started_at,
-    node: names.node,
-    key: names.key,
-    project: names.project,
-    route: names.route,
-    operation: names.operation,
-    label: names.label,
-    model: names.model,
-    upstream: names.upstream,
-    upstream_model: names.upstream_model,
-    attempts: row.attempts,
-    tries: row.tries,
-    outcome: names.outcome,
-    status: names.status,
-    error: names.error,
-    prompt_tokens: row.prompt_tokens,
-    completion_tokens: row.completion_tokens,
-    total_tokens: row.total_tokens,
-    search_units: row.search_units,
-    cached_tokens: row.cached_tokens,
-    billed_input_tokens: row.billed_input_tokens,
-    billed_output_tokens: row.billed_output_tokens,
-    billed_search_units: row.billed_search_units,
-    is_estimated: names.is_estimated,
-    items: row.items,
-    cost_nanos: row.cost_nanos,
-    request_bytes: row.request_bytes,
-    response_bytes: row.response_bytes,
-    duration_ms: row.duration_ms,
-    first_byte_ms: row.first_byte_ms,
-    upstream_ms: row.upstream_ms,
-    cache: names.cache,
-    client_address: row.client_address,
-    units: row.units,
-    trace_id: row.trace_id,
-    queue_ms: row.queue_ms,
-    connect_ms: row.connect_ms,
-  };
-}
+export const toTableRow = ({ names, row }: NamedRow): LedgerTable => pick({ ...names, ...row }, ledgerColumns);
 
 /** Rows of other versions may lack a field. */
 const orNull = <T, R>(value: T | null | undefined, convert: (value: T) => R): R | null =>
@@ -199,50 +168,15 @@ function toUnitsText(units: Units): string | null {
 
 const toDuration = (value: number): number => (Number.isFinite(value) ? value : 0);
 
-/** The order of the fields is also that of commands which print a row. */
+const fields = ledgerColumns.map((column) => [fieldOf(column), column] as const);
+
 export function fromTableRow(row: LedgerTable): LedgerRow {
-  return {
-    id: row.id,
-    clientRequestId: row.client_request_id,
-    startedAtMs: row.started_at,
-    node: row.node,
-    key: row.key,
-    project: row.project,
-    route: row.route,
-    // These three were written by this program.
-    operation: row.operation as Operation,
-    label: row.label,
-    model: row.model,
-    upstream: row.upstream,
-    upstreamModel: row.upstream_model,
-    attempts: row.attempts,
+  const values = Object.fromEntries(fields.map(([field, column]) => [field, row[column]]));
+  return Object.assign(values as unknown as LedgerRow, {
     tries: row.tries === null ? [] : toTries(row.tries),
-    outcome: row.outcome as RowOutcome,
-    status: row.status,
-    error: row.error,
-    promptTokens: row.prompt_tokens,
-    completionTokens: row.completion_tokens,
-    totalTokens: row.total_tokens,
-    searchUnits: row.search_units,
-    cachedTokens: row.cached_tokens,
-    billedInputTokens: row.billed_input_tokens,
-    billedOutputTokens: row.billed_output_tokens,
-    billedSearchUnits: row.billed_search_units,
     isEstimated: row.is_estimated === 1,
-    items: row.items,
-    costNanos: row.cost_nanos,
-    requestBytes: row.request_bytes,
-    responseBytes: row.response_bytes,
-    durationMs: row.duration_ms,
-    firstByteMs: row.first_byte_ms,
-    upstreamMs: row.upstream_ms,
-    queueMs: row.queue_ms,
-    connectMs: row.connect_ms,
-    cache: row.cache,
-    clientAddress: row.client_address,
-    traceId: row.trace_id,
     units: row.units === null ? null : (readUnits(readJson(row.units)) ?? null),
-  };
+  });
 }
 
 /** JSON leaves out undefined fields. */
