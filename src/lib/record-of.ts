@@ -5,3 +5,6 @@ export const recordOf = <K extends string, V>(names: readonly K[], of: (name: K)
 /** Some of an object's fields, in the order of the names. */
 export const pick = <T, K extends keyof T & string>(from: T, names: readonly K[]): Pick<T, K> =>
   recordOf(names, (name) => from[name]) as Pick<T, K>;
+
+export const positionsOf = <K extends string>(names: readonly K[]): Record<K, number> =>
+  recordOf(names, (name) => names.indexOf(name));

@@ -42,7 +42,8 @@ export function fromRow<R extends object>(row: R): Fields<R> {
 
 const [columns, fields] = [new Map<string, string>(), new Map<string, string>()];
 
-const columnOf = (field: string): string =>
+/** Such as `client_request_id`, or `started_at`. */
+export const columnOf = (field: string): string =>
   getOrMake(columns, field, () => {
     if (field === 'memberId') return 'member';
     const column = field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

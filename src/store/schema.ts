@@ -201,19 +201,15 @@ export interface LedgerSliceTable {
 /** An integer that may exceed JavaScript's exact numbers. */
 type Count = number | bigint;
 
-interface SumColumns {
-  readonly requests: Count;
-  readonly input_tokens: Count;
-  readonly output_tokens: Count;
-  readonly search_units: Count;
-  readonly items: Count;
-  readonly cost_nanos: Count;
-  readonly unpriced: Count;
-  readonly estimated: Count;
-  readonly request_bytes: Count;
-  readonly response_bytes: Count;
+/** In the order in which they are written. */
+export const sumColumns = [
+  ...(['requests', 'input_tokens', 'output_tokens', 'search_units', 'items', 'cost_nanos', 'unpriced'] as const),
+  ...(['estimated', 'request_bytes', 'response_bytes', 'duration_ms'] as const),
+] as const;
+
+type SumColumns = Readonly<Record<Exclude<(typeof sumColumns)[number], 'duration_ms'>, Count>> & {
   readonly duration_ms: number;
-}
+};
 
 /** The key of a sum. */
 export interface UsageGroup {

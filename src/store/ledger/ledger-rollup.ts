@@ -1,9 +1,9 @@
 /** SQLite: adds past hours to the daily sums, because imports write hourly sums only. Views such as `usage_all_days` combine both. */
 
 import { type Kysely, sql } from 'kysely';
-import type { Schema } from '../schema.ts';
+import { type Schema, sumColumns } from '../schema.ts';
 import { plus } from './ledger-insert.ts';
-import { dayMs, hourMs, sumColumns } from './ledger-rows.ts';
+import { dayMs, hourMs } from './ledger-rows.ts';
 
 /** By then most exchanges of an hour are imported. Later ones are added to the day at once. */
 const afterMs = 300_000;

@@ -11,21 +11,6 @@ import type { LedgerSharedTable, LedgerTable } from '../schema.ts';
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
-/** The summed columns, in the order in which they are read. */
-export const sumColumns = [
-  'requests',
-  'input_tokens',
-  'output_tokens',
-  'search_units',
-  'items',
-  'cost_nanos',
-  'unpriced',
-  'estimated',
-  'request_bytes',
-  'response_bytes',
-  'duration_ms',
-] as const;
-
 /** An ID begins with the time, in hex digits. */
 export const idDigitsOfTime = 12;
 export const toTimeOf = (id: string): number => Number.parseInt(id.slice(0, idDigitsOfTime), 16);

@@ -4,7 +4,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { readUnits, toolPrefix, type Units } from '../../core/accounting/units.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import { readJson } from '../../lib/json/read-json.ts';
-import type { KeyUsageTable, UnitUsageTable, UsageGroup, UsageTable } from '../schema.ts';
+import { recordOf } from '../../lib/record-of.ts';
+import { type KeyUsageTable, sumColumns, type UnitUsageTable, type UsageGroup, type UsageTable } from '../schema.ts';
 import { compareTexts } from './ledger-insert.ts';
 import { dayMs, hourMs, type NamedRow, type RowFigures, type RowNames } from './ledger-rows.ts';
 
@@ -134,20 +135,7 @@ function addCounts(one: number | bigint, other: number | bigint): number | bigin
   return BigInt(one) + BigInt(other);
 }
 
-/** In the order of the columns. */
-const nothing: Readonly<Figures> = {
-  requests: 0,
-  input_tokens: 0,
-  output_tokens: 0,
-  search_units: 0,
-  items: 0,
-  cost_nanos: 0,
-  unpriced: 0,
-  estimated: 0,
-  request_bytes: 0,
-  response_bytes: 0,
-  duration_ms: 0,
-};
+const nothing: Readonly<Figures> = recordOf(sumColumns, () => 0);
 
 const newSums = ({ key, project, route, operation, model, upstream, outcome }: RowNames, span: number): Sums => ({
   span,

@@ -2,13 +2,15 @@
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { addUnits, toUnitSums } from '../../core/accounting/units.ts';
-import { addSums } from '../../core/accounting/usage-sums.ts';
+import { addSums, noSums } from '../../core/accounting/usage-sums.ts';
 import type { LedgerFilter, UnitLine, UsageGroup, UsageLine, UsageSums } from '../../core/store/ledger.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
+import { recordOf } from '../../lib/record-of.ts';
 import { inBackground } from '../../lib/time-slices.ts';
+import { columnOf } from '../columns.ts';
 import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
-import { dayMs, hourMs, sumColumns, toConditions } from './ledger-rows.ts';
+import { dayMs, hourMs, toConditions } from './ledger-rows.ts';
 
 /** The latest valid Date. */
 const lastMs = 8_640_000_000_000_000;
@@ -140,7 +142,7 @@ function selectSums(
   let query = db
     .selectFrom(table)
     // One text per line: fetching a dozen columns takes longer than summing them.
-    .select(sql<string>`concat_ws(',', ${sql.join(figures)}, ${errorsIn(table)})`.as('sums'))
+    .select(sql<string>`concat_ws(',', ${sql.join(figuresIn(table))})`.as('sums'))
     .select(columns.map((column, index) => column.as(`by_${index}`)))
     // Without groups there is one row even without data.
     .having(sql<boolean>`count(*) > 0`)
@@ -152,12 +154,16 @@ function selectSums(
   return query;
 }
 
-/** In the order that `toSums` reads. */
-const figures = sumColumns.map((column) => sql`sum(${sql.ref(column)})`);
+const sumNames = Object.keys(noSums) as (keyof UsageSums)[];
+const costAt = sumNames.indexOf('costNanos');
 
-/** The last column. */
-const errorsIn = (table: SumTable) =>
-  table === 'usage_key_days' ? sql`sum(errors)` : sql`sum(case when outcome = 'ok' then 0 else requests end)`;
+/** In the order that `toSums` reads. */
+const figuresIn = (table: SumTable) =>
+  sumNames.map((name) =>
+    name === 'errors' && table !== 'usage_key_days'
+      ? sql`sum(case when outcome = 'ok' then 0 else requests end)`
+      : sql`sum(${sql.ref(columnOf(name))})`,
+  );
 
 type SumRow = Readonly<Record<string, string | number>>;
 
@@ -188,34 +194,9 @@ function createSpanText(): (ms: number) => string {
 }
 
 function toSums(text: string): UsageSums {
-  const [
-    requests,
-    inputTokens,
-    outputTokens,
-    searchUnits,
-    items,
-    costNanos = '0',
-    unpriced,
-    estimated,
-    requestBytes,
-    responseBytes,
-    durationMs,
-    errors,
-  ] = text.split(',');
-  return {
-    requests: Number(requests),
-    errors: Number(errors),
-    inputTokens: Number(inputTokens),
-    outputTokens: Number(outputTokens),
-    searchUnits: Number(searchUnits),
-    items: Number(items),
-    costNanos: BigInt(costNanos),
-    unpriced: Number(unpriced),
-    estimated: Number(estimated),
-    requestBytes: Number(requestBytes),
-    responseBytes: Number(responseBytes),
-    durationMs: Number(durationMs),
-  };
+  const values = text.split(',');
+  const sums = recordOf(sumNames, (name) => Number(values[sumNames.indexOf(name)]));
+  return { ...sums, costNanos: BigInt(values[costAt] ?? 0) };
 }
 
 const tables = { usage_hours: 'usage_unit_hours', usage_days: 'usage_all_unit_days' } as const;

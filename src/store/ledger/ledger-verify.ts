@@ -3,7 +3,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { toolPrefix } from '../../core/accounting/units.ts';
 import { toDollars } from '../../lib/money.ts';
-import type { Schema } from '../schema.ts';
+import { type Schema, sumColumns } from '../schema.ts';
 import { readCompactExtent, rowsOfTime } from './ledger-compact.ts';
 import { isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs } from './ledger-rows.ts';
@@ -11,18 +11,11 @@ import { unitLeaves } from './ledger-sums.ts';
 
 const groupColumns = ['key', 'project', 'route', 'operation', 'model', 'upstream', 'outcome'] as const;
 
-/** The figures of sums, and how they are called where they differ. */
-const words: Readonly<Record<string, string>> = {
-  requests: 'requests',
-  input_tokens: 'input tokens',
-  output_tokens: 'output tokens',
-  search_units: 'search units',
-  items: 'items',
+/** How figures are called that differ from their columns. */
+const otherWords: Readonly<Record<string, string>> = {
   cost_nanos: 'dollars',
   unpriced: 'unpriced requests',
   estimated: 'estimated requests',
-  request_bytes: 'request bytes',
-  response_bytes: 'response bytes',
   duration_ms: 'ms of duration',
 };
 
@@ -35,7 +28,7 @@ interface Kind {
   readonly figures: readonly string[];
 }
 
-const sums: Kind = { by: groupColumns, figures: Object.keys(words) };
+const sums: Kind = { by: groupColumns, figures: sumColumns };
 const sumsOfKeys: Kind = { by: ['key', 'project'], figures: sums.figures };
 const units: Kind = { by: [...groupColumns, 'unit'], figures: ['amount'] };
 
@@ -149,7 +142,8 @@ const unitsOfRows = (db: Kysely<Schema>, hour: number) => sql`
 function toDifference(row: Line, figure: string): string[] {
   const difference = row[figure] ?? 0;
   if (Math.abs(Number(difference)) <= (tolerances[figure] ?? 0)) return [];
-  const word = words[figure] ?? toUnitWords(String(row.unit));
+  const word =
+    figure === 'amount' ? toUnitWords(String(row.unit)) : (otherWords[figure] ?? figure.replaceAll('_', ' '));
   return [`${toSize(figure, difference)} ${word} ${Number(difference) > 0 ? 'more' : 'less'}`];
 }
 

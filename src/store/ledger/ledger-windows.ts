@@ -9,15 +9,15 @@ import {
   BlockReader,
   type CellName,
   cellKinds,
-  counted,
+  countAt,
+  nameAt,
   noName,
   othersName,
-  sketched,
+  sketchAt,
 } from '../series/series-block.ts';
 import { readBlocks, readSince } from '../series/series-blocks.ts';
 import { sectionOf } from '../series/series-cells.ts';
 import { keptMs } from '../series/series-plan.ts';
-import { nameAt } from '../series/series-selection.ts';
 import { readCompactExtent } from './ledger-compact.ts';
 import { isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, toConditions, toName, toTimeOf } from './ledger-rows.ts';
@@ -107,32 +107,28 @@ function wantedOf(filter: LedgerFilter) {
   return { names, keys: keys && new Set(keys), bucket, minCostNanos };
 }
 
-const requests = counted.indexOf('requests');
-const cost = counted.indexOf('costNanos');
-const duration = sketched.indexOf('duration');
-
 function lookThrough(reader: BlockReader, wanted: ReturnType<typeof wantedOf>, unit: Unit): void {
   const { keys, bucket, minCostNanos } = wanted;
   const numbers = wanted.names.map(([name, text]) => [nameAt[name], reader.find(text)] as const);
   while (reader.next()) {
     if (reader.kind !== cellKinds.request) continue;
     reader.readFigures();
-    unit.requests += reader.counts[requests] ?? 0;
+    unit.requests += reader.counts[countAt.requests] ?? 0;
     if (unit.mayHave) continue;
     const { names } = reader;
     const key = names[nameAt.key] ?? noName;
     unit.mayHave =
       numbers.every(([index, number]) => names[index] === number || names[index] === othersName) &&
       (keys === undefined || key === othersName || keys.has(reader.text(key))) &&
-      (minCostNanos === undefined || (reader.counts[cost] ?? 0) >= minCostNanos) &&
+      (minCostNanos === undefined || (reader.counts[countAt.costNanos] ?? 0) >= minCostNanos) &&
       (bucket === undefined || slowestOf(reader) >= bucket);
   }
 }
 
 /** The last bucket of the durations. Of lost requests none is known. */
 function slowestOf(reader: BlockReader): number {
-  const pairs = reader.sketches[duration];
-  const length = reader.lengths[duration] ?? 0;
+  const pairs = reader.sketches[sketchAt.duration];
+  const length = reader.lengths[sketchAt.duration] ?? 0;
   const isMeasured = reader.text(reader.names[nameAt.outcome] ?? noName) !== 'lost';
   return isMeasured ? (pairs?.[length - 2] ?? -1) : Number.POSITIVE_INFINITY;
 }

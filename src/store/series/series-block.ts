@@ -3,6 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { seriesAmounts } from '../../core/store/series.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
+import { positionsOf } from '../../lib/record-of.ts';
 import { bucketCount, inOrder, type Pairs, Sketch } from '../../lib/sketch.ts';
 
 /** A request; or a call to an upstream that was not its request's only, successful one. */
@@ -11,6 +12,7 @@ export const cellKinds = { request: 0, attempt: 1 } as const;
 /** The names of a cell, in the order of a block. */
 export const cellNames = ['model', 'upstream', 'key', 'project', 'operation', 'outcome', 'code', 'cache'] as const;
 export type CellName = (typeof cellNames)[number];
+export const nameAt = positionsOf(cellNames);
 
 /** Numbers in a block: the cell has no such name; the names are too rare and summed together. */
 export const noName = 0;
@@ -21,10 +23,11 @@ export const others = '\u0001';
 
 /** The counts, in the order of a cell. `direct` are calls to the cell's own upstream that no attempt cell has. */
 export const counted = ['requests', 'attempts', 'failedAttempts', 'direct', 'directFailed', ...seriesAmounts] as const;
-export type Counted = (typeof counted)[number];
+export const countAt = positionsOf(counted);
 
 /** A block of a version that did not know the last ones lacks them. */
 export const sketched = ['duration', 'firstByte', 'overhead', 'wait'] as const;
+export const sketchAt = positionsOf(sketched);
 
 export class Cell {
   readonly kind: number;

@@ -5,42 +5,11 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { bucketOf } from '../../lib/sketch.ts';
 import type { NamedRow, RowFigures, RowNames } from '../ledger/ledger-rows.ts';
-import {
-  type Cell,
-  type CellName,
-  Cells,
-  type Counted,
-  cellKinds,
-  cellNames,
-  counted,
-  others,
-  sketched,
-} from './series-block.ts';
+import { type Cell, type CellName, Cells, cellKinds, cellNames, countAt, others, sketchAt } from './series-block.ts';
 
 export const minuteMs = 60_000;
 
 export const nextMinute = (ms: number): number => Math.ceil(ms / minuteMs) * minuteMs;
-
-const at = (name: Counted): number => counted.indexOf(name);
-const requests = at('requests');
-const attempts = at('attempts');
-const failedAttempts = at('failedAttempts');
-const direct = at('direct');
-const directFailed = at('directFailed');
-const items = at('items');
-const inputTokens = at('inputTokens');
-const outputTokens = at('outputTokens');
-const searchUnits = at('searchUnits');
-const costNanos = at('costNanos');
-const unpriced = at('unpriced');
-const savedItems = at('savedItems');
-const savedNanos = at('savedNanos');
-
-const ofSketch = (name: (typeof sketched)[number]): number => sketched.indexOf(name);
-const duration = ofSketch('duration');
-const firstByte = ofSketch('firstByte');
-const overhead = ofSketch('overhead');
-const wait = ofSketch('wait');
 
 /** Details of calls that did not fail: answered, or no longer wanted. */
 const notFailed: ReadonlySet<string> = new Set(['answered', 'client-gone']);
@@ -92,39 +61,40 @@ const toCellNames = (names: RowNames): string[] => [
 
 /** `listed` calls have their own cells. */
 function addRow(cell: Cell, { outcome }: RowNames, row: RowFigures, listed: number): void {
-  cell.add(requests, 1);
-  cell.add(attempts, row.attempts);
-  cell.add(items, Math.max(0, row.items));
-  cell.add(inputTokens, Math.max(0, row.billed_input_tokens ?? 0));
-  cell.add(outputTokens, Math.max(0, row.billed_output_tokens ?? 0));
-  cell.add(searchUnits, Math.max(0, row.billed_search_units ?? 0));
-  cell.add(costNanos, Math.max(0, row.cost_nanos ?? 0));
-  if (row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost')) cell.add(unpriced, 1);
+  cell.add(countAt.requests, 1);
+  cell.add(countAt.attempts, row.attempts);
+  cell.add(countAt.items, Math.max(0, row.items));
+  cell.add(countAt.inputTokens, Math.max(0, row.billed_input_tokens ?? 0));
+  cell.add(countAt.outputTokens, Math.max(0, row.billed_output_tokens ?? 0));
+  cell.add(countAt.searchUnits, Math.max(0, row.billed_search_units ?? 0));
+  cell.add(countAt.costNanos, Math.max(0, row.cost_nanos ?? 0));
+  if (row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost'))
+    cell.add(countAt.unpriced, 1);
   const own = Math.max(0, row.attempts - listed);
-  cell.add(direct, own);
+  cell.add(countAt.direct, own);
   // An answer that broke off has no entry in the list of tries.
   if (outcome === 'cut' && own > 0) {
-    cell.add(directFailed, 1);
-    cell.add(failedAttempts, 1);
+    cell.add(countAt.directFailed, 1);
+    cell.add(countAt.failedAttempts, 1);
   }
-  if (row.tries !== null) cell.add(failedAttempts, failedIn(row.tries));
+  if (row.tries !== null) cell.add(countAt.failedAttempts, failedIn(row.tries));
   if (row.units !== null) addSaved(cell, row.units);
   // Its duration is unknown.
   if (outcome === 'lost') return;
-  cell.sketches[duration]?.push(bucketOf(row.duration_ms), 1);
-  if (row.queue_ms !== null) cell.sketches[wait]?.push(bucketOf(row.queue_ms), 1);
+  cell.sketches[sketchAt.duration]?.push(bucketOf(row.duration_ms), 1);
+  if (row.queue_ms !== null) cell.sketches[sketchAt.wait]?.push(bucketOf(row.queue_ms), 1);
   if (row.first_byte_ms === null) return;
-  cell.sketches[firstByte]?.push(bucketOf(row.first_byte_ms), 1);
+  cell.sketches[sketchAt.firstByte]?.push(bucketOf(row.first_byte_ms), 1);
   if (row.upstream_ms !== null && row.attempts === 1) {
-    cell.sketches[overhead]?.push(bucketOf(Math.max(0, row.first_byte_ms - row.upstream_ms)), 1);
+    cell.sketches[sketchAt.overhead]?.push(bucketOf(Math.max(0, row.first_byte_ms - row.upstream_ms)), 1);
   }
 }
 
 function addSaved(cell: Cell, text: string): void {
   if (!text.includes('"saved')) return;
   const units = readUnits(readJson(text));
-  cell.add(savedItems, Math.round(units?.savedItems ?? 0));
-  cell.add(savedNanos, Math.round(units?.savedNanos ?? 0));
+  cell.add(countAt.savedItems, Math.round(units?.savedItems ?? 0));
+  cell.add(countAt.savedNanos, Math.round(units?.savedNanos ?? 0));
 }
 
 interface Try {
@@ -161,8 +131,8 @@ function addTries(cells: Cells, { model, key, project, operation }: RowNames, te
   for (const { upstream, outcome, code, durationMs } of tries) {
     const names = [model ?? '', upstream, key, project ?? '', operation, outcome, code, ''];
     const cell = cells.of(cellKinds.attempt, names);
-    cell.add(requests, 1);
-    cell.sketches[duration]?.push(bucketOf(durationMs), 1);
+    cell.add(countAt.requests, 1);
+    cell.sketches[sketchAt.duration]?.push(bucketOf(durationMs), 1);
   }
   return tries.length;
 }
@@ -209,7 +179,9 @@ export function boundCells(cells: readonly Cell[], most = mostCells): readonly C
   let bounded = cells;
   for (const folded of seldomNames) {
     if (bounded.length <= most) return bounded;
-    const byRequests = bounded.toSorted((one, other) => (other.counts[requests] ?? 0) - (one.counts[requests] ?? 0));
+    const byRequests = bounded.toSorted(
+      (one, other) => (other.counts[countAt.requests] ?? 0) - (one.counts[countAt.requests] ?? 0),
+    );
     const kept = Math.floor(most / 2);
     const isFolded = cellNames.map((name) => folded.includes(name));
     const made = new Cells();

@@ -2,8 +2,8 @@
 
 import type { SeriesQuery } from '../../core/store/series.ts';
 import { Sketch } from '../../lib/sketch.ts';
-import { type BlockReader, counted, noName, others } from './series-block.ts';
-import { nameAt, type Selection } from './series-selection.ts';
+import { type BlockReader, countAt, nameAt, noName, others } from './series-block.ts';
+import type { Selection } from './series-selection.ts';
 
 /** Whether calls count for the upstream that was called, and not for their request's. */
 export const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
@@ -14,7 +14,6 @@ export const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
   !by.some((name) => name === 'outcome' || name === 'code' || name === 'cache');
 
 const separator = '\0';
-const costAt = counted.indexOf('costNanos');
 
 /** The lines of a split, numbered from 0. By numbers of names over all blocks: a text joined for each cell would take most of the time. */
 export class Groups {
@@ -147,7 +146,7 @@ function rankBlock(selection: Selection, { order, isByTarget, groups }: Ranking)
       if (facts.isMeasured) groups.addLatency(group, reader);
     } else if (order === 'cost') {
       reader.readCounts();
-      weights[group] = (weights[group] ?? 0) + (reader.counts[costAt] ?? 0);
+      weights[group] = (weights[group] ?? 0) + (reader.counts[countAt.costNanos] ?? 0);
     } else if (order === 'requests' || facts.result === order) {
       weights[group] = (weights[group] ?? 0) + reader.readRequests();
     }

@@ -13,25 +13,10 @@ import {
   seriesCounts,
 } from '../../core/store/series.ts';
 import { boundOf, type Pairs, quantilesOf, Sketch } from '../../lib/sketch.ts';
-import { type BlockReader, counted, noName, sketched } from './series-block.ts';
+import { type BlockReader, countAt, counted, nameAt, noName, sketched } from './series-block.ts';
 import type { SeriesPlan } from './series-plan.ts';
 import { Groups, isByTargetIn, type RankedCells, rankCells } from './series-ranking.ts';
-import { nameAt, pointAt, Selection, type StoredBlock } from './series-selection.ts';
-
-/** Positions of a count in a cell and in the answer. Unrolled: it is read for each cell. */
-const cellAt = {
-  requests: counted.indexOf('requests'),
-  attempts: counted.indexOf('attempts'),
-  failedAttempts: counted.indexOf('failedAttempts'),
-  direct: counted.indexOf('direct'),
-  directFailed: counted.indexOf('directFailed'),
-  costNanos: counted.indexOf('costNanos'),
-};
-const shownAt = {
-  attempts: seriesCounts.indexOf('attempts'),
-  failedAttempts: seriesCounts.indexOf('failedAttempts'),
-  cached: seriesCounts.indexOf('cached'),
-};
+import { pointAt, Selection, type StoredBlock } from './series-selection.ts';
 
 function addTo(sums: Float64Array, at: number, amount: number): void {
   sums[at] = (sums[at] ?? 0) + amount;
@@ -61,7 +46,7 @@ const pointCounts = [
   ...['inputTokens', 'outputTokens', 'items', 'costNanos'],
 ] as SeriesCount[];
 
-const pointsFrom = pointCounts.map(pointAt);
+const pointsFrom = pointCounts.map((name) => pointAt[name]);
 
 const none: Pairs = [];
 
@@ -94,17 +79,17 @@ class Line {
     const { reader, facts } = selection;
     const { counts } = reader;
     const sums = this.stepSums;
-    const requests = counts[cellAt.requests] ?? 0;
+    const requests = counts[countAt.requests] ?? 0;
     if (selection.isAttempt) {
-      addTo(sums, shownAt.attempts, requests);
-      if (facts.isFailedAttempt) addTo(sums, shownAt.failedAttempts, requests);
+      addTo(sums, pointAt.attempts, requests);
+      if (facts.isFailedAttempt) addTo(sums, pointAt.failedAttempts, requests);
       return;
     }
     for (let at = 0; at < copiedTo.length; at++) addTo(sums, copiedTo[at] ?? 0, counts[copiedFrom[at] ?? 0] ?? 0);
     if (facts.resultAt >= 0) addTo(sums, facts.resultAt, requests);
-    if (selection.isCached) addTo(sums, shownAt.cached, requests);
-    addTo(sums, shownAt.attempts, counts[isByTarget ? cellAt.direct : cellAt.attempts] ?? 0);
-    addTo(sums, shownAt.failedAttempts, counts[isByTarget ? cellAt.directFailed : cellAt.failedAttempts] ?? 0);
+    if (selection.isCached) addTo(sums, pointAt.cached, requests);
+    addTo(sums, pointAt.attempts, counts[isByTarget ? countAt.direct : countAt.attempts] ?? 0);
+    addTo(sums, pointAt.failedAttempts, counts[isByTarget ? countAt.directFailed : countAt.failedAttempts] ?? 0);
     if (!facts.isMeasured) return;
     const latency = this.#latency;
     for (let at = 0; at < this.sketches.length; at++)
@@ -287,7 +272,7 @@ class Tally {
       ? `${reader.text(reader.names[nameAt.upstream] ?? noName)}${separator}${kind}${separator}${code}`
       : `${kind}${separator}${code}`;
     const sums = isAttempt ? this.#attempts : this.#codes;
-    sums.set(key, (sums.get(key) ?? 0) + (reader.counts[cellAt.requests] ?? 0));
+    sums.set(key, (sums.get(key) ?? 0) + (reader.counts[countAt.requests] ?? 0));
   }
 
   codes(): SeriesAnswer['codes'] {

@@ -1,19 +1,13 @@
 /** Selects the cells of a block that match a query. */
 
 import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
-import {
-  type RequestResult,
-  resultOf,
-  type SeriesCount,
-  type SeriesQuery,
-  seriesCounts,
-} from '../../core/store/series.ts';
-import { BlockReader, type CellName, cellKinds, cellNames, noName } from './series-block.ts';
+import { type RequestResult, resultOf, type SeriesQuery, seriesCounts } from '../../core/store/series.ts';
+import { positionsOf } from '../../lib/record-of.ts';
+import { BlockReader, type CellName, cellKinds, nameAt, noName } from './series-block.ts';
 import { isFailedAttempt, type Section, sections } from './series-cells.ts';
 
-/** Positions of a name in a cell, and of a count in the answer. */
-export const nameAt = Object.fromEntries(cellNames.map((name, index) => [name, index])) as Record<CellName, number>;
-export const pointAt = (name: SeriesCount): number => seriesCounts.indexOf(name);
+/** Positions of counts in the answer. */
+export const pointAt = positionsOf(seriesCounts);
 
 export interface StoredBlock {
   readonly at: number;
@@ -112,7 +106,7 @@ function toFacts(text: string, wanted: ReadonlySet<RowOutcome> | undefined): Out
   return {
     outcome,
     result,
-    resultAt: result === undefined ? -1 : pointAt(result),
+    resultAt: result === undefined ? -1 : pointAt[result],
     isFailedAttempt: isFailedAttempt(text),
     isWanted: wanted === undefined || (outcome !== undefined && wanted.has(outcome)),
     isMeasured: wanted !== undefined || (outcome !== 'refused' && outcome !== 'aborted'),
