@@ -14,6 +14,7 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 import { recordOf } from '../lib/record-of.ts';
 import { fromRow, toRow } from './columns.ts';
+import { insertNew } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
 
 /** A live node polls again well within this time. */
@@ -28,11 +29,8 @@ export function createBackgroundStore(
   return {
     async add({ estimate, end: _, ...answer }, node, dueAtMs) {
       const hands = { due_at: dueAtMs, node, node_until: clock.nowMs() + handsMs };
-      await quick
-        .insertInto(table)
-        .values({ ...toRow(answer), asking: JSON.stringify(estimate), ended: null, ...hands })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      const row = { ...toRow(answer), asking: JSON.stringify(estimate), ended: null, ...hands };
+      await insertNew(quick, table, [row]);
     },
 
     async get(id, upstream) {

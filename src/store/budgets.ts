@@ -10,7 +10,7 @@ import {
 } from '../core/store/budgets.ts';
 
 import type { Clock } from '../lib/clock.ts';
-import { inParts, isSqlite } from './ledger/ledger-insert.ts';
+import { inParts, insertNew, isSqlite } from './ledger/ledger-insert.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
@@ -138,19 +138,15 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
 /** Returns what the account has spent. The first statement writes, which takes SQLite's lock before anything is read. */
 async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
   const endsAt = Number.isFinite(account.endsAtMs) ? account.endsAtMs : null;
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('budget_accounts')
-    .values({
-      id: account.id,
-      holder_kind: account.holderKind,
-      holder_id: toStorable(account.holderId),
-      starts_at: account.startsAtMs,
-      ends_at: endsAt,
-      spent_nanos: 0,
-    })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .executeTakeFirstOrThrow();
-  const isNew = numInsertedOrUpdatedRows === 1n;
+  const row = {
+    id: account.id,
+    holder_kind: account.holderKind,
+    holder_id: toStorable(account.holderId),
+    starts_at: account.startsAtMs,
+    ends_at: endsAt,
+    spent_nanos: 0,
+  };
+  const isNew = (await insertNew(trx, 'budget_accounts', [row])) === 1;
   const spentBeforeNanos = isNew ? await readSpent(trx, account) : 0;
   // It changes nothing in an existing account: it is the lock, in SQL that both databases know.
   const { spent_nanos } = await trx

@@ -8,6 +8,7 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 import { inBackground } from '../lib/time-slices.ts';
 import { fromRow } from './columns.ts';
+import { insertNew } from './ledger/ledger-insert.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
@@ -124,13 +125,9 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
         let before = await take(transaction, kind, id);
         if (!isExpected(before, expected)) return 'conflict';
         if (before === undefined) {
-          const inserted = await transaction
-            .insertInto('resources')
-            .values(made)
-            .onConflict((conflict) => conflict.columns(['kind', 'id']).doNothing())
-            .executeTakeFirst();
+          const isNew = (await insertNew(transaction, 'resources', [made])) === 1;
           // Another writer was first: the row is theirs.
-          if (inserted.numInsertedOrUpdatedRows === 0n) {
+          if (!isNew) {
             before = await take(transaction, kind, id);
             if (before === undefined || !isExpected(before, expected)) return 'conflict';
           }

@@ -5,6 +5,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { SettingStore } from '../core/store/resources.ts';
 import type { Clock } from '../lib/clock.ts';
 import { readJson } from '../lib/json/read-json.ts';
+import { insertNew } from './ledger/ledger-insert.ts';
 import type { Recorder } from './recording.ts';
 import type { Schema } from './schema.ts';
 
@@ -33,14 +34,8 @@ export async function writeSetting(db: Kysely<Schema>, name: string, value: stri
 }
 
 export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): SettingStore {
-  async function claim(name: string): Promise<boolean> {
-    const claimed = await db
-      .insertInto('claims')
-      .values({ name, claimed_at: clock.nowMs() })
-      .onConflict((conflict) => conflict.doNothing())
-      .executeTakeFirst();
-    return claimed.numInsertedOrUpdatedRows === 1n;
-  }
+  const claim = async (name: string): Promise<boolean> =>
+    (await insertNew(db, 'claims', [{ name, claimed_at: clock.nowMs() }])) === 1;
 
   return {
     async get(name) {
@@ -73,11 +68,8 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
     claim,
 
     async installation() {
-      await db
-        .insertInto('settings')
-        .values({ name: installationName, value: JSON.stringify(randomBytes(16).toString('hex')) })
-        .onConflict((conflict) => conflict.doNothing())
-        .execute();
+      const value = JSON.stringify(randomBytes(16).toString('hex'));
+      await insertNew(db, 'settings', [{ name: installationName, value }]);
       // Another writer may have been first: the value is theirs.
       const kept = readJson((await readSetting(db, installationName)) ?? '');
       if (typeof kept !== 'string') throw new TypeError('the name of the installation is no text');

@@ -11,7 +11,7 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 import { toRequestEstimate } from './background-answers.ts';
 import { fromRow, toRow } from './columns.ts';
-import { inParts } from './ledger/ledger-insert.ts';
+import { inParts, insertNew } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
 
 const rowsAtOnce = 100;
@@ -22,13 +22,7 @@ const prunedAtOnce = 2_000;
 export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>): StoredObjectStore {
   return {
     async add(objects) {
-      for (const some of inParts(objects, rowsAtOnce)) {
-        await quick
-          .insertInto('kept_objects')
-          .values(some.map(toObjectRow))
-          .onConflict((conflict) => conflict.doNothing())
-          .execute();
-      }
+      for (const some of inParts(objects, rowsAtOnce)) await insertNew(quick, 'kept_objects', some.map(toObjectRow));
     },
 
     async find(names) {

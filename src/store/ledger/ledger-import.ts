@@ -13,6 +13,7 @@ import {
   createInsertOfJson,
   type Insert,
   inParts,
+  insertNew,
   isSqlite,
   mostPerStatement,
   plus,
@@ -228,13 +229,7 @@ async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]):
           expires_at: capture.expiresAtMs,
         },
   );
-  for (const part of inParts(captures, mostPerStatement)) {
-    await trx
-      .insertInto('captures')
-      .values(part)
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .execute();
-  }
+  for (const part of inParts(captures, mostPerStatement)) await insertNew(trx, 'captures', part);
 }
 
 /** Books the costs on the rows' accounts; unknown accounts are skipped. */

@@ -1,7 +1,7 @@
 /** Multi-row insert statements, prepared once because preparing takes longer than running. */
 
 import type { SQLInputValue } from 'node:sqlite';
-import { type CompiledQuery, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely';
+import { type CompiledQuery, type InsertObject, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely';
 import type { Schema } from '../schema.ts';
 import { withEach } from '../sqlite/sqlite-statements.ts';
 
@@ -9,6 +9,17 @@ export const mostPerStatement = 1_000;
 
 /** Takes any number of rows, all with the same columns in the same order. */
 export type Insert<T, R> = (trx: Transaction<Schema>, rows: readonly T[]) => Promise<readonly R[]>;
+
+/** Existing rows stay as they are. Returns how many were new. */
+export async function insertNew<Table extends keyof Schema & string>(
+  db: Kysely<Schema>,
+  table: Table,
+  rows: readonly InsertObject<Schema, Table>[],
+): Promise<number> {
+  const insert = db.insertInto(table).values(rows);
+  const { numInsertedOrUpdatedRows } = await insert.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
+  return Number(numInsertedOrUpdatedRows ?? 0);
+}
 
 /** SQLite has no round trips: inserting row by row is fastest. */
 export const isSqlite = (db: Kysely<Schema>): boolean => db.getExecutor().adapter instanceof SqliteAdapter;

@@ -5,6 +5,7 @@ import type { PasskeyStore, StoredPasskey, StoredToken, TokenStore } from '../..
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import { fromRow, toRow } from '../columns.ts';
+import { insertNew } from '../ledger/ledger-insert.ts';
 import type { Recorder } from '../recording.ts';
 import type { PasskeyTable, Schema, TokenTable } from '../schema.ts';
 import { readTexts } from '../stored-json.ts';
@@ -31,12 +32,8 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
         if ((await findMember(transaction, passkey.memberId)) === undefined) return 'absent';
         const publicKey = Buffer.from(passkey.publicKey).toString('base64url');
         const row = toRow({ ...passkey, publicKey, createdAtMs: clock.nowMs(), lastUsedAtMs: undefined });
-        const added = await transaction
-          .insertInto('passkeys')
-          .values(row)
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirst();
-        if (added.numInsertedOrUpdatedRows === 0n) return 'taken';
+        const isNew = (await insertNew(transaction, 'passkeys', [row])) === 1;
+        if (!isNew) return 'taken';
         await trace({ action: 'passkey.add', subject: row.id, before: null, after: toAuditedPasskey(row) });
         return toPasskey(row);
       }),
