@@ -2,14 +2,20 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { KeyRecord } from '../core/key.ts';
+import type { KeyRecord, KeyTerms } from '../core/key.ts';
+import { lanes } from '../core/lane.ts';
+import { type Operation, operations } from '../core/operations/index.ts';
 import type { KeyChange, KeyStore, NewKey, StoredKey } from '../core/store/keys.ts';
+import { rerankShapes } from '../core/translation.ts';
 import type { Clock } from '../lib/clock.ts';
+import { pick } from '../lib/record-of.ts';
 import { inBackground } from '../lib/time-slices.ts';
-import { toChangedColumns, toTermColumns, toTerms } from './key-columns.ts';
+import { toRow } from './columns.ts';
+import { insertNew } from './ledger/ledger-insert.ts';
 import type { Recorder, Trace } from './recording.ts';
 import type { KeyTable, Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
+import { oneOf, readCaps, readTextMap, readTexts } from './stored-json.ts';
 
 interface KeyStoreDeps {
   readonly db: Kysely<Schema>;
@@ -69,21 +75,17 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
 
     create: (key, actor = someone) =>
       recorder.write(actor, async (transaction, trace) => {
-        const row = toRow(key.id ?? createKeyId(), key, clock.nowMs());
+        const row = toKeyRow(key.id ?? createKeyId(), key, clock.nowMs());
         await refuseKnown(transaction, key.digest);
-        const made = await transaction
-          .insertInto('keys')
-          .values(row)
-          .onConflict((conflict) => conflict.doNothing())
-          .executeTakeFirst();
-        if (made.numInsertedOrUpdatedRows === 0n) throw (await take(transaction, row.id)) ? knownId() : knownSecret();
+        const isNew = (await insertNew(transaction, 'keys', [row])) === 1;
+        if (!isNew) throw (await take(transaction, row.id)) ? knownId() : knownSecret();
         await trace(toTrace('key.create', undefined, row));
         return toStoredKey(row);
       }),
 
     createFirst: (key: NewKey) =>
       recorder.write('first start', async (transaction, trace) => {
-        const row = toRow(firstKeyId, key, clock.nowMs());
+        const row = toKeyRow(firstKeyId, key, clock.nowMs());
         // One statement, so that no other process can insert between the check and the insertion.
         const made = await transaction
           .insertInto('keys')
@@ -226,23 +228,21 @@ function createKeyId(): string {
   return `key_${Array.from(randomBytes(16), (byte) => alphabet.charAt(byte % alphabet.length)).join('')}`;
 }
 
-function toRow(id: string, key: NewKey, nowMs: number): KeyRow {
-  return {
-    id,
-    name: key.name,
-    digest: key.digest,
-    hint: key.hint,
-    ...toTermColumns(key),
-    old_digest: null,
-    created_at: nowMs,
-    revoked_at: null,
-    old_digest_until: null,
-    version: 1,
-  };
+const termFields = [
+  ...(['models', 'operations', 'addresses', 'project', 'caps', 'metadata', 'captureMs', 'shape', 'lane'] as const),
+  'expiresAtMs',
+] as const satisfies readonly (keyof KeyTerms)[];
+
+function toKeyRow(id: string, key: NewKey, nowMs: number): KeyRow {
+  const { name, digest, hint } = key;
+  const times = { created_at: nowMs, revoked_at: null, old_digest_until: null };
+  return { id, name, digest, hint, ...toRow(pick(key, termFields)), ...times, old_digest: null, version: 1 };
 }
 
+/** Only the columns of fields that are there. */
 function toColumns(change: KeyChange): Partial<KeyRow> {
-  return { ...(change.name !== undefined && { name: change.name }), ...toChangedColumns(change) };
+  const changed = (['name', ...termFields] as const).filter((field) => change[field] !== undefined);
+  return toRow(pick(change, changed)) as Partial<KeyRow>;
 }
 
 function toStoredKey(row: KeyRow): StoredKey {
@@ -264,4 +264,35 @@ function toKeyRecord(row: KeyRow): KeyRecord {
 function toAudited(row: KeyRow): unknown {
   const { id, managedBy, version, ...shown } = toStoredKey(row);
   return shown;
+}
+
+function toTerms(row: KeyRow): KeyTerms {
+  const { id } = row;
+  return {
+    models: wanted(readTexts(row.models), id, 'models'),
+    // This version cannot serve what another version knows beyond these.
+    operations:
+      row.operations === null ? undefined : wanted(readTexts(row.operations), id, 'operations').filter(isOperation),
+    addresses: row.addresses === null ? undefined : wanted(readTexts(row.addresses), id, 'addresses'),
+    project: row.project ?? undefined,
+    caps: wanted(readCaps(row.caps), id, 'caps'),
+    metadata: readTextMap(row.metadata),
+    captureMs: row.capture_ms ?? undefined,
+    // A shape that only another version knows counts as none.
+    shape: row.shape === null ? undefined : oneOf(rerankShapes, row.shape),
+    lane: row.lane === null ? undefined : oneOf(lanes, row.lane),
+    expiresAtMs: row.expires_at ?? undefined,
+  };
+}
+
+/** Throws where a limit cannot be read: without it the key must not work. */
+function wanted<T>(value: T | undefined, id: string, field: string): T {
+  if (value === undefined) {
+    throw new StoreError(`The ${field} of the key ${id} cannot be read; revoke it and create another.`);
+  }
+  return value;
+}
+
+function isOperation(text: string): text is Operation {
+  return oneOf(operations, text) !== undefined;
 }

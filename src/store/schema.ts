@@ -2,6 +2,7 @@
 
 import type { Generated } from 'kysely';
 import type { Capture, LedgerRow } from '../core/accounting/ledger-row.ts';
+import type { KeyTerms } from '../core/key.ts';
 import type { StoredAlert } from '../core/store/alerts.ts';
 import type { BackgroundAnswer } from '../core/store/background-answers.ts';
 import type { StoredKey } from '../core/store/keys.ts';
@@ -15,7 +16,6 @@ import type {
 import type { Resource } from '../core/store/resources.ts';
 import type { StoredKind, StoredObject } from '../core/store/stored-objects.ts';
 import type { ColumnOf, Columns } from './columns.ts';
-import type { KeyTermColumns } from './key-columns.ts';
 
 export interface Schema {
   readonly keys: KeyTable;
@@ -151,6 +151,9 @@ export interface Schema {
 }
 
 type KeyFields = 'id' | 'name' | 'hint' | 'createdAtMs' | 'revokedAtMs' | 'version';
+
+/** Terms are null where unset, and where a former version did not know them. */
+type KeyTermColumns = Columns<Partial<KeyTerms> & Pick<KeyTerms, 'models'>>;
 
 export interface KeyTable extends KeyTermColumns, Columns<Pick<StoredKey, KeyFields>> {
   /** SHA-256 of the secret in lower-case hex; unique. */
