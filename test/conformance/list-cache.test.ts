@@ -41,6 +41,25 @@ test('cached items are answered without a call, in the same bytes, and free', as
   assert.equal(rig.settled[1]?.bill?.units?.savedNanos, 5e8);
 });
 
+test('cached documents save no more search units than their request would have used', async (t) => {
+  const model = { operations: ['rerank'], cache: { ttl: '1h' }, price: { search_unit: 1 } };
+  const { rig } = await startSeveral(t, [ranks], { model });
+  for (const documents of [
+    ['a', 'b'],
+    ['a', 'b', 'c'],
+    ['a', 'a', 'b'],
+  ]) {
+    assert.equal((await rig.post('/v1/rerank', { model: 'm', query: 'q', documents })).status, 200);
+  }
+  await rig.exchange(3);
+  const bills = rig.settled.map(({ bill }) => [bill?.costNanos, bill?.units?.savedItems, bill?.units?.savedNanos]);
+  assert.deepEqual(bills, [
+    [1e9, undefined, undefined],
+    [1e9, 2, undefined],
+    [0, 3, 1e9],
+  ]);
+});
+
 test('cached items are answered although the budget or token rate is used up', async (t) => {
   for (const caps of [{ budgets: [{ every: 'day', amount: '1' }] }, { limits: { tokens_per_minute: 40 } }]) {
     const { rig, upstreams } = await startSeveral(t, [embeds], {

@@ -197,7 +197,6 @@ function toAnswer(
   exchange.target = first?.exchange.target ?? routePlan.tiers[0]?.[0]?.target;
   exchange.credential = first?.exchange.credential;
   exchange.cacheUse = cacheUse;
-  exchange.saved = savedIn(exchange, saved);
   exchange.isUsageAbout = isAbout;
   if (answer !== undefined) {
     const soonest = parts.reduce((one, other) => (other.answer.sentAtMs < one.answer.sentAtMs ? other : one));
@@ -206,6 +205,7 @@ function toAnswer(
     exchange.firstByteAtMs = Math.max(...parts.map((part) => part.answer.firstByteAtMs));
   }
   const usage = answer === undefined ? nothing : sumOf(parts.map((part) => part.exchange.usage));
+  exchange.saved = savedIn(exchange, saved, usage?.searchUnits ?? 0);
   return new WholeMadeAnswer(answer, {
     sentAtMs: exchange.sentAtMs,
     firstByteAtMs: exchange.firstByteAtMs,
@@ -263,7 +263,11 @@ const tokenPaths = [
 const unitPaths = ['meta.billed_units.search_units', 'usage.search_units'];
 
 /** Undefined where everything was requested. `counts`: what each item counted when it was computed. */
-function savedIn(whole: Exchange, counts: readonly ReadonlyMap<string, string>[]): Exchange | undefined {
+function savedIn(
+  whole: Exchange,
+  counts: readonly ReadonlyMap<string, string>[],
+  calledUnits: number,
+): Exchange | undefined {
   const { estimate } = whole;
   if (counts.length === 0 || estimate === undefined) return undefined;
   const saved = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
@@ -271,7 +275,10 @@ function savedIn(whole: Exchange, counts: readonly ReadonlyMap<string, string>[]
   saved.key = whole.key;
   saved.target = whole.target;
   const tokens = sumAt(tokenPaths, counts);
-  const units = sumAt(unitPaths, counts);
+  // Documents share a unit: the whole request would not have needed more than these.
+  const mostUnits = Math.max(estimate.mostSearchUnits - calledUnits, 0);
+  const counted = sumAt(unitPaths, counts);
+  const units = counted === undefined ? undefined : Math.min(counted, mostUnits);
   saved.estimate = {
     ...estimate,
     items: counts.length,
