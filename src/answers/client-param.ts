@@ -10,39 +10,16 @@ import type { ErrorReader } from './foreign-error.ts';
 
 /** Names that services use for the same field, the client's own among them. */
 const sameThings: readonly (readonly string[])[] = [
-  [
-    'input',
-    'inputs',
-    'texts',
-    'text',
-    'inputText',
-    'content',
-    'contents',
-    'parts',
-    'requests',
-    'instances',
-    'documents',
-    'passages',
-    'sources',
-    'prompt',
-    'messages',
-  ],
-  ['query', 'queries', 'textQuery'],
-  [
-    'dimensions',
-    'dimension',
-    'output_dimension',
-    'output_dimensionality',
-    'outputDimensionality',
-    'embeddingDimension',
-  ],
-  ['encoding_format', 'embedding_types', 'embedding_type', 'embeddingTypes', 'output_dtype'],
-  ['input_type', 'task', 'task_type', 'taskType', 'embeddingPurpose'],
-  ['top_n', 'top_k', 'topN', 'numberOfResults'],
-  ['return_documents', 'return_text', 'return_input'],
-  ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxTokens'],
-  ['model', 'model_id', 'modelId', 'modelArn'],
-];
+  'input inputs texts text inputText content contents parts requests instances documents passages sources prompt messages',
+  'query queries textQuery',
+  'dimensions dimension output_dimension output_dimensionality outputDimensionality embeddingDimension',
+  'encoding_format embedding_types embedding_type embeddingTypes output_dtype',
+  'input_type task task_type taskType embeddingPurpose',
+  'top_n top_k topN numberOfResults',
+  'return_documents return_text return_input',
+  'max_tokens max_completion_tokens max_output_tokens maxTokens',
+  'model model_id modelId modelArn',
+].map((names) => names.split(' '));
 
 /** The most steps a path can have. */
 const mostSteps = 12;
@@ -52,6 +29,7 @@ const mostNames = 30;
 export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
   return {
     shape: plan.exchange.shape,
+    errorShape: plan.exchange.errorShape,
     isTranslated: translationFor(plan, candidate) !== undefined,
     write: (status, message) => writeError(plan.exchange, status, message),
     fieldFor: (param) => clientParam(param, plan.question.body),

@@ -28,6 +28,8 @@ const longestRetryS = 86_400;
 export interface ErrorReader {
   /** The service that the client was written for. */
   readonly shape?: RerankShape | undefined;
+  /** Where it was written for several: added to errors that do not pass. */
+  readonly errorShape?: RerankShape | undefined;
   /** The gateway wrote the call: the upstream's field names are not the client's. */
   readonly isTranslated: boolean;
   /** An error in the format of the client's API. */
@@ -116,7 +118,7 @@ async function toOurs(
   reader: ErrorReader,
 ): Promise<Answer> {
   const { bytes, json } = said;
-  const { shape } = reader;
+  const { shape, errorShape } = reader;
   const status = wireFormat.statuses?.[said.status] ?? said.status;
   const headers = withoutBodyHeaders(answer.headers);
   if (headerValue(headers, 'retry-after') === undefined) headers.push(...retryAfterIn(json, wireFormat));
@@ -125,7 +127,7 @@ async function toOurs(
   return new WholeMadeAnswer(answer, {
     status,
     headers,
-    body: passes ? bytes : writeJson({ ...words, ...besideError(shape, messageOf(words, said)) }),
+    body: passes ? bytes : writeJson({ ...words, ...besideError(shape ?? errorShape, messageOf(words, said)) }),
     translated: passes ? undefined : { by, ignored: [], isEstimated: false, usage: null },
   });
 }

@@ -36,6 +36,8 @@ export class Exchange {
   begun: Beginning | undefined = undefined;
   /** The shape of answers and errors: by the client's header, else the path, the key or the model. */
   shape: RerankShape | undefined = undefined;
+  /** Instead of a shape, in errors that the gateway writes. */
+  errorShape: RerankShape | undefined = undefined;
   /** The client API that it came by. */
   clientApi: ClientApi | undefined = undefined;
   clientAddress: string | undefined = undefined;

@@ -16,6 +16,8 @@ export interface Route {
   readonly aliases: readonly string[];
   /** Paths of clients of another service, which imply its shape. */
   readonly shapedPaths?: Readonly<Record<string, RerankShape>>;
+  /** Paths that clients of another service share with others: it has its shape in errors alone. */
+  readonly errorShapes?: Readonly<Record<string, RerankShape>>;
   /** Paths of clients of a client API that has the operation's own format. */
   readonly clientApiPaths?: Readonly<Record<string, ClientApi>>;
   /** Where the client speaks another wire format: fields and kinds are of that one. */

@@ -154,7 +154,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         message: router.hintFor({ path, method: request.method, clientApi }),
       });
     }
-    if (match.kind === 'route') exchange.shape = match.shape;
+    if (match.kind === 'route') ({ shape: exchange.shape, errorShape: exchange.errorShape } = match);
     if ('clientApi' in match) exchange.clientApi = match.clientApi;
     exchange.path = match.path;
     if (match.kind === 'refused') throw new GatewayError('operation_not_supported', { message: match.why });

@@ -69,7 +69,9 @@ export function answerError(
     return;
   }
   const requestId = exchange.clientRequestId ?? exchange.id;
-  const shape = isAnthropics(exchange, request) ? 'anthropic' : (exchange.shape ?? exchange.key?.shape);
+  const shape = isAnthropics(exchange, request)
+    ? 'anthropic'
+    : (exchange.shape ?? exchange.key?.shape ?? exchange.errorShape);
   const body = toErrorBody(error, requestId, { shape, clientApi: exchange.clientApi });
   const headers = ['x-request-id', requestId, ...triedUpstream(exchange), ...error.headers];
   exchange.responseBytes = writeJson(response, error.status, body, headers);

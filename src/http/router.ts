@@ -23,6 +23,7 @@ export type RouteMatch = { readonly path: string } & (
       readonly route: Route;
       readonly modelFromPath: string | undefined;
       readonly shape?: RerankShape;
+      readonly errorShape?: RerankShape | undefined;
       /** The client API that the request came by. */
       readonly clientApi?: ClientApi;
     }
@@ -173,11 +174,12 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
     put(base + probePaths.readyz, () => ({ kind: 'ready', path: '/readyz' }));
   }
   for (const route of routes.toSorted(customFirst)) {
-    const { path, aliases, shapedPaths = {}, clientApiPaths = {}, entry, clientApi = entry?.clientApi } = route;
+    const { path, aliases, shapedPaths = {}, errorShapes, clientApiPaths = {}, entry } = route;
+    const { clientApi = entry?.clientApi } = route;
     const match = { kind: 'route', path, route } as const;
     const here = clientApi === undefined ? match : { ...match, clientApi };
     for (const spelling of [path, ...aliases]) {
-      put(basePath + spelling, (modelFromPath) => ({ ...here, modelFromPath }));
+      put(basePath + spelling, (modelFromPath) => ({ ...here, modelFromPath, errorShape: errorShapes?.[spelling] }));
     }
     for (const [shaped, shape] of Object.entries(shapedPaths)) {
       put(basePath + shaped, (modelFromPath) => ({ ...match, modelFromPath, shape }));

@@ -27,6 +27,7 @@ export const rerank = defineRoute({
     '/cohere/v1/rerank': 'cohere',
     '/cohere/v2/rerank': 'cohere',
   },
+  errorShapes: { '/v2/rerank': 'cohere', '/v1/v2/rerank': 'cohere' },
   operation: 'rerank',
   label: 'openai',
   required: { query: 'string | object', documents: 'string[] | object[]' },

@@ -76,7 +76,7 @@ test("a key's operations apply to every spelling of a route, and do not hide the
   for (const path of ['/v1/embeddings', '/embeddings/', '/v1/engines/m/embeddings']) {
     assert.equal((await rig.post(path, '{"model":"m","input":"x"}')).status, 200, path);
   }
-  for (const path of ['/v1/completions', '/completions', '/v2/rerank', '/v1/v1/moderations', '/edits/']) {
+  for (const path of ['/v1/completions', '/completions', '/v1/v1/rerank', '/v1/v1/moderations', '/edits/']) {
     assertError(await rig.post(path, '{'), 'route_not_allowed', { of: path });
   }
   assert.equal((await rig.get('/v1/models')).status, 200);

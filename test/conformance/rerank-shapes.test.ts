@@ -347,6 +347,23 @@ test("errors have the shape's fields beside the usual ones", async (t) => {
     assert.deepEqual(Object.keys(body), ['error', member]);
     if (status === 422) assert.deepEqual(body.error.message, 'no such model');
   }
-  const plain = await post('/v1/rerank', good('openai'));
-  assert.deepEqual(Object.keys(plain.json() as object), ['error']);
+  for (const path of ['/v1/rerank', '/v2/rerank']) {
+    const plain = await post(path, good('openai'));
+    assert.deepEqual(Object.keys(plain.json() as object), ['error'], path);
+  }
+});
+
+test("errors of the gateway's own making at Cohere's plain path have a message for its clients", async (t) => {
+  const pair = await openShaped(t, (_request, reply) => reply.json(429, { message: 'slower' }));
+  const ask = async (path: string, body: string, headers?: []) => {
+    const answer = await pair.rig.post(path, body, headers && { headers });
+    return [answer.status, Object.keys(answer.json() as object)];
+  };
+  const good = '{"model":"cohere","query":"q","documents":["a"]}';
+  for (const path of ['/v2/rerank', '/v1/v2/rerank', '/v2/rerank/']) {
+    assert.deepEqual(await ask(path, good, []), [401, ['error', 'message']], path);
+    assert.deepEqual(await ask(path, '{"model":"cohere"}'), [400, ['error', 'message']], path);
+    assert.deepEqual(await ask(path, good), [429, ['error', 'message']], path);
+  }
+  assert.deepEqual(await ask('/v1/rerank', good), [429, ['error']]);
 });

@@ -275,10 +275,9 @@ function savedIn(
   saved.key = whole.key;
   saved.target = whole.target;
   const tokens = sumAt(tokenPaths, counts);
-  // Documents share a unit: the whole request would not have needed more than these.
-  const mostUnits = Math.max(estimate.mostSearchUnits - calledUnits, 0);
+  // Documents share a unit: the whole request would not have needed more.
   const counted = sumAt(unitPaths, counts);
-  const units = counted === undefined ? undefined : Math.min(counted, mostUnits);
+  const units = counted && Math.min(counted, Math.max(estimate.mostSearchUnits - calledUnits, 0));
   saved.estimate = {
     ...estimate,
     items: counts.length,

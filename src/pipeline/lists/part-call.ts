@@ -226,6 +226,7 @@ function exchangeFor(whole: Exchange): Exchange {
   part.route = whole.route;
   part.key = whole.key;
   part.shape = whole.shape;
+  part.errorShape = whole.errorShape;
   part.clientApi = whole.clientApi;
   part.clientAddress = whole.clientAddress;
   part.loopMark = whole.loopMark;
