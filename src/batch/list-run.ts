@@ -9,10 +9,10 @@ import type { Answer } from '../core/outcome.ts';
 import type { CoalesceSettings } from '../core/snapshot.ts';
 import { Unfit } from '../core/translation.ts';
 import { numberOf } from '../lib/json/json-text.ts';
-import { isSliceOver, nextSlice, timeSliced } from '../lib/time-slices.ts';
+import { inSlices, isSliceOver, nextSlice, timeSliced } from '../lib/time-slices.ts';
 import type { Coalescer } from './coalesce/coalescer.ts';
-import { type ListEntry, Member } from './coalesce/joint-call.ts';
-import { type Codec, type Items, type ListRequest, type ReadAnswer, sourceOf, type Top } from './codecs/codec.ts';
+import { createMember, type ListEntry } from './coalesce/joint-call.ts';
+import { type Items, type ListRequest, type ReadAnswer, sourceOf, type Top } from './codecs/codec.ts';
 import { tops } from './codecs/ranks.ts';
 import { cut } from './cut.ts';
 import { type Found, foundIn } from './found.ts';
@@ -20,7 +20,7 @@ import type { InFlight } from './in-flight.ts';
 import { groupOf } from './item-keys.ts';
 import { declaredWidthOf, type KnownItems, type LookUpDeps, type ReadList } from './known-items.ts';
 import { type ItemResult, merge } from './merge.ts';
-import { type Inquiry, isOfUpstream, mayBeServedElsewhere, PartAsker } from './part-asker.ts';
+import { createPartAsker, type Inquiry, isOfUpstream, mayBeServedElsewhere } from './part-asker.ts';
 import { isTooLong, weightOf } from './parts.ts';
 
 export interface RunDeps extends LookUpDeps {
@@ -28,108 +28,69 @@ export interface RunDeps extends LookUpDeps {
   readonly coalescer: Coalescer;
 }
 
-export class ListRun implements Inquiry {
-  readonly asked: ListAsked;
-  readonly request: ListRequest;
-  readonly items: Items;
-  readonly besideBytes: number;
-  readonly #deps: RunDeps;
-  readonly #codec: Codec;
-  readonly #top: Top | undefined;
+/** `known`: what the cache holds; undefined where it is not to be used. */
+export async function runList(
+  asked: ListAsked,
+  { codec, request, items, cutTo }: ReadList,
+  known: KnownItems | undefined,
+  { cache, coalescer, inFlight, keysFor }: RunDeps,
+): Promise<ListAnswered | Answer> {
+  const { candidates, exchange, mayPass, resolved, freshness } = asked;
+  const { model } = resolved;
+  const besideBytes = codec.beside === undefined ? 0 : (sourceOf(request, codec.beside)?.length ?? 0);
+  const top = codec.topOf && (codec.topOf(request) ?? topSetIn(asked, request));
   /** Results outside the best are dropped, so they need not be complete. */
-  readonly #isForTheBest: boolean;
-  readonly #floats: boolean;
-  readonly #readings = new WeakMap<Buffer, ReadAnswer>();
-  readonly #asker: PartAsker<ListEntry>;
-  readonly #parts: ReadPart[] = [];
-  readonly #cutTo: number | undefined;
-  readonly #known: KnownItems | undefined;
-  #width: number | undefined;
+  const isForTheBest = top !== undefined && !isRemembered(asked);
+  const floats = sourceOf(request, 'encoding_format') === '"base64"';
+  const readings = new WeakMap<Buffer, ReadAnswer>();
+  const parts: ReadPart[] = [];
+  let width: number | undefined;
+  const inquiry: Inquiry = { asked, request, items, besideBytes, topFor, read };
+  const asker = createPartAsker<ListEntry>(inquiry, {
+    take: (entries, read, part) => {
+      const weights = entries.map(({ bytes }) => weightOf(bytes) + besideBytes);
+      take(entries, foundIn(read, part, weights), part);
+    },
+    owe: (_entries, part) => asked.owes(part),
+  });
 
-  /** `known`: what the cache holds; undefined where it is not to be used. */
-  constructor(
-    asked: ListAsked,
-    { codec, request, items, cutTo }: ReadList,
-    known: KnownItems | undefined,
-    deps: RunDeps,
-  ) {
-    this.#cutTo = cutTo;
-    this.#known = known;
-    this.asked = asked;
-    this.#codec = codec;
-    this.#top = codec.topOf && (codec.topOf(request) ?? topSetIn(asked, request));
-    this.#isForTheBest = this.#top !== undefined && !isRemembered(asked);
-    this.request = request;
-    this.items = items;
-    this.#deps = deps;
-    this.besideBytes = codec.beside === undefined ? 0 : (sourceOf(request, codec.beside)?.length ?? 0);
-    this.#floats = sourceOf(request, 'encoding_format') === '"base64"';
-    this.#asker = new PartAsker(this, {
-      take: (entries, read, part) => {
-        const weights = entries.map(({ bytes }) => weightOf(bytes) + this.besideBytes);
-        this.take(entries, foundIn(read, part, weights), part);
-      },
-      owe: (_entries, part) => asked.owes(part),
-    });
+  await checkLengths(asked, request, items);
+  let open = candidates;
+  if (mayPass) {
+    const able = candidates.filter((one) => asker.canTake(items.bytes, one));
+    open = candidates.filter((one) => !able.includes(one));
+    const asOne = able.length === 0 ? undefined : await askAsOne(able);
+    if (asOne !== undefined) return asOne;
   }
-
-  async run(): Promise<ListAnswered | Answer> {
-    const { candidates, exchange, mayPass } = this.asked;
-    await this.#checkLengths();
-    let open = candidates;
-    if (mayPass) {
-      const able = candidates.filter((one) => this.#asker.canTake(this.items.bytes, one));
-      open = candidates.filter((one) => !able.includes(one));
-      const asOne = able.length === 0 ? undefined : await this.#askAsOne(able, open);
-      if (asOne !== undefined) return asOne;
-    }
-    exchange.client.work = { clientLeft: () => this.#asker.endWith({ error: new GatewayError('client_closed') }) };
-    if (exchange.client.gone) throw new GatewayError('client_closed');
-    const entries = await this.#entries();
-    const unique = entries.length === 1 ? entries : [...new Set(entries)];
-    const known = this.#takeKnown(unique);
-    const missing = unique.filter(({ found }) => found === undefined);
-    if (missing.length > 0) await this.#askRest(missing, open);
-    const isAnew = unique.length > 1 && (await this.#askForOneWidth(unique, open));
-    const use = known && isAnew ? { ...known, hits: 0 } : known;
-    const { end } = this.#asker;
-    if (end !== undefined) {
-      if ('answer' in end) return end.answer;
-      throw end.error;
-    }
-    const all = entries.map(foundOf);
-    const saved = notAskedFor(entries);
-    return {
-      bytes: merge(all, await this.#inWidth(this.#shown(all))),
-      parts: this.#parts,
-      cacheUse: use,
-      saved: saved.map((entry) => foundOf(entry).counts),
-      isAbout: saved.some((entry) => !entry.isAskedFor && foundOf(entry).isShare),
-      origin: foundOf(entries[0]).origin,
-    };
+  exchange.client.work = { clientLeft: () => asker.endWith({ error: new GatewayError('client_closed') }) };
+  if (exchange.client.gone) throw new GatewayError('client_closed');
+  const entries = await toEntries();
+  const unique = entries.length === 1 ? entries : [...new Set(entries)];
+  const use = takeKnown(unique);
+  const missing = unique.filter(({ found }) => found === undefined);
+  if (missing.length > 0) await askRest(missing);
+  const isAnew = unique.length > 1 && (await askForOneWidth(unique));
+  const { end } = asker;
+  if (end !== undefined) {
+    if ('answer' in end) return end.answer;
+    throw end.error;
   }
-
-  /** By the operator's limits of each target only: those of families may be lower than the truth. */
-  async #checkLengths(): Promise<void> {
-    const said = this.asked.candidates.map(({ target }) => target.limits);
-    if (said.some((limits) => limits?.bytes === undefined && limits?.tokens === undefined)) return;
-    for (const [index, item] of this.items.bytes.entries()) {
-      if (isSliceOver()) await nextSlice();
-      if (!said.every((limits) => limits !== undefined && isTooLong(item, limits))) continue;
-      const { name } = this.request.list;
-      const param = this.items.isList ? `${name}[${index}]` : name;
-      throw new GatewayError('body_too_large', {
-        param,
-        message: `The item "${param}" is longer than any upstream of this model takes in a call (targets[].max_bytes, max_tokens): ${item.length} bytes; shorten it, or leave it out.`,
-      });
-    }
-  }
+  const all = entries.map(foundOf);
+  const saved = notAskedFor(entries);
+  return {
+    bytes: merge(all, await inWidth(shown(all, top), cutTo)),
+    parts,
+    cacheUse: use && isAnew ? { ...use, hits: 0 } : use,
+    saved: saved.map((entry) => foundOf(entry).counts),
+    isAbout: saved.some((entry) => !entry.isAskedFor && foundOf(entry).isShare),
+    origin: foundOf(entries[0]).origin,
+  };
 
   /** Bytes pass to a target that takes the whole list; undefined where none of them could, and others remain. */
-  async #askAsOne(able: readonly Candidate[], others: readonly Candidate[]): Promise<Answer | undefined> {
-    if (others.length === 0) return this.asked.asOne();
+  async function askAsOne(able: readonly Candidate[]): Promise<Answer | undefined> {
+    if (open.length === 0) return asked.asOne();
     try {
-      const answer = await this.asked.asOne((one) => able.includes(one));
+      const answer = await asked.asOne((one) => able.includes(one));
       if (!mayBeServedElsewhere(answer)) return answer;
       answer.cancel();
     } catch (error) {
@@ -139,15 +100,14 @@ export class ListRun implements Inquiry {
   }
 
   /** Equal items become one entry. */
-  async #entries(): Promise<ListEntry[]> {
-    const keys = this.#known?.keys;
-    const keyOf = keys === undefined ? this.#deps.keysFor(this.asked, this.#codec, this.request) : undefined;
-    const known = new Map<string, ListEntry>();
+  async function toEntries(): Promise<ListEntry[]> {
+    const keyOf = known === undefined ? keysFor(asked, codec, request) : undefined;
+    const byKey = new Map<string, ListEntry>();
     const entries: ListEntry[] = [];
-    for (const [index, bytes] of this.items.bytes.entries()) {
-      const key = keys?.[index] ?? keyOf?.(bytes) ?? '';
-      const entry = known.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
-      known.set(key, entry);
+    for (const [index, bytes] of items.bytes.entries()) {
+      const key = known?.keys[index] ?? keyOf?.(bytes) ?? '';
+      const entry = byKey.get(key) ?? { bytes, key, found: undefined, isAskedFor: false };
+      byKey.set(key, entry);
       entries.push(entry);
       if (isSliceOver()) await nextSlice();
     }
@@ -155,130 +115,131 @@ export class ListRun implements Inquiry {
   }
 
   /** Undefined where the model has no cache. */
-  #takeKnown(entries: readonly ListEntry[]): CacheUse | undefined {
-    if (this.asked.resolved.model.cache === undefined) return undefined;
-    for (const entry of entries) entry.found = this.#known?.found.get(entry.key);
+  function takeKnown(entries: readonly ListEntry[]): CacheUse | undefined {
+    if (model.cache === undefined) return undefined;
+    for (const entry of entries) entry.found = known?.found.get(entry.key);
     return { hits: entries.filter(({ found }) => found !== undefined).length, items: entries.length };
   }
 
   /** Waits for items that other requests are fetching; those without a result are requested here. */
-  async #askRest(missing: readonly ListEntry[], open: readonly Candidate[]): Promise<void> {
-    const { inFlight } = this.#deps;
-    const { lane } = this.asked.exchange;
-    if (this.asked.freshness !== undefined || this.#isForTheBest) {
-      await this.#ask(missing, open);
+  async function askRest(missing: readonly ListEntry[]): Promise<void> {
+    const { lane } = exchange;
+    if (freshness !== undefined || isForTheBest) {
+      await ask(missing);
       return;
     }
     const { own, others } = inFlight.divide(missing, lane);
-    const pending = this.#ask(own, open);
+    const pending = ask(own);
     try {
-      const waiting = others.map(({ entry, found }) => this.#await(entry, found));
-      await Promise.race([Promise.all([pending, ...waiting]), this.#asker.ended]);
+      const waiting = others.map(async ({ entry, found }) => {
+        entry.found = await found;
+      });
+      await Promise.race([Promise.all([pending, ...waiting]), asker.ended]);
     } finally {
       inFlight.over(own, lane);
     }
     await pending;
     const left = others.map(({ entry }) => entry).filter(({ found }) => found === undefined);
-    if (this.#asker.end === undefined) await this.#ask(left, open);
+    if (asker.end === undefined) await ask(left);
   }
 
   /** Where vectors differ in width, requests the cached ones again: the model may have changed. */
-  async #askForOneWidth(entries: readonly ListEntry[], open: readonly Candidate[]): Promise<boolean> {
-    const widths = new Set(entries.map(({ found }) => found?.result.width).filter((width) => width !== undefined));
-    if (widths.size < 2 || this.#asker.end !== undefined) return false;
+  async function askForOneWidth(entries: readonly ListEntry[]): Promise<boolean> {
+    const widths = new Set(entries.map(({ found }) => found?.result.width).filter((one) => one !== undefined));
+    if (widths.size < 2 || asker.end !== undefined) return false;
     const others = entries.filter(({ isAskedFor }) => !isAskedFor);
     for (const entry of others) entry.found = undefined;
-    await this.#ask(others, open);
+    await ask(others);
     return true;
   }
 
-  async #await(entry: ListEntry, found: Promise<Found | undefined>): Promise<void> {
-    entry.found = await found;
-  }
-
-  async #ask(entries: readonly ListEntry[], open: readonly Candidate[]): Promise<void> {
-    const { coalesce: settings } = this.asked.resolved.model;
+  async function ask(entries: readonly ListEntry[]): Promise<void> {
+    const { coalesce: settings } = model;
     const joins = settings !== undefined && entries.length > 0 && entries.length <= settings.maxItems;
-    const left = joins ? await this.#askWithOthers(entries, settings) : entries;
-    if (left.length > 0 && this.#asker.end === undefined) await this.#asker.askAll(left, open);
+    const left = joins ? await askWithOthers(entries, settings) : entries;
+    if (left.length > 0 && asker.end === undefined) await asker.askAll(left, open);
   }
 
   /** One call together with other clients' items; items without a result remain. */
-  async #askWithOthers(entries: readonly ListEntry[], settings: CoalesceSettings): Promise<readonly ListEntry[]> {
-    const { exchange } = this.asked;
-    const member = new Member(exchange.key?.id ?? '', this, entries, {
-      take: (...taken) => this.take(...taken),
-      owe: (part) => this.asked.owes(part),
-    });
-    const name = groupOf(this.asked, this.#codec, this.request);
-    await Promise.race([this.#deps.coalescer.join(name, member, settings), this.#asker.ended]);
+  async function askWithOthers(
+    entries: readonly ListEntry[],
+    settings: CoalesceSettings,
+  ): Promise<readonly ListEntry[]> {
+    const member = createMember(exchange.key?.id ?? '', inquiry, entries, { take, owe: (part) => asked.owes(part) });
+    await Promise.race([coalescer.join(groupOf(asked, codec, request), member, settings), asker.ended]);
     member.leave();
     // Its share of a sent call is owed, and known when the call is over.
     await member.over;
     return entries.filter(({ found }) => found === undefined);
   }
 
-  /** For rerank the best, up to the requested number. */
-  #shown(all: readonly Found[]): ItemResult[] {
-    const results = all.map((found, item): ItemResult => ({ item, found }));
-    if (results.some(({ found }) => found.result.score === undefined)) return results;
-    results.sort((a, b) => (b.found.result.score ?? 0) - (a.found.result.score ?? 0) || a.item - b.item);
-    return results.slice(0, this.#top?.count);
-  }
-
-  async #inWidth(results: readonly ItemResult[]): Promise<readonly ItemResult[]> {
-    const width = this.#cutTo;
-    if (width === undefined) return results;
-    const shown: ItemResult[] = [];
-    for (const { item, found } of results) {
-      shown.push({ item, found: { ...found, result: cut(found.result, width) } });
-      if (isSliceOver()) await nextSlice();
-    }
-    return shown;
-  }
-
   /** The best of all are among the best of each part. */
-  topFor(items: number): Top | undefined {
-    return this.#top && { ...this.#top, count: this.#isForTheBest ? Math.min(this.#top.count, items) : items };
+  function topFor(count: number): Top | undefined {
+    return top && { ...top, count: isForTheBest ? Math.min(top.count, count) : count };
   }
 
-  async read(bytes: Buffer, items: number): Promise<ReadAnswer> {
-    const known = this.#readings.get(bytes);
-    if (known !== undefined) return known;
-    const best = this.topFor(items)?.count ?? items;
-    const read = await timeSliced(this.#codec.read(bytes, { items, floats: this.#floats, best }));
-    this.#checkWidth(read);
-    this.#readings.set(bytes, read);
-    return read;
+  async function read(bytes: Buffer, count: number): Promise<ReadAnswer> {
+    const before = readings.get(bytes);
+    if (before !== undefined) return before;
+    const best = topFor(count)?.count ?? count;
+    const answer = await timeSliced(codec.read(bytes, { items: count, floats, best }));
+    checkWidth(answer);
+    readings.set(bytes, answer);
+    return answer;
   }
 
   /** All vectors of one request must have the same width, whichever target made them. */
-  #checkWidth({ results }: ReadAnswer): void {
-    const width = results[0]?.result.width;
-    if (width === undefined) return;
-    this.#width ??= declaredWidthOf(this.request, this.asked.resolved) ?? width;
-    if (width !== this.#width) throw new Unfit(`vectors of ${width} numbers, where there are to be ${this.#width}`);
+  function checkWidth({ results }: ReadAnswer): void {
+    const came = results[0]?.result.width;
+    if (came === undefined) return;
+    width ??= declaredWidthOf(request, resolved) ?? came;
+    if (came !== width) throw new Unfit(`vectors of ${came} numbers, where there are to be ${width}`);
   }
 
-  take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void {
-    this.#parts.push(part);
-    this.asked.owes(part.exchange);
+  function take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void {
+    parts.push(part);
+    asked.owes(part.exchange);
     for (const [index, entry] of entries.entries()) {
       entry.found = found[index];
       entry.isAskedFor = true;
     }
-    this.#deps.inFlight.found(entries);
-    this.#remember(entries, part.answer);
+    inFlight.found(entries);
+    remember(entries, part.answer);
   }
 
   /** Estimated counts are not cached. */
-  #remember(entries: readonly ListEntry[], { translated }: Answer): void {
-    const { resolved, freshness } = this.asked;
-    const { cache: settings } = resolved.model;
-    if (settings === undefined || freshness === 'no-store' || translated?.isEstimated === true) return;
-    const found = new Map(entries.map((entry) => [entry.key, foundOf(entry)]));
-    this.#deps.cache.write(resolved.model, settings, found);
+  function remember(entries: readonly ListEntry[], { translated }: Answer): void {
+    if (model.cache === undefined || freshness === 'no-store' || translated?.isEstimated === true) return;
+    cache.write(model, model.cache, new Map(entries.map((entry) => [entry.key, foundOf(entry)])));
   }
+}
+
+/** By the operator's limits of each target only: those of families may be lower than the truth. */
+async function checkLengths({ candidates }: ListAsked, { list }: ListRequest, items: Items): Promise<void> {
+  const said = candidates.map(({ target }) => target.limits);
+  if (said.some((limits) => limits?.bytes === undefined && limits?.tokens === undefined)) return;
+  for (const [index, item] of items.bytes.entries()) {
+    if (isSliceOver()) await nextSlice();
+    if (!said.every((limits) => limits !== undefined && isTooLong(item, limits))) continue;
+    const param = items.isList ? `${list.name}[${index}]` : list.name;
+    throw new GatewayError('body_too_large', {
+      param,
+      message: `The item "${param}" is longer than any upstream of this model takes in a call (targets[].max_bytes, max_tokens): ${item.length} bytes; shorten it, or leave it out.`,
+    });
+  }
+}
+
+/** For rerank the best, up to the requested number. */
+function shown(all: readonly Found[], top: Top | undefined): ItemResult[] {
+  const results = all.map((found, item): ItemResult => ({ item, found }));
+  if (results.some(({ found }) => found.result.score === undefined)) return results;
+  results.sort((a, b) => (b.found.result.score ?? 0) - (a.found.result.score ?? 0) || a.item - b.item);
+  return results.slice(0, top?.count);
+}
+
+async function inWidth(results: readonly ItemResult[], width: number | undefined): Promise<readonly ItemResult[]> {
+  if (width === undefined) return results;
+  return inSlices(results, ({ item, found }) => ({ item, found: { ...found, result: cut(found.result, width) } }));
 }
 
 /** Whether results may be shared with later requests. */

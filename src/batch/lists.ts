@@ -16,7 +16,7 @@ import { cutIn } from './cut.ts';
 import { InFlight } from './in-flight.ts';
 import { keysFor } from './item-keys.ts';
 import { KnownItems, lookUpItems, type ReadList } from './known-items.ts';
-import { ListRun, type RunDeps } from './list-run.ts';
+import { type RunDeps, runList } from './list-run.ts';
 import { toListRequest } from './request.ts';
 
 const codecs: Readonly<Partial<Record<Operation, Codec>>> = {
@@ -72,7 +72,7 @@ export function createLists({ redis, log }: ListsDeps): Lists {
       const read = before?.read ?? (await readList(asked));
       if (read === undefined) return asked.asOne();
       const known = before ?? (freshness === undefined ? await lookUpItems(asked, read, deps) : undefined);
-      return new ListRun(read.cutTo === undefined ? asked : { ...asked, mayPass: false }, read, known, deps).run();
+      return runList(read.cutTo === undefined ? asked : { ...asked, mayPass: false }, read, known, deps);
     },
     cleared(counts) {
       for (const [model, count] of counts) {

@@ -46,49 +46,33 @@ interface Takers<T> {
 
 export type End = { readonly answer: Answer } | { readonly error: unknown };
 
-export class PartAsker<T extends Wanted> {
-  /** Set where it ended without a good answer. */
-  end: End | undefined = undefined;
-  /** Resolves when it has ended so. */
-  readonly ended: Promise<void>;
-  readonly #resolveEnded: () => void;
-  readonly #inquiry: Inquiry;
-  readonly #takers: Takers<T>;
-  readonly #besideTokens: number;
-  readonly #works = new Set<PartWork>();
-  #served = 0;
+export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe }: Takers<T>) {
+  const { asked, request, items: all } = inquiry;
+  const besideTokens = tokensAtMost(inquiry.besideBytes);
+  const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<void>();
+  const works = new Set<PartWork>();
+  let end: End | undefined;
+  let served = 0;
 
-  constructor(inquiry: Inquiry, takers: Takers<T>) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ended = promise;
-    this.#resolveEnded = resolve;
-    this.#inquiry = inquiry;
-    this.#takers = takers;
-    this.#besideTokens = tokensAtMost(inquiry.besideBytes);
-  }
+  const hasEnded = (): boolean => end !== undefined;
+  const limitsFor = (candidate: Candidate): ListLimits => limitsOf(candidate, asked.resolved.matched);
 
-  #limitsOf(candidate: Candidate): ListLimits {
-    return limitsOf(candidate, this.#inquiry.asked.resolved.matched);
-  }
-
-  canTake(items: readonly Buffer[], candidate: Candidate): boolean {
+  function canTake(items: readonly Buffer[], candidate: Candidate): boolean {
     const { limits: said } = candidate.target;
     if (said !== undefined && items.some((item) => isTooLong(item, said))) return false;
-    return fits(items, this.#limitsOf(candidate), this.#besideTokens);
+    return fits(items, limitsFor(candidate), besideTokens);
   }
 
   /** Splits the items into calls that the first open target accepts. */
-  async askAll(wanted: readonly T[], open: readonly Candidate[]): Promise<void> {
+  async function askAll(wanted: readonly T[], open: readonly Candidate[]): Promise<void> {
     const priority = Math.min(...open.map(({ target }) => target.priority));
-    const limits = tightest(
-      open.filter(({ target }) => target.priority === priority).map((one) => this.#limitsOf(one)),
-    );
-    const parts = [...inParts(wanted, ({ bytes }) => bytes, limits, this.#besideTokens)];
-    this.#checkCalls(parts.length);
+    const limits = tightest(open.filter(({ target }) => target.priority === priority).map(limitsFor));
+    const parts = [...inParts(wanted, ({ bytes }) => bytes, limits, besideTokens)];
+    checkCalls(parts.length);
     const left = parts.toReversed();
     const helpers = new Set<Promise<void>>();
     const getHelp = (): void => {
-      while (left.length > 0 && this.end === undefined && helpers.size < atATime - 1) {
+      while (left.length > 0 && !hasEnded() && helpers.size < atATime - 1) {
         const helper = help();
         helpers.add(helper);
         void helper.then(() => helpers.delete(helper));
@@ -98,29 +82,27 @@ export class PartAsker<T extends Wanted> {
     const help = async (): Promise<void> => {
       const part = left.pop();
       if (part === undefined) return;
-      if (await this.#askPart(part, open, false)) {
+      if (await askPart(part, open, false)) {
         getHelp();
         return;
       }
       left.push(part);
     };
-    while (this.end === undefined) {
+    while (!hasEnded()) {
       const part = left.pop();
       if (part === undefined && helpers.size === 0) return;
       getHelp();
       if (part === undefined) await Promise.race(helpers);
-      else await this.#askPart(part, open, true);
+      else await askPart(part, open, true);
     }
     // Running calls still have a cost.
     await Promise.all(helpers);
   }
 
   /** Where each call takes few items, this limits the calls of one request. */
-  #checkCalls(calls: number): void {
-    const { request, items } = this.#inquiry;
-    const { body } = request;
-    const { span } = items;
-    const besideBytes = body.length - (span.end - span.start);
+  function checkCalls(calls: number): void {
+    const { start, end } = all.span;
+    const besideBytes = request.body.length - (end - start);
     if (calls <= mostCalls && besideBytes * calls <= mostRepeatedBytes) return;
     throw new GatewayError('body_too_large', {
       message:
@@ -131,82 +113,90 @@ export class PartAsker<T extends Wanted> {
   }
 
   /** Sends a part to a target that can take it; where none can, it is split further for the others. False where there is no free slot. */
-  async #askPart(wanted: readonly T[], open: readonly Candidate[], waits: boolean): Promise<boolean> {
+  async function askPart(wanted: readonly T[], open: readonly Candidate[], waits: boolean): Promise<boolean> {
     const bytes = wanted.map((one) => one.bytes);
-    const takers = open.filter((one) => this.canTake(bytes, one));
+    const takers = open.filter((one) => canTake(bytes, one));
     // Items too long for all remaining targets are for these to refuse.
     const able = new Set(takers.length > 0 ? takers : open);
     const others = open.filter((one) => !able.has(one));
     try {
-      const outcome = await this.#ask(bytes, able, waits);
+      const outcome = await ask(bytes, able, waits);
       if (outcome.kind === 'read') {
-        const read = await this.#inquiry.read(outcome.bytes, wanted.length);
-        this.#served += 1;
-        this.#takers.take(wanted, read, outcome);
+        const read = await inquiry.read(outcome.bytes, wanted.length);
+        served += 1;
+        take(wanted, read, outcome);
         return true;
       }
       if (outcome.kind === 'unheard') {
-        this.#takers.owe(wanted, outcome.exchange);
+        owe(wanted, outcome.exchange);
         return true;
       }
-      if (outcome.kind === 'no slot') return this.end !== undefined;
+      if (outcome.kind === 'no slot') return hasEnded();
       const { answer } = outcome;
-      if (this.end !== undefined) {
+      if (hasEnded()) {
         answer.cancel();
         return true;
       }
       if (others.length === 0 || !mayBeServedElsewhere(answer)) {
-        this.endWith({ answer });
+        endWith({ answer });
         return true;
       }
       answer.cancel();
     } catch (error) {
-      if (this.end !== undefined) return true;
+      if (hasEnded()) return true;
       // Its own running or finished calls will free slots again.
-      if (waits && isFull(error) && this.#hasBegun && performance.now() < this.#inquiry.asked.deadlineMs) {
+      const hasBegun = served > 0 || works.size > 0;
+      if (waits && isFull(error) && hasBegun && performance.now() < asked.deadlineMs) {
         await wait(slotRetryMs);
-        return this.#askPart(wanted, open, waits);
+        return askPart(wanted, open, waits);
       }
       if (others.length === 0 || !isOfUpstream(error)) {
-        this.endWith({ error });
+        endWith({ error });
         return true;
       }
     }
-    await this.askAll(wanted, others).catch((error: unknown) => this.endWith({ error }));
+    await askAll(wanted, others).catch((error: unknown) => endWith({ error }));
     return true;
   }
 
-  get #hasBegun(): boolean {
-    return this.end === undefined && (this.#served > 0 || this.#works.size > 0);
-  }
-
-  async #ask(items: readonly Buffer[], able: ReadonlySet<Candidate>, waits: boolean): Promise<PartOutcome> {
-    const { asked, request, items: all } = this.#inquiry;
+  async function ask(items: readonly Buffer[], able: ReadonlySet<Candidate>, waits: boolean): Promise<PartOutcome> {
     const work = asked.ask({
-      body: bodyFor(request, this.#inquiry.topFor(items.length), all, items),
+      body: bodyFor(request, inquiry.topFor(items.length), all, items),
       items: items.length,
       waits,
       fits: (candidate) => able.has(candidate),
       indexInWhole: items.length === all.bytes.length ? undefined : (item) => indexInWhole(items[item], all),
       judge: async (bytes) => {
-        await this.#inquiry.read(bytes, items.length);
+        await inquiry.read(bytes, items.length);
       },
     });
-    this.#works.add(work);
+    works.add(work);
     try {
       return await work.outcome;
     } finally {
-      this.#works.delete(work);
+      works.delete(work);
     }
   }
 
   /** Only the first end counts; no further call begins. */
-  endWith(end: End): void {
-    if (this.end !== undefined) return;
-    this.end = end;
-    this.#resolveEnded();
-    for (const work of this.#works) work.finish();
+  function endWith(first: End): void {
+    if (hasEnded()) return;
+    end = first;
+    resolveEnded();
+    for (const work of works) work.finish();
   }
+
+  return {
+    /** Set where it ended without a good answer. */
+    get end() {
+      return end;
+    },
+    /** Resolves when it has ended so. */
+    ended,
+    canTake,
+    askAll,
+    endWith,
+  };
 }
 
 function indexInWhole(item: Buffer | undefined, { bytes }: Items): number | undefined {

@@ -5,7 +5,7 @@ import type { Exchange } from '../../core/exchange.ts';
 import type { ReadPart } from '../../core/lists.ts';
 import type { ReadAnswer } from '../codecs/codec.ts';
 import { type Found, foundIn } from '../found.ts';
-import { type Inquiry, PartAsker, type Wanted } from '../part-asker.ts';
+import { createPartAsker, type Inquiry, type Wanted } from '../part-asker.ts';
 import { weightOf } from '../parts.ts';
 
 interface Owned extends Wanted {
@@ -24,16 +24,13 @@ export async function callJointly(members: readonly Member[]): Promise<void> {
 }
 
 async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<void> {
-  const { asked, besideBytes } = inquiry;
+  const { asked } = inquiry;
   const joint: Inquiry = {
-    request: inquiry.request,
+    ...inquiry,
     asked: { ...asked, ask: (part) => asked.askForSeveral(part) },
     items: { ...inquiry.items, isList: true },
-    besideBytes,
-    topFor: (items) => inquiry.topFor(items),
-    read: (bytes, items) => inquiry.read(bytes, items),
   };
-  const asker = new PartAsker<Owned>(joint, {
+  const asker = createPartAsker<Owned>(joint, {
     take: (owned, read, part) => shareOut(owned, read, part, inquiry),
     owe: (owned, part) => {
       for (const [member, { share }] of sharesIn(owned, part, inquiry)) member.takers.owe(share);
@@ -96,41 +93,32 @@ interface Takers {
   owe(part: Exchange): void;
 }
 
-export class Member {
-  /** The ID of its key. */
-  readonly key: string;
-  readonly inquiry: Inquiry;
-  readonly entries: readonly ListEntry[];
-  /** Receives its results and its share of the cost, even after it has left: its items were requested. */
-  readonly takers: Takers;
+export type Member = ReturnType<typeof createMember>;
+
+/**
+ * `key`: the ID of its key. `takers` receive its results and its share of the cost, even after it has left: its items were requested.
+ */
+export function createMember(key: string, inquiry: Inquiry, entries: readonly ListEntry[], takers: Takers) {
   /** Resolves when no further results follow. */
-  readonly over: Promise<void>;
-  hasLeft = false;
-  /** Called, once the call has begun, when a member leaves. */
-  onLeft: (() => void) | undefined = undefined;
-  readonly #end: () => void;
-
-  constructor(key: string, inquiry: Inquiry, entries: readonly ListEntry[], takers: Takers) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.key = key;
-    this.inquiry = inquiry;
-    this.entries = entries;
-    this.over = promise;
-    this.#end = resolve;
-    this.takers = takers;
-  }
-
-  end(): void {
-    this.#end();
-  }
-
-  /** Its client has left, or no longer waits. */
-  leave(): void {
-    if (this.hasLeft) return;
-    this.hasLeft = true;
-    if (this.onLeft === undefined) this.#end();
-    else this.onLeft();
-  }
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const member = {
+    key,
+    inquiry,
+    entries,
+    takers,
+    over,
+    end,
+    hasLeft: false,
+    /** Called, once the call has begun, when a member leaves. */
+    onLeft: end,
+    /** Its client has left, or no longer waits. */
+    leave(): void {
+      if (member.hasLeft) return;
+      member.hasLeft = true;
+      member.onLeft();
+    },
+  };
+  return member;
 }
 
 export interface ListEntry extends Wanted {
