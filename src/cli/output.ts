@@ -1,8 +1,10 @@
 /** What commands print: tables in aligned columns, JSON for scripts, secrets, and faults of a configuration with their locations. */
 
+import { writeFile } from 'node:fs/promises';
 import type { FaultyConfiguration } from '../config/load.ts';
 import type { Fault } from '../config/read/faults.ts';
 import { unseen } from '../core/model-name.ts';
+import { codeOf } from '../lib/thrown.ts';
 import type { CommandContext } from './command.ts';
 
 type Outlet = Pick<CommandContext, 'values' | 'stdout'>;
@@ -24,6 +26,18 @@ export function printTable(
   stdout: CommandContext['stdout'],
 ): void {
   for (const line of toTable(head, rows)) stdout(line);
+}
+
+/** Writes a new file, or over one that is there; else returns why not, as a sentence. `name`: as shown. */
+export async function writeNew(path: string, name: string, text: string, force: boolean): Promise<string | undefined> {
+  try {
+    await writeFile(path, text, { flag: force ? 'w' : 'wx' });
+    return undefined;
+  } catch (error) {
+    const code = codeOf(error) ?? String(error);
+    if (code === 'EEXIST') return `${name} is there already; --force overwrites it`;
+    return `${name} cannot be written (${code})`;
+  }
 }
 
 export class FaultsFound extends Error {

@@ -31,7 +31,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
     server: {
       ...toAddresses(server),
       body_limit: fromBytes(server.bodyLimitBytes),
-      body_memory: `${Math.floor(server.bodyMemoryBytes / 1024 ** 2)}MiB`,
+      body_memory: inMebibytes(server.bodyMemoryBytes),
       upload_limit: fromBytes(server.uploadLimitBytes),
       upload_disk: fromBytes(server.uploadDiskBytes),
       body_wait: fromMilliseconds(server.bodyWaitMs),
@@ -44,7 +44,10 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
         keep_alive: fromMilliseconds(server.keepAliveTimeoutMs),
       },
       drain: { delay: fromMilliseconds(server.drain.delayMs), deadline: fromMilliseconds(server.drain.deadlineMs) },
-      shedding: toShedding(server),
+      shedding: {
+        loop_delay: fromMilliseconds(server.shedding.loopDelayMs),
+        memory: inMebibytes(server.shedding.memoryBytes),
+      },
       workers: server.workers,
       store: withoutSecrets(snapshot.store),
       redis: snapshot.redis === undefined ? null : withoutSecrets(snapshot.redis),
@@ -58,14 +61,19 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
     log: { level: log.level, format: log.format, fields: log.fields, access: toAccess(log), file: log.file ?? null },
     console: { address: `http://${hostInUrl(console.host)}:${console.port}`, token: console.token !== undefined },
     alerts: {
-      webhooks: alerts.webhooks.map(({ url, secret }) => ({ host: hostOf(url), signed: secret !== undefined })),
+      // The path of a webhook is often a secret.
+      webhooks: alerts.webhooks.map(({ url, secret }) => ({
+        host: URL.parse(url)?.host ?? '',
+        signed: secret !== undefined,
+      })),
     },
     upstreams: [...snapshot.upstreams.values()].map((upstream) => ({
       id: upstream.id,
       family: upstream.family.id,
       options: toOptions(upstream),
       base_url: upstream.origin === undefined ? null : upstream.origin + upstream.pathPrefix,
-      credentials: credentialCounts.get(upstream.id) === 0 ? [] : upstream.credentials.map(toCredential),
+      credentials:
+        credentialCounts.get(upstream.id) === 0 ? [] : upstream.credentials.map(({ id, weight }) => ({ id, weight })),
       timeouts: toTimeouts(upstream),
       limits: {
         concurrency: upstream.limits.concurrency,
@@ -87,7 +95,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
       aliases: model.aliases,
       operations: model.operations,
       visible: model.visible,
-      space: toSpace(model),
+      space: model.space ?? (model.operations.includes('embeddings') ? 'each name its own' : null),
       scores: model.scores ?? (model.operations.includes('rerank') ? 'unknown' : null),
       balance: model.balance,
       retry: model.retry,
@@ -179,14 +187,13 @@ function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
   const isFree = amounts.every(([, amount]) => amount === '0');
   return {
     ...(isFree ? { free: true } : Object.fromEntries(amounts)),
-    source: list === undefined ? (isHere(upstream) ? 'made here' : 'configured') : datedSource(list, nowMs),
+    source:
+      list === undefined ? (upstream.origin === undefined ? 'made here' : 'configured') : datedSource(list, nowMs),
   };
 }
 
 const datedSource = ({ from, asOf }: PriceOrigin, nowMs: number): string =>
   `${from}, as of ${asOf}${ageText(asOf, nowMs)}`;
-
-const isHere = ({ origin }: Upstream): boolean => origin === undefined;
 
 function withoutSecrets(address: string): string {
   const [scheme] = /^[a-z]+:\/\//i.exec(address) ?? [];
@@ -196,13 +203,8 @@ function withoutSecrets(address: string): string {
   return url === null ? `${scheme}...` : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** The path of a webhook is often a secret. */
-const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
-
-/** In whole MiB, as percentages are no round numbers. */
-function toShedding({ shedding: { loopDelayMs, memoryBytes } }: ServerSettings) {
-  return { loop_delay: fromMilliseconds(loopDelayMs), memory: `${Math.floor(memoryBytes / 1024 ** 2)}MiB` };
-}
+/** Percentages are no round numbers. */
+const inMebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2)}MiB`;
 
 function toAccess({ access: { errors, share, slowMs } }: Snapshot['log']): string {
   if (share === 1) return 'all';
@@ -217,8 +219,6 @@ function toAccess({ access: { errors, share, slowMs } }: Snapshot['log']): strin
 function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<Record<string, string>> {
   return options;
 }
-
-const toCredential = ({ id, weight }: Upstream['credentials'][number]) => ({ id, weight });
 
 /** Which parts are set; null where the platform's defaults apply. */
 function toTlsParts({ tls }: Upstream) {
@@ -236,11 +236,6 @@ function toHealthCheck({ healthCheck }: Upstream) {
     interval: fromMilliseconds(healthCheck.intervalMs),
     timeout: fromMilliseconds(healthCheck.timeoutMs),
   };
-}
-
-/** Null for a pattern of embeddings models. */
-function toSpace({ space, operations }: Model): string | null {
-  return space ?? (operations.includes('embeddings') ? 'each name its own' : null);
 }
 
 function toHedge({ hedge }: Model) {
@@ -284,20 +279,19 @@ function toModelField(model: CustomModelSource): string {
 /** Settings of lists for `postern check`: caching, coalescing, and the limits of each target. */
 function toListPlan({ cache, dedupes = false, coalesce, targets, operations }: Model) {
   return {
-    cache: cache === undefined ? null : cacheText(cache),
+    cache:
+      cache === undefined
+        ? null
+        : {
+            ttl: fromMilliseconds(cache.ttlMs),
+            scope: cache.scope,
+            max: fromBytes(cache.maxBytes),
+            limits: cache.countsForLimits ? 'all' : 'asked',
+          },
     dedupe: dedupes,
     coalesce:
       coalesce === undefined ? null : { window: fromMilliseconds(coalesce.windowMs), max_items: coalesce.maxItems },
     maxima: targets.flatMap((target) => maximaOf(target, operations)),
-  };
-}
-
-function cacheText({ ttlMs, scope, maxBytes, countsForLimits }: NonNullable<Model['cache']>) {
-  return {
-    ttl: fromMilliseconds(ttlMs),
-    scope,
-    max: fromBytes(maxBytes),
-    limits: countsForLimits ? 'all' : 'asked',
   };
 }
 

@@ -1,11 +1,11 @@
 /** `postern import`: converts another gateway's configuration, and reports what has no equivalent. */
 
-import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { UserFault } from '../../core/user-fault.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import { type CommandContext, commandOf } from '../command.ts';
-import { toTable } from '../output.ts';
+import { toTable, writeNew } from '../output.ts';
 import { bifrostTables, fromBifrost, toBifrostConfig } from './bifrost.ts';
 import { channelTables, channelTypes, fromChannels, fromChannelTables } from './channels.ts';
 import { nameOf, readTables, type Tables, toDatabase, type Wanted } from './database.ts';
@@ -72,13 +72,9 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   const yaml = draft.toYaml(
     `# From ${name}, by postern import. Credentials are in the environment; "postern check" shows the result.\n`,
   );
-  try {
-    await writeFile(join(resolve(cwd, out)), yaml, { flag: values.force === true ? 'w' : 'wx' });
-  } catch (error) {
-    const code = codeOf(error) ?? String(error);
-    stderr(
-      `postern: ${out} ${code === 'EEXIST' ? 'is there already; --force overwrites it' : `cannot be written (${code})`}`,
-    );
+  const refused = await writeNew(resolve(cwd, out), out, yaml, values.force === true);
+  if (refused !== undefined) {
+    stderr(`postern: ${refused}`);
     return 1;
   }
   return report(`${out} is written; "postern check" shows the result.`);

@@ -1,11 +1,10 @@
 /** `postern init`: writes a starting configuration for the provider keys found in the environment. */
 
-import { writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { findConfiguration } from '../../config/read/find.ts';
 import type { BuiltInModel, Family } from '../../core/family.ts';
-import { codeOf } from '../../lib/thrown.ts';
 import { type CommandContext, commandOf } from '../command.ts';
+import { writeNew } from '../output.ts';
 
 export const init = commandOf('init', '--config F --force', run);
 
@@ -15,7 +14,10 @@ async function run({ values, configPath, env, cwd, families, stdout, stderr }: C
   const target = named && found.file !== undefined ? found.file : join(cwd, 'postern.yaml');
   const force = values.force === true;
 
-  const refused = await write(target, starterFile(families, env), { force, beside: named ? undefined : found.file });
+  const isBeside = !named && found.file !== undefined && found.file !== target && !force;
+  const refused = isBeside
+    ? `${basename(found.file)} is there already; --force writes ${basename(target)}, which goes before it`
+    : await writeNew(target, target, starterFile(families, env), force);
   if (refused !== undefined) {
     stderr(`postern: ${refused}`);
     return 1;
@@ -26,26 +28,6 @@ async function run({ values, configPath, env, cwd, families, stdout, stderr }: C
     stdout('A gateway that runs here without a file loads it, if its environment has the same keys; else restart it.');
   }
   return 0;
-}
-
-/** Returns the objection as a sentence, if any. */
-async function write(
-  target: string,
-  text: string,
-  { force, beside }: { readonly force: boolean; readonly beside: string | undefined },
-): Promise<string | undefined> {
-  if (beside !== undefined && beside !== target && !force) {
-    return `${basename(beside)} is there already; --force writes ${basename(target)}, which goes before it`;
-  }
-  try {
-    await writeFile(target, text, { flag: force ? 'w' : 'wx' });
-    return undefined;
-  } catch (error) {
-    const code = codeOf(error) ?? String(error);
-    return code === 'EEXIST'
-      ? `${target} is there already; --force overwrites it`
-      : `${target} cannot be written (${code})`;
-  }
 }
 
 interface Start {
