@@ -31,13 +31,11 @@ export const inviteMember = implement(contract.inviteMember, async ({ context: {
   return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
 });
 
-export const withdrawInvitation = implement(
-  contract.withdrawInvitation,
-  async ({ context: { store }, params, caller }) => {
-    if (await store.invitations.withdraw(params.id, actorOf(caller))) return undefined;
-    throw new Problem('not_found', { detail: 'There is no such invitation; it was used, or has expired.' });
-  },
-);
+export const withdrawInvitation = implement(contract.withdrawInvitation, async ({ context, params, caller }) => {
+  const { store } = context;
+  if (await store.invitations.withdraw(params.id, actorOf(caller))) return undefined;
+  throw new Problem('not_found', { detail: 'There is no such invitation; it was used, or has expired.' });
+});
 
 export const changeMember = implement(contract.changeMember, async ({ context: { store }, params, body, caller }) => {
   if (body.role !== undefined || body.disabled !== undefined) refuseOneself(caller, params.id);
@@ -60,15 +58,13 @@ export const removeMember = implement(contract.removeMember, async ({ context: {
   if (removed === 'last-owner') throw lastOwner();
 });
 
-export const resetMember = implement(
-  contract.resetMember,
-  async ({ context: { access }, params, body, caller, headers }) => {
-    const person = { memberId: params.id, kept: body?.keep };
-    const made = await access.links.reset(access.consoleUrl(headers), person, actorOf(caller));
-    if (made === undefined) throw noSuchMember();
-    return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
-  },
-);
+export const resetMember = implement(contract.resetMember, async ({ context, params, body, caller, headers }) => {
+  const { access } = context;
+  const person = { memberId: params.id, kept: body?.keep };
+  const made = await access.links.reset(access.consoleUrl(headers), person, actorOf(caller));
+  if (made === undefined) throw noSuchMember();
+  return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
+});
 
 /** Members cannot lock themselves out by mistake, nor raise their own role. */
 function refuseOneself(caller: Caller, memberId: string): void {
@@ -110,30 +106,26 @@ export const changePassword = implement(
   },
 );
 
-export const listOwnSessions = implement(
-  contract.listOwnSessions,
-  async ({ context: { store, clock, access }, caller }) => {
-    const { memberId, sessionId } = asMember(caller);
-    const live = (await store.sessions.listOf(memberId)).filter((one) => access.sessions.isAlive(one, clock.nowMs()));
-    return {
-      items: live.map(({ seenAtMs, ...one }) => ({
-        ...toShown({ ...one, lastSeenAtMs: seenAtMs }),
-        current: one.id === sessionId,
-      })),
-    };
-  },
-);
+export const listOwnSessions = implement(contract.listOwnSessions, async ({ context, caller }) => {
+  const { store, clock, access } = context;
+  const { memberId, sessionId } = asMember(caller);
+  const live = (await store.sessions.listOf(memberId)).filter((one) => access.sessions.isAlive(one, clock.nowMs()));
+  return {
+    items: live.map(({ seenAtMs, ...one }) => ({
+      ...toShown({ ...one, lastSeenAtMs: seenAtMs }),
+      current: one.id === sessionId,
+    })),
+  };
+});
 
-export const endOwnSession = implement(
-  contract.endOwnSession,
-  async ({ context: { store, access }, params, caller }) => {
-    const member = asMember(caller);
-    if (!(await store.sessions.end(params.id, member.memberId))) {
-      throw new Problem('not_found', { detail: 'You have no such session; it may have ended already.' });
-    }
-    await access.signIn.logSignOut(member, { session: params.id });
-  },
-);
+export const endOwnSession = implement(contract.endOwnSession, async ({ context, params, caller }) => {
+  const { store, access } = context;
+  const member = asMember(caller);
+  if (!(await store.sessions.end(params.id, member.memberId))) {
+    throw new Problem('not_found', { detail: 'You have no such session; it may have ended already.' });
+  }
+  await access.signIn.logSignOut(member, { session: params.id });
+});
 
 async function proveOneself(
   passwordHash: string | undefined,
@@ -158,25 +150,23 @@ export const listTokens = implement(contract.listTokens, async ({ context: { sto
   return { items: tokens.map((token) => toTokenView(token, names.get(token.memberId) ?? '')) };
 });
 
-export const createToken = implement(
-  contract.createToken,
-  async ({ context: { store, clock }, body: { name, role, expiresAt }, caller }) => {
-    if (caller.kind !== 'member') throw noSuchToken();
-    if (!reaches(caller.role, role)) {
-      throw invalidField('role', `A token cannot have a higher role than its member, and yours is ${caller.role}.`);
-    }
-    const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(expiresAt);
-    if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())
-      throw invalidField('expiresAt', 'This is over already.');
-    const secret = createSecretWith('psa_');
-    const { memberId } = caller;
-    const facts = { digest: digestOf(secret), hint: hintOf(secret), memberId, name, role, expiresAtMs };
-    const token = await store.tokens.create(facts, actorOf(caller));
-    const member = await store.members.get(memberId);
-    if (token === undefined || member === undefined) throw noSuchToken();
-    return { token: toTokenView(token, member.name), secret };
-  },
-);
+export const createToken = implement(contract.createToken, async ({ context: { store, clock }, body, caller }) => {
+  const { name, role, expiresAt } = body;
+  if (caller.kind !== 'member') throw noSuchToken();
+  if (!reaches(caller.role, role)) {
+    throw invalidField('role', `A token cannot have a higher role than its member, and yours is ${caller.role}.`);
+  }
+  const expiresAtMs = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(expiresAt);
+  if (expiresAtMs !== undefined && expiresAtMs <= clock.nowMs())
+    throw invalidField('expiresAt', 'This is over already.');
+  const secret = createSecretWith('psa_');
+  const { memberId } = caller;
+  const facts = { digest: digestOf(secret), hint: hintOf(secret), memberId, name, role, expiresAtMs };
+  const token = await store.tokens.create(facts, actorOf(caller));
+  const member = await store.members.get(memberId);
+  if (token === undefined || member === undefined) throw noSuchToken();
+  return { token: toTokenView(token, member.name), secret };
+});
 
 export const revokeToken = implement(contract.revokeToken, async ({ context: { store }, params, caller }) => {
   const token = await store.tokens.get(params.id);

@@ -29,15 +29,13 @@ export async function readOpenAlerts({ store }: AdminContext): Promise<z.input<t
   return (await store.alerts.page({ isOpen: true, limit: mostOpen })).map(toShownAlert);
 }
 
-export const listAlerts = implement(
-  contract.listAlerts,
-  async ({ query: { state, before, limit }, context: { store } }) => {
-    const isOpen = state === 'all' ? undefined : state === 'open';
-    const found = await store.alerts.page({ isOpen, before, limit: limit + 1 });
-    const page = found.slice(0, limit);
-    return { items: page.map(toShownAlert), next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
-  },
-);
+export const listAlerts = implement(contract.listAlerts, async ({ query, context: { store } }) => {
+  const { state, before, limit } = query;
+  const isOpen = state === 'all' ? undefined : state === 'open';
+  const found = await store.alerts.page({ isOpen, before, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  return { items: page.map(toShownAlert), next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+});
 
 export const getAlertRules = implement(contract.getAlertRules, ({ context: { alerts, configuration } }) => {
   const settings = configuration.snapshot().alerts;
@@ -60,14 +58,12 @@ export const testAlert = implement(contract.testAlert, async ({ body: { channel 
   return { results };
 });
 
-export const silenceAlert = implement(
-  contract.silenceAlert,
-  async ({ params: { id }, body: { minutes }, context: { store, clock } }) => {
-    const silenced = { ...(await find(store, id)), silencedUntilMs: clock.nowMs() + minutes * minuteMs };
-    await store.alerts.put(silenced);
-    return toShownAlert(silenced);
-  },
-);
+export const silenceAlert = implement(contract.silenceAlert, async ({ params: { id }, body: { minutes }, context }) => {
+  const { store, clock } = context;
+  const silenced = { ...(await find(store, id)), silencedUntilMs: clock.nowMs() + minutes * minuteMs };
+  await store.alerts.put(silenced);
+  return toShownAlert(silenced);
+});
 
 export const endSilence = implement(contract.endSilence, async ({ params: { id }, context: { store } }) => {
   await store.alerts.put({ ...(await find(store, id)), silencedUntilMs: undefined });

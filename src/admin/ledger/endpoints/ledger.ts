@@ -78,15 +78,13 @@ export const listLedgerChoices = implement(contract.listLedgerChoices, async ({ 
   };
 });
 
-export const getLedgerRow = implement(
-  contract.getLedgerRow,
-  async ({ params: { id }, context: { store, configuration } }) => {
-    const row = await store.ledger.get(id);
-    if (row === undefined) throw noSuchRow();
-    const hasCapture = (await store.ledger.capture(id)) !== undefined;
-    return toDetail(row, { hasCapture, traceUrl: configuration.snapshot().console.traceUrl });
-  },
-);
+export const getLedgerRow = implement(contract.getLedgerRow, async ({ params: { id }, context }) => {
+  const { store, configuration } = context;
+  const row = await store.ledger.get(id);
+  if (row === undefined) throw noSuchRow();
+  const hasCapture = (await store.ledger.capture(id)) !== undefined;
+  return toDetail(row, { hasCapture, traceUrl: configuration.snapshot().console.traceUrl });
+});
 
 export const getCapture = implement(contract.getCapture, async ({ params: { id }, context: { store }, caller }) => {
   const found = await store.ledger.capture(id);
@@ -106,20 +104,18 @@ function noSuchRow(): Problem {
   });
 }
 
-export const listAudit = implement(
-  contract.listAudit,
-  async ({ query: { from, to, before, limit, ...filter }, context: { store } }) => {
-    // One more than requested shows whether there is a next page.
-    const entries = await store.audit.page({ ...filter, fromMs: from, toMs: to, before, limit: limit + 1 });
-    const page = entries.slice(0, limit);
-    const hasKeys = page.some(({ action }) => action.startsWith('key.'));
-    const names = new Map((hasKeys ? await store.keys.list() : []).map((key) => [key.id, key.name]));
-    return {
-      items: page.map((entry) => toEntry(entry, names.get(entry.subject))),
-      next: entries.length > limit ? (page.at(-1)?.id ?? null) : null,
-    };
-  },
-);
+export const listAudit = implement(contract.listAudit, async ({ query, context: { store } }) => {
+  const { from, to, before, limit, ...filter } = query;
+  // One more than requested shows whether there is a next page.
+  const entries = await store.audit.page({ ...filter, fromMs: from, toMs: to, before, limit: limit + 1 });
+  const page = entries.slice(0, limit);
+  const hasKeys = page.some(({ action }) => action.startsWith('key.'));
+  const names = new Map((hasKeys ? await store.keys.list() : []).map((key) => [key.id, key.name]));
+  return {
+    items: page.map((entry) => toEntry(entry, names.get(entry.subject))),
+    next: entries.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+});
 
 /** A key has its present name; for deleted and other subjects, the entry may have one. */
 function toEntry({ atMs, ...entry }: AuditEntry, known: string | undefined): z.input<typeof auditEntry> {
@@ -137,33 +133,31 @@ const standardSpanMs = 30 * dayMs;
 const longestByHourMs = 62 * dayMs;
 const mostLines = 20_000;
 
-export const getUsage = implement(
-  contract.getUsage,
-  async ({ query: { by, from, to, format, ...filter }, context: { store, clock, configuration } }) => {
-    const endMs = to ?? clock.nowMs();
-    const fromMs = from ?? Math.max(endMs - standardSpanMs, 0);
-    if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
-      throw lookAtField('by', 'Groups by hour are limited to 62 days; group by day instead.');
-    }
-    const lines = await readWholeUsage(store.ledger, { ...filter, fromMs, toMs: to }, by);
-    if (lines.length > mostLines) {
-      throw lookAtField('by', `The result has ${lines.length} lines; choose a shorter time, or fewer groups.`);
-    }
-    if (format === 'csv') return toCsv(lines, by);
-    const total = await inBackground.timeSliced(totaling(lines));
-    return {
-      from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
-      to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
-      lines: await inBackground.inSlices(lines, (line) => ({
-        by: toNames(line.by, by),
-        ...toShownSums(line.sums),
-        units: line.units,
-      })),
-      total: { ...toShownSums(total.sums), units: total.units },
-      prices: priceDates(configuration.snapshot().models.all),
-    };
-  },
-);
+export const getUsage = implement(contract.getUsage, async ({ query, context: { store, clock, configuration } }) => {
+  const { by, from, to, format, ...filter } = query;
+  const endMs = to ?? clock.nowMs();
+  const fromMs = from ?? Math.max(endMs - standardSpanMs, 0);
+  if (by.includes('hour') && endMs - fromMs > longestByHourMs) {
+    throw lookAtField('by', 'Groups by hour are limited to 62 days; group by day instead.');
+  }
+  const lines = await readWholeUsage(store.ledger, { ...filter, fromMs, toMs: to }, by);
+  if (lines.length > mostLines) {
+    throw lookAtField('by', `The result has ${lines.length} lines; choose a shorter time, or fewer groups.`);
+  }
+  if (format === 'csv') return toCsv(lines, by);
+  const total = await inBackground.timeSliced(totaling(lines));
+  return {
+    from: toInstant(Math.floor(fromMs / hourMs) * hourMs),
+    to: to === undefined ? null : toInstant(Math.ceil(to / hourMs) * hourMs),
+    lines: await inBackground.inSlices(lines, (line) => ({
+      by: toNames(line.by, by),
+      ...toShownSums(line.sums),
+      units: line.units,
+    })),
+    total: { ...toShownSums(total.sums), units: total.units },
+    prices: priceDates(configuration.snapshot().models.all),
+  };
+});
 
 function toNames(names: UsageLine['by'], groups: readonly UsageGroup[]): Partial<Record<UsageGroup, string | null>> {
   return Object.fromEntries(groups.map((group) => [group, names[group] || null]));

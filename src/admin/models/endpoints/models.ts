@@ -115,31 +115,29 @@ async function setVisible(call: Call<typeof contract.patchModel>, expected: numb
   return writeResource('model', id, next, call, expected ?? element.version ?? 0);
 }
 
-export const testModel = implement(
-  contract.testModel,
-  async ({ params: { id }, body: { operation }, context, signal }) => {
-    const requestId = `test.${randomBytes(6).toString('hex')}`;
-    const startedMs = context.clock.monotonicMs();
-    const response = await context.gatewayCalls.send({
-      route: operation,
-      body: Buffer.from(JSON.stringify(bodyOf(operation, id, operationRows[operation].trial))),
-      model: id,
-      requestId,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
-    });
-    const text = await readBeginning(response);
-    const attempts = Number(response.headers.get('x-postern-attempts') ?? Number.NaN);
-    return {
-      ok: response.ok,
-      status: response.status,
-      durationMs: Math.round(context.clock.monotonicMs() - startedMs),
-      excerpt: text,
-      upstream: response.headers.get('x-postern-upstream'),
-      attempts: Number.isInteger(attempts) ? attempts : null,
-      requestId,
-    };
-  },
-);
+export const testModel = implement(contract.testModel, async ({ params: { id }, body, context, signal }) => {
+  const { operation } = body;
+  const requestId = `test.${randomBytes(6).toString('hex')}`;
+  const startedMs = context.clock.monotonicMs();
+  const response = await context.gatewayCalls.send({
+    route: operation,
+    body: Buffer.from(JSON.stringify(bodyOf(operation, id, operationRows[operation].trial))),
+    model: id,
+    requestId,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(longestTryMs)]),
+  });
+  const text = await readBeginning(response);
+  const attempts = Number(response.headers.get('x-postern-attempts') ?? Number.NaN);
+  return {
+    ok: response.ok,
+    status: response.status,
+    durationMs: Math.round(context.clock.monotonicMs() - startedMs),
+    excerpt: text,
+    upstream: response.headers.get('x-postern-upstream'),
+    attempts: Number.isInteger(attempts) ? attempts : null,
+    requestId,
+  };
+});
 
 export const forgetItems = implement(contract.forgetItems, async ({ params: { id }, context, caller }) => {
   const { cache } = await modelIn(id, context.configuration.snapshot());

@@ -65,37 +65,35 @@ async function readHealth(context: AdminContext) {
   };
 }
 
-export const getAbout = implement(
-  contract.getAbout,
-  async ({ context: { store, live, clock, instance, configuration, version, clientUrl } }) => {
-    const [state, bytes, keys] = await Promise.all([live.state(), instance.storeBytes(), store.keys.list()]);
-    const snapshot = configuration.snapshot();
-    const stored = keys.filter(({ revokedAtMs }) => revokedAtMs === undefined).length;
-    return {
-      version,
-      runtime: instance.runtime,
-      startedAt: toInstant(instance.startedAtMs),
-      uptimeMs: Math.max(0, clock.nowMs() - instance.startedAtMs),
-      clientUrl: clientUrl(),
-      configuration: {
-        file: configuration.file() ?? null,
-        readAt: toInstant(snapshot.createdAtS * 1000),
-        revision: state.revision ?? null,
-        warnings: configuration.warnings(),
-      },
-      store: { kind: storeKinds[instance.storeKind()], bytes: bytes ?? null },
-      workers: snapshot.server.workers,
-      memoryBytes: state.memoryBytes ?? null,
-      counts: {
-        upstreams: snapshot.upstreams.size,
-        models: snapshot.models.all.length,
-        keys: snapshot.keys.size + stored,
-        projects: snapshot.projects.size,
-      },
-      docs,
-    };
-  },
-);
+export const getAbout = implement(contract.getAbout, async ({ context }) => {
+  const { store, live, clock, instance, configuration, version, clientUrl } = context;
+  const [state, bytes, keys] = await Promise.all([live.state(), instance.storeBytes(), store.keys.list()]);
+  const snapshot = configuration.snapshot();
+  const stored = keys.filter(({ revokedAtMs }) => revokedAtMs === undefined).length;
+  return {
+    version,
+    runtime: instance.runtime,
+    startedAt: toInstant(instance.startedAtMs),
+    uptimeMs: Math.max(0, clock.nowMs() - instance.startedAtMs),
+    clientUrl: clientUrl(),
+    configuration: {
+      file: configuration.file() ?? null,
+      readAt: toInstant(snapshot.createdAtS * 1000),
+      revision: state.revision ?? null,
+      warnings: configuration.warnings(),
+    },
+    store: { kind: storeKinds[instance.storeKind()], bytes: bytes ?? null },
+    workers: snapshot.server.workers,
+    memoryBytes: state.memoryBytes ?? null,
+    counts: {
+      upstreams: snapshot.upstreams.size,
+      models: snapshot.models.all.length,
+      keys: snapshot.keys.size + stored,
+      projects: snapshot.projects.size,
+    },
+    docs,
+  };
+});
 
 export const getConfiguration = implement(contract.getConfiguration, ({ context: { configuration } }) => {
   const refused = configuration.refused();

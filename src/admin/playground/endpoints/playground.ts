@@ -17,18 +17,15 @@ const longestName = 64;
 const formType = /^multipart\/form-data;[\x20-\x7e]{1,200}$/i;
 const mostFormBytes = 32 * 1024 * 1024;
 
-export const listPlaygroundModels = implement(
-  contract.listPlaygroundModels,
-  async ({ query: { operation }, context }) => {
-    const models = context.configuration.snapshot().models.all;
-    const fitting =
-      operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
-    return {
-      items: await inBackground.inSlices(fitting, toPlaygroundModel),
-      clientUrl: toReachable(context.clientUrl()),
-    };
-  },
-);
+export const listPlaygroundModels = implement(contract.listPlaygroundModels, async ({ query, context }) => {
+  const { operation } = query;
+  const models = context.configuration.snapshot().models.all;
+  const fitting = operation === undefined ? models : models.filter(({ operations }) => operations.includes(operation));
+  return {
+    items: await inBackground.inSlices(fitting, toPlaygroundModel),
+    clientUrl: toReachable(context.clientUrl()),
+  };
+});
 
 function toPlaygroundModel({ id, aliases, operations, visible, space, targets }: Model) {
   const builtIn = targets.every(({ upstream }) => upstream.origin === undefined);

@@ -102,34 +102,32 @@ export const testUpstream = implement(contract.testUpstream, async ({ params: { 
 /** Limit for people; some services have tens of thousands. */
 const mostModels = 5_000;
 
-export const listUpstreamModels = implement(
-  contract.listUpstreamModels,
-  async ({ params: { id }, context, signal }) => {
-    const upstream = await compiled(id, context);
-    const found = await context.probe.models(upstream, signal);
-    if (found.kind === 'failed') {
-      throw new Problem('upstream_failed', { detail: `${found.problem.message} ${found.problem.advice}` });
-    }
-    const ownServer = kindOf(upstream.family, false) === 'own-server';
-    if (found.kind === 'no-list') {
-      const note = 'This service has no list of models; enter the name as the service spells it.';
-      return { listed: false, note, ownServer, items: [] };
-    }
-    const known = (await indexOf(context.configuration.snapshot())).byUpstream.get(id)?.names;
-    const imported = await readImportedPrices(context);
-    const items = found.models
-      .slice(0, mostModels)
-      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-      .map((model) => ({
-        id: model.id,
-        operations: model.operations ?? null,
-        models: known?.get(model.id) ?? [],
-        price: toListPriceView(listedPrice(upstream.family, upstream.origin, model.id, imported)),
-      }));
-    const more = found.models.length - items.length;
-    return { listed: true, note: more > 0 ? `${more} more are not shown; enter their names.` : null, ownServer, items };
-  },
-);
+export const listUpstreamModels = implement(contract.listUpstreamModels, async ({ params, context, signal }) => {
+  const { id } = params;
+  const upstream = await compiled(id, context);
+  const found = await context.probe.models(upstream, signal);
+  if (found.kind === 'failed') {
+    throw new Problem('upstream_failed', { detail: `${found.problem.message} ${found.problem.advice}` });
+  }
+  const ownServer = kindOf(upstream.family, false) === 'own-server';
+  if (found.kind === 'no-list') {
+    const note = 'This service has no list of models; enter the name as the service spells it.';
+    return { listed: false, note, ownServer, items: [] };
+  }
+  const known = (await indexOf(context.configuration.snapshot())).byUpstream.get(id)?.names;
+  const imported = await readImportedPrices(context);
+  const items = found.models
+    .slice(0, mostModels)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((model) => ({
+      id: model.id,
+      operations: model.operations ?? null,
+      models: known?.get(model.id) ?? [],
+      price: toListPriceView(listedPrice(upstream.family, upstream.origin, model.id, imported)),
+    }));
+  const more = found.models.length - items.length;
+  return { listed: true, note: more > 0 ? `${more} more are not shown; enter their names.` : null, ownServer, items };
+});
 
 async function readImportedPrices({ resources }: AdminContext): Promise<ImportedPrices | undefined> {
   const { as_of: asOf, source, csv } = (await resources.get('setting', 'prices'))?.document ?? {};
