@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { Snapshot } from '../../core/snapshot.ts';
-import type { SeriesAnswer, SeriesFigures, SeriesLine, SeriesQuery } from '../../core/store/series.ts';
+import { type SeriesAnswer, type SeriesFigures, type SeriesLine, wholeStretch } from '../../core/store/series.ts';
 import { inBackground } from '../../lib/time-slices.ts';
 import type { AdminContext } from '../context.ts';
 import { createRecently } from '../recently.ts';
@@ -50,16 +50,7 @@ const recentWeek = createRecently(weekKeptMs);
 /** Cached for a few seconds. */
 export const readStates = (context: Stated): Promise<States> => recently(context, 'states', () => findStates(context));
 
-const query: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
-  zoneMs: 0,
-  filter: {},
-  by: ['model', 'upstream'],
-  top: mostLines,
-  order: 'requests',
-  latency: 'duration',
-  wantsHeatmap: false,
-  wantsPoints: false,
-};
+const query: typeof wholeStretch = { ...wholeStretch, by: ['model', 'upstream'], top: mostLines };
 
 async function findStates(context: Stated): Promise<States> {
   const { series, clock, configuration } = context;
