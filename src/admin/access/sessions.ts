@@ -50,7 +50,7 @@ const provesItself: Readonly<Record<SessionMethod, boolean>> = {
 export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps) {
   /** Undefined without a valid session, or where its member may not sign in any more. */
   async function find(headers: Headers): Promise<LiveSession | undefined> {
-    const secret = readCookie(headers, isSecure());
+    const secret = readOnlyCookie(headers, nameOf(isSecure()));
     if (secret === undefined || secret === '') return undefined;
     const found = await sessions.find(digestOf(secret));
     if (found === undefined || found.member.disabledAtMs !== undefined) return undefined;
@@ -91,7 +91,7 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
       return { session, member, csrfToken: toCsrfToken(secret), cookie: toCookie(secret, isSecure()) };
     },
 
-    clearingCookie: () => toClearingCookie(isSecure()),
+    clearingCookie: () => toCookie('', isSecure(), 0),
   };
 }
 
@@ -121,16 +121,8 @@ const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-postern' : 'po
 /** Strict suffices: pages are static files without a cookie, and request all else from the same site. */
 const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
-function toCookie(secret: string, isSecure: boolean): string {
-  return `${nameOf(isSecure)}=${secret}; Max-Age=${maxAgeSeconds}; ${attributesOf(isSecure)}`;
-}
-
-function toClearingCookie(isSecure: boolean): string {
-  return `${nameOf(isSecure)}=; Max-Age=0; ${attributesOf(isSecure)}`;
-}
-
-const readCookie = (headers: Headers, isSecure: boolean): string | undefined =>
-  readOnlyCookie(headers, nameOf(isSecure));
+const toCookie = (secret: string, isSecure: boolean, seconds = maxAgeSeconds): string =>
+  `${nameOf(isSecure)}=${secret}; Max-Age=${seconds}; ${attributesOf(isSecure)}`;
 
 /** Undefined where there is none, or more than one: then another site may have set one. */
 export function readOnlyCookie(headers: Headers, cookie: string): string | undefined {
