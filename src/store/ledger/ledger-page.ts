@@ -43,7 +43,13 @@ export async function readPage(
 
   const found = { filter, stretch, before, fits: toFits(db, filter), most: limit + 1 };
   // One more row than requested shows whether there is a next page.
-  const rows = [...(await readBoth(db, found))].sort((a, b) => compareTexts(b.id, a.id));
+  return toPage(
+    [...(await readBoth(db, found))].sort((a, b) => compareTexts(b.id, a.id)),
+    limit,
+  );
+}
+
+function toPage(rows: readonly LedgerTable[], limit: number): LedgerPage {
   const shown = rows.slice(0, limit);
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
@@ -61,9 +67,7 @@ async function readByWindows(db: Kysely<Schema>, wanted: Wanted, nowMs: number):
     rows.push(...[...found].sort((a, b) => compareTexts(b.id, a.id)).slice(0, wanted.most - rows.length));
     if (rows.length === wanted.most) break;
   }
-  const limit = wanted.most - 1;
-  const shown = rows.slice(0, limit);
-  return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
+  return toPage(rows, wanted.most - 1);
 }
 
 /** Exclusive: behind the IDs of all rows of the stretch. */
