@@ -288,15 +288,19 @@ test('a list may need 2,048 calls, and one that needs more is refused before the
 test('a list uses free slots, and leaves them to waiting requests', async (t) => {
   let now = 0;
   let most = 0;
+  let awaited = 0;
   const counting: Handler = async (request, reply) => {
     now += 1;
     most = Math.max(most, now);
+    // A busy machine sends them late.
+    for (let looks = 0; most < awaited && looks < 500; looks += 1) await reply.sleep(10);
     await reply.sleep(10);
     now -= 1;
     await embeds(request, reply);
   };
   for (const concurrency of [1, 3, 64]) {
     most = 0;
+    awaited = Math.min(8, concurrency);
     const setup = await startSeveral(t, [counting], {
       model: embedding,
       target: [{ max_items: 1 }],
@@ -305,6 +309,6 @@ test('a list uses free slots, and leaves them to waiting requests', async (t) =>
     const input = Array.from({ length: 20 }, (_, index) => `text ${index}`);
     const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
     assert.equal(answer.body.toString(), embeddingsOf(input));
-    assert.equal(most, Math.min(8, concurrency));
+    assert.equal(most, awaited);
   }
 });
