@@ -8,7 +8,7 @@ import type { Snapshot } from '../../core/snapshot.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import { CanaryWatch } from './canary-watch.ts';
 import type { DriftDeps } from './readings.ts';
-import { ShadowRecord } from './shadow-record.ts';
+import { createShadowRecord, type ShadowRecord } from './shadow-record.ts';
 
 /** Limit of concurrent copies; beyond it requests are not copied. */
 const mostUnderWay = 8;
@@ -28,7 +28,7 @@ export function createDrift(deps: DriftDeps): RunningDrift {
 
   function recordOf(model: string, shadow: string): ShadowRecord {
     const name = JSON.stringify([model, shadow]);
-    return getOrMake(records, name, () => new ShadowRecord(model, shadow));
+    return getOrMake(records, name, () => createShadowRecord(model, shadow));
   }
 
   async function askShadow(record: ShadowRecord, shadow: string, operation: Operation, body: Buffer, answer: Buffer) {
@@ -55,7 +55,7 @@ export function createDrift(deps: DriftDeps): RunningDrift {
       void askShadow(recordOf(model.id, shadow), shadow, route.operation, body, answer);
     },
     state: () => ({
-      shadows: [...records.values()].map(({ agreement }) => agreement),
+      shadows: [...records.values()].map(({ agreement }) => agreement()),
       canaries: canaries.states(),
     }),
     adopt: (snapshot) => canaries.adopt(snapshot),

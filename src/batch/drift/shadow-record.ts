@@ -25,71 +25,63 @@ class Mean {
   }
 }
 
-export class ShadowRecord {
-  readonly #model: string;
-  readonly #shadow: string;
-  #compared = 0;
-  #failed = 0;
-  readonly #means = { cosine: new Mean(), overlap: new Mean(), ranks: new Mean(), verdicts: new Mean() };
-  #recent: Pair[] = [];
+export type ShadowRecord = ReturnType<typeof createShadowRecord>;
 
-  constructor(model: string, shadow: string) {
-    this.#model = model;
-    this.#shadow = shadow;
-  }
+export function createShadowRecord(model: string, shadow: string) {
+  const means = { cosine: new Mean(), overlap: new Mean(), ranks: new Mean(), verdicts: new Mean() };
+  let compared = 0;
+  let failed = 0;
+  let recent: Pair[] = [];
 
-  get agreement(): ShadowAgreement {
-    const { cosine, overlap, ranks, verdicts } = this.#means;
-    return {
-      model: this.#model,
-      shadow: this.#shadow,
-      compared: this.#compared,
-      failed: this.#failed,
-      cosine: cosine.value,
-      overlap: overlap.value,
-      ranks: ranks.value,
-      verdicts: verdicts.value,
-    };
-  }
-
-  failed(): void {
-    this.#failed += 1;
-  }
-
-  compare(operation: Operation, before: Buffer, after: Buffer): void {
-    const isCompared =
-      operation === 'embeddings'
-        ? this.#compareVectors(vectorsIn(before), vectorsIn(after))
-        : operation === 'rerank'
-          ? this.#compareScores(scoresIn(before), scoresIn(after))
-          : this.#compareVerdicts(verdictsIn(before), verdictsIn(after));
-    if (isCompared) this.#compared += 1;
-    else this.#failed += 1;
-  }
-
-  #compareVectors(before: readonly number[][] | undefined, after: readonly number[][] | undefined): boolean {
+  function compareVectors(before: readonly number[][] | undefined, after: readonly number[][] | undefined): boolean {
     if (before === undefined || after === undefined || before.length !== after.length) return false;
     for (const [index, vector] of before.entries()) {
       const pair = { before: vector, after: after[index] ?? [] };
-      if (pair.before.length === pair.after.length) this.#means.cosine.add(cosine(pair.before, pair.after));
-      this.#means.overlap.add(neighbourOverlap(pair, this.#recent, neighbours));
-      this.#recent = [...this.#recent.slice(1 - mostRemembered), pair];
+      if (pair.before.length === pair.after.length) means.cosine.add(cosine(pair.before, pair.after));
+      means.overlap.add(neighbourOverlap(pair, recent, neighbours));
+      recent = [...recent.slice(1 - mostRemembered), pair];
     }
     return true;
   }
 
-  #compareScores(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
+  function compareScores(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
     if (before === undefined || after === undefined) return false;
     // With a limit of best results, the other items have no score.
     const both = [...before.keys()].filter((item) => before[item] !== undefined && after[item] !== undefined);
     const scoresOf = (scores: readonly number[]): number[] => both.map((item) => scores[item] ?? 0);
-    this.#means.ranks.add(rankCorrelation(scoresOf(before), scoresOf(after)));
+    means.ranks.add(rankCorrelation(scoresOf(before), scoresOf(after)));
     return both.length > 0;
   }
 
-  #compareVerdicts(before: readonly boolean[] | undefined, after: readonly boolean[] | undefined): boolean {
+  function compareVerdicts(before: readonly boolean[] | undefined, after: readonly boolean[] | undefined): boolean {
     if (before === undefined || after === undefined || before.length !== after.length) return false;
-    for (const [item, verdict] of before.entries()) this.#means.verdicts.add(verdict === after[item] ? 1 : 0);
+    for (const [item, verdict] of before.entries()) means.verdicts.add(verdict === after[item] ? 1 : 0);
     return true;
   }
+
+  return {
+    agreement: (): ShadowAgreement => ({
+      model,
+      shadow,
+      compared,
+      failed,
+      cosine: means.cosine.value,
+      overlap: means.overlap.value,
+      ranks: means.ranks.value,
+      verdicts: means.verdicts.value,
+    }),
+    failed(): void {
+      failed += 1;
+    },
+    compare(operation: Operation, before: Buffer, after: Buffer): void {
+      const isCompared =
+        operation === 'embeddings'
+          ? compareVectors(vectorsIn(before), vectorsIn(after))
+          : operation === 'rerank'
+            ? compareScores(scoresIn(before), scoresIn(after))
+            : compareVerdicts(verdictsIn(before), verdictsIn(after));
+      if (isCompared) compared += 1;
+      else failed += 1;
+    },
+  };
 }
