@@ -13,6 +13,16 @@ export function floatsIn(text: string): number[] {
   return Array.from(new Float32Array(new Uint8Array(bytes).buffer));
 }
 
+export const bytesPerFloat = 4;
+
+/** Infinities and NaN have all exponent bits set. */
+export function areFinite(bytes: Buffer): boolean {
+  for (let last = bytesPerFloat - 1; last < bytes.length; last += bytesPerFloat) {
+    if (((bytes[last] ?? 0) & 0x7f) === 0x7f && ((bytes[last - 1] ?? 0) & 0x80) !== 0) return false;
+  }
+  return true;
+}
+
 /** Converts between this machine's byte order and little-endian. */
 function inOrder(bytes: Buffer): Buffer {
   return endianness() === 'LE' ? bytes : bytes.swap32();

@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
+import { areFinite, bytesPerFloat } from '../../lib/float-bytes.ts';
 import type { JsonSpan } from '../../lib/json/json-elements.ts';
 import { MINUS, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json/json-tokens.ts';
 import type { JsonWalk } from '../../lib/json/json-walk.ts';
@@ -129,12 +130,8 @@ function readLists(walk: JsonWalk, position: number): undefined {
 
 function floatsIn(text: string, position: number): number {
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length === 0 || bytes.length % 4 !== 0) throw new Unfit(`vector ${position} is no base64 of 32-bit floats`);
-  for (let at = 0; at < bytes.length; at += 4) {
-    // All exponent bits set: infinity or NaN.
-    if (((bytes[at + 3] ?? 0) & 0x7f) === 0x7f && (bytes[at + 2] ?? 0) >= 0x80) {
-      throw new Unfit(`vector ${position} has something that is no number`);
-    }
-  }
-  return bytes.length / 4;
+  const width = bytes.length / bytesPerFloat;
+  if (width === 0 || !Number.isInteger(width)) throw new Unfit(`vector ${position} is no base64 of 32-bit floats`);
+  if (!areFinite(bytes)) throw new Unfit(`vector ${position} has something that is no number`);
+  return width;
 }

@@ -1,13 +1,11 @@
 /** Validates one vector in any notation, and converts it to the requested format. */
 
 import { Unfit } from '../../../core/translation.ts';
-import { floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';
+import { areFinite, bytesPerFloat, floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../../lib/json/json-text.ts';
 
 /** Other numbers in place of the upstream's own; undefined where these stay. */
 export type Adapt = (values: readonly number[]) => readonly number[] | undefined;
-
-const bytesPerFloat = 4;
 
 /** The vector's width; for base64 by its decoded bytes. Throws where it is no list of numbers, or holds an invalid one. */
 export function widthOf(vector: Json, index: number): number {
@@ -67,14 +65,6 @@ function holdsLongNumber(source: string): boolean {
     start = comma;
   }
   return false;
-}
-
-/** Infinities and NaN have all exponent bits set. */
-function areFinite(bytes: Buffer): boolean {
-  for (let last = bytesPerFloat - 1; last < bytes.length; last += bytesPerFloat) {
-    if (((bytes[last] ?? 0) & 0x7f) === 0x7f && ((bytes[last - 1] ?? 0) & 0x80) !== 0) return false;
-  }
-  return true;
 }
 
 function noNumber(index: number): Unfit {
