@@ -47,13 +47,6 @@ export const toRest = (id: string): string => id.slice(idDigitsOfTime);
 const startedAt = sql`(ledger_rows.seq / ${sql.lit(perMs)} + ${sql.lit(epochMs)})`;
 const id = sql`(printf('%012x', ${startedAt}) || ledger_rows.rest)`;
 
-/** Columns of `ledger_rows` that `ledger` has too, in the table's order. */
-const ownColumns = [
-  ...(['attempts', 'prompt_tokens', 'completion_tokens', 'total_tokens', 'cached_tokens'] as const),
-  ...(['billed_input_tokens', 'billed_output_tokens', 'billed_search_units', 'items', 'cost_nanos'] as const),
-  ...(['request_bytes', 'response_bytes', 'duration_ms', 'first_byte_ms', 'upstream_ms'] as const),
-  'client_request_id',
-] as const;
 /** Columns that few rows have: in `more`, a JSON object. */
 const rareColumns = [
   ...(['tries', 'search_units', 'client_address', 'units', 'trace_id', 'queue_ms', 'connect_ms'] as const),
@@ -313,14 +306,35 @@ async function readTaken(trx: Kysely<Schema>, entries: readonly CompactEntry[]):
   return new Set(rows.map((row) => row.id));
 }
 
+/** In the table's order, and written out: read by computed names, all of an import takes a tenth longer. */
 const toValues = ({ seq, names, row }: CompactEntry): SQLInputValue[] => [
-  ...[seq, toRest(row.id), names.id],
-  ...ownColumns.map((column) => row[column]),
+  seq,
+  toRest(row.id),
+  names.id,
+  row.attempts,
+  row.prompt_tokens,
+  row.completion_tokens,
+  row.total_tokens,
+  row.cached_tokens,
+  row.billed_input_tokens,
+  row.billed_output_tokens,
+  row.billed_search_units,
+  row.items,
+  row.cost_nanos,
+  row.request_bytes,
+  row.response_bytes,
+  row.duration_ms,
+  row.first_byte_ms,
+  row.upstream_ms,
+  row.client_request_id,
   toMore(row),
 ];
 
 /** Rare columns that the row has, as a JSON object; null where it has none. */
 function toMore(row: RowFigures): string | null {
+  const { tries, search_units, client_address, units, trace_id, queue_ms, connect_ms } = row;
+  const isPlain = tries === null && search_units === null && client_address === null && units === null;
+  if (isPlain && trace_id === null && queue_ms === null && connect_ms === null) return null;
   const present = rareColumns.filter((column) => row[column] !== null);
-  return present.length === 0 ? null : JSON.stringify(pick(row, present));
+  return JSON.stringify(pick(row, present));
 }
