@@ -35,10 +35,13 @@ export interface EdgeDeps extends RequestBodiesDeps {
   readonly installation: string;
   current(): Snapshot;
   isReady(): boolean;
-  /** What costs money is refused then. */
-  isJournalFailing(): boolean;
-  /** Rows waiting in the journal while the store refuses them. Undefined where it does not. */
-  rowsThatWait(): number | undefined;
+  ledgerState(): {
+    /** What costs money is refused then. */
+    readonly isJournalFailing: boolean;
+    /** Why the store refuses rows, and how many wait in the journal. */
+    readonly failure: string | undefined;
+    readonly rowsBehind: number;
+  };
   /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is notified of either, once. */
   serve(
     exchange: Exchange,
@@ -207,15 +210,14 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   /** Waiting rows are safe in the journal: without the store no other node would do better. */
   function writeReadiness(exchange: Exchange, response: ServerAnswer): void {
-    const isFailing = deps.isJournalFailing();
-    const rowsWaiting = deps.rowsThatWait();
+    const { isJournalFailing, failure, rowsBehind } = deps.ledgerState();
     const ledger = {
-      ...(isFailing && { journal: 'failing' }),
-      ...(rowsWaiting !== undefined && { import: 'failing', rows_waiting: rowsWaiting }),
+      ...(isJournalFailing && { journal: 'failing' }),
+      ...(failure !== undefined && { import: 'failing', rows_waiting: rowsBehind }),
     };
-    const isReady = deps.isReady() && !isFailing;
+    const isReady = deps.isReady() && !isJournalFailing;
     const status = isReady ? 'ready' : 'not ready';
-    const body = isFailing || rowsWaiting !== undefined ? { status, ledger } : { status };
+    const body = isJournalFailing || failure !== undefined ? { status, ledger } : { status };
     writeOwn(exchange, response, isReady ? 200 : 503, body);
   }
 

@@ -76,8 +76,8 @@ export async function openAccounting(deps: AccountingDeps) {
     sources: { ...sourcesOf(books, clock), ...limits.sources },
     /** Assigns slots at upstreams; undefined where this is the only process. */
     slotArbiter: limits.slotArbiter,
-    imported: () => books.importer.state(),
-    isJournalFailing: () => books.journal.state().failing,
+    /** What fails, for readiness. */
+    ledgerState: () => ({ ...books.importer.state(), isJournalFailing: books.journal.state().failing }),
     follow(snapshot: Snapshot): void {
       current = snapshot;
       books.importer.retain(snapshot.ledger.retentionMs);

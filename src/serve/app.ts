@@ -19,7 +19,7 @@ import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import type { TargetState } from '../core/target-state.ts';
 import { createDirect } from '../direct/path.ts';
-import { createEdge, type Edge } from '../http/edge.ts';
+import { createEdge, type Edge, type EdgeDeps } from '../http/edge.ts';
 import { createListener, type Listening } from '../http/listener.ts';
 import { createSpool } from '../http/spool.ts';
 import { checkAddress, checkKey, checkRoute, mayUseModel, unauthorized, unknownKey } from '../keys/access.ts';
@@ -83,9 +83,7 @@ export interface AppDeps {
   readonly cwd?: string;
   /** The IDs of the keys that decrypt secrets of the store here; shown by other programs. */
   readonly secretKeys?: () => Promise<readonly string[] | undefined>;
-  /** The progress of the ledger's import, for readiness. */
-  readonly imported?: () => { readonly rowsBehind: number; readonly failure: string | undefined };
-  readonly isJournalFailing?: () => boolean;
+  readonly ledgerState?: EdgeDeps['ledgerState'];
   /** Sets the bill of a finished exchange. */
   bill(exchange: Exchange): void;
   /** Its number, where several processes serve on the same port. */
@@ -276,11 +274,7 @@ export function createApp(deps: AppDeps) {
     installation,
     current: () => current,
     isReady: () => ready,
-    isJournalFailing: () => deps.isJournalFailing?.() ?? false,
-    rowsThatWait() {
-      const { failure, rowsBehind = 0 } = deps.imported?.() ?? {};
-      return failure === undefined ? undefined : rowsBehind;
-    },
+    ledgerState: deps.ledgerState ?? (() => ({ isJournalFailing: false, failure: undefined, rowsBehind: 0 })),
     bodyPool: requestMemory,
     uploads: { spool, enter: (key) => uploadDisk.take(key, 0) },
     serve(exchange, route, modelFromPath, request, response, ended) {

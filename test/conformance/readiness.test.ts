@@ -6,7 +6,12 @@ import { startRig } from '../support/gateways/rig.ts';
 
 test('readiness reports rows that cannot be stored, and stays ready because the journal has them', async (t) => {
   let failure: string | undefined = 'The store "/srv/postern.db" cannot be written';
-  const rig = await startRig(t, {}, {}, { imported: () => ({ rowsBehind: 8_514, failure }) });
+  const rig = await startRig(
+    t,
+    {},
+    {},
+    { ledgerState: () => ({ isJournalFailing: false, rowsBehind: 8_514, failure }) },
+  );
   const failing = await rig.get('/readyz');
   assert.equal(failing.status, 200);
   // Anyone may read it, so it reveals nothing about the machine.
@@ -18,7 +23,12 @@ test('readiness reports rows that cannot be stored, and stays ready because the 
 
 test('a journal that cannot be written makes the gateway not ready, but keeps it alive', async (t) => {
   let isFailing = true;
-  const rig = await startRig(t, {}, {}, { isJournalFailing: () => isFailing });
+  const rig = await startRig(
+    t,
+    {},
+    {},
+    { ledgerState: () => ({ isJournalFailing: isFailing, rowsBehind: 0, failure: undefined }) },
+  );
   const failing = await rig.get('/readyz');
   assert.equal(failing.status, 503);
   assert.equal(failing.body.toString(), '{"status":"not ready","ledger":{"journal":"failing"}}');

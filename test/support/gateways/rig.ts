@@ -62,8 +62,7 @@ export async function startRig(
       AppDeps,
       | 'ledger'
       | 'spending'
-      | 'imported'
-      | 'isJournalFailing'
+      | 'ledgerState'
       | 'bill'
       | 'meter'
       | 'tracer'
@@ -117,7 +116,7 @@ export async function startRig(
   };
   const clock = systemClock;
   const accounting = await openAccounting({ snapshot, store, log, clock, random: Math.random, cwd: directory });
-  const { spending, ledger, imported } = accounting;
+  const { spending, ledger, ledgerState } = accounting;
   const installation = await store.settings.installation();
   const installedAtMs = await store.settings.installedAtMs();
   const app = createApp({
@@ -129,7 +128,7 @@ export async function startRig(
     installedAtMs,
     spending,
     ledger,
-    imported,
+    ledgerState,
     bill,
     cwd: directory,
     isDirect: process.env.POSTERN_DIRECT !== 'off',
