@@ -47,7 +47,7 @@ const embeddings: ApiMapping = {
     const asked = {
       clientApi: id,
       model,
-      inputs: asList(body.input).map((input) => plainText(input) ?? null),
+      inputs: asList(body.input).map((input) => plainText(input)),
       dimensions: body.dimensions,
       kind: type === 'base64' ? undefined : kindOf(type, 'embedding_type', model),
       kindField: 'embedding_type',

@@ -28,9 +28,10 @@ function textsIn({ input, model }: JsonObject): readonly string[] {
 /** What a Mistral upstream said itself is under `original`: in OpenAI's categories its clients would miss findings such as `pii`. */
 function writeModerations({ body, model, id }: ApiAnswer) {
   const answer = objectIn(body, 'the answer');
-  const results = listIn(answer.results, 'results').map((result) =>
-    isJsonObject(at(result, 'original', 'categories')) ? (at(result, 'original') ?? null) : result,
-  );
+  const results = listIn(answer.results, 'results').map((result) => {
+    const original = at(result, 'original');
+    return isJsonObject(original) && isJsonObject(original.categories) ? original : result;
+  });
   return { body: { id: `mod-${id}`, model, ...answer, results } };
 }
 

@@ -23,7 +23,7 @@ export function withData({ id, object, model, ...more }: JsonObject): JsonObject
   return { id, object, model, data, ...more };
 }
 
-export function plainText(document: Json | undefined): Json | undefined {
+export function plainText<D extends Json | undefined>(document: D): D | string {
   return isJsonObject(document) && typeof document.text === 'string' ? document.text : document;
 }
 
