@@ -40,7 +40,8 @@ export function fromRow<R extends object>(row: R): Fields<R> {
   return Object.fromEntries(fields);
 }
 
-const [columns, fields] = [new Map<string, string>(), new Map<string, string>()];
+const columns = new Map<string, string>();
+const fields = new Map<string, string>();
 
 /** Such as `client_request_id`, or `started_at`. */
 export const columnOf = (field: string): string =>

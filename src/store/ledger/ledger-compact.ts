@@ -48,9 +48,7 @@ const startedAt = sql`(ledger_rows.seq / ${sql.lit(perMs)} + ${sql.lit(epochMs)}
 const id = sql`(printf('%012x', ${startedAt}) || ledger_rows.rest)`;
 
 /** Columns that few rows have: in `more`, a JSON object. */
-const rareColumns = [
-  ...(['tries', 'search_units', 'client_address', 'units', 'trace_id', 'queue_ms', 'connect_ms'] as const),
-];
+const rareColumns = ['tries', 'search_units', 'client_address', 'units', 'trace_id', 'queue_ms', 'connect_ms'] as const;
 
 function toCompact(column: keyof LedgerTable): RawBuilder<unknown> {
   if (column === 'id') return sql`${id} as id`;
@@ -330,7 +328,7 @@ const toValues = ({ seq, names, row }: CompactEntry): SQLInputValue[] => [
   toMore(row),
 ];
 
-/** Rare columns that the row has, as a JSON object; null where it has none. */
+/** Rare columns that the row has, as a JSON object. Most rows have none, which written names show sooner, as above: then null. */
 function toMore(row: RowFigures): string | null {
   const { tries, search_units, client_address, units, trace_id, queue_ms, connect_ms } = row;
   const isPlain = tries === null && search_units === null && client_address === null && units === null;

@@ -107,7 +107,7 @@ export const ledgerColumns = [
   ...(['queue_ms', 'connect_ms', 'cache', 'client_address', 'trace_id', 'units'] as const),
 ] as const satisfies readonly (keyof LedgerTable)[];
 
-/** Always the same columns in the same order, for the prepared statement. */
+/** Always the same columns in the same order, for the prepared statement: names of SQLite may be a shared row, which has more. */
 export const toTableRow = ({ names, row }: NamedRow): LedgerTable => pick({ ...names, ...row }, ledgerColumns);
 
 /** Rows of other versions may lack a field. */

@@ -38,7 +38,8 @@ export class SharedValues {
   readonly #used = new Set<SharedRow>();
 
   constructor(db: Kysely<Schema>) {
-    const [names, values] = [columns.map((column) => sql.ref(column)), columns.map(() => null)];
+    const names = columns.map((column) => sql.ref(column));
+    const values = columns.map(() => null);
     const insert = sql`insert into ledger_places (${sql.join(names)}) values (${sql.join(values)})`;
     this.#insert = createInsertOfEach(() => insert.compile(db), toValues);
   }
