@@ -275,7 +275,7 @@ testInBrowser('markup in any text of a key or a project is text', async (t) => {
   await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill(name);
   await dialog(page).getByRole('button', { name: 'Create the project' }).click();
   await drawer(page).getByText(name).first().waitFor();
-  assert.equal(await page.title(), `${name} · Postern`);
+  await visitor.until(`document.title === ${JSON.stringify(`${name} · Postern`)}`);
   assert.equal(await page.locator('img[src="x"]').count(), 0);
 });
 

@@ -69,7 +69,7 @@ testOnEachStore('the printed link makes the first owner, who signs out and in ag
   assert.equal(await page.getByLabel('Email').inputValue(), owner.email, 'what was typed stays');
   await signIn(page, owner.email, owner.password);
   await heading(page, 'Models').waitFor();
-  assert.equal(await page.title(), 'Models · Postern');
+  await visitor.until(`document.title === 'Models · Postern'`);
 });
 
 testInBrowser('a link that was used says so, and one that is not whole leads to the sign-in', async (t) => {
@@ -186,7 +186,7 @@ testInBrowser('the palette goes to pages and changes the colours, by keyboard al
   await search.fill('playgr');
   await page.keyboard.press('Enter');
   await heading(page, 'Playground').waitFor();
-  assert.equal(await page.title(), 'Playground · Postern');
+  await visitor.until(`document.title === 'Playground · Postern'`);
 
   await page.keyboard.press('Control+k');
   await search.fill('colours: dark');
@@ -352,7 +352,7 @@ testInBrowser(
     for (const [kind, address] of Object.entries(addresses)) {
       await visitor.open(address);
       await heading(page, `There is no such ${kind}`).waitFor();
-      assert.equal(await page.title(), `There is no such ${kind} · Postern`);
+      await visitor.until(`document.title === 'There is no such ${kind} · Postern'`);
       assert.equal(await page.getByRole('region', { name: 'Traffic' }).count(), 0);
       assert.match(
         (await page
