@@ -6,21 +6,13 @@ import { type Operation, operationRows } from '../../../core/operations/index.ts
 import type { Hedge, Model } from '../../../core/snapshot.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import type { Location } from '../context.ts';
-import { type ModelEntry, standardRetry } from './schema.ts';
+import { type ModelEntry, standardBalance } from './schema.ts';
 import { type CompiledModel, nameOf, serves } from './targets.ts';
-
-type AttemptPolicy = Pick<Model, 'balance' | 'retry' | 'hedge'>;
-
-export const standardPolicy: AttemptPolicy = Object.freeze({
-  balance: 'weighted',
-  retry: standardRetry,
-  hedge: undefined,
-});
 
 /** A repeated call may give another answer, and costs twice. */
 const isSentOnce = (operation: Operation): boolean => !operationRows[operation].replayable;
 
-export function toAttemptPolicy(model: CompiledModel): AttemptPolicy {
+export function toAttemptPolicy(model: CompiledModel): Pick<Model, 'balance' | 'retry' | 'hedge'> {
   const { balance, retry, hedge } = model.value;
   warnOfIdleBalance(model);
   warnOfIdleRetry(model);
@@ -36,7 +28,7 @@ export function toAttemptPolicy(model: CompiledModel): AttemptPolicy {
 }
 
 function warnOfIdleBalance({ location, value, called }: CompiledModel): void {
-  if (value.balance === standardPolicy.balance) return;
+  if (value.balance === standardBalance) return;
   const at = location.at('balance');
   const priorities = new Set(called.map(({ target }) => target.priority));
   if (called.length === 1) at.warn(' has no effect, as there is a single target to call');

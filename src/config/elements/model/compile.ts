@@ -1,6 +1,5 @@
 /** Compiles the `models` section for the pipeline, together with the families' built-in models. */
 
-import { noCaps } from '../../../core/caps.ts';
 import { mayBeMatched, upstreamNameOf } from '../../../core/model-name.ts';
 import { companionsOf, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import {
@@ -16,13 +15,11 @@ import { toCaps } from '../caps.ts';
 import { type CompileContext, checkPattern, createClaims, type Entry, Location } from '../context.ts';
 import type { ConfigurationDocument } from '../document.ts';
 import { lightAtOnce, ReusableStep } from '../reuse.ts';
-import { checkShadow, standardPolicy, toAttemptPolicy, toListSettings, warnOfIdleSettings } from './attempt-policy.ts';
-import { toPrice } from './prices.ts';
-import type { ModelEntry } from './schema.ts';
+import { checkShadow, toAttemptPolicy, toListSettings, warnOfIdleSettings } from './attempt-policy.ts';
+import { type ModelEntry, modelSchema } from './schema.ts';
 import {
   type CompiledModel,
   calledOf,
-  familyScores,
   type LocatedTarget,
   type LocatedTargets,
   nameOf,
@@ -89,7 +86,7 @@ export function* compileModels(
     checkShadow(value, modelNames, new Location(context, path));
   }
   for (const text of yield* ambiguities(groups)) context.warnings.push({ path: ['models'], text });
-  return [...groups, { ...toGroup(builtInModels(upstreams, modelNames)), pairs: [], shadowing: [] }];
+  return [...groups, { ...toGroup([...builtInModels(document, upstreams, context)]), pairs: [], shadowing: [] }];
 }
 
 const compiling = new ReusableStep<Model | undefined>();
@@ -214,45 +211,23 @@ function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: 
   });
 }
 
-/** For each family with an upstream in the file, unless the file itself uses the name. */
-function builtInModels(upstreams: ReadonlyMap<string, Upstream>, taken: ReadonlySet<string>): Model[] {
-  const models = new Map<string, Model>();
-  for (const upstream of upstreams.values()) {
-    for (const { id, operations: served } of upstream.family.builtIn ?? []) {
-      if (taken.has(id) || models.has(id)) continue;
-      const scores = served.includes('rerank') ? familyScores(upstream.offers, id) : undefined;
-      const target: Target = Object.freeze({
-        upstream,
-        model: id,
-        priority: 0,
-        weight: 1,
-        price: toPrice(undefined, upstream, id, true),
-        offers: upstream.offers,
-        unsupported: undefined,
-        bridge: undefined,
-        tokenIds: 'decode',
-        scores,
-        defaults: {},
-      });
-      models.set(
-        id,
-        Object.freeze({
-          id,
-          aliases: Object.freeze([]),
-          operations: Object.freeze([...served]),
-          visible: true,
-          space: served.includes('embeddings') ? id : undefined,
-          scores: scores?.scale,
-          acceptsMessages: false,
-          asksUsage: false,
-          ...standardPolicy,
-          caps: noCaps,
-          targets: Object.freeze<[Target]>([target]),
-        }),
-      );
+/** For each family with an upstream in the file, unless the file itself uses the name. Compiled as if written there. */
+function* builtInModels(
+  document: ConfigurationDocument,
+  upstreams: ReadonlyMap<string, Upstream>,
+  context: CompileContext,
+): Generator<Model> {
+  const taken = new Set(document.modelNames);
+  for (const { id: upstream, family } of upstreams.values()) {
+    for (const { id, operations: served } of family.builtIn ?? []) {
+      if (taken.has(id)) continue;
+      taken.add(id);
+      const value = modelSchema.parse({ id, operations: served, targets: [{ upstream }] });
+      const location = new Location(context, []);
+      const [target] = toTargets(value, document, upstreams, location);
+      if (target !== undefined) yield compileModel({ location, value, isComplete: true }, [target]);
     }
   }
-  return [...models.values()];
 }
 
 function toOperations({ location, value, called, isComplete }: Omit<CompiledModel, 'served'>): Operation[] {

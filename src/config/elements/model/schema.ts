@@ -24,7 +24,8 @@ import {
 } from '../fields.ts';
 import { priceField } from './prices.ts';
 
-export const standardRetry: Retry = Object.freeze({ scope: 'safe', attempts: 5 });
+const standardRetry: Retry = Object.freeze({ scope: 'safe', attempts: 5 });
+export const standardBalance = 'weighted';
 
 const targetSchema = mapping({
   upstream: ownId().describe('ID of the upstream.'),
@@ -197,7 +198,7 @@ export const modelSchema = mapping({
   shape: shapeField('Shape of rerank responses and errors, if neither request nor key says it.'),
   targets: list(targetSchema).min(1, { error: 'at least one' }).describe('Targets that serve it.'),
   balance: oneOf(balances)
-    .default('weighted')
+    .default(standardBalance)
     .describe('Load balancing among targets of the same priority: by weight, fewest calls in flight, or fastest.'),
   retry,
   hedge,

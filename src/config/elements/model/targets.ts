@@ -206,7 +206,7 @@ export function servedBy(target: LocatedTarget): Operation[] {
 type OfferMap = ReadonlyMap<string, Offer>;
 
 /** The family's scale; undefined where it does not rerank. */
-export function familyScores(offers: OfferMap, upstreamName: string): TargetScores | undefined {
+function familyScores(offers: OfferMap, upstreamName: string): TargetScores | undefined {
   const offer = labels.map((label) => offers.get(offerKey(label, 'rerank'))).find((one) => one !== undefined);
   if (offer === undefined) return undefined;
   const { scale, isSwitched = false } = offer.scores ?? { scale: undefined };
