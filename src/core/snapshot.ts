@@ -173,7 +173,7 @@ export interface Retry {
   /** Maximum of calls for one client request; calls without a sent byte do not count. */
   readonly attempts: number;
   /** Repetitions at a target before another is called. Undefined: once, for parts of lists, and where no other target is left. */
-  readonly sameTarget?: number;
+  readonly sameTarget?: number | undefined;
 }
 
 /** When a second target is called beside an unanswered call: after a time, or the 95th percentile. */
@@ -348,22 +348,22 @@ export interface ConsoleSettings {
   readonly oidc: OidcSettings | undefined;
 }
 
-/** An identity provider, and how far it is trusted. */
+/** An identity provider, and how far it is trusted: `console.oidc` as in the file. */
 export interface OidcSettings {
   readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string | undefined;
+  readonly client_id: string;
+  readonly client_secret?: string | undefined;
   /** For people: the button's text. */
   readonly title: string;
   readonly scopes: readonly string[];
   /** For people without an invitation; undefined: no access. */
-  readonly defaultRole: Role | undefined;
+  readonly default_role?: Role | undefined;
   /** The claim that holds the groups. */
-  readonly roleClaim: string;
-  /** The highest role first. */
-  readonly roles: readonly { readonly group: string; readonly role: Role }[];
+  readonly role_claim: string;
+  /** Groups by role. */
+  readonly roles: Readonly<Record<Role, readonly string[]>>;
   /** Accepts addresses that the provider does not report as verified. */
-  readonly trustsEmail: boolean;
+  readonly trust_email: boolean;
 }
 
 /** Alert rules, and who is notified. */
@@ -383,7 +383,7 @@ export const alertFormats = ['postern', 'slack'] as const;
 export interface AlertWebhook {
   readonly url: string;
   /** The body is signed with it. */
-  readonly secret: string | undefined;
+  readonly secret?: string | undefined;
   readonly format: (typeof alertFormats)[number];
   /** The address policy; undefined: anywhere, as for webhooks of the file. */
   readonly addresses: AddressRule | undefined;

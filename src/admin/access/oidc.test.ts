@@ -13,17 +13,13 @@ async function setUp(t: TestContext, parts: Partial<OidcSettings> = {}) {
   t.after(() => provider.close());
   const settings: OidcSettings = {
     issuer: provider.issuer,
-    clientId: oidcClient.id,
-    clientSecret: oidcClient.secret,
+    client_id: oidcClient.id,
+    client_secret: oidcClient.secret,
     title: 'Example',
     scopes: ['openid', 'email'],
-    defaultRole: undefined,
-    roleClaim: 'groups',
-    roles: [
-      { group: 'bosses', role: 'owner' },
-      { group: 'readers', role: 'viewer' },
-    ],
-    trustsEmail: false,
+    role_claim: 'groups',
+    roles: { viewer: ['readers'], editor: [], admin: [], owner: ['bosses'] },
+    trust_email: false,
     ...parts,
   };
   const flow = createOidcFlow(settings, Date.now);
@@ -79,7 +75,7 @@ test('an unverified address counts only if the operator allows it', async (t) =>
   }
   provider.claims = { sub: 'user-1', email_verified: true };
   await assert.rejects(go(), refused(/did not send your e-mail address/));
-  const trusting = await setUp(t, { trustsEmail: true });
+  const trusting = await setUp(t, { trust_email: true });
   trusting.provider.claims = { ...ada, email_verified: undefined };
   assert.equal((await trusting.go()).email, 'ada@example.com');
 });

@@ -1,7 +1,7 @@
 /** Sign-in through the team's identity provider: OpenID Connect (authorization code flow with PKCE), and the member that a claim maps to. */
 
 import * as z from 'zod';
-import type { Role } from '../../core/role.ts';
+import { type Role, roles } from '../../core/role.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';
 import { foldEmail, type StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
@@ -94,7 +94,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
 }
 
 /** Loaded on demand: most gateways never need it. */
-async function discover({ issuer, clientId, clientSecret }: OidcSettings) {
+async function discover({ issuer, client_id: clientId, client_secret: clientSecret }: OidcSettings) {
   const client = await import('openid-client');
   const url = new URL(issuer);
   // The configuration permits plain http:// on this machine only.
@@ -121,7 +121,7 @@ function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSetti
     throw failed('the identity provider did not send your e-mail address (it needs the scope and the claim "email")');
   }
   // An unverified address may be somebody else's. Without a statement of the provider, it counts only if the operator configured that.
-  if (claims.email_verified !== true && !settings.trustsEmail) {
+  if (claims.email_verified !== true && !settings.trust_email) {
     throw failed('the identity provider has not verified your e-mail address');
   }
   return {
@@ -133,11 +133,11 @@ function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSetti
   };
 }
 
-function roleOf(claims: Readonly<Record<string, unknown>>, { roleClaim, roles }: OidcSettings): Role | undefined {
-  const said = claims[roleClaim];
+/** The highest of those that the groups have. */
+function roleOf(claims: Readonly<Record<string, unknown>>, settings: OidcSettings): Role | undefined {
+  const said = claims[settings.role_claim];
   const groups = new Set(Array.isArray(said) ? said : [said]);
-  // In falling order.
-  return roles.find(({ group }) => groups.has(group))?.role;
+  return roles.findLast((role) => settings.roles[role].some((group) => groups.has(group)));
 }
 
 function failed(why: string): Problem {
@@ -195,7 +195,7 @@ async function follow(member: StoredMember, { role }: OidcPerson, { members }: M
 async function join(person: OidcPerson, settings: OidcSettings, store: Members): Promise<StoredMember> {
   const email = foldEmail(person.email);
   const invitation = (await store.invitations.list()).find((one) => one.kind === 'invitation' && one.email === email);
-  const role: Role | undefined = person.role ?? invitation?.role ?? settings.defaultRole;
+  const role: Role | undefined = person.role ?? invitation?.role ?? settings.default_role;
   if (role === undefined) throw refused('nobody has invited you yet; ask an owner of this console');
   if (role !== 'owner' && !(await store.members.any())) {
     throw refused('there is no owner yet; use the set-up link ("postern members setup-link" creates one)');

@@ -63,10 +63,8 @@ export function toAlertSettings(
   addresses: AddressRule | undefined,
 ): AlertSettings {
   return Object.freeze({
-    webhooks: Object.freeze(
-      webhooks.map(({ url, secret, format }) => Object.freeze({ url, secret, format, addresses })),
-    ),
-    smtp: smtp && Object.freeze({ url: smtp.url, from: smtp.from, to: Object.freeze(smtp.to) }),
+    webhooks: Object.freeze(webhooks.map((webhook) => Object.freeze({ ...webhook, addresses }))),
+    smtp,
     errorShare: errorRate.percent / 100,
     p95Ms: p95,
     off: Object.freeze(off),

@@ -52,7 +52,7 @@ store: postgresql://u:p@host/db`,
   });
   assert.deepEqual(snapshot.alerts.webhooks, [
     { url: 'https://hooks.example/x', secret: 'a-secret-of-16-c', addresses: undefined, format: 'postern' },
-    { url: 'http://127.0.0.1:9', secret: undefined, addresses: undefined, format: 'postern' },
+    { url: 'http://127.0.0.1:9', addresses: undefined, format: 'postern' },
   ]);
   assert.equal(snapshot.redis, 'rediss://u:p@host:6380/1');
   assert.equal(snapshot.store, 'postgresql://u:p@host/db');

@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import { roles } from '../../core/role.ts';
-import type { ConsoleSettings, OidcSettings } from '../../core/snapshot.ts';
+import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
 import type { Location } from './context.ts';
 import { atStart, flag, list, mapping, oneOf, secretFile, secretText, text, wholeNumber } from './fields.ts';
@@ -97,6 +97,7 @@ export function toConsoleSettings(
         'is missing: other machines reach console.host, so set a token of at least 24 characters, or the host 127.0.0.1',
       );
   }
+  if (oidc !== undefined) checkOidc(oidc, location.at('oidc'));
   return Object.freeze({
     host,
     port: port ?? standardConsolePort,
@@ -104,7 +105,7 @@ export function toConsoleSettings(
     token,
     url: toOrigin(url, location.at('url')),
     traceUrl,
-    oidc: oidc && toOidcSettings(oidc, location.at('oidc')),
+    oidc,
   });
 }
 
@@ -120,25 +121,11 @@ function isOwnHost(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopback(host);
 }
 
-/** `console.oidc` as the console uses it. */
-function toOidcSettings(oidc: z.output<typeof oidcSchema>, location: Location): OidcSettings {
+function checkOidc(oidc: z.output<typeof oidcSchema>, location: Location): void {
   const issuer = URL.parse(oidc.issuer);
   if (issuer === null) location.at('issuer').fault('is not a valid URL');
   else if (issuer.protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(issuer.hostname)) {
     location.at('issuer').fault('wanted: https://; plain http:// is good for a provider on this machine alone');
   }
   if (!oidc.scopes.includes('openid')) location.at('scopes').fault('wanted: openid among them');
-  return Object.freeze({
-    issuer: oidc.issuer,
-    clientId: oidc.client_id,
-    clientSecret: oidc.client_secret,
-    title: oidc.title,
-    scopes: Object.freeze([...oidc.scopes]),
-    defaultRole: oidc.default_role,
-    roleClaim: oidc.role_claim,
-    roles: Object.freeze(
-      roles.toReversed().flatMap((role) => oidc.roles[role].map((group) => Object.freeze({ group, role }))),
-    ),
-    trustsEmail: oidc.trust_email,
-  });
 }

@@ -4,14 +4,13 @@ import type * as z from 'zod';
 import { type ResourceKind, resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { createNearestName, type NearestName } from '../../lib/nearest-name.ts';
-import type { ImportedPrices } from '../../prices/imported.ts';
 import type { Path } from '../read/faults.ts';
 import { checkLiteralVariables, foreignFileFault } from '../read/foreign-files.ts';
 import type { Substitution } from '../read/substitute.ts';
 import { listAt, partsOf } from '../read/tree.ts';
 import { resourceLists } from '../store/resource-schemas.ts';
 import type { Chunk } from '../store/resources.ts';
-import { addingStoredSettings } from '../store/stored-settings.ts';
+import { addingStoredSettings, type StoredSettings } from '../store/stored-settings.ts';
 import { type Entry, inFileToo, Location, type Reporting } from './context.ts';
 import { judge } from './judge.ts';
 import { type KeyEntry, keySchema } from './key/terms.ts';
@@ -19,16 +18,11 @@ import { type ModelEntry, modelSchema } from './model/schema.ts';
 import { type ProjectEntry, projectSchema } from './project.ts';
 import { lightAtOnce, none, ReusableStep, sameList, silent, toElement } from './reuse.ts';
 import { type RouteEntry, routeSchema } from './route.ts';
-import { type Settings, settingsSchema } from './schema.ts';
+import { settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 
 /** From the file and the store. The store's elements come last: of two with one name, the file's wins. */
-export interface ConfigurationDocument {
-  readonly settings: Settings;
-  /** Webhooks of the store obey the file's address policy. */
-  readonly areWebhooksStored: boolean;
-  /** Set where the store holds a price list. */
-  readonly importedPrices: ImportedPrices | undefined;
+export interface ConfigurationDocument extends StoredSettings {
   /** The same list while none of them changes. */
   readonly upstreams: readonly Entry<UpstreamEntry>[];
   /** In groups: one of the store is the same one while nothing in it changes. */
@@ -124,9 +118,7 @@ export function* judgingDocument(
   const { names: modelNames, areUnique } = yield* namesIn(listAt(tree, 'models'), ownedOf('model'));
   upstreamEntries = sameList(upstreamEntries, (yield* judgeAll('upstreams', lists.upstreams)).flat());
   return {
-    settings: stored.settings,
-    areWebhooksStored: stored.areWebhooksStored,
-    importedPrices: stored.importedPrices,
+    ...stored,
     upstreams: upstreamEntries,
     models: yield* judgeAll('models', lists.models),
     projects: (yield* judgeAll('projects', lists.projects)).flat(),

@@ -170,41 +170,27 @@ function toModelField(
 const anything = { pattern: /^[^\p{Cc}]{0,512}$/u, form: 'text without control characters', isList: true } as const;
 const version = /^\/v1(?=\/.)/;
 
-function toRoute(
-  {
-    path,
-    to = path.replace(version, ''),
-    method,
-    upstreams,
-    label,
-    lane,
-    form,
-    query,
-    usage,
-    most,
-    timeouts,
-  }: RouteEntry,
-  model: CustomModelSource,
-): CustomRoute {
-  const grammar: QueryGrammar = Object.fromEntries(query.map((name) => [name, anything]));
-  const { connect, first_byte: firstByte, idle, total } = timeouts;
+function toRoute(route: RouteEntry, model: CustomModelSource): CustomRoute {
+  const { path, to = path.replace(version, ''), method, label, lane, usage, most } = route;
+  const { connect, first_byte: firstByte, idle, total } = route.timeouts;
+  const grammar: QueryGrammar = Object.fromEntries(route.query.map((name) => [name, anything]));
   return Object.freeze({
     path,
     method,
     offer: Object.freeze({ path: to }),
     label,
-    upstreams: upstreams && new Set(upstreams),
+    upstreams: route.upstreams && new Set(route.upstreams),
     model,
     lane,
-    takesForms: form,
-    query: query.length > 0 ? grammar : undefined,
+    takesForms: route.form,
+    query: route.query.length > 0 ? grammar : undefined,
     timeouts: {
       ...(connect !== undefined && { connectMs: connect }),
       ...(firstByte !== undefined && { firstByteMs: firstByte }),
       ...(idle !== undefined && { idleMs: idle }),
       ...(total !== undefined && { totalMs: total }),
     },
-    usage: usage && { input: usage.input, output: usage.output, units: usage.units },
-    most: { output: most.output, units: most.units },
+    usage,
+    most,
   });
 }

@@ -38,7 +38,7 @@ keys: [{ id: a, secret_file: secrets/a }, { id: b, secret_file: "\${B_FILE}" }]
   const { snapshot, files } = found;
   assert.deepEqual([snapshot.store, snapshot.redis], ['postgres://u:p@h/db', 'redis://:p@h']);
   assert.equal(snapshot.console.token, secretOf('token'));
-  assert.equal(snapshot.console.oidc?.clientSecret, secretOf('oidc'));
+  assert.equal(snapshot.console.oidc?.client_secret, secretOf('oidc'));
   const [webhook] = snapshot.alerts.webhooks;
   assert.deepEqual([webhook?.url, webhook?.secret], ['https://hooks.example/T0/B0', secretOf('signing')]);
   assert.deepEqual([...snapshot.keys.keys()], [digestOf(secretOf('a')), digestOf(secretOf('b'))]);

@@ -12,6 +12,7 @@ export interface StoredSettings {
   readonly settings: Settings;
   /** Webhooks of the store obey the file's address policy. */
   readonly areWebhooksStored: boolean;
+  /** Set where the store holds a price list. */
   readonly importedPrices: ImportedPrices | undefined;
 }
 

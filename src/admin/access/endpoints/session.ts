@@ -183,8 +183,8 @@ export function toMemberView(member: StoredMember): z.input<typeof contract.memb
   return { ...toShown(others), ...means, disabled: disabledAtMs !== undefined };
 }
 
-function toProvider({ title, roles, defaultRole }: OidcSettings) {
-  return { title, makesFirstOwner: defaultRole === 'owner' || roles.some(({ role }) => role === 'owner') };
+function toProvider({ title, roles, default_role: defaultRole }: OidcSettings) {
+  return { title, makesFirstOwner: defaultRole === 'owner' || roles.owner.length > 0 };
 }
 
 /** The answer to the console's first request, and to every sign-in. */

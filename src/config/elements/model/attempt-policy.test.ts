@@ -51,7 +51,7 @@ test('retry is a scope, or a mapping', async (t) => {
     ['{}', 'safe', 5],
   ] as const) {
     const { retry, warnings } = await policyOf(t, `${edits}\nretry: ${written}`);
-    assert.deepEqual([retry, warnings], [{ scope, attempts }, []], written);
+    assert.deepEqual([retry.scope, retry.attempts, warnings], [scope, attempts, []], written);
   }
 });
 
