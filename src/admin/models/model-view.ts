@@ -1,6 +1,6 @@
 /** A model in the admin API: its document, the effective settings, and target health. */
 
-import type { Price } from '../../core/accounting/price.ts';
+import { type Price, type PriceUnit, priceUnits } from '../../core/accounting/price.ts';
 import { type Operation, operations } from '../../core/operations/index.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
 import { type ScoreScale, scoreScales } from '../../core/scores.ts';
@@ -8,7 +8,6 @@ import type { Model, Target } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
-import { type PriceColumn, priceColumns } from '../../prices/imported.ts';
 import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 import type { ShownIndex } from '../series/states.ts';
 import { toInstant, toShown } from '../shapes/common.ts';
@@ -175,7 +174,7 @@ function targetsIn({ targets }: ElementDocument): Readonly<Record<string, unknow
   return Array.isArray(targets) ? targets.filter((one) => typeof one === 'object' && one !== null) : [];
 }
 
-function toAmounts(price: Price): Partial<Record<(typeof priceColumns)[PriceColumn], string>> {
-  const known = Object.values(priceColumns).map((name) => [name, price[name]] as const);
+function toAmounts(price: Price): Partial<Record<PriceUnit, string>> {
+  const known = priceUnits.map((name) => [name, price[name]] as const);
   return Object.fromEntries(known.flatMap(([name, nanos]) => (nanos === undefined ? [] : [[name, toDollars(nanos)]])));
 }

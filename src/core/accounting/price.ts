@@ -62,7 +62,9 @@ export type Factors = Readonly<Partial<Record<keyof Terms, Readonly<Record<strin
 export const inputUnits = ['input', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'audioInput', 'imageInput'] as const;
 export const outputUnits = ['output', 'audioOutput', 'imageOutput'] as const;
 
-export type PriceUnit = Exclude<keyof Price, 'pictures' | 'batchPercent' | 'factors' | 'tools'>;
+export const unitsBesideTokens = ['searchUnit', 'request', 'item', 'image', 'minute', 'character'] as const;
+export const priceUnits = [...inputUnits, ...outputUnits, ...unitsBesideTokens] as const;
+export type PriceUnit = (typeof priceUnits)[number];
 
 export interface HostedTools {
   /** By their names in prices. */

@@ -3,7 +3,7 @@
 import { isMapping } from '../../lib/is-mapping.ts';
 
 /** Whole numbers, except the seconds. Tokens are part of the input or output tokens; none of these came from the cache. */
-const unitNames = [
+export const unitNames = [
   'cacheWriteTokens',
   /** Of the cache writes, those that stay for an hour. */
   'cacheWriteHourTokens',
@@ -25,8 +25,8 @@ const unitNames = [
 export type UnitName = (typeof unitNames)[number];
 
 /** The terms that decide the price, as the service reports them, else as requested. */
-const termNames = ['serviceTier', 'speed', 'inferenceGeo', 'imageSize', 'imageQuality'] as const;
-type TermName = (typeof termNames)[number];
+export const unitTerms = ['serviceTier', 'speed', 'inferenceGeo', 'imageSize', 'imageQuality'] as const;
+type TermName = (typeof unitTerms)[number];
 
 /** An absent field is zero or unknown; a request without any has no `Units`. */
 export type Units = Readonly<Partial<Record<UnitName, number>>> &
@@ -57,7 +57,7 @@ export function readUnits(value: unknown): Units | undefined {
   if (!isMapping(value)) return undefined;
   const units: Record<string, unknown> = {};
   for (const name of unitNames) if (isCount(value[name])) units[name] = value[name];
-  for (const name of termNames) if (typeof value[name] === 'string') units[name] = value[name].slice(0, longestWord);
+  for (const name of unitTerms) if (typeof value[name] === 'string') units[name] = value[name].slice(0, longestWord);
   const toolCalls = readToolCalls(value.toolCalls);
   if (toolCalls !== undefined) units.toolCalls = toolCalls;
   return Object.keys(units).length === 0 ? undefined : units;
@@ -82,7 +82,7 @@ export function sumOfUnits(one: Units | undefined, other: Units | undefined): Un
     const count = (one[name] ?? 0) + (other[name] ?? 0);
     if (count > 0) sum[name] = count;
   }
-  for (const name of termNames) if (one[name] !== undefined && one[name] === other[name]) sum[name] = one[name];
+  for (const name of unitTerms) if (one[name] !== undefined && one[name] === other[name]) sum[name] = one[name];
   return readUnits({ ...sum, toolCalls: sumOfCalls(one.toolCalls, other.toolCalls) });
 }
 

@@ -1,7 +1,15 @@
 /** Sums several usage records. */
 
+import { recordOf } from '../../lib/record-of.ts';
 import { atOnce, inBackground } from '../../lib/time-slices.ts';
-import type { LedgerFilter, LedgerStore, UsageGroup, UsageLine, UsageSums } from '../store/ledger.ts';
+import {
+  type LedgerFilter,
+  type LedgerStore,
+  summedCounts,
+  type UsageGroup,
+  type UsageLine,
+  type UsageSums,
+} from '../store/ledger.ts';
 import { addUnits, type UnitSums } from './units.ts';
 
 /** A line with its other units beside its sums. */
@@ -9,28 +17,13 @@ export interface WholeLine extends UsageLine {
   readonly units: UnitSums;
 }
 
-export const noSums: UsageSums = Object.freeze({
-  requests: 0,
-  errors: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  searchUnits: 0,
-  items: 0,
-  costNanos: 0n,
-  unpriced: 0,
-  estimated: 0,
-  requestBytes: 0,
-  responseBytes: 0,
-  durationMs: 0,
-});
+export const noSums: UsageSums = Object.freeze({ ...recordOf(summedCounts, () => 0), costNanos: 0n });
 
 export function addSums(a: UsageSums, b: UsageSums): UsageSums {
-  const sums: { -readonly [Name in keyof UsageSums]: UsageSums[Name] } = { ...a, costNanos: a.costNanos + b.costNanos };
-  for (const name of countNames) sums[name] += b[name];
+  const sums = { ...a, costNanos: a.costNanos + b.costNanos };
+  for (const name of summedCounts) sums[name] += b[name];
   return sums;
 }
-
-const countNames = (Object.keys(noSums) as (keyof UsageSums)[]).filter((name) => name !== 'costNanos');
 
 export async function readWholeUsage(
   ledger: Pick<LedgerStore, 'usage' | 'unitUsage'>,

@@ -60,23 +60,24 @@ export const usageGroups = [
 ] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
-export interface UsageSums {
-  readonly requests: number;
+export const summedCounts = [
+  'requests',
   /** Requests with another outcome than `ok`. */
-  readonly errors: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly searchUnits: number;
-  readonly items: number;
-  readonly costNanos: bigint;
+  'errors',
+  'inputTokens',
+  'outputTokens',
+  'searchUnits',
+  'items',
   /** Requests of unknown cost, which is not in the sum. */
-  readonly unpriced: number;
+  'unpriced',
   /** Requests whose usage is at least partly estimated. */
-  readonly estimated: number;
-  readonly requestBytes: number;
-  readonly responseBytes: number;
-  readonly durationMs: number;
-}
+  'estimated',
+  'requestBytes',
+  'responseBytes',
+  'durationMs',
+] as const;
+
+export type UsageSums = Readonly<Record<(typeof summedCounts)[number], number>> & { readonly costNanos: bigint };
 
 export interface UsageLine {
   /** One value for each requested group; days as 2026-11-21 and hours as 2026-11-21T10:00Z, in UTC. */

@@ -3,9 +3,11 @@
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { priceSources } from '../../../core/accounting/price.ts';
+import { unitNames, unitTerms } from '../../../core/accounting/units.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
 import { parseDollars } from '../../../lib/money.ts';
+import { recordOf } from '../../../lib/record-of.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { dollars, instant, pageOf, pageQuery } from '../../shapes/common.ts';
 
@@ -168,16 +170,9 @@ const text = z.string().nullable();
 
 /** Units beside tokens. */
 const unitCounts = {
+  ...recordOf(unitNames, () => z.number().optional()),
   cacheWriteTokens: z.number().optional().describe('Input tokens written to the prompt cache of the service.'),
   cacheWriteHourTokens: z.number().optional().describe('Of those, tokens cached for an hour.'),
-  audioInputTokens: z.number().optional(),
-  imageInputTokens: z.number().optional(),
-  audioOutputTokens: z.number().optional(),
-  imageOutputTokens: z.number().optional(),
-  reasoningTokens: z.number().optional(),
-  images: z.number().optional(),
-  seconds: z.number().optional(),
-  characters: z.number().optional(),
   calls: z.number().optional().describe('Number of sub-calls for a list, if more than one.'),
   savedItems: z.number().optional().describe('Items answered from the cache, without a call.'),
   savedTokens: z.number().optional().describe('Tokens that these would have used.'),
@@ -188,14 +183,7 @@ const unitCounts = {
     .describe('Calls of tools that the service ran itself, by kind.'),
 };
 
-const units = z.object({
-  ...unitCounts,
-  serviceTier: z.string().optional(),
-  speed: z.string().optional(),
-  inferenceGeo: z.string().optional(),
-  imageSize: z.string().optional(),
-  imageQuality: z.string().optional(),
-});
+const units = z.object({ ...unitCounts, ...recordOf(unitTerms, () => z.string().optional()) });
 
 const ledgerTry = z.object({
   upstream: z.string(),

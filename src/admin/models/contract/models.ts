@@ -1,10 +1,11 @@
 /** Contract: models with targets, price and health. */
 
 import * as z from 'zod';
-import { priceSources } from '../../../core/accounting/price.ts';
+import { priceSources, priceUnits } from '../../../core/accounting/price.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { managers } from '../../../core/resource-editor.ts';
 import { scoreScales } from '../../../core/scores.ts';
+import { recordOf } from '../../../lib/record-of.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { shownStates } from '../../series/contract/series.ts';
 import {
@@ -34,21 +35,9 @@ const modelQuery = sortedPageQuery.extend({
 
 /** Unset ones are not billed. */
 const amounts = z.object({
+  ...recordOf(priceUnits, () => dollars.optional()),
   input: dollars.optional().describe('Per million input tokens.'),
-  cachedInput: dollars.optional(),
-  cacheWrite: dollars.optional(),
-  cacheWriteHour: dollars.optional(),
-  audioInput: dollars.optional(),
-  imageInput: dollars.optional(),
   output: dollars.optional().describe('Per million output tokens.'),
-  audioOutput: dollars.optional(),
-  imageOutput: dollars.optional(),
-  searchUnit: dollars.optional(),
-  request: dollars.optional(),
-  item: dollars.optional(),
-  image: dollars.optional(),
-  minute: dollars.optional(),
-  character: dollars.optional(),
 });
 
 export const price = z.object({

@@ -1,9 +1,10 @@
 /** Prices in the configuration, and which one applies to a target: its own, its model's, the built-in table's, or none. */
 
 import * as z from 'zod';
-import type { Factors, Price } from '../../../core/accounting/price.ts';
+import { type Factors, type Price, unitsBesideTokens } from '../../../core/accounting/price.ts';
 import type { Upstream } from '../../../core/snapshot.ts';
 import { nanosPerDollar } from '../../../lib/money.ts';
+import { recordOf } from '../../../lib/record-of.ts';
 import { highestPrice, type ImportedPrices, priceOf } from '../../../prices/imported.ts';
 import { listedPrice } from '../../../prices/listed.ts';
 import { dollars, factor, list, mapping, oneOf, share, text } from '../fields.ts';
@@ -89,18 +90,9 @@ export const priceField = (subject: string, defaultText: string) =>
 
 type WrittenPrice = z.output<typeof priceMapping> | 'free' | 'unknown';
 
-const free: Price = Object.freeze({
-  input: 0,
-  cachedInput: 0,
-  cacheWrite: 0,
-  output: 0,
-  searchUnit: 0,
-  request: 0,
-  item: 0,
-  image: 0,
-  minute: 0,
-  character: 0,
-});
+const free: Price = Object.freeze(
+  recordOf(['input', 'cachedInput', 'cacheWrite', 'output', ...unitsBesideTokens] as const, () => 0),
+);
 
 /** `isMadeHere`: no service charges for it. */
 export function toPrice(
