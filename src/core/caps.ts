@@ -7,12 +7,11 @@ export type Measure = (typeof measures)[number];
 export const rateWindows = ['minute', 'day'] as const;
 export type RateWindow = (typeof rateWindows)[number];
 
-type RateName = `${Measure}_per_${RateWindow}`;
 /** The names that operators write: the rates, and the number of exchanges at a time. */
-export type LimitName = RateName | 'concurrency';
+export type LimitName = `${Measure}_per_${RateWindow}` | 'concurrency';
 
 export const limitNames: readonly LimitName[] = [
-  ...measures.flatMap((measure) => rateWindows.map((window): RateName => `${measure}_per_${window}`)),
+  ...measures.flatMap((measure) => rateWindows.map((window): LimitName => `${measure}_per_${window}`)),
   'concurrency',
 ];
 

@@ -33,6 +33,11 @@ export interface KeyRecord extends KeyTerms {
   readonly revokedAtMs: number | undefined;
 }
 
+export function keyStateOf({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): 'active' | 'expired' | 'revoked' {
+  if (revokedAtMs !== undefined) return 'revoked';
+  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active';
+}
+
 /** A stand-in for an unknown or deleted key that rows of the ledger name. */
 export const bareKey = (id: string, managedBy: KeyRecord['managedBy']): KeyRecord => ({
   id,

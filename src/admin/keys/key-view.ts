@@ -1,7 +1,7 @@
 /** Keys of the store and of the file, as the admin API shows them. */
 
 import type * as z from 'zod';
-import type { KeyRecord, KeyTerms } from '../../core/key.ts';
+import { type KeyRecord, type KeyTerms, keyStateOf } from '../../core/key.ts';
 import type { StoredKey } from '../../core/store/keys.ts';
 import type { AdminContext } from '../context.ts';
 import { Problem } from '../problem.ts';
@@ -47,11 +47,6 @@ export function unknownKey(): Problem {
   return new Problem('not_found', { detail: 'There is no key with this ID; look at the list of keys.' });
 }
 
-export function stateOf({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): 'active' | 'expired' | 'revoked' {
-  if (revokedAtMs !== undefined) return 'revoked';
-  return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active';
-}
-
 export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input<typeof keyShape>> {
   const nowMs = context.clock.nowMs();
   const stored = isStored(key) ? key : undefined;
@@ -63,7 +58,7 @@ export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input
     managedBy: key.managedBy,
     place: stored === undefined ? (position ?? null) : null,
     hint: stored?.hint ?? null,
-    state: stateOf(key, nowMs),
+    state: keyStateOf(key, nowMs),
     createdAt: stored === undefined ? null : toInstant(stored.createdAtMs),
     revokedAt: key.revokedAtMs === undefined ? null : toInstant(key.revokedAtMs),
     oldSecretUntil: isOldOver || key.revokedAtMs !== undefined ? null : toInstant(oldUntilMs),

@@ -3,7 +3,7 @@
 import { parseKeyChange, parseNewKeyTerms, parseOverlap } from '../../config/elements/key/judge.ts';
 import { describeKeyTerms, type KeyTermName, keyOptions } from '../../config/elements/key/terms.ts';
 import { unknownProject } from '../../config/elements/key/warnings.ts';
-import { budgetPeriods, measures, rateWindows } from '../../core/caps.ts';
+import { budgetPeriods, limitNames } from '../../core/caps.ts';
 import type { FieldFault } from '../../core/field-fault.ts';
 import type { KeyTermsDocument } from '../../core/key.ts';
 import type { NewKeyTerms } from '../../core/key-judge.ts';
@@ -130,11 +130,6 @@ export function checkProject(
 }
 
 type Pairs = ReadonlyMap<string, string>;
-
-const limitNames = [
-  ...measures.flatMap((measure) => rateWindows.map((window) => `${measure}_per_${window}`)),
-  'concurrency',
-];
 
 /** The resulting term. `before`: the present one, which stays unless changed. */
 const pairedTerms: Readonly<

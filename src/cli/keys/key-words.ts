@@ -1,7 +1,7 @@
 /** Formats a key for people and scripts. */
 
 import { describeKeyTerms } from '../../config/elements/key/terms.ts';
-import type { KeyRecord, KeyTermsDocument } from '../../core/key.ts';
+import { type KeyRecord, type KeyTermsDocument, keyStateOf } from '../../core/key.ts';
 import type { StoredKey } from '../../core/store/keys.ts';
 import { toPrintable } from '../output.ts';
 import { toInstantText } from '../times.ts';
@@ -17,7 +17,7 @@ export function describeKey(key: StoredKey, nowMs: number) {
     expires_at: toInstantOrNull(key.expiresAtMs),
     revoked_at: toInstantOrNull(key.revokedAtMs),
     old_secret_until: toInstantOrNull(isOver(key.oldSecretUntilMs, nowMs) ? undefined : key.oldSecretUntilMs),
-    state: stateOf(key, nowMs),
+    state: keyStateOf(key, nowMs),
   };
 }
 
@@ -28,7 +28,7 @@ export function describeFileKey(key: KeyRecord, nowMs: number) {
     managed_by: key.managedBy,
     ...toExplicitTerms(key),
     expires_at: toInstantOrNull(key.expiresAtMs),
-    state: stateOf(key, nowMs),
+    state: keyStateOf(key, nowMs),
   };
 }
 
@@ -81,11 +81,6 @@ const budgetsOf = ({ budgets }: Pick<Described, 'budgets'>): string =>
 
 function toStateText({ state, old_secret_until: until }: ReturnType<typeof describeKey>): string {
   return until === null || state !== 'active' ? state : `${state}, former secret until ${until}`;
-}
-
-function stateOf({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): 'active' | 'expired' | 'revoked' {
-  if (revokedAtMs !== undefined) return 'revoked';
-  return isOver(expiresAtMs, nowMs) ? 'expired' : 'active';
 }
 
 const isOver = (atMs: number | undefined, nowMs: number): boolean => atMs !== undefined && atMs <= nowMs;

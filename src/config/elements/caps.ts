@@ -5,19 +5,16 @@ import {
   type Budget,
   budgetPeriods,
   type Caps,
-  type Measure,
+  type LimitName,
   measures,
   noCaps,
   type Rate,
-  type RateWindow,
   rateWindows,
 } from '../../core/caps.ts';
 import type { CapsDocument } from '../../core/key.ts';
 import { mostNanos, toDollars } from '../../lib/money.ts';
 import { createFirsts, type Location, type Reporting } from './context.ts';
 import { dollars, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
-
-type RateName = `${Measure}_per_${RateWindow}`;
 
 /** Far above any use, and small enough for exact sums. */
 const mostCounted = 1_000_000_000_000;
@@ -32,7 +29,7 @@ export const rateFields = {
   tokens_per_day: most('Input and output tokens per 24 hours.'),
   items_per_minute: most('Inputs, prompts and documents per minute.'),
   items_per_day: most('Inputs, prompts and documents per 24 hours.'),
-} satisfies Record<RateName, unknown>;
+} satisfies Record<Exclude<LimitName, 'concurrency'>, unknown>;
 
 const standardAlerts = ['80%', '100%'];
 
@@ -65,7 +62,7 @@ export const capsFields = {
 };
 
 interface WrittenCaps {
-  readonly limits: Readonly<Partial<Record<RateName | 'concurrency', number | undefined>>>;
+  readonly limits: Readonly<Partial<Record<LimitName, number | undefined>>>;
   readonly budgets: readonly z.output<typeof budget>[];
 }
 

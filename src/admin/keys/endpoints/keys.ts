@@ -2,7 +2,7 @@
 
 import type * as z from 'zod';
 import type { BudgetPeriod, Holder } from '../../../core/caps.ts';
-import type { KeyTerms } from '../../../core/key.ts';
+import { type KeyTerms, keyStateOf } from '../../../core/key.ts';
 import type { ConfiguredElement } from '../../../core/resource-editor.ts';
 import type { StoredKey } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
@@ -26,17 +26,7 @@ import { readTraffic, toTraffic } from '../../traffic.ts';
 import type { keyDetail, keyQuery, project } from '../contract/keys.ts';
 import * as contract from '../contract/keys.ts';
 import { inOrder } from '../key-traffic.ts';
-import {
-  type AnyKey,
-  findKey,
-  findStoredKey,
-  isStored,
-  listKeys,
-  stateOf,
-  toDocument,
-  toKey,
-  unknownKey,
-} from '../key-view.ts';
+import { type AnyKey, findKey, findStoredKey, isStored, listKeys, toDocument, toKey, unknownKey } from '../key-view.ts';
 import { readBurnDown, readSpend, toBudgetStates } from '../spending.ts';
 
 const keysAtOnce = 20;
@@ -81,7 +71,7 @@ function fits(
   nowMs: number,
 ): boolean {
   if (project !== undefined && key.project !== project) return false;
-  if (state !== undefined && stateOf(key, nowMs) !== state) return false;
+  if (state !== undefined && keyStateOf(key, nowMs) !== state) return false;
   if (managedBy !== undefined && key.managedBy !== managedBy) return false;
   if (q === undefined) return true;
   const own = isStored(key) ? [key.name, key.hint] : [];
