@@ -24,24 +24,6 @@ const claimPausesMs = [2_000, 10_000, 60_000, 300_000];
 const mostUnderWay = 1_000;
 const mostRemembered = 10_000;
 
-/** The body of a webhook's request, as JSON. */
-interface BudgetAlert {
-  readonly type: 'budget.threshold';
-  /** The same for every attempt. */
-  readonly id: string;
-  readonly holder: { readonly kind: string; readonly id: string };
-  readonly period: string;
-  readonly starts_at: string;
-  /** Null for budgets without a period. */
-  readonly ends_at: string | null;
-  readonly account: string;
-  readonly percent: number;
-  /** Decimal US dollars, as is what is spent. */
-  readonly amount: string;
-  readonly spent: string;
-  readonly currency: 'USD';
-}
-
 export interface BudgetAlertsDeps {
   readonly settings: () => Pick<AlertSettings, 'webhooks'>;
   /** True for one node only, ever, for each name. */
@@ -157,16 +139,13 @@ function mayPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-function toAlert(
-  name: string,
-  account: BudgetAccount,
-  budget: Budget,
-  percent: number,
-  spentNanos: number,
-): BudgetAlert {
+type BudgetAlert = ReturnType<typeof toAlert>;
+
+/** The body of a webhook's request, as JSON. `id` is the same for every attempt; amounts are decimal US dollars. */
+function toAlert(id: string, account: BudgetAccount, budget: Budget, percent: number, spentNanos: number) {
   return {
     type: 'budget.threshold',
-    id: name,
+    id,
     holder: { kind: account.holderKind, id: account.holderId },
     period: budget.period,
     starts_at: new Date(account.startsAtMs).toISOString(),

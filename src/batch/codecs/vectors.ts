@@ -43,14 +43,7 @@ export const vectors: Codec = {
   },
 };
 
-interface ReadVector {
-  readonly bytes: Buffer;
-  readonly index: number | undefined;
-  readonly indexAt: JsonSpan | undefined;
-  readonly width: number | undefined;
-}
-
-function readVector(walk: JsonWalk, position: number, floats: boolean): ReadVector {
+function readVector(walk: JsonWalk, position: number, floats: boolean) {
   const start = walk.at;
   let index: number | undefined;
   let indexAt: JsonSpan | undefined;

@@ -52,14 +52,8 @@ export async function withIncluded(
   };
 }
 
-interface FoundFiles {
-  readonly files: readonly string[];
-  readonly directories: readonly string[];
-  readonly warnings: readonly Warning[];
-}
-
 /** In the order they are named, and within a pattern in that of their names; each once. */
-async function findFiles(patterns: readonly unknown[], file: string, { faults }: Source): Promise<FoundFiles> {
+async function findFiles(patterns: readonly unknown[], file: string, { faults }: Source) {
   const directory = dirname(file);
   const files = new Set<string>();
   const directories = new Set<string>();
