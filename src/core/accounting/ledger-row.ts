@@ -30,8 +30,8 @@ export const rowOutcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] 
  */
 export type RowOutcome = (typeof rowOutcomes)[number];
 
-/** One exchange in the ledger. Every field is present; an unknown value is null. */
-export interface LedgerRow {
+/** What is known of an exchange when it begins. */
+interface RowHead {
   /** IDs sort by time. */
   readonly id: string;
   readonly clientRequestId: string | null;
@@ -44,6 +44,16 @@ export interface LedgerRow {
   /** The label that the route was dispatched by; for a custom route, its own. */
   readonly label: string;
   readonly model: string | null;
+  readonly items: number;
+  readonly requestBytes: number;
+  /** Null unless the operator records addresses. */
+  readonly clientAddress: string | null;
+  /** The trace that it belongs to; null where there is none. */
+  readonly traceId: string | null;
+}
+
+/** One exchange in the ledger. Every field is present; an unknown value is null. */
+export interface LedgerRow extends RowHead {
   readonly upstream: string | null;
   /** The upstream's name for the model. */
   readonly upstreamModel: string | null;
@@ -64,20 +74,14 @@ export interface LedgerRow {
   readonly billedOutputTokens: number | null;
   readonly billedSearchUnits: number | null;
   readonly isEstimated: boolean;
-  readonly items: number;
   /** Null where the price is unknown. */
   readonly costNanos: number | null;
-  readonly requestBytes: number;
   readonly responseBytes: number;
   readonly durationMs: number;
   readonly firstByteMs: number | null;
   readonly upstreamMs: number | null;
   /** Null where no cache is on. */
   readonly cache: string | null;
-  /** Null unless the operator records addresses. */
-  readonly clientAddress: string | null;
-  /** The trace that it belongs to; null where there is none. */
-  readonly traceId: string | null;
   /** Time in the upstreams' queues, for a slot or a rate limit; null where it did not wait. */
   readonly queueMs: number | null;
   /** How long the call whose answer the client got waited for a connection; null where one was free. */
@@ -89,23 +93,7 @@ export interface LedgerRow {
 /** An intent in the journal: enough to build a row where no settlement follows. */
 export interface IntentRecord {
   readonly kind: 'intent';
-  readonly row: Pick<
-    LedgerRow,
-    | 'id'
-    | 'clientRequestId'
-    | 'startedAtMs'
-    | 'node'
-    | 'key'
-    | 'project'
-    | 'route'
-    | 'operation'
-    | 'label'
-    | 'model'
-    | 'items'
-    | 'requestBytes'
-    | 'clientAddress'
-    | 'traceId'
-  >;
+  readonly row: RowHead;
   /** What was reserved: charged where the actual cost stays unknown. */
   readonly reservedNanos: number;
   readonly accounts: readonly string[];
