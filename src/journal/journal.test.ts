@@ -10,6 +10,7 @@ import {
   type FileCall,
 } from '../../test/support/ledger/faulty-files.ts';
 import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
+import { patientMs } from '../../test/support/time/patience.ts';
 import { durabilities } from '../core/accounting/ledger-row.ts';
 import { GatewayError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -347,7 +348,7 @@ for (const durability of durabilities) {
         return disk.files.create(path);
       },
     };
-    const journal = await open({ durability, waitMs: 100, files });
+    const journal = await open({ durability, waitMs: patientMs(25), files });
     for (const id of ['a', 'b', 'c']) await journal.open(id, intentLine(id));
     await hasSpare();
     isStalled = true;
@@ -408,7 +409,7 @@ for (const durability of durabilities) {
         return disk.files.create(path);
       },
     };
-    const journal = await open({ durability, waitMs: 400, segmentBytes: 8_192, files });
+    const journal = await open({ durability, waitMs: patientMs(100), segmentBytes: 8_192, files });
     await journal.open('a', intentLine('a'));
     const long = 'x'.repeat(9_000);
     const refused = 'store_unavailable';
@@ -448,7 +449,7 @@ test('an exchange in a first frame that failed is not lost', async () => {
       return written;
     },
   };
-  const journal = await open({ waitMs: 500, segmentBytes: 65_536, files });
+  const journal = await open({ waitMs: patientMs(125), segmentBytes: 65_536, files });
   await hasSpare();
   // The journal starts anew together with an exchange.
   const opened = journal.open('a', intentLine('a'));
@@ -470,7 +471,7 @@ test('while a write does not return, nobody waits for a segment that is prepared
       return systemFiles.writeLater(file, bytes, position);
     },
   };
-  const journal = await open({ waitMs: 400, segmentBytes: 8_192, files });
+  const journal = await open({ waitMs: patientMs(100), segmentBytes: 8_192, files });
   await journal.open('a', intentLine('a'));
   await hasSpare();
   isStalled = true;

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { patientMs } from '../../test/support/time/patience.ts';
 
 const module = fileURLToPath(new URL('process-memory.ts', import.meta.url));
 
@@ -49,7 +50,7 @@ async function dropsAfter(
 test('an idle process keeps the code for requests', async () => {
   const soon = ['--memory-reducer-delay-ms=50', '--gc-memory-reducer-start-delay-ms=50'];
   // V8 looks whether more is to be had after a collection, and calls a process idle when it allocated little in five seconds.
-  const idling = 'bodies.length = 0; memory.beginCollection(); await wait(6_000);';
+  const idling = `bodies.length = 0; memory.beginCollection(); await wait(${patientMs(1_500)});`;
   const [byItself, kept] = await Promise.all([
     dropsAfter(idling, ...soon),
     dropsAfter(`setUpEngine(); ${idling}`, ...soon),

@@ -105,15 +105,19 @@ test('a new included file is noticed', async (t) => {
   if (!found.ok) assert.fail(JSON.stringify(found.faults));
   assert.ok(found.warnings.some((warning) => warning === 'include[0]: no file has such a name'));
   const changed = Promise.withResolvers<void>();
+  let looks = 0;
   const watch = watchConfiguration({
-    files: () => found.files,
+    files() {
+      looks += 1;
+      return found.files;
+    },
     readAtMs: () => Date.now(),
     intervalMs: 5,
     onChange: changed.resolve,
   });
   t.after(() => watch.stop());
   // Later polls are compared with the first one.
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  while (looks < 2) await new Promise((resolve) => setTimeout(resolve, 1));
   await writeFile(join(cwd, 'conf.d/a.yaml'), `keys: [{ id: k, secret: ${secret} }]\n`);
   await changed.promise;
   const again = await load();

@@ -7,6 +7,7 @@ import type { LookupFunction, Server, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
+import { patientMs } from '../../../test/support/time/patience.ts';
 import { listen } from '../../../test/support/upstreams/listen.ts';
 import {
   clientCertificate,
@@ -387,7 +388,8 @@ test('a connection that the gateway breaks was not stale', async (t) => {
 
 test("an idle connection is closed before the server's Keep-Alive timeout", async (t) => {
   const ends: [number, number][] = [];
-  for (const seconds of [1, 2]) {
+  const short = Math.ceil(patientMs(250) / 1_000);
+  for (const seconds of [short, 2 * short]) {
     const port = await listen(t, (socket) => {
       socket.once('data', () => {
         socket.write(okAnswer.replace('\r\n', `\r\nKeep-Alive: timeout=${seconds}\r\n`));
@@ -404,8 +406,8 @@ test("an idle connection is closed before the server's Keep-Alive timeout", asyn
   assert.deepEqual(
     ends.map(([seconds, bytes]) => [seconds, bytes > 0]),
     [
-      [1, true],
-      [2, true],
+      [short, true],
+      [2 * short, true],
     ],
     'a server had to close',
   );
@@ -451,7 +453,8 @@ test('a changed DNS address is followed without losing a call', onlyOnLinux, asy
   const port = await serve(0, '127.0.0.1');
   await serve(1, '127.0.0.2', port);
   const names = createNames('127.0.0.1');
-  const pools = startPools(t, { lookup: names.lookup, connectionLifeMs: 300 });
+  const connectionLifeMs = patientMs(75);
+  const pools = startPools(t, { lookup: names.lookup, connectionLifeMs });
   const pool = pools.of(toUpstream(`http://upstream.test:${port}`));
   const long = callThrough(pool, ['x-hold', 'yes']);
   assert.equal((await callThrough(pool)).body, '127.0.0.1');
@@ -467,7 +470,7 @@ test('a changed DNS address is followed without losing a call', onlyOnLinux, asy
   }
   assert.equal(bodies.at(-1), '127.0.0.2');
   assert.ok(bodies.length > 2, 'the first connection was not used again');
-  await wait(400);
+  await wait(connectionLifeMs + 100);
   held[0]?.end(' to the end');
   assert.equal((await long).body, '127.0.0.1 to the end');
   assert.equal((await callThrough(pool)).body, '127.0.0.2');

@@ -5,6 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { patientMs } from '../../../test/support/time/patience.ts';
 import { localhostCertificate, localhostKey } from '../../../test/support/upstreams/localhost-certificate.ts';
 import { callThrough, type PoolAnswer } from '../../../test/support/upstreams/pool-call.ts';
 import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
@@ -215,20 +216,21 @@ test('an unreachable or untrusted proxy leaves the call unsent', async (t) => {
 test("one connect timeout covers everything up to the origin's TLS", async (t) => {
   const silentOrigin = createTcpServer(() => undefined);
   const originPort = await start(t, silentOrigin);
+  const connectMs = patientMs(75);
   for (const [answer, asked] of [
     [() => undefined, 1],
     [saying('HTTP/1.1 200 OK\r\n'), 1],
-    [(...args: Parameters<Answer>) => setTimeout(lead, 200, ...args), 1],
+    [(...args: Parameters<Answer>) => setTimeout(lead, connectMs / 2, ...args), 1],
   ] satisfies [Answer, number][]) {
     const proxy = await startProxy(t, { answer });
     let isLate = false;
     // On a slow machine, too, timers fire in order.
     const late = setTimeout(() => {
       isLate = true;
-    }, 3_000);
-    const result = await callThrough(poolThrough(t, proxy.url, { port: originPort, secure: true, connectMs: 300 }));
+    }, 10 * connectMs);
+    const result = await callThrough(poolThrough(t, proxy.url, { port: originPort, secure: true, connectMs }));
     clearTimeout(late);
-    assertNotSent(result, proxy, /ConnectTimeoutError ERR_CONNECT_TIMEOUT: .* within 300 ms$/);
+    assertNotSent(result, proxy, new RegExp(`ConnectTimeoutError ERR_CONNECT_TIMEOUT: .* within ${connectMs} ms$`));
     assert.equal(toFailure(result.error, false).code, 'upstream_timeout');
     assert.equal(isLate, false);
     assert.equal(proxy.asked.length, asked);
