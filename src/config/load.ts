@@ -72,10 +72,10 @@ export interface LoadedConfiguration {
   readonly resources: readonly Resource[];
 }
 
-export interface FaultyConfiguration {
+/** Its files are those that were read until then: a change of one may fix it. */
+export interface FaultyConfiguration extends Pick<LoadedConfiguration, 'file' | 'files' | 'readAtMs'> {
   readonly ok: false;
   readonly faults: readonly Fault[];
-  readonly file: string | undefined;
   /** The store's URL, if known: with the store's elements, the faults may differ. */
   readonly store: string | undefined;
 }
@@ -93,23 +93,27 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     file === undefined
       ? undefined
       : await withIncluded(written, file, { env: options.env, cwd, isList: isElementList });
+  const files = [...(file === undefined ? awaited : [file]), ...(included?.files ?? [])];
   const { source, env, origins } = withOutsideSettings(included?.source ?? written, options.env, set);
   const whole = withElements(source, sealed);
   const { tree, faults } = whole;
-  if (tree === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
+  const refused = (store?: string) => ({ ok: false, faults: faults.all(whole), file, files, readAtMs, store }) as const;
+  if (tree === undefined) return refused();
 
   const substituted = await inBackground.timeSliced(substituting(tree, env, faults));
   const directory = file === undefined ? cwd : dirname(file);
   const secretFiles = await readSideFiles(secretFilesIn(substituted.tree), directory);
+  files.push(...secretFiles.paths);
   const withFiles = withSecrets(substituted, secretFiles, faults);
   const substitution = { ...withFiles, tree: await inBackground.timeSliced(keepingElements(withFiles)) };
   if (options.refusesUnknownVariables === true) faults.put(...unknownVariables(options.env, substitution.names));
   const keySource = { env, cwd, store: storeIn(substitution.tree) };
   const elements = sealed.length === 0 ? sealed : openElements(sealed, await findKeyRing(keySource, faults), faults);
   const document = await inBackground.timeSliced(judgingDocument(substitution, { faults, locator: whole, elements }));
-  if (document === undefined) return { ok: false, faults: faults.all(whole), file, store: undefined };
+  if (document === undefined) return refused();
 
   const sideFiles = await readSideFiles(filesNamedIn(document), directory);
+  files.push(...sideFiles.paths);
   const overridden = (name: string): string => `${name} is not read, as another configuration file stands beside it`;
   const warnings: Warning[] = [
     ...passedOver.map((name) => ({ path: [], text: overridden(name) })),
@@ -133,20 +137,14 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
     warnings,
   });
   const { snapshot, credentialCounts } = await inBackground.timeSliced(compilation);
-  const found = faults.all(whole);
-  if (found.length > 0) return { ok: false, faults: found, file, store: snapshot.store };
+  if (faults.all(whole).length > 0) return refused(snapshot.store);
   for (const one of [read, ...(included?.read ?? [])]) one?.keep();
   return {
     ok: true,
     snapshot,
     file,
     setOutside: origins,
-    files: [
-      ...(file === undefined ? awaited : [file]),
-      ...(included?.files ?? []),
-      ...secretFiles.paths,
-      ...sideFiles.paths,
-    ],
+    files,
     readAtMs,
     warnings: warnings.map((warning) => withMasks(toWarningText(warning, whole))),
     misplacedSecrets,

@@ -134,6 +134,20 @@ test('a changed file is combined with the stored resources, even while the store
   assert.deepEqual(swapped[1], ['other', 'openai']);
 });
 
+test('a refused file is loaded once a file that only it names is fixed', async (t) => {
+  const { resources, changes } = createMemoryResources();
+  const { cwd, swapped, reloads } = await startFeed(t, { resources, changes });
+  await writeFile(join(cwd, 'more.yaml'), 'upstreams:\n  - { id: more, famly: openai }\n');
+  await writeFile(join(cwd, 'postern.yaml'), `include: [more.yaml]\n${file}`);
+  await until(() => reloads.length === 1);
+  await writeFile(join(cwd, 'more.yaml'), 'upstreams:\n  - { id: more, family: openai, api_key_file: key }\n');
+  await until(() => reloads.length === 2);
+  await writeFile(join(cwd, 'key'), 'sk-of-a-secret-file');
+  await until(() => reloads.length === 3);
+  assert.deepEqual(reloads, [false, false, true]);
+  assert.deepEqual(swapped, [['near', 'more']]);
+});
+
 test('resources that could not be read are read as soon as the store answers, and logged once', async (t) => {
   const memory = createMemoryResources();
   let isReadable = false;

@@ -112,6 +112,9 @@ export function createConfigurationFeed({
     if (isClosed || !(await catchUp())) return;
     const next = await load(resources);
     if (isClosed) return;
+    // Also of one that is refused: what fixes it may be a file that only it names.
+    ({ readAtMs } = next);
+    files = [...new Set([...files, ...next.files])];
     if (!next.ok) {
       log.error('configuration not reloaded: the running one stays in force', { faults: next.faults });
       onReload(next.faults);
@@ -123,7 +126,7 @@ export function createConfigurationFeed({
       onReload([{ path: '', message: `restart to change these settings: ${reasons.join(', ')}` }]);
       return;
     }
-    ({ files, readAtMs } = next);
+    ({ files } = next);
     log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision });
     for (const warning of next.warnings) {
       log.warn(warning);
