@@ -5,6 +5,7 @@ import type { Usage } from '../../core/accounting/usage.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { compileWatchedKeys, scanJson, scanJsonHead } from '../../lib/json/json-scan.ts';
 import { BACKSLASH, LINE_FEED } from '../../lib/json/json-tokens.ts';
+import { recordOf } from '../../lib/record-of.ts';
 import { type Excerpt, headBytes, tailBytes } from './excerpt.ts';
 import { countAt, fieldAt, googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
@@ -14,12 +15,7 @@ type Key = (typeof keys)[number];
 
 const watched = compileWatchedKeys(keys);
 const watchedMessage = compileWatchedKeys(['message']);
-const quotedKeys: Readonly<Record<Key, Buffer>> = {
-  usage: Buffer.from('"usage"'),
-  meta: Buffer.from('"meta"'),
-  duration: Buffer.from('"duration"'),
-  usageMetadata: Buffer.from('"usageMetadata"'),
-};
+const quotedKeys = recordOf(keys, (key) => Buffer.from(`"${key}"`));
 const openingBrace = Buffer.from('{');
 /** The text before usage in an object of its event. */
 const inner = {
@@ -29,7 +25,7 @@ const inner = {
 } as const;
 
 const eventField = 'data:';
-/** Limit of usage after its key in the head: all are far shorter. */
+/** Limit of usage after its key in the head, and of `meta` before it: all are far shorter. */
 const longestCountBytes = 1024;
 
 /** The usage in an answer that is one JSON object. The end of a truncated answer proves nothing, its head does. */
@@ -184,9 +180,16 @@ function countFromTail(tail: Buffer, key: Key): Count | null {
 function readFromTail(tail: Buffer, key: Key): Usage | null {
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     const usage = tail[at - 1] === BACKSLASH ? null : readEnd(tail, at, key);
-    if (usage !== null) return usage;
+    if (usage !== null) return key === 'usage' ? withSearchUnits(usage, tail, at) : usage;
   }
   return null;
+}
+
+/** Some rerankers, such as another Postern, report tokens as Jina does and search units as Cohere does. */
+function withSearchUnits(usage: Usage, tail: Buffer, at: number): Usage {
+  const mayHaveUnits = usage.completionTokens === null && usage.searchUnits === null;
+  if (!mayHaveUnits || tail.indexOf(quotedKeys.meta, Math.max(at - longestCountBytes, 0)) === -1) return usage;
+  return { ...usage, searchUnits: readFromTail(tail, 'meta')?.searchUnits ?? null };
 }
 
 /** Parsed ends of short answers: few differ, and the text from the key on determines the usage. */
@@ -239,11 +242,7 @@ function toUsage(key: Key, count: Count): Usage | null {
 }
 
 const isEmpty = (usage: Usage): boolean =>
-  usage.promptTokens === null &&
-  usage.completionTokens === null &&
-  usage.totalTokens === null &&
-  usage.searchUnits === null &&
-  Object.values(usage).every((value) => value === null);
+  usage.promptTokens === null && Object.values(usage).every((value) => value === null);
 
 const secondsIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;

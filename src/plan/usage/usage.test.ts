@@ -73,7 +73,18 @@ test('reads usage in every shape that upstreams use', async () => {
       '{"meta":{"billed_units":{"input_tokens":7},"tokens":{"input_tokens":9,"output_tokens":1}}}',
       counted({ promptTokens: 7, completionTokens: 1 }),
     ],
-    ['{"usage":{"total_tokens":1},"meta":{"billed_units":{"search_units":5}}}', counted({ totalTokens: 1 })],
+    [
+      '{"usage":{"total_tokens":1},"meta":{"billed_units":{"search_units":5}}}',
+      counted({ totalTokens: 1, searchUnits: 5 }),
+    ],
+    [
+      '{"results":[],"meta":{"billed_units":{"search_units":5}},"usage":{"prompt_tokens":4,"total_tokens":4}}',
+      counted({ promptTokens: 4, totalTokens: 4, searchUnits: 5 }),
+    ],
+    [
+      '{"results":[{"document":{"meta":{"billed_units":{"search_units":5}}}}],"usage":{"total_tokens":4}}',
+      counted({ totalTokens: 4 }),
+    ],
     ['{"usage":null,"meta":{"billed_units":{"search_units":5}}}', counted({ searchUnits: 5 })],
     ['{"id":"modr-1","results":[{"flagged":false}]}', null],
   ];
