@@ -17,6 +17,14 @@ test("a row has a key's type, default and meaning", () => {
   assert.match(String(rowOf('keys[].models')), /\| list of IDs \| `\["\*"\]` \|/);
 });
 
+test('a row of a cache, of canary texts, or of coalescing has its default, and a share is a number', () => {
+  assert.match(String(rowOf('models[].cache.ttl')), /\| time \| `24h` \|/);
+  assert.match(String(rowOf('models[].cache.max')), /\| size \| `64MiB` \|/);
+  assert.match(String(rowOf('models[].canary.every')), /\| time \| `1h` \|/);
+  assert.match(String(rowOf('models[].coalesce.window')), /\| time \| `5ms` \|/);
+  assert.match(String(rowOf('models[].shadow.share')), /\| number from 0 to 1 \| required \|/);
+});
+
 test('the families come at the end, with their addresses', () => {
   assert.match(
     String(rowOf('openai')),

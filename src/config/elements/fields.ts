@@ -108,7 +108,7 @@ export function share(from: number, to = 100) {
 
 export function fraction() {
   const error = 'a number from 0 to 1, such as 0.01';
-  return z.number({ error }).min(0, { error }).max(1, { error });
+  return z.number({ error }).min(0, { error }).max(1, { error }).meta({ kind: 'number from 0 to 1' });
 }
 
 /** Money, as a number or a text; the output is nano-dollars. */

@@ -213,7 +213,7 @@ export const modelSchema = mapping({
       .min(1, { error: 'at least one text' })
       .max(32, { error: '32 texts at most' })
       .describe('The texts.'),
-    every: duration(1_000, 604_800_000).default(3_600_000).describe('Interval.'),
+    every: duration(1_000, 604_800_000).prefault('1h').describe('Interval.'),
   })
     .optional()
     .describe('Canary texts: embedded regularly at each target, to detect a changed model.')
@@ -221,12 +221,12 @@ export const modelSchema = mapping({
   metadata: notes,
   ...capsFields,
   cache: mapping({
-    ttl: duration(1_000, 31_536_000_000).default(86_400_000).describe('Lifetime of an item.'),
+    ttl: duration(1_000, 31_536_000_000).prefault('24h').describe('Lifetime of an item.'),
     scope: oneOf(cacheScopes)
       .default('project')
       .describe('Who shares it: the keys of a project (a key without one is alone), or all keys (`shared`).'),
     max: size(1024, 2 ** 40)
-      .default(64 * 1024 ** 2)
+      .prefault('64MiB')
       .describe('Memory per process; least recently used items go first.'),
     limits: oneOf(['asked', 'all'])
       .default('asked')
@@ -241,7 +241,7 @@ export const modelSchema = mapping({
       'Whether equal items are sent once, also across simultaneous lists. Always on for split lists and with `cache`.',
     ),
   coalesce: mapping({
-    window: duration(1, 1_000).default(5).describe('How long a small list waits for others.'),
+    window: duration(1, 1_000).prefault('5ms').describe('How long a small list waits for others.'),
     max_items: wholeNumber(2, 100_000).default(64).describe('Maximum of items that are joined.'),
   })
     .optional()
