@@ -27,13 +27,13 @@ export interface CustomRoute {
   /** Where counts are in a whole answer, as dotted names; the usual fields of OpenAI and others where undefined. */
   readonly usage: OwnUsage | undefined;
   /** Upper bounds of one answer's counts, where known. */
-  readonly most: { readonly output?: number | undefined; readonly units?: number | undefined };
+  readonly most: { readonly output: number | undefined; readonly units: number | undefined };
 }
 
 export interface OwnUsage {
-  readonly input?: string | undefined;
-  readonly output?: string | undefined;
-  readonly units?: string | undefined;
+  readonly input: string | undefined;
+  readonly output: string | undefined;
+  readonly units: string | undefined;
 }
 
 export type CustomModelSource =

@@ -324,10 +324,10 @@ export interface LogSettings {
 /** What is exported of requests to a collector of traces and metrics. */
 export interface OtelSettings {
   /** Undefined: from the environment, else the collector on this machine. */
-  readonly endpoint: string | undefined;
+  readonly endpoint?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** From 0 to 1; undefined: from the environment, else all. */
-  readonly sample: number | undefined;
+  readonly sample?: number | undefined;
   /** IDs of keys whose clients may request tracing beyond that share. */
   readonly keys: ReadonlySet<string>;
 }
@@ -402,8 +402,8 @@ export interface SocketSettings {
   /** Its file permissions. */
   readonly mode: number;
   /** A name or a number; undefined: the creating user. */
-  readonly owner: string | number | undefined;
-  readonly group: string | number | undefined;
+  readonly owner?: string | number | undefined;
+  readonly group?: string | number | undefined;
   /** Requests on it come from a trusted proxy. */
   readonly isTrusted: boolean;
 }

@@ -85,11 +85,6 @@ export const otelSchema = mapping({
   keys: list(ownId(), 'a list of IDs of keys').default([]).describe('Keys whose clients may trace every request.'),
 });
 
-export function toOtelSettings({ keys, headers, ...rest }: z.output<typeof otelSchema>): OtelSettings {
-  return Object.freeze({
-    endpoint: rest.endpoint,
-    sample: rest.sample,
-    headers: Object.freeze(headers),
-    keys: new Set(keys),
-  });
+export function toOtelSettings(otel: z.output<typeof otelSchema>): OtelSettings {
+  return Object.freeze({ ...otel, keys: new Set(otel.keys) });
 }

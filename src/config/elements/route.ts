@@ -190,7 +190,8 @@ function toRoute(route: RouteEntry, model: CustomModelSource): CustomRoute {
       ...(idle !== undefined && { idleMs: idle }),
       ...(total !== undefined && { totalMs: total }),
     },
-    usage,
-    most,
+    // Always with the same fields, as requests read them.
+    usage: usage && { input: usage.input, output: usage.output, units: usage.units },
+    most: { output: most.output, units: most.units },
   });
 }

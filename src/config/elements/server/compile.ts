@@ -59,16 +59,14 @@ function toPort({ host, port, socket }: ServerSection): number | undefined {
   return socket !== undefined && host === undefined && port === undefined ? undefined : (port ?? 4000);
 }
 
-function toSocket(
-  { path, mode, owner, group, trusted }: NonNullable<ServerSection['socket']>,
-  location: Location,
-): SocketSettings {
-  if (!isSocketPath(path)) {
+function toSocket(socket: NonNullable<ServerSection['socket']>, location: Location): SocketSettings {
+  const { mode, trusted, ...rest } = socket;
+  if (!isSocketPath(rest.path)) {
     location.fault(
       `wanted: the whole path of a file, ${longestSocketPath} bytes at most, such as /run/postern/postern.sock`,
     );
   }
-  return Object.freeze({ path, mode: Number.parseInt(mode, 8), owner, group, isTrusted: trusted });
+  return Object.freeze({ ...rest, mode: Number.parseInt(mode, 8), isTrusted: trusted });
 }
 
 export function checkHost(host: string, location: Location): void {
