@@ -132,11 +132,10 @@ class JournalImporter implements Importer {
   #nextOrphansMs = 0;
   #nextPruneMs = 0;
   #nextProgressMs: number;
-  #isPruneFailing = false;
   #nextSeriesMs = 0;
-  #isSeriesFailing = false;
   #nextFormerMs = 0;
-  #isFormerFailing = false;
+  /** Background work whose latest attempt failed. */
+  readonly #failing = new Set<string>();
   /** The last position of the time mark, and the monotonic clock then. */
   #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
   /** A pruning has more to delete. */
@@ -346,58 +345,53 @@ class JournalImporter implements Importer {
 
   /** A few rows at a time, so that imports do not wait for long. */
   async #prune(): Promise<boolean> {
-    const { clock, log, store } = this.#deps;
+    const { clock, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextPruneMs) return false;
     // Before any await: a shorter retention set meanwhile must prune at once.
     this.#nextPruneMs = clock.monotonicMs() + pruneEveryMs;
-    try {
+    const hasMore = await this.#attempt('old rows cannot be deleted; it is tried again', async () => {
       const nowMs = await this.#findTime();
       const rows = await store.ledger.prune(nowMs - this.#retentionMs);
       const gone = rows + (await store.storedObjects.prune(nowMs - storedObjectsMs));
       this.#isPruning = gone > 0;
       if (gone > 0) this.#nextPruneMs = 0;
       else await store.ledger.pruneCaptures(nowMs);
-      this.#isPruneFailing = false;
       return gone > 0;
-    } catch (thrown) {
-      if (!this.#isPruneFailing)
-        log.warn('old rows cannot be deleted; it is tried again', { reason: reasonOf(thrown) });
-      this.#isPruneFailing = true;
-      this.#nextPruneMs = clock.monotonicMs() + orphansEveryMs;
-      return false;
-    }
+    });
+    if (hasMore === undefined) this.#nextPruneMs = clock.monotonicMs() + orphansEveryMs;
+    return hasMore === true;
   }
 
   /** A span at a time, as above. */
   async #tendSeries(): Promise<boolean> {
-    const { clock, log, store } = this.#deps;
+    const { clock, store } = this.#deps;
     const markMs = this.#mark?.atMs;
     if (!this.#isCaughtUp || markMs === undefined || clock.monotonicMs() < this.#nextSeriesMs) return false;
-    try {
-      const hasMore = await store.series.tend(this.#retentionMs, markMs);
-      if (!hasMore) this.#nextSeriesMs = clock.monotonicMs() + seriesEveryMs;
-      this.#isSeriesFailing = false;
-      return hasMore;
-    } catch (thrown) {
-      if (!this.#isSeriesFailing) log.warn('series cannot be rolled up', { reason: reasonOf(thrown) });
-      this.#isSeriesFailing = true;
-      this.#nextSeriesMs = clock.monotonicMs() + orphansEveryMs;
-      return false;
-    }
+    const tend = () => store.series.tend(this.#retentionMs, markMs);
+    const hasMore = await this.#attempt('series cannot be rolled up', tend);
+    const pauseMs = hasMore === undefined ? orphansEveryMs : seriesEveryMs;
+    if (hasMore !== true) this.#nextSeriesMs = clock.monotonicMs() + pauseMs;
+    return hasMore === true;
   }
 
   /** A slice at each step: other writers get more of the time. */
   async #moveFormer(): Promise<void> {
-    const { clock, log, store } = this.#deps;
+    const { clock, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextFormerMs) return;
+    const hasMore = await this.#attempt('rows of a former version cannot be moved', () => store.ledger.moveFormer());
+    this.#nextFormerMs = clock.monotonicMs() + (hasMore === true ? this.#pollMs : formerEveryMs);
+  }
+
+  /** Undefined where the work fails, which is logged once until it succeeds. */
+  async #attempt<T>(failure: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
-      const hasMore = await store.ledger.moveFormer();
-      this.#nextFormerMs = clock.monotonicMs() + (hasMore ? this.#pollMs : formerEveryMs);
-      this.#isFormerFailing = false;
+      const result = await work();
+      this.#failing.delete(failure);
+      return result;
     } catch (thrown) {
-      if (!this.#isFormerFailing) log.warn('rows of a former version cannot be moved', { reason: reasonOf(thrown) });
-      this.#isFormerFailing = true;
-      this.#nextFormerMs = clock.monotonicMs() + formerEveryMs;
+      if (!this.#failing.has(failure)) this.#deps.log.warn(failure, { reason: reasonOf(thrown) });
+      this.#failing.add(failure);
+      return undefined;
     }
   }
 
