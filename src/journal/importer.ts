@@ -223,7 +223,9 @@ class JournalImporter implements Importer {
     try {
       const came = await this.#takeBatch(source);
       this.#succeeded(source);
-      if (came === 'nothing') await this.#finished(source);
+      // Under steady traffic there are always further rows of this process.
+      if (came === 'nothing' || (came !== 'more' && source.release === undefined)) this.#behindAtStart.delete(source);
+      if (came === 'nothing' && source.release !== undefined) await this.#finished(source);
       return came;
     } catch (thrown) {
       this.#failed(source, thrown);
@@ -292,10 +294,8 @@ class JournalImporter implements Importer {
     await source.reader.imported(source.position);
   }
 
-  /** It was read to its end, for now. */
+  /** A journal without a writer was read to its end. */
   async #finished(source: Source): Promise<void> {
-    this.#behindAtStart.delete(source);
-    if (source.release === undefined) return;
     this.#sources = this.#sources.filter((other) => other !== source);
     await this.#giveUp(source);
   }
