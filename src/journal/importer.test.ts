@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { intentLine, settlementItem, settlementLine } from '../../test/support/ledger/journal-lines.ts';
-import { ledgerRow, rowId } from '../../test/support/ledger/ledger-rows.ts';
+import { imported, ledgerRow, rowId } from '../../test/support/ledger/ledger-rows.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Store } from '../core/store/store.ts';
@@ -373,6 +373,40 @@ test('continues a journal on disk at the position in the store', async (t) => {
   assert.equal(second.state().importedRows, 1);
   assert.deepEqual(await idsIn(store), [id(1), id(2)]);
   assert.ok((from[0]?.offset ?? 0) > 0);
+});
+
+test('imports the rows again that the store lost with its last transactions, each once', async (t) => {
+  const { slots, clock } = await setUpFiles(t);
+  const { store, start } = await setUp(t);
+  const replica = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
+  t.after(() => replica.close());
+  const slot = claimSlot(slots);
+  const journal = await createJournal({ directory: slot.directory, node: 'node-1', durability: 'fast', clock });
+  t.after(() => journal.close());
+  let current = store;
+  const ledger = {
+    ...store.ledger,
+    import: (...call: Parameters<Store['ledger']['import']>) => current.ledger.import(...call),
+    position: (name: string) => current.ledger.position(name),
+  };
+  const own = createJournalReader({ directory: slot.directory, isOrphan: () => false });
+  const importer = start({ own, store: { ...store, ledger } });
+  const serve = async (number: number): Promise<void> => {
+    await journal.open(id(number), intentLine(id(number)));
+    await journal.settle(id(number), settlementLine(id(number)));
+  };
+  await serve(1);
+  await until(() => importer.state().importedRows === 1);
+  const position = await store.ledger.position(own.id);
+  assert.ok(position !== undefined);
+  await replica.ledger.import(own.id, [imported({ id: id(1) })], position);
+  await serve(2);
+  await until(() => importer.state().importedRows === 2);
+  current = replica;
+  await serve(3);
+  await until(async () => (await idsIn(replica)).includes(id(3)));
+  assert.deepEqual(await idsIn(replica), [1, 2, 3].map(id));
+  assert.equal((await replica.ledger.usage({}, []))[0]?.sums.requests, 3);
 });
 
 test('imports journals of killed processes to the end, marks open requests as lost, and frees the slot', async (t) => {

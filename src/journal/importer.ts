@@ -248,6 +248,12 @@ class JournalImporter implements Importer {
       await this.#tidy(source);
       return 'nothing';
     }
+    // It goes back where a replica took over without the last transactions: the journal may still have their rows.
+    if (!isSame(await store.ledger.position(reader.id), source.position)) {
+      source.isOpen = false;
+      source.held = undefined;
+      return this.#takeBatch(source);
+    }
     let last = first;
     let { bytes } = first;
     let rows = first.rows.length;
@@ -438,6 +444,6 @@ class JournalImporter implements Importer {
   }
 }
 
-function isSame(one: JournalPosition, other: JournalPosition | undefined): boolean {
-  return one.segment === other?.segment && one.offset === other.offset;
+function isSame(one: JournalPosition | undefined, other: JournalPosition | undefined): boolean {
+  return one?.segment === other?.segment && one?.offset === other?.offset;
 }
