@@ -77,15 +77,10 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
 
   async function readCall(endpoint: Runnable, caller: Caller, c: Context<Env>): Promise<Call> {
     const limit = endpoint.bodyLimitBytes ?? standardBodyBytes;
-    const params = parse(endpoint.params, unmasked(c.req.param()));
-    const query = parse(endpoint.query, unmasked(readQuery(c.req.url)));
-    const body = isLeftOut(endpoint, c.req.raw)
-      ? undefined
-      : parse(endpoint.body, await readDocument(c.req.raw, limit));
     return {
-      params,
-      query,
-      body,
+      params: parse(endpoint.params, unmasked(c.req.param())),
+      query: parse(endpoint.query ?? noQuery, unmasked(readQuery(c.req.url))),
+      body: isLeftOut(endpoint, c.req.raw) ? undefined : parse(endpoint.body, await readDocument(c.req.raw, limit)),
       caller,
       context,
       headers: c.req.raw.headers,
@@ -116,6 +111,8 @@ function methodsByPath(endpoints: readonly Endpoint[]): Map<string, Method[]> {
   for (const { path, method } of endpoints) methods.set(path, [...(methods.get(path) ?? []), method]);
   return methods;
 }
+
+const noQuery = z.strictObject({});
 
 /** A repeated parameter would be ambiguous: it is refused. */
 function readQuery(url: string): Record<string, string> {

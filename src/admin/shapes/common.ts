@@ -30,7 +30,7 @@ export function toShown<T extends object>(stored: T): Shown<T> {
   return Object.fromEntries(shown);
 }
 
-export const pageQuery = z.object({
+export const pageQuery = z.strictObject({
   before: z.string().max(200).optional().describe('The `next` of the page before.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });

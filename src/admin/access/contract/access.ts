@@ -129,7 +129,7 @@ export const acceptInvitation = accessEndpoint('POST /api/invitations/accept', '
 export const beginOidc = accessEndpoint('GET /api/session/oidc', 'anyone', {
   summary: 'Redirect to the identity provider to sign in',
   streams: 'text/html',
-  query: z.object({
+  query: z.strictObject({
     page: z.string().max(2_000).optional().describe('The page to return to.'),
     proof: z
       .literal('fresh')

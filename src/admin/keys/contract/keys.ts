@@ -175,14 +175,14 @@ export const deleteProject = keysEndpoint('DELETE /api/projects/:id', 'admin', {
   summary: 'Remove a project without keys',
 });
 
-const spendQuery = z.object({ days: z.coerce.number().int().min(1).max(366).default(30) });
+const spendQuery = z.strictObject({ days: z.coerce.number().int().min(1).max(366).default(30) });
 
 export const spend = z.object({
   days: z.array(usageFigures.extend({ day: z.iso.date() })).describe('Every day in UTC, oldest first.'),
   total: usageFigures,
 });
 
-const burnDownQuery = z.object({
+const burnDownQuery = z.strictObject({
   period: z.enum(budgetPeriods).optional().describe('The period of the budget; by default the first one.'),
 });
 

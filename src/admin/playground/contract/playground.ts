@@ -55,7 +55,7 @@ export const playgroundTry = z.object({
 
 export const listPlaygroundModels = playgroundEndpoint('GET /api/playground/models', 'viewer', {
   summary: 'List the models for the playground, including hidden ones',
-  query: z.object({ operation: z.enum(operations).optional() }),
+  query: z.strictObject({ operation: z.enum(operations).optional() }),
   answer: z.object({
     items: z.array(playgroundModel),
     clientUrl: z.string().describe('Base URL before `/v1/...`, as seen from this machine.'),
@@ -65,7 +65,7 @@ export const listPlaygroundModels = playgroundEndpoint('GET /api/playground/mode
 export const callPlayground = playgroundEndpoint('POST /api/playground/:route', 'editor', {
   summary: 'Send a body to a route of the gateway, like a client',
   params: z.object({ route: z.enum(gatewayRoutes) }),
-  query: z.object({
+  query: z.strictObject({
     model: z.string().min(1).max(512).optional().describe('The model, on routes with the model in the path.'),
   }),
   streams: 'application/json',

@@ -16,3 +16,15 @@ test('every endpoint with a body refuses a field called __proto__ as unknown', a
     assert.ok(paths.includes('__proto__') && paths.includes('list[0].__proto__'), `${method} ${path}: ${paths}`);
   }
 });
+
+test('every endpoint refuses an unknown query parameter, except for the return from an identity provider', async (t) => {
+  const { ask } = await openAdmin(t, { role: 'owner' });
+  const callback = '/api/session/oidc/callback';
+  const asked = endpoints.filter(({ path }) => !path.includes(':') && path !== callback);
+  assert.ok(asked.length > 40);
+  for (const { method, path } of asked) {
+    const { status, json } = await ask(method, `${path}?lmit=5`, undefined, { 'if-match': '*' });
+    assert.equal(status, 422, `${method} ${path}: ${JSON.stringify(json)}`);
+    assert.deepEqual(json.fields.map((field: { path: string }) => field.path).slice(0, 1), ['lmit'], path);
+  }
+});
