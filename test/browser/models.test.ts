@@ -137,7 +137,15 @@ testInBrowser('what is looked for stands in the address bar, and comes back from
   await page.reload();
   await row(page, 'local/bm25').waitFor();
   assert.equal(await page.getByRole('searchbox', { name: 'Search models' }).inputValue(), 'BM25');
-  await page.getByRole('searchbox', { name: 'Search models' }).fill('nothing like it');
+  // The space at the end of what is looked for stays: more words may follow it.
+  const search = page.getByRole('searchbox', { name: 'Search models' });
+  await search.fill('nothing ');
+  await page.waitForURL(/q=nothing$/);
+  await page.getByText('No model fits').waitFor();
+  await search.press('End');
+  await page.keyboard.type('like it');
+  assert.equal(await search.inputValue(), 'nothing like it');
+  await page.waitForURL(/q=nothing\+like\+it$/);
   await page.getByText('No model fits').waitFor();
   await visitor.shoot('models-none-fits');
   await page.getByRole('button', { name: 'Show all models' }).click();

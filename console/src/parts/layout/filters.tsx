@@ -71,7 +71,7 @@ interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value'> {
 export function SearchField({ value, onChange, ...props }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const changeLater = useDebouncedCallback(onChange, typingMs);
-  useEffect(() => setText(value), [value]);
+  useEffect(() => setText((before) => (before.trim() === value ? before : value)), [value]);
   return (
     <TextInput
       type="search"
