@@ -13,6 +13,7 @@ import { consoleUrl, readMetrics } from '../support/gateways/admin-listener.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
+import { patiently } from '../support/time/patience.ts';
 
 const local = { upstreams: [{ id: 'local', family: 'local' }] };
 
@@ -35,7 +36,7 @@ async function take(t: TestContext, port: number): Promise<number> {
 
 describe('the admin listener', { concurrency: 2 }, () => {
   test('a running gateway serves metrics on its own address until it is drained', async (t) => {
-    const gateway = await startGatewayProcess({ config: { ...local, server: { drain: { delay: '300ms' } } } });
+    const gateway = await startGatewayProcess({ config: { ...local, server: { drain: { delay: patiently(300) } } } });
     t.after(() => gateway.stop());
     assert.notEqual(new URL(consoleUrl(gateway)).port, String(gateway.port));
     const before = await readMetrics(gateway);

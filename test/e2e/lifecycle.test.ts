@@ -19,7 +19,7 @@ import {
   launcher,
   startGatewayProcess,
 } from '../support/gateways/gateway-process.ts';
-import { patientMs } from '../support/time/patience.ts';
+import { patiently, patientMs } from '../support/time/patience.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const body = { model: 'm', input: 'x' };
@@ -123,12 +123,12 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
       if (text.includes('stream'))
         return reply.sse(
           Array.from({ length: 20 }, (_, n) => `event ${n}`),
-          { everyMs: 100 },
+          { everyMs: patientMs(50) },
         );
-      if (text.includes('slow')) await reply.sleep(1500);
+      if (text.includes('slow')) await reply.sleep(patientMs(750));
       return reply.json(200, { ok: true });
     };
-    const { gateway } = await open(t, slow, { delay: '400ms', deadline: '20s' });
+    const { gateway } = await open(t, slow, { delay: patiently(400), deadline: patiently(5_000) });
     const load = startClosedLoop(gateway.port, 20, ask(gateway));
     const slowAnswer = send(gateway.port, ask(gateway, '/v1/embeddings', { model: 'm', input: 'slow' }));
     const streamed = send(gateway.port, ask(gateway, '/v1/completions', { model: 'm', prompt: 'stream' }));

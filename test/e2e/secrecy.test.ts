@@ -3,12 +3,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { maskOf } from '../../src/lib/secrets/secret-shapes.ts';
 import type { HeaderField } from '../support/clients/http-message.ts';
 import { request, send } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
+import { readMetrics } from '../support/gateways/admin-listener.ts';
 import { launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { patiently } from '../support/time/patience.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** Each is in one location only, so that a hit shows where it came from. */
@@ -59,7 +62,11 @@ test('in success and failure the log contains no secret and no text of clients a
   const gateway = await startGatewayProcess({
     env: { UPSTREAM_KEY: canaries.upstreamKey, UNUSED_SECRET: canaries.environment },
     config: {
-      server: { timeouts: { request: '1s', headers: '1s' }, trusted_proxies: ['127.0.0.1'], body_limit: '64KiB' },
+      server: {
+        timeouts: { request: patiently(500), headers: patiently(500) },
+        trusted_proxies: ['127.0.0.1'],
+        body_limit: '64KiB',
+      },
       upstreams: [
         {
           id: 'up',
@@ -69,7 +76,7 @@ test('in success and failure the log contains no secret and no text of clients a
           api_key: '${UPSTREAM_KEY}',
           headers: { 'x-team-token': canaries.staticHeader },
           forward_headers: ['x-mine'],
-          timeouts: { first_byte: '300ms' },
+          timeouts: { first_byte: patiently(300) },
         },
         { id: 'down', family: 'openai', base_url: 'http://127.0.0.1:1', api_key: canaries.upstreamKey },
       ],
@@ -131,11 +138,12 @@ test('in success and failure the log contains no secret and no text of clients a
   await send(gateway.port, `POST /${canaries.malformed} HTTP/1.1\r\nX Y: ${canaries.malformed}\r\n\r\n`);
   const half = `POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nx-api-key: ${canaries.clientKey}\r\nContent-Length: 99\r\n\r\n${canaries.body}`;
   asked += 2;
-  const slow = send(gateway.port, half);
   const leaving = await connect(gateway.port);
   await leaving.write(half);
+  // A reset takes with it what was not read.
+  while (((await readMetrics(gateway)).sum('postern_requests_in_flight') ?? 0) < 1) await wait(10);
   leaving.reset();
-  assert.equal((await slow).status, 408);
+  assert.equal((await send(gateway.port, half)).status, 408);
 
   await gateway.stop();
   const lines = gateway.log().filter(({ msg }) => msg === 'request');

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createPostgresPool } from '../../src/store/postgres/postgres-pool.ts';
 import { startChaosProxy } from '../chaos/support/disturbances/chaos-proxy.ts';
 import { startPostgres, whyNoOwnPostgres } from '../support/servers/postgres.ts';
+import { patientMs } from '../support/time/patience.ts';
 
 test('a connection that breaks within a transaction fails its second statement only', {
   skip: whyNoOwnPostgres,
@@ -32,7 +33,8 @@ test('of several connections that fell silent together, only the first is waited
   const url = new URL(server.url());
   const proxy = await startChaosProxy(t, Number(url.port));
   url.port = String(proxy.port);
-  const pool = createPostgresPool(url.href, 'The store', { most: 4, connectMs: 10_000, statementMs: 300 });
+  const statementMs = patientMs(300);
+  const pool = createPostgresPool(url.href, 'The store', { most: 4, connectMs: 10_000, statementMs });
   t.after(() => pool.end());
   const clients = await Promise.all(Array.from({ length: 4 }, () => pool.connect()));
   for (const client of clients) client.release();
@@ -45,7 +47,7 @@ test('of several connections that fell silent together, only the first is waited
     () => 'done',
     () => 'failed',
   );
-  assert.equal(await Promise.race([rollback, wait(200, 'waits')]), 'failed');
+  assert.equal(await Promise.race([rollback, wait(statementMs / 2, 'waits')]), 'failed');
   first.release();
   for (let n = 0; n < 4; n += 1) {
     const next = await pool.connect();

@@ -31,7 +31,7 @@ const ask = async (rig: Rig, input: readonly string[]) => {
 
 /** Asks until it is so: what one node writes is there a moment later. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 200; i += 1) {
+  for (let i = 0; i < 1_000; i += 1) {
     if (await isSo()) return;
     await wait(25);
   }

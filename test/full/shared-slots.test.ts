@@ -14,13 +14,19 @@ const most = 4;
 const workers = 2;
 const secretOf = (id: string): string => `${id}-key-with-enough-characters`;
 
+/** Holds calls until there have been as many at a time as there may be: a busy machine sends them one by one. */
+async function holdUntilMost(reply: Reply, seen: { readonly most: number }): Promise<void> {
+  for (let looks = 0; seen.most < most && looks < 1_000; looks += 1) await reply.sleep(10);
+  await reply.sleep(20);
+}
+
 /** Answers when released, and records the maximum of simultaneous calls. */
-async function startUpstream(t: TestContext, hold: (reply: Reply) => unknown) {
+async function startUpstream(t: TestContext, hold: (reply: Reply, seen: { readonly most: number }) => unknown) {
   const seen = { now: 0, most: 0 };
   const upstream: FakeUpstream = await startFakeUpstream(async (_, reply) => {
     seen.now += 1;
     seen.most = Math.max(seen.most, seen.now);
-    await hold(reply);
+    await hold(reply, seen);
     seen.now -= 1;
     await reply.json(200, { id: 'm', model: 'm', results: [{ flagged: false }] });
   });
@@ -77,7 +83,7 @@ const served = (answers: readonly { readonly status: number }[]): number =>
   answers.filter(({ status }) => status === 200).length;
 
 test("workers without Redis share limits exactly, headers show the total, and an upstream's limit holds", async (t) => {
-  const { seen, url } = await startUpstream(t, (reply) => reply.sleep(20));
+  const { seen, url } = await startUpstream(t, holdUntilMost);
   const gateway = await start(t, url, { server: { workers: 3 } });
   const ask = asker(t);
   const limited = await ask([gateway], 'limited', 120);
@@ -127,7 +133,7 @@ test("a killed worker's slots are free within seconds", async (t) => {
 test("nodes share an upstream's slots through Redis, and a killed node's slots are freed", async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
-  const { seen, url } = await startUpstream(t, (reply) => reply.sleep(60));
+  const { seen, url } = await startUpstream(t, holdUntilMost);
   const more = { redis: redis.url, redis_deadline: '5s' };
   const nodes = await Promise.all([start(t, url, more), start(t, url, more)]);
   const ask = asker(t);

@@ -17,7 +17,6 @@ import { runPostern } from '../support/gateways/postern-command.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { startPostgres, whyNoOwnPostgres } from '../support/servers/postgres.ts';
 import { startServerProgram } from '../support/servers/server-program.ts';
-import { patientMs } from '../support/time/patience.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const run = promisify(execFile);
@@ -58,12 +57,12 @@ test('two nodes upgrade from the last release to this version and back, without 
       },
     });
   };
-  /** One after the other, each with a while for the proxy to see it come back. */
+  /** One after the other, each once the proxy has seen the one before come back. */
   const replaceAll = async (command: string): Promise<void> => {
     for (const index of [0, 1]) {
       assert.equal((await nodes[index]?.stop())?.code, 0);
       await start(index, command);
-      await wait(patientMs(250));
+      while (!nodes[index]?.log().some(({ msg }) => msg === 'request')) await wait(50);
     }
   };
   for (const index of [0, 1]) await start(index, former);
