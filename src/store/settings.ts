@@ -68,10 +68,11 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
     claim,
 
     async installation() {
-      const value = JSON.stringify(randomBytes(16).toString('hex'));
-      await insertNew(db, 'settings', [{ name: installationName, value }]);
+      const made = JSON.stringify(randomBytes(16).toString('hex'));
+      const found = await readSetting(db, installationName);
+      if (found === undefined) await insertNew(db, 'settings', [{ name: installationName, value: made }]);
       // Another writer may have been first: the value is theirs.
-      const kept = readJson((await readSetting(db, installationName)) ?? '');
+      const kept = readJson(found ?? (await readSetting(db, installationName)) ?? '');
       if (typeof kept !== 'string') throw new TypeError('the name of the installation is no text');
       return kept;
     },

@@ -235,9 +235,11 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     const key = newKey();
     const first = await open(t, url);
     await first.keys.create(key);
+    const installation = await first.settings.installation();
     await run(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`);
-    const { keys } = await open(t, url);
+    const { keys, settings } = await open(t, url);
     assert.equal((await keys.find(key.digest))?.managedBy, 'store');
+    assert.equal(await settings.installation(), installation, 'it is only read');
     assert.match(await faultOf(keys.create(newKey())), /takes no writes .*point "store" at the primary/);
   });
 });
