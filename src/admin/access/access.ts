@@ -21,7 +21,7 @@ export interface AccessDeps {
   readonly cost?: ScryptCost;
 }
 
-/** The use of a token is recorded at most this often. */
+/** The use of a token is recorded at most this often, and not where the store takes no writes: it can still be read. */
 const usedEveryMs = 60_000;
 
 export function createAccess({ store, clock, url, cost = standardCost }: AccessDeps) {
@@ -37,7 +37,7 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
     const { token, member } = found;
     const nowMs = clock.nowMs();
     if (token.revokedAtMs !== undefined || (token.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs) return nobody;
-    if (nowMs - (token.lastUsedAtMs ?? 0) >= usedEveryMs) await store.tokens.used(token.id);
+    if (nowMs - (token.lastUsedAtMs ?? 0) >= usedEveryMs) await store.tokens.used(token.id).catch(() => undefined);
     // Its creator may have a lower role now.
     const role = lowerOf(token.role, member.role);
     // Members may give tokens the same name: the audit log must show whose it was.

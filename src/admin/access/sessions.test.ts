@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
+import { createSecretWith, digestOf, hintOf } from '../../lib/secrets/key-secret.ts';
 import { openStore } from '../../store/open-store.ts';
+import { createAccess } from './access.ts';
 import { createSessions, type OpenedSession } from './sessions.ts';
 
 const hourMs = 3_600_000;
@@ -57,6 +59,30 @@ test('a session ends after twelve hours idle, and after a week in any case', asy
   }
   clock.advance(6 * hourMs);
   assert.equal(await sessions.find(cookieOf(used)), undefined);
+});
+
+test('sessions and tokens are valid where the store takes no writes', async (t) => {
+  const { clock, start, store } = await open(t);
+  const opened = await start();
+  const secret = createSecretWith('psa_');
+  const token = { digest: digestOf(secret), hint: hintOf(secret), name: 'ci', expiresAtMs: undefined };
+  await store.tokens.create({ ...token, role: 'viewer', memberId: opened.member.id }, 'tester');
+  const refuse = async (): Promise<never> => {
+    throw new Error('the store takes no writes');
+  };
+  const { identify } = createAccess({
+    store: {
+      ...store,
+      sessions: { ...store.sessions, seen: refuse },
+      members: { ...store.members, seen: refuse },
+      tokens: { ...store.tokens, used: refuse },
+    },
+    clock,
+    url: () => undefined,
+  });
+  clock.advance(60_000);
+  assert.equal((await identify(cookieOf(opened))).kind, 'member');
+  assert.equal((await identify(new Headers({ authorization: `Bearer ${secret}` }))).kind, 'token');
 });
 
 test("each sign-in has its own secret and ends the browser's previous session", async (t) => {

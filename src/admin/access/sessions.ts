@@ -36,7 +36,7 @@ const secretBytes = 32;
 const hourMs = 60 * 60_000;
 const idleMs = 12 * hourMs;
 const longestMs = 7 * 24 * hourMs;
-/** Use is recorded at most this often. */
+/** Use is recorded at most this often, and not where the store takes no writes: it can still be read. */
 const seenEveryMs = 60_000;
 const mostUserAgentCharacters = 300;
 /** Whether that method authenticates the member at the moment: a link sets the password. */
@@ -55,10 +55,9 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     const found = await sessions.find(digestOf(secret));
     if (found === undefined || found.member.disabledAtMs !== undefined) return undefined;
     const nowMs = clock.nowMs();
-    const { session } = found;
-    if (!isAlive(session, nowMs)) return undefined;
-    if (nowMs - session.seenAtMs >= seenEveryMs) {
-      await Promise.all([sessions.seen(session.id), members.seen(found.member.id)]);
+    if (!isAlive(found.session, nowMs)) return undefined;
+    if (nowMs - found.session.seenAtMs >= seenEveryMs) {
+      await Promise.allSettled([sessions.seen(found.session.id), members.seen(found.member.id)]);
     }
     return { ...found, csrfToken: toCsrfToken(secret) };
   }
