@@ -73,11 +73,11 @@ testInBrowser('a model that has changed is told of, and what is remembered can b
   await overview.shoot('request-saved');
   await overview.page.getByText('Remembered, and asked of nobody: 1 item, 1 token.').waitFor();
   turned = 1;
-  await drawer.getByText('An upstream has changed this model').waitFor({ timeout: 20_000 });
+  await drawer.getByText('An upstream has changed this model').waitFor();
   await visitor.shoot('model-changed');
   await visitor.checkAccessibility();
   await drawer.getByRole('button', { name: 'Take it as it is now' }).click();
-  await drawer.getByText('An upstream has changed this model').waitFor({ state: 'detached', timeout: 20_000 });
+  await drawer.getByText('An upstream has changed this model').waitFor({ state: 'detached' });
   await drawer.getByRole('button', { name: 'Forget what is remembered' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click();
   await page.getByText('What was remembered is forgotten on every node.').waitFor();

@@ -485,6 +485,7 @@ testInBrowser('several models are given one price at once, and list prices again
   );
   await chosen.getByRole('button', { name: 'Hide' }).click();
   await page.getByText('One model is hidden from clients. Failed: 1, the first one:').waitFor();
+  await chosen.getByText('One chosen').waitFor();
   assert.deepEqual([await box('one').isChecked(), await box('two').isChecked()], [true, false]);
   assert.equal((await rig.ask('GET', '/api/models/two')).visible, false);
 });

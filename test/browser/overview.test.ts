@@ -138,6 +138,8 @@ testInBrowser(
     await hide(visitor, true);
     while (ended.length < 1) await wait(20);
     await hide(visitor, false);
+    // The words are those from before until it asks again.
+    while (opened.length < 2) await wait(20);
     await until(`${words} === 'Following'`);
     assert.equal(opened.length, 2);
 

@@ -72,6 +72,7 @@ testInBrowser('a picture is changed: it goes along in a form, as the curl line h
   await page.getByRole('radio', { name: 'Image edits' }).locator('xpath=following-sibling::label').click();
   await choose(page, 'Model', 'painter');
   await page.getByRole('combobox', { name: 'Model', exact: true }).click();
+  await page.getByRole('option', { name: 'painter' }).waitFor();
   assert.equal(await page.getByRole('option', { name: 'sketcher' }).count(), 0, 'it changes no pictures');
   await page.keyboard.press('Escape');
   const file = { name: 'gate.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') };

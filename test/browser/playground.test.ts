@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/console/browser.ts';
 import { choose, press, resultOf, shoot, tabOf } from '../support/console/playground.ts';
+import { patientMs } from '../support/time/patience.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const run = promisify(execFile);
@@ -109,6 +110,8 @@ testInBrowser('texts are compared in a heat map and on a plane, also as base64 a
   await choose(page, 'encoding_format', 'base64: fewer bytes');
   await press(page, 'Embed and compare');
   await page.getByText('sent as base64').waitFor();
+  // They are compared in slices.
+  await table.locator('tbody td').first().waitFor();
   assert.deepEqual(await textsOf(table.locator('tbody td')), numbers, 'the same vectors, however they travel');
 
   await page.getByRole('textbox', { name: 'dimensions' }).fill('64');
@@ -224,7 +227,7 @@ testInBrowser('the curl that is shown works as it stands, with a key of the keys
     const command = (await page.locator('.snippet-code').first().textContent()) ?? '';
     const { stdout } = await run('/bin/sh', ['-c', `${command} --silent --show-error --fail-with-body`], {
       env: { PATH: process.env.PATH ?? '', POSTERN_KEY: secret },
-      timeout: 10_000,
+      timeout: patientMs(10_000),
     });
     assert.ok(Array.isArray(JSON.parse(stdout)[field]), route);
   }

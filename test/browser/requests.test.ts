@@ -285,6 +285,7 @@ testInBrowser(
     assert.equal(await attempts.count(), 0);
     await open('/explorer?range=1h&key=dev');
     const ofKey = ['closed\nfailed, 503\n10', 'open\nfailed, 503\n10'];
+    await attempts.getByRole('listitem').first().waitFor();
     assert.deepEqual(await attempts.getByRole('listitem').allInnerTexts(), ofKey);
   },
 );

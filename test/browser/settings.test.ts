@@ -62,6 +62,7 @@ testInBrowser('a token is shown once, works for what it may, and ends when it is
   const secret = (await dialog.locator('pre').first().textContent()) ?? '';
   await dialog.getByRole('button', { name: 'Copy the token' }).click();
   await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
   const ask = (path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${secret}` } });
   assert.equal((await ask('/api/models')).status, 200);
   assert.equal((await ask('/api/audit')).status, 403);

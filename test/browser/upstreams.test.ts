@@ -175,7 +175,9 @@ testInBrowser('an upstream of many models names some of them, and fits a phone',
   await more.waitFor();
   assert.equal(await page.getByRole('link', { name: /^fleet/ }).count(), 10);
   // Of targets that nothing has called, three lines: what can be done is in sight.
-  assert.equal(await page.getByRole('region', { name: 'State' }).getByRole('listitem').count(), 3);
+  const targets = page.getByRole('region', { name: 'State' }).getByRole('listitem');
+  await targets.first().waitFor();
+  assert.equal(await targets.count(), 3);
   await visitor.shoot('upstreams-many-models');
   assert.equal(await more.getAttribute('href'), '/models?upstream=busy');
   await save(page, 'Delete').click();
