@@ -38,6 +38,7 @@ import { isInBackground } from '../plan/stored-work.ts';
 import { estimateOf } from '../plan/usage/request-estimate.ts';
 import { asksUsage } from '../plan/usage/stream-usage.ts';
 import { countOfWhole } from '../plan/usage/usage.ts';
+import { giveBack } from '../wire/connect.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { type Asked, type DirectDeps, type FirstCall, goOn, leave } from './exits.ts';
@@ -83,6 +84,8 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   /** Of a complete answer, until it is settled. */
   #head = '';
   #body: Buffer | undefined = undefined;
+  /** Nobody else refers to it: once it has left, it is read into again. */
+  #isOnlyReader = false;
 
   constructor(deps: DirectDeps, asked: Asked) {
     this.#deps = deps;
@@ -326,11 +329,13 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     exchange.client.work = undefined;
     this.#body = body;
     const usage = plan.routePlan.isCountAll === true ? countOfWhole(answer.headers, body) : undefined;
+    this.#isOnlyReader = usage !== undefined;
     if (usage !== undefined) {
       this.#settling.counted(answer, usage, this);
       return true;
     }
     const observer = observerOf(exchange, answer);
+    this.#isOnlyReader = observer.keepsNothing === true;
     observer.push(body);
     this.#settling.answered(answer, observer).then(
       () => this.onWritten(),
@@ -346,6 +351,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     const { status, statusText } = outcome.answer;
     response.writeHeadLines(status, statusText, this.#head, 'length');
     response.end(body);
+    if (this.#isOnlyReader && response.hasLeft) giveBack(body);
     ended.resolve();
   }
 

@@ -59,3 +59,62 @@ test('what is given back is read into again, also by its part', async (t) => {
   });
   assert.ok(buffers.size < 10, String(buffers.size));
 });
+
+/** A server that sends as many bytes as it is asked for, each time of another value, in one write. */
+async function openShort(t: TestContext, bytes: number): Promise<{ next(): Promise<Buffer> }> {
+  let value = 0;
+  const server = createServer((socket) => {
+    socket.on('data', () => {
+      value = (value + 1) % 256;
+      socket.write(Buffer.alloc(bytes, value));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const socket = openPlain({ secure: false, host: '127.0.0.1', port: address.port }, {});
+  let takeNext: (piece: Buffer) => void = () => undefined;
+  socket.on('data', (piece: Buffer) => takeNext(piece));
+  await new Promise<void>((resolve) => socket.once('connect', resolve));
+  t.after(() => {
+    socket.destroy();
+    server.close();
+  });
+  return {
+    next: () =>
+      new Promise((resolve) => {
+        takeNext = resolve;
+        socket.write('x');
+      }),
+  };
+}
+
+const isOwn = (piece: Buffer): boolean => piece.buffer.byteLength === 64 * 1024;
+
+test('pieces of some kilobytes leave as they are read, and are read into again', async (t) => {
+  const socket = await openShort(t, 20_000);
+  const buffers = new Set<unknown>();
+  let own = 0;
+  for (let round = 0; round < 200; round += 1) {
+    const piece = await socket.next();
+    if (isOwn(piece)) {
+      own += 1;
+      buffers.add(piece.buffer);
+    }
+    giveBack(piece);
+  }
+  assert.ok(own > 150, String(own));
+  assert.ok(buffers.size < 10, String(buffers.size));
+});
+
+test('where they do not come back, pieces of some kilobytes are copied after a while', async (t) => {
+  const socket = await openShort(t, 20_000);
+  const seen: { piece: Buffer; copy: Buffer }[] = [];
+  for (let round = 0; round < 400; round += 1) {
+    const piece = await socket.next();
+    seen.push({ piece, copy: Buffer.from(piece) });
+  }
+  for (const { piece, copy } of seen) assert.ok(piece.equals(copy));
+  const own = seen.filter(({ piece }) => isOwn(piece)).length;
+  assert.ok(own > 200 && own < 350, String(own));
+});

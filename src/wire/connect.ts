@@ -68,18 +68,25 @@ const longBytes = 256 * 1024;
 export const reusedBytes = 16 * 1024;
 /** What is read into it is copied before anything else is read. */
 const shared = Buffer.allocUnsafeSlow(shortBytes);
-/** Long ones that nobody refers to, for the next read: V8 looks through its whole heap after some hundred new ones. */
-let spare: Buffer[] = [];
+/** Buffers that nobody refers to, for the next read: V8 looks through its whole heap after some hundred new long ones. */
+const spareShort: Buffer[] = [];
+const spareLong: Buffer[] = [];
 const mostSpare = 64;
-/** They are dropped now and then, so that none stays once there are no long answers any more. */
-const spareForMs = 10_000;
-let isDropDue = false;
+/** Short ones that were lent and did not come back: with more of them, pieces are copied. */
+let shortLent = 0;
+const mostShortLent = 256;
+/** All this is forgotten now and then, so that no spare buffer stays once there are no long answers any more. */
+const forgetAfterMs = 10_000;
+let isForgetDue = false;
 /** Pieces that may be given back, each once. */
 const lent = new WeakSet<Buffer>();
 
 /** For a piece that nothing refers to any more, nor to a part of it: the next read overwrites it. Other buffers stay as they are. */
 export function giveBack(piece: Buffer): void {
-  if (lent.delete(piece)) keep(Buffer.from(piece.buffer));
+  if (!lent.delete(piece)) return;
+  const buffer = Buffer.from(piece.buffer);
+  if (buffer.length === shortBytes) shortLent -= 1;
+  keep(buffer);
 }
 
 /** From now on the part stands for the piece, to the rest of which nothing refers any more. */
@@ -87,24 +94,33 @@ export function narrow(piece: Buffer, part: Buffer): void {
   if (part.length >= reusedBytes && lent.delete(piece)) lent.add(part);
 }
 
+const spareOf = (bytes: number): Buffer[] => (bytes === shortBytes ? spareShort : spareLong);
+
 function keep(buffer: Buffer): void {
-  if (spare.length < mostSpare) spare.push(buffer);
-  if (isDropDue) return;
-  isDropDue = true;
-  setTimeout(drop, spareForMs).unref();
+  const list = spareOf(buffer.length);
+  if (list.length < mostSpare) list.push(buffer);
+  forgetLater();
 }
 
-function drop(): void {
-  spare = [];
-  isDropDue = false;
+function forgetLater(): void {
+  if (isForgetDue) return;
+  isForgetDue = true;
+  setTimeout(forget, forgetAfterMs).unref();
 }
 
-const takeLong = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(longBytes);
+function forget(): void {
+  spareShort.length = 0;
+  spareLong.length = 0;
+  shortLent = 0;
+  isForgetDue = false;
+}
+
+const take = (bytes: number): Buffer => spareOf(bytes).pop() ?? Buffer.allocUnsafeSlow(bytes);
 
 /**
  * What a socket reads into. The platform would take 64 KiB for each piece and give back what was not filled, which costs more than to
- * copy a short piece; while long ones come, they are read in pieces of 256 KiB, which leave as they are. Somebody has to listen
- * for data as soon as the socket is connected.
+ * copy a short piece. After a longer one the socket has a buffer of its own, and pieces leave as they are; while they fill it, they are
+ * read in pieces of 256 KiB. Somebody has to listen for data as soon as the socket is connected.
  */
 class Reads implements OnReadOpts {
   socket: Socket | undefined = undefined;
@@ -116,27 +132,36 @@ class Reads implements OnReadOpts {
 
   readonly callback = (bytes: number): boolean => {
     const buffer = this.#buffer;
-    if (buffer !== shared && bytes >= reusedBytes && (this.#comesBack || bytes > longBytes / 2)) {
+    if (buffer !== shared && bytes >= reusedBytes && this.#mayLend(bytes)) {
       this.#lend(buffer.subarray(0, bytes));
       return true;
     }
     const piece = Buffer.allocUnsafe(bytes);
     buffer.copy(piece, 0, 0, bytes);
-    if (bytes === buffer.length) this.#buffer = takeLong();
-    else if (bytes < reusedBytes && buffer !== shared) {
-      keep(buffer);
+    if (bytes < reusedBytes) {
+      if (buffer !== shared) keep(buffer);
       this.#buffer = shared;
-    }
+    } else if (buffer === shared) this.#buffer = take(bytes === shortBytes ? longBytes : shortBytes);
     this.socket?.emit('data', piece);
     return true;
   };
 
+  #mayLend(bytes: number): boolean {
+    if (this.#buffer.length === shortBytes) return shortLent < mostShortLent;
+    return this.#comesBack || bytes > longBytes / 2;
+  }
+
   #lend(piece: Buffer): void {
+    const { length } = this.#buffer;
+    if (length === shortBytes) {
+      shortLent += 1;
+      forgetLater();
+    }
     lent.add(piece);
     this.socket?.emit('data', piece);
     this.#comesBack = !lent.has(piece);
     // Mostly it is the same one.
-    this.#buffer = takeLong();
+    this.#buffer = take(piece.length === shortBytes ? longBytes : length);
   }
 }
 

@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { request } from 'node:http';
-import { test } from 'node:test';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
 import { toChunk } from '../support/clients/http-message.ts';
-import { startRig, testKey } from '../support/gateways/rig.ts';
+import { createDirectory } from '../support/gateways/configuration.ts';
+import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const credential = 'sk-credential-of-up';
@@ -29,6 +32,16 @@ const blockBytes = 1024 * 1024;
 const blockOf = (block: number): Buffer => Buffer.alloc(blockBytes, String(block).padStart(4, '0'));
 const beginning = Buffer.from('{"data":[{"embedding":["');
 const end = Buffer.from(`"]}],${usage}}`);
+
+async function startRigOf(t: TestContext, answers: Handler, server: object = {}): Promise<Rig> {
+  const upstream = await startFakeUpstream(answers);
+  t.after(() => upstream.close());
+  return startRig(t, {
+    server,
+    upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: credential }],
+    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
+  });
+}
 
 test('long answers arrive byte for byte, by fast and late readers, beside readers that leave', async (t) => {
   const bodies = new Map<string, Buffer>();
@@ -55,12 +68,7 @@ test('long answers arrive byte for byte, by fast and late readers, beside reader
     await reply.raw(isChunked ? toChunk(bytes) : bytes);
     if (isChunked) await reply.lastChunk();
   };
-  const upstream = await startFakeUpstream(answers);
-  t.after(() => upstream.close());
-  const rig = await startRig(t, {
-    upstreams: [{ id: 'up', family: 'openai', base_url: upstream.url, api_key: credential }],
-    models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'up' }] }],
-  });
+  const rig = await startRigOf(t, answers);
 
   const ask = (name: string, read: 'at once' | 'late' | 'in part') =>
     new Promise<Buffer | undefined>((resolve, reject) => {
@@ -103,4 +111,65 @@ test('long answers arrive byte for byte, by fast and late readers, beside reader
   const counts = rig.settled.filter(({ outcome }) => outcome === 'ok').map((one) => one.usage?.promptTokens);
   assert.ok(counts.length >= 20);
   assert.deepEqual(new Set(counts), new Set([7]));
+});
+
+/** One vector of a middling model: it comes in one read. */
+const vectorFor = (name: string): Buffer =>
+  Buffer.from(`{"data":[{"embedding":["${name} "${`,"${name}"`.repeat(2_200)}]}],${usage}}`);
+
+const headsOf = (names: readonly string[]): string =>
+  names
+    .map((name) => {
+      const body = JSON.stringify({ model: 'm', input: name });
+      return `POST /v1/embeddings HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${testKey}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    })
+    .join('');
+
+test('answers of one read arrive byte for byte, also at a client that reads none until it asked for many', async (t) => {
+  const answers: Handler = async ({ body }, reply) => {
+    const name = /[nl]-\d+/.exec(body.toString())?.[0] ?? '';
+    await reply.bytes(200, [['content-type', 'application/json']], vectorFor(name));
+  };
+  // The system holds less for the reader of a local socket; it sends much ahead.
+  const path = join(await createDirectory(t), 'p.sock');
+  const rig = await startRigOf(t, answers, { socket: { path }, max_header_size: '256KiB' });
+  const names = Array.from({ length: 100 }, (_, index) => `l-${10_000 + index}`);
+  const late = connect({ path });
+  t.after(() => late.destroy());
+  late.pause();
+  late.write(headsOf(names));
+
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  t.after(() => agent.destroy());
+  const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
+  const ask = (name: string) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const options = { port: rig.port, path: '/v1/embeddings', method: 'POST', headers, agent };
+      const asked = request(options, (response) =>
+        response.toArray().then((all) => resolve(Buffer.concat(all)), reject),
+      );
+      asked.on('error', reject);
+      asked.end(JSON.stringify({ model: 'm', input: name }));
+    });
+  await Promise.all(
+    Array.from({ length: 600 }, async (_, index) => {
+      const name = `n-${10_000 + index}`;
+      assert.ok((await ask(name)).equals(vectorFor(name)), name);
+    }),
+  );
+
+  const pieces: AsyncIterator<Buffer> = late[Symbol.asyncIterator]();
+  let came: Buffer = Buffer.alloc(0);
+  for (const name of names) {
+    const vector = vectorFor(name);
+    let start = came.indexOf('\r\n\r\n') + 4;
+    while (start < 4 || came.length < start + vector.length) {
+      const { value, done } = await pieces.next();
+      assert.ok(!done, `the connection ended before ${name}`);
+      came = Buffer.concat([came, value]);
+      start = came.indexOf('\r\n\r\n') + 4;
+    }
+    assert.ok(came.subarray(start, start + vector.length).equals(vector), name);
+    came = came.subarray(start + vector.length);
+  }
 });
