@@ -287,6 +287,8 @@ testInBrowser('what gets the focus is behind neither the head of the page nor th
   const { page } = visitor;
   await page.setViewportSize({ width: 1024, height: 600 });
   await visitor.open('/playground/rerank');
+  // What is there once the models are known can have the focus too.
+  await page.locator('.snippet-code').filter({ hasText: 'local/' }).first().waitFor();
   await page.getByRole('button', { name: 'Find the right answer among ten' }).focus();
   for (const direction of ['Tab', 'Shift+Tab']) {
     for (let step = 0; step < 12; step += 1) {
