@@ -323,6 +323,8 @@ function Pager({ next, before, count, onGo }: PagerProps) {
   const [trail, setTrail] = useState<readonly (string | undefined)[]>([]);
   if (next === undefined && before === undefined) return null;
   const goOlder = (): void => {
+    // That page is on its way already.
+    if (next === before) return;
     setTrail(before === undefined ? [undefined] : [...trail, before]);
     onGo(next);
   };
