@@ -107,18 +107,24 @@ test('a log that was full for a moment writes its last lines at a sudden end aga
     fs.write = (fd, bytes, done) => setImmediate(done, Object.assign(new Error(), { code: 'ENOSPC' }));
     const log = createLog(1, ${JSON.stringify(standardLog)});
     log.info('first');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    for (let at = 1; at <= 5; at += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      log.info('between ' + at);
+    }
     fs.write = write;
     log.info('second');
     await new Promise((resolve) => setTimeout(resolve, 500));
     for (let at = 1; at <= 5; at += 1) log.info('last ' + at);
     process.exit();`;
   const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', failingOnce];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let lines = '';
+  let errors = '';
   child.stdout.on('data', (piece: Buffer) => (lines += piece.toString()));
+  child.stderr.on('data', (piece: Buffer) => (errors += piece.toString()));
   await once(child, 'close');
   assert.match(lines, /"first".*"second".*"last 5"/s);
+  assert.equal(errors.match(/the log cannot be written/g)?.length, 1, errors);
 });
 
 test('a request that waits for a busy upstream is a warning, one stopped by its own limit is not', async (t) => {

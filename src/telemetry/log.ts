@@ -106,14 +106,19 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
   const isShared = shared !== undefined;
   const worker = shared?.worker;
   let isPatient = true;
+  let isFailing = false;
   const out = toDestination(dest, isShared, () => isPatient);
   const { flushSync } = out;
   // A failed write must not end the process: it stays in memory for a while, and the next file may take it.
   out.on('error', (error: unknown) => {
     out.flushSync = giveUp;
-    process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`);
+    if (!isFailing) process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`);
+    isFailing = true;
   });
-  out.on('write', () => (out.flushSync = isPatient ? flushSync : giveUp));
+  out.on('write', () => {
+    out.flushSync = isPatient ? flushSync : giveUp;
+    isFailing = false;
+  });
   const toForm = toLineForm(settings);
   const write = (line: string): boolean => out.write(Buffer.from(toForm === undefined ? line : toForm(line)));
   const timestamp = createTimestamp();
