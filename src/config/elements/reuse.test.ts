@@ -257,5 +257,8 @@ test('a variable of the file is read anew by each load, and its form is judged a
   const faulty = await loader(t, address('http://$HOST/v1'));
   const first = await faulty.load([]);
   assert.match(JSON.stringify(first), /names a variable/);
-  for (let time = 0; time < 2; time += 1) assert.deepEqual(await faulty.load([]), first);
+  for (let time = 0; time < 2; time += 1) {
+    const again = await faulty.load([]);
+    assert.deepEqual({ ...again, readAtMs: 0 }, { ...first, readAtMs: 0 });
+  }
 });
