@@ -329,8 +329,8 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     exchange.client.work = undefined;
     this.#body = body;
     const usage = plan.routePlan.isCountAll === true ? countOfWhole(answer.headers, body) : undefined;
-    this.#isOnlyReader = usage !== undefined;
     if (usage !== undefined) {
+      this.#isOnlyReader = true;
       this.#settling.counted(answer, usage, this);
       return true;
     }
