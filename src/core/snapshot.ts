@@ -173,7 +173,7 @@ export interface Retry {
   /** Maximum of calls for one client request; calls without a sent byte do not count. */
   readonly attempts: number;
   /** Repetitions at a target before another is called. Undefined: once, for parts of lists, and where no other target is left. */
-  readonly sameTarget?: number | undefined;
+  readonly sameTarget: number | undefined;
 }
 
 /** When a second target is called beside an unanswered call: after a time, or the 95th percentile. */

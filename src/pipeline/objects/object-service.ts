@@ -179,7 +179,7 @@ export function wayTo(upstream: Upstream, path: string): Way {
     acceptsMessages: false,
     asksUsage: false,
     balance: 'weighted',
-    retry: { scope: 'safe', attempts: 1 },
+    retry: { scope: 'safe', attempts: 1, sameTarget: undefined },
     hedge: undefined,
     caps: noCaps,
     targets: [target],

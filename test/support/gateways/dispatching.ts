@@ -72,7 +72,7 @@ export function routePlan(...tiers: Target[][]): RoutePlan {
     acceptsMessages: false,
     asksUsage: false,
     balance: 'weighted',
-    retry: { scope: 'safe', attempts: 5 },
+    retry: { scope: 'safe', attempts: 5, sameTarget: undefined },
     hedge: undefined,
     caps: noCaps,
     targets: [first, ...others],

@@ -31,7 +31,7 @@ const ranked = 'operations: [embeddings]\ntargets: [{ upstream: a }, { upstream:
 test('defaults: balanced by weight, retried where safe, not hedged', async (t) => {
   const standard = {
     balance: 'weighted',
-    retry: { scope: 'safe', attempts: 5 },
+    retry: { scope: 'safe', attempts: 5, sameTarget: undefined },
     hedge: undefined,
     warnings: [],
   };
@@ -51,7 +51,7 @@ test('retry is a scope, or a mapping', async (t) => {
     ['{}', 'safe', 5],
   ] as const) {
     const { retry, warnings } = await policyOf(t, `${edits}\nretry: ${written}`);
-    assert.deepEqual([retry.scope, retry.attempts, warnings], [scope, attempts, []], written);
+    assert.deepEqual([retry, warnings], [{ scope, attempts, sameTarget: undefined }, []], written);
   }
 });
 
@@ -62,7 +62,7 @@ test('same_target is part of the retry mapping, and undefined if left out', asyn
 });
 
 test('an empty retry means the default, and numbers may come from the environment', async (t) => {
-  assert.deepEqual((await policyOf(t, `${two}\nretry:`)).retry, { scope: 'safe', attempts: 5 });
+  assert.deepEqual((await policyOf(t, `${two}\nretry:`)).retry, { scope: 'safe', attempts: 5, sameTarget: undefined });
   const { snapshot } = await loaded(t, textOf(`${two}\nretry: { attempts: "\${N}" }`), { env: { N: '3' } });
   assert.equal(snapshot.models.resolve('m')?.model.retry.attempts, 3);
 });

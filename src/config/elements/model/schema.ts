@@ -24,7 +24,7 @@ import {
 } from '../fields.ts';
 import { priceField } from './prices.ts';
 
-const standardRetry: Retry = Object.freeze({ scope: 'safe', attempts: 5 });
+const standardRetry: Retry = Object.freeze({ scope: 'safe', attempts: 5, sameTarget: undefined });
 export const standardBalance = 'weighted';
 
 const targetSchema = mapping({
