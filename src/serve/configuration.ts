@@ -9,7 +9,7 @@ import {
 } from '../config/load.ts';
 import type { Element } from '../config/store/resources.ts';
 import type { Resource } from '../core/store/resources.ts';
-import type { Store } from '../core/store/store.ts';
+import type { Change, Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import { migrations } from '../store/migrations.ts';
 import { openStore, parseStoreUrl, readMissingMigrations, storeExists } from '../store/open-store.ts';
@@ -31,7 +31,7 @@ export interface OpenResources {
   readonly whole: LoadedConfiguration | FaultyConfiguration;
   readonly resources: readonly Resource[];
   /** The store's last change before they were read. */
-  readonly revision: number;
+  readonly lastChange: Change | undefined;
 }
 
 export type OpenStore = (url: string) => Promise<Store>;
@@ -82,9 +82,9 @@ export async function openConfiguration(
 ): Promise<OpenConfiguration | FaultyConfiguration> {
   const found = await openResources(surroundings, open);
   if (!found.ok) return found;
-  const { store, whole, resources, revision } = found;
+  const { store, whole, resources, lastChange } = found;
   const loaded = whole.ok ? whole : await instead(whole);
-  if (loaded.ok) return { ok: true, store, loaded, resources, revision };
+  if (loaded.ok) return { ok: true, store, loaded, resources, lastChange };
   await store.close();
   return loaded;
 }
@@ -112,7 +112,7 @@ export async function openIfThere(
 ): Promise<(RunningConfiguration & { readonly ok: true; readonly store?: Store }) | FaultyConfiguration> {
   const alone = await loadWith(surroundings, []);
   if (alone.ok && !isThere(alone.snapshot.store, surroundings))
-    return { ok: true, loaded: alone, resources: [], revision: 0 };
+    return { ok: true, loaded: alone, resources: [], lastChange: undefined };
   return openConfiguration(surroundings);
 }
 
@@ -137,11 +137,11 @@ async function joinStore(
 ): Promise<OpenResources> {
   const store = await open(url);
   try {
-    // The number first, so that no change between the two is missed.
-    const revision = await store.changes.latest();
+    // The last change first, so that none between the two is missed.
+    const lastChange = await store.changes.latest();
     const resources = await store.resources.list();
     const whole = resources.length === 0 ? alone : await loadWith(surroundings, resources);
-    return { ok: true, store, whole, resources, revision };
+    return { ok: true, store, whole, resources, lastChange };
   } catch (error) {
     await store.close();
     throw error;

@@ -48,6 +48,25 @@ describeStore('a store in memory', async (t, clock) => {
   return store;
 });
 
+test('elements are read anew after the loss of a change whose number another one has', async (t) => {
+  const cwd = await makeDirectory(t);
+  const clock = createFakeClock();
+  const { resources } = await open(t, cwd, clock);
+  const by = { actor: 'test' };
+  await resources.put('project', 'kept', { id: 'kept' }, by);
+  await resources.put('project', 'lost', { id: 'lost' }, by);
+  const names = async () => (await resources.list()).map(({ id }) => id);
+  assert.deepEqual(await names(), ['kept', 'lost']);
+  // As a failover to a replica that lacks the last transaction.
+  const database = new DatabaseSync(join(cwd, 'data', 'postern.db'));
+  database.exec(`begin immediate; delete from resources where id = 'lost'; delete from changes where sequence = 2;
+    update change_counter set latest = 1; commit`);
+  database.close();
+  clock.advance(1_000);
+  await resources.put('project', 'new', { id: 'new' }, by);
+  assert.deepEqual(await names(), ['kept', 'new']);
+});
+
 test('another process reads the whole of a long health report, in its order', async (t) => {
   const cwd = await makeDirectory(t);
   const clock = createFakeClock();

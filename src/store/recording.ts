@@ -1,5 +1,6 @@
 /** Records a change: its audit log entry, and its number in the change feed of all nodes. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { AuditEntry, AuditStore, Change, ChangeFeed } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -155,30 +156,29 @@ function toValue(text: string | null): unknown {
   return text === null ? null : (readJson(text) ?? null);
 }
 
-const mostAtOnce = 1_000;
+const mostAtOnce = 1_001;
 const kinds = ['key', 'resource', 'setting'] as const;
 
 export function createChangeFeed(db: Kysely<Schema>, signal: Signal): ChangeFeed {
   return {
     async latest() {
-      const row = await db.selectFrom('change_counter').select('latest').where('id', '=', 1).executeTakeFirst();
-      return row?.latest ?? 0;
+      const row = await db.selectFrom('changes').selectAll().orderBy('sequence', 'desc').limit(1).executeTakeFirst();
+      return row && toChange(row);
     },
 
-    async since(sequence) {
-      const rows = await db
-        .selectFrom('changes')
-        .select(['sequence', 'kind', 'subject'])
-        .where('sequence', '>', sequence)
-        .orderBy('sequence')
-        .limit(mostAtOnce)
-        .execute();
-      return rows.map(({ sequence: number, kind, subject }): Change => {
-        // A kind that only a newer version knows is at least a reason to read the configuration again.
-        return { sequence: number, kind: oneOf(kinds, kind) ?? 'resource', id: subject };
-      });
+    async since(known) {
+      const first = known?.sequence ?? 1;
+      const rows = db.selectFrom('changes').selectAll().where('sequence', '>=', first).orderBy('sequence');
+      const found = (await rows.limit(mostAtOnce).execute()).map(toChange);
+      if (known === undefined) return (found[0]?.sequence ?? first) === first ? found : undefined;
+      return isDeepStrictEqual(found.shift(), known) ? found : undefined;
     },
 
     listen: (onChange) => signal.listen(onChange),
   };
+}
+
+/** A kind that only a newer version knows is at least a reason to read the configuration again. */
+function toChange({ sequence, kind, subject, changed_at }: Selectable<Schema['changes']>): Change {
+  return { sequence, kind: oneOf(kinds, kind) ?? 'resource', id: subject, atMs: changed_at };
 }

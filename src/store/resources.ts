@@ -2,7 +2,7 @@
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';
-import type { ChangeFeed } from '../core/store/store.ts';
+import type { Change, ChangeFeed } from '../core/store/store.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
@@ -29,8 +29,8 @@ interface ResourceStoreDeps {
 
 interface Kept {
   readonly resources: readonly Resource[];
-  /** The number of the last change that they contain. */
-  readonly sequence: number;
+  /** The last change that they contain. */
+  readonly change: Change | undefined;
 }
 
 export function createResourceStore({ db, clock, recorder, changes }: ResourceStoreDeps): ResourceStore {
@@ -40,27 +40,23 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
   let reading: Promise<unknown> = Promise.resolve();
 
   async function readOn(): Promise<readonly Resource[]> {
-    const found = kept && (await changedSince(kept.sequence));
+    const found = kept && (await changedSince(kept.change));
     if (kept === undefined || found === undefined) kept = await readAll(kept?.resources ?? []);
-    else kept = { resources: await withChanged(kept.resources, found.names), sequence: found.sequence };
+    else kept = { resources: await withChanged(kept.resources, found.names), change: found.change };
     return kept.resources;
   }
 
   /** Undefined where changes were lost, or are too many. */
-  async function changedSince(sequence: number) {
-    const latest = await changes.latest();
-    if (latest < sequence) return undefined;
+  async function changedSince(known: Change | undefined) {
     const names = new Set<string>();
-    let last = sequence;
-    while (last < latest) {
-      const found = await changes.since(last);
-      const [first] = found;
-      if (first?.sequence !== last + 1) return undefined;
-      for (const { kind, id } of found) if (kind === 'resource') names.add(id);
-      if (names.size > mostByName) return undefined;
-      last = found.at(-1)?.sequence ?? latest;
+    let change = known;
+    for (;;) {
+      const found = await changes.since(change);
+      if (found?.length === 0) return { names, change };
+      for (const { kind, id } of found ?? []) if (kind === 'resource') names.add(id);
+      if (found === undefined || names.size > mostByName) return undefined;
+      change = found.at(-1);
     }
-    return { names, sequence: last };
   }
 
   async function withChanged(known: readonly Resource[], names: ReadonlySet<string>): Promise<readonly Resource[]> {
@@ -82,13 +78,13 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
 
   /** Documents of known elements that have not changed are not read. */
   async function readAll(known: readonly Resource[]): Promise<Kept> {
-    // The number first, so that no change between the two is missed.
-    const sequence = await changes.latest();
-    if (known.length === 0) return { resources: await readEach(), sequence };
+    // The last change first, so that none between the two is missed.
+    const change = await changes.latest();
+    if (known.length === 0) return { resources: await readEach(), change };
     const heads = await inOrder().select(['kind', 'id', 'version', 'created_at', 'updated_at']).execute();
     const found = await inBackground.timeSliced(matching(heads, known));
     const changed = [...found].flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
-    if (changed.length > mostByName) return { resources: await readEach(), sequence };
+    if (changed.length > mostByName) return { resources: await readEach(), change };
     const rows =
       changed.length === 0 ? [] : await db.selectFrom('resources').selectAll().where('id', 'in', changed).execute();
     const fresh = new Map(rows.map((row) => [nameOf(row), row]));
@@ -96,7 +92,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
       const row = resource === undefined ? fresh.get(nameOf(head)) : undefined;
       return resource ?? (row === undefined ? [] : (toResource(row) ?? []));
     });
-    return { resources, sequence };
+    return { resources, change };
   }
 
   const readEach = async () => inBackground.timeSliced(toResources(await inOrder().selectAll().execute()));

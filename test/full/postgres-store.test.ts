@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Store } from '../../src/core/store/store.ts';
+import type { Change, Store } from '../../src/core/store/store.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { migrateStore, openStore, readMissingMigrations } from '../../src/store/open-store.ts';
@@ -161,15 +161,15 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
         Array.from({ length: 20 }, (_, turn) => settings.set(`s${node}-${turn}`, turn, 'a')),
       ),
     );
-    let seen = 0;
+    let seen: Change | undefined;
     let isDone = false;
     void writes.finally(() => {
       isDone = true;
     });
-    while (!isDone || seen < 60) {
-      for (const { sequence } of (await reader?.changes.since(seen)) ?? []) {
-        assert.equal(sequence, seen + 1);
-        seen = sequence;
+    while (!isDone || seen?.sequence !== 60) {
+      for (const change of (await reader?.changes.since(seen)) ?? []) {
+        assert.equal(change.sequence, (seen?.sequence ?? 0) + 1);
+        seen = change;
       }
     }
     await writes;

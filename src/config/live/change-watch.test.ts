@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createMemoryResources, type MemoryResources } from '../../../test/support/stores/memory-resources.ts';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
-import type { Change } from '../../core/store/store.ts';
+import type { Change, ChangeFeed } from '../../core/store/store.ts';
 import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
 
 /** The reports of a watch, in order, with a stopped clock. */
@@ -12,7 +12,7 @@ function startWatch(t: TestContext, memory: MemoryResources, more: Partial<Chang
   const watch = watchChanges({
     changes: memory.changes,
     clock,
-    from: 0,
+    from: undefined,
     intervalMs: 2,
     timeoutMs: 20,
     onChanges: (changes) => said.push(changes === undefined ? 'anything' : inWords(changes)),
@@ -48,7 +48,7 @@ test('changes are reported once and in order, then confirmed', async (t) => {
 test('known changes are not reported', async (t) => {
   const memory = createMemoryResources();
   memory.note('key', 'a');
-  const { said, until } = startWatch(t, memory, { from: 1 });
+  const { said, until } = startWatch(t, memory, { from: await memory.changes.latest() });
   await until('confirmed 0');
   assert.deepEqual(said.slice(0, 1), ['confirmed 0']);
 });
@@ -65,13 +65,14 @@ test('more changes than one page are all reported', async (t) => {
 test('if old changes were deleted meanwhile, everything is reloaded', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 10; count++) memory.note('key', 'k');
+  const from = (await memory.changes.since(undefined))?.[2];
   memory.forget(5);
-  const { said, until } = startWatch(t, memory, { from: 3 });
+  const { said, until } = startWatch(t, memory, { from });
   await until('confirmed 0');
   assert.deepEqual(said.slice(0, 2), ['anything', 'confirmed 0']);
 
   memory.forget(100);
-  const other = startWatch(t, memory, { from: 3 });
+  const other = startWatch(t, memory, { from });
   await other.until('confirmed 0');
   assert.deepEqual(other.said.slice(0, 2), ['anything', 'confirmed 0']);
 });
@@ -79,13 +80,32 @@ test('if old changes were deleted meanwhile, everything is reloaded', async (t) 
 test('a database restored from a backup is reloaded and followed from there', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 5; count++) memory.note('key', 'k');
-  const { said, until } = startWatch(t, memory, { from: 5 });
+  const { said, until } = startWatch(t, memory, { from: await memory.changes.latest() });
   await until('confirmed 0');
-  memory.putBack();
+  memory.putBack(0);
   await until('anything');
   memory.note('key', 'a');
   await until('1 a');
   assert.equal(said.filter((words) => words === 'anything').length, 1);
+});
+
+test('an older copy of the database is reloaded, also if other changes got the known numbers before it was seen', async (t) => {
+  for (const others of [0, 1, 2, 3]) {
+    const memory = createMemoryResources();
+    for (let count = 0; count < 5; count++) memory.note('key', 'k');
+    const { said, until, watch } = startWatch(t, memory, { from: await memory.changes.latest() });
+    await until('confirmed 0');
+    memory.putBack(3);
+    for (let count = 0; count < others; count++) memory.note('key', 'k');
+    await until('anything');
+    memory.note('key', 'a');
+    await until(`${4 + others} a`);
+    assert.deepEqual(
+      said.filter((words) => !words.startsWith('confirmed')),
+      ['anything', `${4 + others} a`],
+    );
+    await watch.close();
+  }
 });
 
 test('a change notification from the store triggers a check at once', async (t) => {
@@ -121,16 +141,19 @@ test('an outage is reported once, confirms nothing, and changes made during it a
 
 test('a hanging store counts as unreachable, and its late answers are ignored', async (t) => {
   const memory = createMemoryResources();
-  const late = Promise.withResolvers<number>();
+  const late = Promise.withResolvers<undefined>();
   let isLate = true;
-  const changes = { ...memory.changes, latest: () => (isLate ? late.promise : memory.changes.latest()) };
+  const changes: ChangeFeed = {
+    ...memory.changes,
+    since: (known) => (isLate ? late.promise : memory.changes.since(known)),
+  };
   const { said, until } = startWatch(t, memory, { changes });
   await until('outage begins');
   memory.note('key', 'a');
   isLate = false;
   await until('1 a');
   await until('outage ends');
-  late.resolve(7);
+  late.resolve(undefined);
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(said.includes('anything'), false);
 });

@@ -9,7 +9,7 @@ export interface ChangeWatchOptions {
   readonly changes: ChangeFeed;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** The last known change. */
-  readonly from: number;
+  readonly from: Change | undefined;
   readonly intervalMs?: number;
   /** Timeout of one query, after which the store counts as unreachable. */
   readonly timeoutMs?: number;
@@ -59,27 +59,13 @@ export function watchChanges({
   }
 
   async function readOn(mine: number): Promise<void> {
-    const latest = await changes.latest();
-    if (stopped || mine !== turn || latest === last) return;
-    // Another database, or one restored from an earlier backup.
-    if (latest < last) return reportAll(latest);
-    while (last < latest) {
+    for (;;) {
       const found = await changes.since(last);
-      if (stopped || mine !== turn) return;
-      const [first] = found;
-      const newest = found.at(-1);
-      // Changes in between were pruned: the node was disconnected for too long.
-      if (first === undefined || newest === undefined || first.sequence !== last + 1) {
-        return reportAll(Math.max(latest, newest?.sequence ?? 0));
-      }
-      last = newest.sequence;
+      const newest = found === undefined ? await changes.latest() : found.at(-1);
+      if (stopped || mine !== turn || found?.length === 0) return;
+      last = newest;
       onChanges(found);
     }
-  }
-
-  function reportAll(latest: number): void {
-    last = latest;
-    onChanges(undefined);
   }
 
   const looking = repeat(look, intervalMs, 0);

@@ -38,7 +38,7 @@ async function startFeed(
     store,
     clock: createFakeClock(),
     log: { info: log, warn: log, error: log },
-    running: { loaded, resources: [], revision: await store.changes.latest() },
+    running: { loaded, resources: [], lastChange: await store.changes.latest() },
     load,
     swap({ snapshot }) {
       swapped.push([...snapshot.upstreams.keys(), ...snapshot.models.all.map(({ id }) => id)]);

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import type { Log } from '../../core/log.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { Resource } from '../../core/store/resources.ts';
-import type { Store } from '../../core/store/store.ts';
+import type { Change, Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/thrown.ts';
 import { inBackground } from '../../lib/time-slices.ts';
@@ -40,7 +40,7 @@ export interface RunningConfiguration {
   readonly loaded: LoadedConfiguration;
   readonly resources: readonly Resource[];
   /** The store's last change when they were read, or an earlier one. */
-  readonly revision: number;
+  readonly lastChange: Change | undefined;
 }
 
 /** A cache of the store's keys. */
@@ -70,7 +70,7 @@ export function createConfigurationFeed({
   storeIntervalMs = standardIntervalMs,
 }: ConfigurationFeedOptions) {
   let { files, readAtMs } = running.loaded;
-  let { resources, revision } = running;
+  let { resources, lastChange } = running;
   /** The store has changed and was not read since. */
   let isBehind = false;
   let isReadFailing = false;
@@ -127,7 +127,7 @@ export function createConfigurationFeed({
       return;
     }
     ({ files } = next);
-    log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision });
+    log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision: revisionOf(lastChange) });
     for (const warning of next.warnings) {
       log.warn(warning);
       await inBackground.sliceIfOver();
@@ -142,7 +142,7 @@ export function createConfigurationFeed({
     try {
       const readAt = await store.changes.latest();
       resources = await store.resources.list();
-      revision = readAt;
+      lastChange = readAt;
       isReadFailing = false;
       return true;
     } catch (error) {
@@ -166,7 +166,7 @@ export function createConfigurationFeed({
   const changeWatch = watchChanges({
     changes: store.changes,
     clock,
-    from: revision,
+    from: lastChange,
     intervalMs: storeIntervalMs,
     onChanges(changes) {
       if (changes === undefined) {
@@ -197,7 +197,7 @@ export function createConfigurationFeed({
     check: () => fileWatch.check(),
     /** The number of the store's last change that was read. */
     get revision() {
-      return revision;
+      return revisionOf(lastChange);
     },
     /** Resolves when nothing is running any more. */
     async close() {
@@ -209,6 +209,8 @@ export function createConfigurationFeed({
     },
   };
 }
+
+const revisionOf = (change: Change | undefined): number => change?.sequence ?? 0;
 
 const lasting: readonly { readonly name: string; readonly read: Restart['read'] }[] = [
   ...settingsIn(settingsSchema),

@@ -71,13 +71,16 @@ export interface Change {
   readonly sequence: number;
   readonly kind: 'key' | 'resource' | 'setting';
   readonly id: string;
+  readonly atMs: number;
 }
 
 export interface ChangeFeed {
-  /** The number of the last change; 0 where there is none. */
-  latest(): Promise<number>;
-  /** Later changes, the oldest first, at most a thousand. */
-  since(sequence: number): Promise<Change[]>;
+  latest(): Promise<Change | undefined>;
+  /**
+   * The next changes after a known one, the oldest first. Undefined where the store does not have the known change, so that others may be
+   * missing: they were pruned, or the database is an older copy, in which another change may have its number.
+   */
+  since(known: Change | undefined): Promise<Change[] | undefined>;
   /** Calls back when the database announces a change, where it can; do not rely on it. */
   listen(onChange: () => void): { close(): Promise<void> };
 }

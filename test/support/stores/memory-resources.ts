@@ -21,8 +21,8 @@ export interface MemoryResources {
   note(kind: Change['kind'], id: string): void;
   /** Loses the oldest changes. */
   forget(count: number): void;
-  /** Goes back to a state without changes, as an older copy of the database would. */
-  putBack(): void;
+  /** Goes back to the state after this change, as an older copy of the database would; 0 is one without changes. */
+  putBack(sequence: number): void;
   listeners(): number;
 }
 
@@ -30,6 +30,8 @@ export function createMemoryResources(): MemoryResources {
   const rows = new Map<string, Resource>();
   let log: Change[] = [];
   let latest = 0;
+  /** Two changes of one number have different times. */
+  let nowMs = 0;
   const listeners = new Set<() => void>();
 
   async function whenUp<T>(read: () => T): Promise<T> {
@@ -41,7 +43,8 @@ export function createMemoryResources(): MemoryResources {
 
   function note(kind: Change['kind'], id: string): void {
     latest += 1;
-    log.push({ sequence: latest, kind, id });
+    nowMs += 1;
+    log.push({ sequence: latest, kind, id, atMs: nowMs });
   }
 
   const nameOf = (kind: ResourceKind, id: string): string => `${kind}/${id}`;
@@ -72,8 +75,13 @@ export function createMemoryResources(): MemoryResources {
         }),
     },
     changes: {
-      latest: () => whenUp(() => latest),
-      since: (sequence) => whenUp(() => log.filter((change) => change.sequence > sequence).slice(0, 1_000)),
+      latest: () => whenUp(() => log.at(-1)),
+      since: (known) =>
+        whenUp(() => {
+          const at = known === undefined ? 0 : log.indexOf(known) + 1;
+          const isKnown = known === undefined ? (log[0]?.sequence ?? 1) === 1 : at > 0;
+          return isKnown ? log.slice(at, at + 1_000) : undefined;
+        }),
       listen(onChange) {
         listeners.add(onChange);
         return {
@@ -90,9 +98,9 @@ export function createMemoryResources(): MemoryResources {
     forget(count) {
       log = log.slice(count);
     },
-    putBack() {
-      log = [];
-      latest = 0;
+    putBack(sequence) {
+      log = log.filter((change) => change.sequence <= sequence);
+      latest = sequence;
     },
     listeners: () => listeners.size,
   };

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { noCaps } from '../../../src/core/caps.ts';
-import type { Store } from '../../../src/core/store/store.ts';
+import type { Change, Store } from '../../../src/core/store/store.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { digestOf } from '../../../src/lib/secrets/key-secret.ts';
 import { newKey } from '../gateways/keys.ts';
@@ -65,7 +65,7 @@ export function describeWrites(openStore: OpenStore): void {
       [now],
     );
     assert.equal(now?.version, 2);
-    assert.equal(await changes.latest(), 2);
+    assert.equal((await changes.latest())?.sequence, 2);
     // What changes nothing is no new version; a new secret, and the end, are.
     assert.deepEqual(await keys.changeVersion(made.id, 2, { name: now.name }, by.actor), now);
     assert.equal((await keys.get(made.id))?.version, 2);
@@ -195,7 +195,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal(await resources.put('model', 'm', { id: 'm', visible: false }, { ...by, expected: 0 }), 'conflict');
     assert.equal(await resources.remove('model', 'm', { ...by, expected: 2 }), 'conflict');
     assert.deepEqual((await resources.get('model', 'm'))?.document, { id: 'm' });
-    assert.equal(await changes.latest(), 1);
+    assert.equal((await changes.latest())?.sequence, 1);
     assert.deepEqual(await actionsOf(store), ['tester: model.put m']);
     assert.equal(await resources.remove('model', 'm', { ...by, expected: 1 }), 'removed');
   });
@@ -216,32 +216,45 @@ export function describeWrites(openStore: OpenStore): void {
     await Promise.all(Array.from({ length: 8 }, (_, turn) => resources.put('project', 'p', { id: 'p', turn }, by)));
     assert.equal((await resources.get('project', 'p'))?.version, 8);
     assert.deepEqual(
-      (await changes.since(0)).map(({ sequence }) => sequence),
+      (await changes.since(undefined))?.map(({ sequence }) => sequence),
       [1, 2, 3, 4, 5, 6, 7, 8],
     );
   });
 
   test('each write is a change, numbered in commit order', async (t) => {
-    const { keys, resources, settings, changes } = await open(t);
-    assert.equal(await changes.latest(), 0);
-    assert.deepEqual(await changes.since(0), []);
+    const clock = createFakeClock();
+    const { keys, resources, settings, changes } = await openStore(t, clock);
+    assert.equal(await changes.latest(), undefined);
+    assert.deepEqual(await changes.since(undefined), []);
     const { id } = await keys.create(newKey());
     await keys.change(id, { name: 'other' });
     await resources.put('upstream', 'up', { id: 'up' }, by);
     await settings.set('theme', 'dark', 'tester');
     await keys.revoke(id);
-    assert.deepEqual(await changes.since(0), [
-      { sequence: 1, kind: 'key', id },
-      { sequence: 2, kind: 'key', id },
-      { sequence: 3, kind: 'resource', id: 'upstream/up' },
-      { sequence: 4, kind: 'setting', id: 'theme' },
-      { sequence: 5, kind: 'key', id },
-    ]);
-    assert.deepEqual(
-      (await changes.since(3)).map(({ sequence }) => sequence),
-      [4, 5],
-    );
-    assert.deepEqual([await changes.latest(), await changes.since(5)], [5, []]);
+    const atMs = clock.nowMs();
+    const all: Change[] = [
+      { sequence: 1, kind: 'key', id, atMs },
+      { sequence: 2, kind: 'key', id, atMs },
+      { sequence: 3, kind: 'resource', id: 'upstream/up', atMs },
+      { sequence: 4, kind: 'setting', id: 'theme', atMs },
+      { sequence: 5, kind: 'key', id, atMs },
+    ];
+    assert.deepEqual(await changes.since(undefined), all);
+    assert.deepEqual(await changes.since(all[2]), all.slice(3));
+    assert.deepEqual([await changes.latest(), await changes.since(all[4])], [all[4], []]);
+  });
+
+  test('after a change that the store does not have, changes are lost', async (t) => {
+    const clock = createFakeClock();
+    const { settings, changes } = await openStore(t, clock);
+    await settings.set('theme', 'dark', 'tester');
+    await settings.set('theme', 'light', 'tester');
+    const last = await changes.latest();
+    assert.ok(last !== undefined);
+    // As known before a failover to a database that lacked it, and has another of the same number by now.
+    for (const other of [{ atMs: last.atMs - 1 }, { id: 'colour' }, { sequence: 3 }]) {
+      assert.equal(await changes.since({ ...last, ...other }), undefined);
+    }
   });
 
   test('a write without effect leaves no change or log entry', async (t) => {
@@ -259,7 +272,7 @@ export function describeWrites(openStore: OpenStore): void {
     await keys.create(newKey({ digest: 'short' })).catch(() => undefined);
     await resources.remove('model', 'none', by);
     await settings.set('a', [1], 'tester');
-    assert.equal(await changes.latest(), latest);
+    assert.deepEqual(await changes.latest(), latest);
     assert.deepEqual(await actionsOf(store), actions);
   });
 
@@ -397,7 +410,7 @@ export function describeWrites(openStore: OpenStore): void {
       await health.withdraw(text);
       assert.ok(Array.isArray(await audit.page({ before: text, limit: 10 })));
     }
-    assert.equal(await changes.latest(), latest);
+    assert.deepEqual(await changes.latest(), latest);
   });
 
   test('an ID too long for an index is refused with advice', async (t) => {
@@ -418,6 +431,6 @@ export function describeWrites(openStore: OpenStore): void {
     assert.equal(results.filter(({ status }) => status === 'rejected').length, 1);
     assert.equal((await keys.list()).length, 41);
     assert.equal((await settings.all()).size, 40);
-    assert.equal(await changes.latest(), 81);
+    assert.equal((await changes.latest())?.sequence, 81);
   });
 }

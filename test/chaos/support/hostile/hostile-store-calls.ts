@@ -215,5 +215,5 @@ async function callOthers(caller: Caller, { resources, audit, health, changes }:
   await caller.call('health.report', () => untilFree(() => health.report(text, [])));
   await caller.call('health.latest', () => health.latest(1_000));
   await caller.call('health.withdraw', () => untilFree(() => health.withdraw(text)));
-  await caller.call('changes.since', () => changes.since(0));
+  await caller.call('changes.since', () => changes.since(undefined));
 }
