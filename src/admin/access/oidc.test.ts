@@ -110,6 +110,32 @@ test('refuses a wrong state, a used code, and a token for another audience, time
   assert.equal((await go()).name, 'Ada');
 });
 
+test('authenticates with the client secret in the form or as basic authentication, as the provider supports it', async (t) => {
+  const { go } = await setUp(t);
+  assert.equal((await go()).name, 'Ada');
+  const other = await setUp(t);
+  other.provider.metadata = { token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'] };
+  assert.equal((await other.go()).name, 'Ada');
+});
+
+test('asks the userinfo endpoint for the address and groups that the ID token lacks', async (t) => {
+  const { go, provider } = await setUp(t);
+  provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` };
+  provider.claims = { sub: 'user-1' };
+  provider.userinfo = { ...ada, groups: ['bosses'] };
+  const { email, name, role } = await go();
+  assert.deepEqual([email, name, role], ['ada@example.com', 'Ada', 'owner']);
+
+  // The address and whether it is verified come from one place.
+  provider.claims = { sub: 'user-1', email: 'owner@example.com', groups: [] };
+  assert.equal((await go()).email, 'ada@example.com');
+
+  provider.userinfo = { ...ada, sub: 'user-2' };
+  await assert.rejects(go(), refused(/did not confirm/));
+  provider.claims = { ...ada, groups: ['readers'] };
+  assert.equal((await go()).role, 'viewer');
+});
+
 test('an unreachable identity provider is reported as such, and tried again', async (t) => {
   const { flow, provider } = await setUp(t);
   await provider.close();

@@ -1,5 +1,6 @@
 /** Sign-in through the team's identity provider: OpenID Connect (authorization code flow with PKCE), and the member that a claim maps to. */
 
+import type { ClientAuth, IDToken } from 'openid-client';
 import * as z from 'zod';
 import { type Role, roles } from '../../core/role.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';
@@ -37,6 +38,9 @@ const freshMs = 10 * 60_000;
 
 export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   let known: { readonly atMs: number; readonly provider: ReturnType<typeof discover> } | undefined;
+  const hasGroups = roles.some((role) => settings.roles[role].length > 0);
+  /** Many providers send these from their userinfo endpoint alone. */
+  const wanted = ['email', 'email_verified', ...(hasGroups ? [settings.role_claim] : [])];
 
   function findProvider(): ReturnType<typeof discover> {
     if (known === undefined || nowMs() - known.atMs > freshMs) {
@@ -76,19 +80,23 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
     /** `url` is the callback's. Throws a Problem that names the fault. */
     async end(url: URL, memo: OidcMemo) {
       const { client, configuration } = await findProvider();
-      const tokens = await client
-        .authorizationCodeGrant(configuration, url, {
+      try {
+        const tokens = await client.authorizationCodeGrant(configuration, url, {
           expectedState: memo.state,
           expectedNonce: memo.nonce,
           pkceCodeVerifier: memo.verifier,
           idTokenExpected: true,
-        })
-        .catch((error: unknown) => {
-          throw failed(`the identity provider did not confirm it (${codeOf(error)})`);
         });
-      const claims = tokens.claims();
-      if (claims === undefined) throw failed('the identity provider sent no ID token');
-      return toPerson(claims, settings);
+        const claims = tokens.claims();
+        if (claims === undefined) throw failed('the identity provider sent no ID token');
+        const { userinfo_endpoint: userinfo } = configuration.serverMetadata();
+        const isWhole = userinfo === undefined || wanted.every((name) => claims[name] !== undefined);
+        const more = isWhole ? {} : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
+        return toPerson(claims, { ...claims, ...more }, settings);
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        throw failed(`the identity provider did not confirm it (${codeOf(error)})`);
+      }
     },
   };
 }
@@ -100,13 +108,15 @@ async function discover({ issuer, client_id: clientId, client_secret: clientSecr
   // The configuration permits plain http:// on this machine only.
   const insecure = url.protocol === 'http:' ? [client.allowInsecureRequests] : [];
   // Signatures are checked as well, and not only the connection.
-  const execute = [...insecure, client.enableNonRepudiationChecks];
+  const options = { execute: [...insecure, client.enableNonRepudiationChecks], timeout: timeoutS };
+  // A provider that names no method takes the standard's default: basic authentication.
+  const proof: ClientAuth = (server, ...call) => {
+    const isInForm = server.token_endpoint_auth_methods_supported?.includes('client_secret_post') === true;
+    return (isInForm ? client.ClientSecretPost() : client.ClientSecretBasic())(server, ...call);
+  };
   try {
-    const configuration = await client.discovery(url, clientId, clientSecret, undefined, {
-      execute,
-      timeout: timeoutS,
-    });
-    return { client, configuration };
+    const auth = clientSecret === undefined ? undefined : proof;
+    return { client, configuration: await client.discovery(url, clientId, clientSecret, auth, options) };
   } catch (error) {
     throw new Problem('upstream_failed', {
       detail: `The identity provider at ${issuer} does not answer as expected (${codeOf(error)}); try again, sign in another way, or tell your operator.`,
@@ -114,27 +124,28 @@ async function discover({ issuer, client_id: clientId, client_secret: clientSecr
   }
 }
 
-function toPerson(claims: Readonly<Record<string, unknown>>, settings: OidcSettings): OidcPerson {
-  const { iss, sub, email, name, auth_time: authenticatedAtS } = claims;
-  if (typeof iss !== 'string' || typeof sub !== 'string') throw failed('the identity provider did not identify you');
+type Claims = Readonly<Record<string, unknown>>;
+
+function toPerson({ iss, sub, auth_time: authenticatedAtS }: IDToken, all: Claims, settings: OidcSettings): OidcPerson {
+  const { email, name } = all;
   if (typeof email !== 'string' || !email.includes('@')) {
     throw failed('the identity provider did not send your e-mail address (it needs the scope and the claim "email")');
   }
   // An unverified address may be somebody else's. Without a statement of the provider, it counts only if the operator configured that.
-  if (claims.email_verified !== true && !settings.trust_email) {
+  if (all.email_verified !== true && !settings.trust_email) {
     throw failed('the identity provider has not verified your e-mail address');
   }
   return {
     subject: `${iss} ${sub}`,
     email,
     name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 100) : email,
-    role: roleOf(claims, settings),
+    role: roleOf(all, settings),
     authenticatedAtMs: typeof authenticatedAtS === 'number' ? authenticatedAtS * 1_000 : undefined,
   };
 }
 
 /** The highest of those that the groups have. */
-function roleOf(claims: Readonly<Record<string, unknown>>, settings: OidcSettings): Role | undefined {
+function roleOf(claims: Claims, settings: OidcSettings): Role | undefined {
   const said = claims[settings.role_claim];
   const groups = new Set(Array.isArray(said) ? said : [said]);
   return roles.findLast((role) => settings.roles[role].some((group) => groups.has(group)));

@@ -39,13 +39,6 @@ const longestMs = 7 * 24 * hourMs;
 /** Use is recorded at most this often, and not where the store takes no writes: it can still be read. */
 const seenEveryMs = 60_000;
 const mostUserAgentCharacters = 300;
-/** Whether that method authenticates the member at the moment: a link sets the password. */
-const provesItself: Readonly<Record<SessionMethod, boolean>> = {
-  password: true,
-  passkey: true,
-  link: true,
-  oidc: false,
-};
 
 export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps) {
   /** Undefined without a valid session, or where its member may not sign in any more. */
@@ -66,12 +59,12 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     find,
     isAlive,
 
-    /** Ends the browser's former session, so that a planted one is never signed in. Proof defaults to now, or to never for OIDC. */
+    /** Ends the browser's former session, so that a planted one is never signed in. Proof defaults to now, or to never for OIDC: the provider may have asked long ago. */
     async open(
       member: StoredMember,
       method: SessionMethod,
       { headers, address }: Origin,
-      provedAtMs: number | undefined = provesItself[method] ? clock.nowMs() : undefined,
+      provedAtMs: number | undefined = method === 'oidc' ? undefined : clock.nowMs(),
     ): Promise<OpenedSession> {
       const former = await find(headers);
       if (former !== undefined) await sessions.end(former.session.id, former.session.memberId);
@@ -110,17 +103,14 @@ export const signedOut = () => new Problem('sign_in_needed', { detail: 'You are 
 /** Derived from the cookie's secret, so it is not stored; it does not reveal the secret. */
 const toCsrfToken = (secret: string): string => hash('sha256', `csrf token of ${secret}`, 'base64url');
 
-const oneDaySeconds = 24 * 60 * 60;
-/** The maximum length of a session; the server may end it earlier. */
-const maxAgeSeconds = 7 * oneDaySeconds;
-
 /** Over https no other host, path or unencrypted page can set a cookie with this prefix. Plain http does not allow it. */
 const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-postern' : 'postern_session');
 
 /** Strict suffices: pages are static files without a cookie, and request all else from the same site. */
 const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
-const toCookie = (secret: string, isSecure: boolean, seconds = maxAgeSeconds): string =>
+/** The server may end the session earlier. */
+const toCookie = (secret: string, isSecure: boolean, seconds = longestMs / 1_000): string =>
   `${nameOf(isSecure)}=${secret}; Max-Age=${seconds}; ${attributesOf(isSecure)}`;
 
 /** Undefined where there is none, or more than one: then another site may have set one. */

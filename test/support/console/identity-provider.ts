@@ -10,6 +10,10 @@ export interface IdentityProvider {
   readonly issuer: string;
   /** Claims of the next ID tokens, beside the required ones. */
   claims: Readonly<Record<string, unknown>>;
+  /** Further fields of its metadata. */
+  metadata: Readonly<Record<string, unknown>>;
+  /** Claims that its userinfo endpoint sends, if it has one. */
+  userinfo: Readonly<Record<string, unknown>>;
   /** What the answer of the token endpoint becomes before it goes out. */
   spoil: (answer: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
   close(): Promise<void>;
@@ -41,7 +45,7 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  const provider: IdentityProvider = { issuer, claims, spoil: (said) => said, close };
+  const provider: IdentityProvider = { issuer, claims, metadata: {}, userinfo: {}, spoil: (said) => said, close };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', issuer);
@@ -56,13 +60,20 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
           subject_types_supported: ['public'],
           id_token_signing_alg_values_supported: ['RS256'],
           code_challenge_methods_supported: ['S256'],
+          ...provider.metadata,
         });
       case '/keys':
         return respond(response, { keys: [jwk] });
       case '/authorize':
         return authorize(url.searchParams, response);
       case '/token':
-        return respond(response, provider.spoil(redeem(new URLSearchParams(await text(request)))));
+        return respond(
+          response,
+          provider.spoil(redeem(new URLSearchParams(await text(request)), request.headers.authorization)),
+        );
+      case '/userinfo':
+        if (request.headers.authorization !== 'Bearer access') throw new Error('not authorized');
+        return respond(response, provider.userinfo);
       default:
         response.writeHead(404);
         response.end();
@@ -85,14 +96,25 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
     response.end();
   }
 
-  function redeem(form: URLSearchParams): Record<string, unknown> {
+  /** By the one method that the metadata name: in the form, or by default as basic authentication. */
+  function isClient(form: URLSearchParams, authorization = ''): boolean {
+    const isInForm = provider.metadata.token_endpoint_auth_methods_supported !== undefined;
+    const [id, secret] = isInForm
+      ? [form.get('client_id'), form.get('client_secret')]
+      : atob(authorization.replace(/^Basic /, ''))
+          .split(':')
+          .map(decodeURIComponent);
+    return id === oidcClient.id && secret === oidcClient.secret;
+  }
+
+  function redeem(form: URLSearchParams, authorization: string | undefined): Record<string, unknown> {
     const code = form.get('code') ?? '';
     const grant = grants.get(code);
     grants.delete(code);
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
-    const isKnown = form.get('client_id') === oidcClient.id && form.get('client_secret') === oidcClient.secret;
+    const isKnown = isClient(form, authorization);
     if (
       grant === undefined ||
       grant.challenge !== challenge ||

@@ -32,7 +32,7 @@ export const endOidc = implement(contract.endOidc, async (call) => {
   const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
   const kept = readMemo(call.headers, isSecure);
   return leading(kept?.proves === undefined ? '/' : toPage(kept.page), async () => {
-    if (kept === undefined) throw tookTooLong();
+    if (kept === undefined) throw new Problem('sign_in_failed', { detail: tookTooLong });
     const opened = await (kept.proves === undefined ? signIn(kept, call) : prove(kept, kept.proves, call));
     const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
     return leadTo(toPage(kept.page), [opened.cookie, forget]);
@@ -54,7 +54,7 @@ async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: 
   const proving = async () => {
     const person = await flow.end(urlOf(call), kept);
     const provedAtMs = checkAuthentication(person.authenticatedAtMs, clock.nowMs());
-    if (!(await isPerson(person, memberId, store))) throw notTheSame();
+    if (!(await isPerson(person, memberId, store))) throw new Problem('sign_in_failed', { detail: notTheSame });
     const member = await admitPerson(person, settings, store);
     // The browser does not send the session's cookie along when it comes from another site: the former one is ended by its ID.
     await store.sessions.end(sessionId, member.id);
@@ -63,12 +63,9 @@ async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: 
   return access.signIn.enter({ purpose: 'proof', method: 'oidc', prove: proving }, call);
 }
 
-function notTheSame(): Problem {
-  return new Problem('sign_in_failed', {
-    detail:
-      'You signed in as another person at the identity provider; sign in there as the member that is signed in here.',
-  });
-}
+const notTheSame =
+  'You signed in as another person at the identity provider; sign in there as the member that is signed in here.';
+const tookTooLong = 'The sign-in took too long, or began in another browser; begin again.';
 
 /** Callers need no role here, as with signing in. */
 function toProver(caller: Caller): OidcProver {
@@ -129,10 +126,4 @@ const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https
 function readMemo(headers: Headers, isSecure: boolean): OidcMemo | undefined {
   const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
   return oidcMemo.safeParse(readJson(Buffer.from(value, 'base64url').toString('utf8'))).data;
-}
-
-function tookTooLong(): Problem {
-  return new Problem('sign_in_failed', {
-    detail: 'The sign-in took too long, or began in another browser; begin again.',
-  });
 }
