@@ -206,6 +206,8 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     const [event = '', id = ''] = untold.split(':', 2);
     const way = listWays().find((one) => one.id === id);
     if (way === undefined) return [];
+    // A receiver that got them in the other order would take the alert for open.
+    if (event === 'closed' && alert.untold.includes(`opened:${id}`)) return [untold];
     const name = retryOf(alert, untold);
     const { failures, atMs } = retries.get(name) ?? { failures: 0, atMs: nowMs };
     if (nowMs < atMs - slackMs) return [untold];

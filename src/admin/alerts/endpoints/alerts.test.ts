@@ -53,6 +53,27 @@ test('an alert that a webhook did not accept is sent again with the same ID', as
   assert.equal(new Set(own).size, 1);
 });
 
+test('a webhook that was down hears that an alert opened before it hears that it closed', async (t) => {
+  const clock = createFakeClock();
+  const { context, sent, refuse, answerWebhooks } = await openAdmin(t, {
+    configuration: { alerts: { webhooks: [{ url: 'https://hooks.example/a' }] } },
+    clock,
+  });
+  refuse(fault);
+  answerWebhooks(500);
+  for (let look = 0; look < 2; look++) await context.alerts.look();
+  refuse(undefined);
+  for (let look = 0; look < 3; look++) await context.alerts.look();
+  answerWebhooks(204);
+  const before = sent.length;
+  clock.advance(30_000);
+  for (let look = 0; look < 2; look++) await context.alerts.look();
+  assert.deepEqual(
+    [sent.slice(0, before).map(kindOf), sent.slice(before).map(kindOf)],
+    [['alert.opened'], ['alert.opened', 'alert.closed']],
+  );
+});
+
 test('a failing webhook is retried after 30 s, with delays growing to 15 min, for a day', async (t) => {
   const clock = createFakeClock();
   const { context, sent, refuse, answerWebhooks } = await openAdmin(t, {
