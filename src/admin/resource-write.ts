@@ -7,7 +7,7 @@ import { actorOf, type Caller } from './caller.ts';
 import type { AdminContext } from './context.ts';
 import { Reply } from './implement.ts';
 import { Problem } from './problem.ts';
-import { toInstant } from './shapes/common.ts';
+import { nextOf, toInstant } from './shapes/common.ts';
 
 interface Asked {
   readonly caller: Caller;
@@ -62,16 +62,14 @@ export async function writeResource(
   }
 }
 
-/** For a write validated against the present version: a write for another version fails. */
-export async function checkVersion(
-  element: Pick<ConfiguredElement, 'kind' | 'id' | 'version'>,
-  expected: number,
+/** For a write validated against the present version. */
+export async function changedProblem(
+  { kind, id, version }: { kind: ResourceKind | 'key'; id: string; version: number },
+  expected: number | undefined,
   { store }: Pick<AdminContext, 'store'>,
-): Promise<void> {
-  const { kind, id, version = 0 } = element;
-  if (version === expected) return;
+): Promise<Problem> {
   const [by] = await store.audit.page({ subject: id, action: `${kind}.`, limit: 1 });
-  throw conflictProblem(kind, id, { outcome: 'conflict', version, by }, expected);
+  return conflictProblem(kind, id, { version, by }, expected);
 }
 
 export async function removeResource(
@@ -142,7 +140,12 @@ function toPersonWords(actor: string): string {
 /** `2026-11-21 14:05 UTC`. */
 const toTimeWords = (atMs: number): string => `${toInstant(atMs).slice(0, 16).replace('T', ' ')} UTC`;
 
-function conflictProblem(kind: ResourceKind, id: string, { version, by }: Conflict, expected: number): Problem {
+function conflictProblem(
+  kind: ResourceKind | 'key',
+  id: string,
+  { version, by }: Omit<Conflict, 'outcome'>,
+  expected: number | undefined,
+): Problem {
   if (expected === 0) {
     return new Problem('already_there', { detail: `There is a ${kind} ${id} already; open it to change it.` });
   }
@@ -177,5 +180,5 @@ export async function toElementPage<T>(
   fitting.sort((a, b) => compare(a.id, b.id));
   const rest = before === undefined ? fitting : fitting.filter(({ id }) => compare(id, before) > 0);
   const items = await inBackground.inSlices(rest.slice(0, limit), toView);
-  return { items, next: rest.length > limit ? (rest[limit - 1]?.id ?? null) : null, total: fitting.length };
+  return { items, next: nextOf(rest, limit), total: fitting.length };
 }

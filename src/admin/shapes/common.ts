@@ -42,6 +42,10 @@ export function pageOf<T extends z.ZodType>(item: T) {
   });
 }
 
+/** The `next` of a page of what was found, which is more than the limit where there is another page. */
+export const nextOf = (found: readonly { readonly id: string }[], limit: number): string | null =>
+  found.length > limit ? (found[limit - 1]?.id ?? null) : null;
+
 /** Money is decimal US dollars as text, exact to the nano-dollar. */
 export const dollars = z.string().describe('US dollars, decimal and exact.');
 

@@ -5,7 +5,7 @@ import { alertRules, type StoredAlert } from '../../../core/store/alerts.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
-import { toInstant, toShown } from '../../shapes/common.ts';
+import { nextOf, toInstant, toShown } from '../../shapes/common.ts';
 import type { alert } from '../contract/alerts.ts';
 import * as contract from '../contract/alerts.ts';
 import { wordsOfRules } from '../rules.ts';
@@ -33,8 +33,7 @@ export const listAlerts = implement(contract.listAlerts, async ({ query, context
   const { state, before, limit } = query;
   const isOpen = state === 'all' ? undefined : state === 'open';
   const found = await store.alerts.page({ isOpen, before, limit: limit + 1 });
-  const page = found.slice(0, limit);
-  return { items: page.map(toShownAlert), next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+  return { items: found.slice(0, limit).map(toShownAlert), next: nextOf(found, limit) };
 });
 
 export const getAlertRules = implement(contract.getAlertRules, ({ context: { alerts, configuration } }) => {

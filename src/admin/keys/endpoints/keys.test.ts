@@ -134,7 +134,10 @@ test('of two concurrent changes to a key, the second gets a conflict that names 
   become('owner');
   const second = await ask('PATCH', path, { name: 'c' }, seen);
   assert.deepEqual([second.status, second.json.code], [412, 'changed_meanwhile']);
-  assert.match(second.json.detail, /^console: admin@example\.com changed the key/);
+  assert.match(
+    second.json.detail,
+    /^admin@example\.com changed the key key_\w+ at \d{4}-\d\d-\d\d \d\d:\d\d UTC; check/,
+  );
   assert.equal(second.headers.get('etag'), '"2"');
   assert.equal((await ask('GET', path)).json.document.name, 'b');
   assert.equal((await ask('PATCH', path, { name: 'c' })).json.document.name, 'c');

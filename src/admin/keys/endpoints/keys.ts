@@ -4,7 +4,6 @@ import type * as z from 'zod';
 import type { BudgetPeriod, Holder } from '../../../core/caps.ts';
 import { type KeyTerms, keyStateOf } from '../../../core/key.ts';
 import type { ConfiguredElement } from '../../../core/resource-editor.ts';
-import type { StoredKey } from '../../../core/store/keys.ts';
 import { isMapping } from '../../../lib/is-mapping.ts';
 import { createSecret, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf } from '../../caller.ts';
@@ -13,6 +12,7 @@ import { implement, Reply } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import {
   absentProblem,
+  changedProblem,
   expectedVersion,
   faultsProblem,
   findResource,
@@ -21,7 +21,7 @@ import {
   toTag,
   writeResource,
 } from '../../resource-write.ts';
-import { toInstant, toShown } from '../../shapes/common.ts';
+import { nextOf, toInstant, toShown } from '../../shapes/common.ts';
 import { readTraffic, toTraffic } from '../../traffic.ts';
 import type { keyDetail, keyQuery, project } from '../contract/keys.ts';
 import * as contract from '../contract/keys.ts';
@@ -51,7 +51,7 @@ export const listAllKeys = implement(contract.listKeys, async ({ query, context 
   for (let from = 0; from < page.length; from += keysAtOnce) {
     items.push(...(await Promise.all(page.slice(from, from + keysAtOnce).map(toListed))));
   }
-  return { items, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+  return { items, next: nextOf(found, limit) };
 });
 
 /** Without `sort` positions are stable: new keys come first, and none is ever deleted. */
@@ -98,7 +98,8 @@ export const changeKey = implement(contract.changeKey, async ({ params: { id }, 
   const { store, keyTerms, clock } = context;
   const before = await findStoredKey(id, context);
   const expected = expectedVersion(headers);
-  if (expected !== undefined && expected !== before.version) throw await changedProblem(before, context);
+  const stale = (version: number) => changedProblem({ kind: 'key', id, version }, expected, context);
+  if (expected !== undefined && expected !== before.version) throw await stale(before.version);
   const ground = { nowMs: clock.nowMs(), projects: await projectIds(context) };
   const { terms, faults } = keyTerms.parseChange(body, before, ground);
   if (faults !== undefined) throw faultsProblem(faults);
@@ -108,7 +109,7 @@ export const changeKey = implement(contract.changeKey, async ({ params: { id }, 
       ? await store.keys.change(id, terms, actor)
       : await store.keys.changeVersion(id, expected, terms, actor);
   if (after === undefined) throw unknownKey();
-  if (after === 'conflict') throw await changedProblem(before, context);
+  if (after === 'conflict') throw await stale((await findStoredKey(id, context)).version);
   return replyWithDetail(after, context);
 });
 
@@ -196,17 +197,6 @@ async function readLastUsedAt({ id }: AnyKey, { store }: AdminContext): Promise<
 /** Includes projects just stored, in force or not. */
 async function projectIds({ resources }: AdminContext): Promise<ReadonlySet<string>> {
   return new Set((await resources.list('project')).map((project) => project.id));
-}
-
-async function changedProblem({ id }: StoredKey, context: AdminContext): Promise<Problem> {
-  const [last] = await context.store.audit.page({ action: 'key.', subject: id, limit: 1 });
-  const now = await context.store.keys.get(id);
-  const actor = last === undefined ? 'Someone else' : last.actor;
-  const when = last === undefined ? '' : ` at ${toInstant(last.atMs)}`;
-  return new Problem('changed_meanwhile', {
-    detail: `${actor} changed the key ${id}${when}; check its present state, and save again.`,
-    headers: { etag: toTag(now?.version) },
-  });
 }
 
 export const listProjects = implement(contract.listProjects, async ({ context }) => {

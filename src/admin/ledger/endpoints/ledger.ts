@@ -16,7 +16,7 @@ import { actorOf } from '../../caller.ts';
 import type { AdminContext } from '../../context.ts';
 import { implement } from '../../implement.ts';
 import { lookAtField, Problem } from '../../problem.ts';
-import { toInstant } from '../../shapes/common.ts';
+import { nextOf, toInstant } from '../../shapes/common.ts';
 import type { auditEntry } from '../contract/ledger.ts';
 import * as contract from '../contract/ledger.ts';
 import { exportRows, readRows, toDetail, toFilter, toRow, toShownSums } from '../query.ts';
@@ -106,15 +106,11 @@ function noSuchRow(): Problem {
 
 export const listAudit = implement(contract.listAudit, async ({ query, context: { store } }) => {
   const { from, to, before, limit, ...filter } = query;
-  // One more than requested shows whether there is a next page.
   const entries = await store.audit.page({ ...filter, fromMs: from, toMs: to, before, limit: limit + 1 });
   const page = entries.slice(0, limit);
   const hasKeys = page.some(({ action }) => action.startsWith('key.'));
   const names = new Map((hasKeys ? await store.keys.list() : []).map((key) => [key.id, key.name]));
-  return {
-    items: page.map((entry) => toEntry(entry, names.get(entry.subject))),
-    next: entries.length > limit ? (page.at(-1)?.id ?? null) : null,
-  };
+  return { items: page.map((entry) => toEntry(entry, names.get(entry.subject))), next: nextOf(entries, limit) };
 });
 
 /** A key has its present name; for deleted and other subjects, the entry may have one. */

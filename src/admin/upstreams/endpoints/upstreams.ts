@@ -12,7 +12,7 @@ import { implement, Reply } from '../../implement.ts';
 import { toListPriceView } from '../../models/model-view.ts';
 import { Problem } from '../../problem.ts';
 import {
-  checkVersion,
+  changedProblem,
   findResource,
   managedProblem,
   neededVersion,
@@ -81,7 +81,8 @@ export const putUpstream = implement(contract.putUpstream, async (call) => {
   const expected = neededVersion(headers);
   const element = await context.resources.get('upstream', params.id);
   if (element !== undefined && element.managedBy !== 'store') throw managedProblem(element);
-  await checkVersion(element ?? { kind: 'upstream', id: params.id, version: undefined }, expected, context);
+  const { version = 0 } = element ?? {};
+  if (version !== expected) throw await changedProblem({ kind: 'upstream', id: params.id, version }, expected, context);
   await judgeUpstream(context.resources, params.id, body);
   return replyWritten(await writeResource('upstream', params.id, body, call, expected));
 });
