@@ -10,7 +10,7 @@ import {
 } from '../core/store/budgets.ts';
 
 import type { Clock } from '../lib/clock.ts';
-import { inParts, insertNew, isSqlite } from './ledger/ledger-insert.ts';
+import { inParts, insertNew, isSqlite, lockAccounts } from './ledger/ledger-insert.ts';
 import { toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 
@@ -160,6 +160,7 @@ async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Pr
 
 /** From the daily sums: every period begins with a day, and a row that began before its end may arrive a moment later. */
 async function readSpent(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
+  await lockAccounts(trx, 'alone');
   const { cost } = await trx
     .selectFrom('usage_all_days')
     .select(({ fn }) => fn.sum('cost_nanos').as('cost'))

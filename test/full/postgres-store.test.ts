@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { migrations } from '../../src/store/migrations.ts';
 import { migrateStore, openStore, readMissingMigrations } from '../../src/store/open-store.ts';
 import { newKey } from '../support/gateways/keys.ts';
+import { imported } from '../support/ledger/ledger-rows.ts';
 import { startPostgres, usePostgres, whyNoOwnPostgres, whyNoPostgres } from '../support/servers/postgres.ts';
 import { describeBudgetAccountStore } from '../support/stores/budget-conformance.ts';
 import { describeLedgerStore } from '../support/stores/ledger-conformance.ts';
@@ -99,6 +100,37 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     for (const isKnown of [false, true, true]) {
       for (const [index, { budgets }] of stores.entries()) assert.equal(await budgets.renew(`node ${index}`), isKnown);
     }
+  });
+
+  test('an account that is made while an import runs has the costs of the import', async (t) => {
+    const url = await server().createDatabase();
+    const [importing, drawing] = [await open(t, url), await open(t, url)];
+    const startsAtMs = Date.UTC(2027, 0, 1);
+    const endsAtMs = startsAtMs + 86_400_000;
+    const account = { id: 'a', holderKind: 'key', holderId: 'dev', startsAtMs, endsAtMs, nanos: 100 } as const;
+    const spend = (costNanos: number) =>
+      importing.ledger.import('j', [imported({ startedAtMs: startsAtMs, costNanos }, ['a'])], {
+        segment: 1,
+        offset: costNanos,
+      });
+    await spend(30);
+    // The import's last write waits for this row.
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    t.after(() => other.end());
+    await other.query('begin');
+    await other.query('select * from journals for update');
+    const second = spend(5);
+    const waiting = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await until(async () => (await run(url, waiting)).length === 1);
+    let isDrawn = false;
+    const draw = drawing.budgets.draw(account, 'node', 1, 1).finally(() => {
+      isDrawn = true;
+    });
+    await until(async () => isDrawn || (await run(url, waiting)).length === 2);
+    await other.query('commit');
+    await Promise.all([second, draw]);
+    assert.equal((await drawing.budgets.state('a'))?.spentNanos, 35);
   });
 
   test('gateways started together on a new database all become ready, and each migration runs once', async (t) => {

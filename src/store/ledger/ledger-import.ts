@@ -15,6 +15,7 @@ import {
   inParts,
   insertNew,
   isSqlite,
+  lockAccounts,
   mostPerStatement,
   plus,
   rowsOfJson,
@@ -234,6 +235,7 @@ async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]):
 
 /** Books the costs on the rows' accounts; unknown accounts are skipped. */
 async function bookCosts(trx: Transaction<Schema>, { byAccount, leases }: Costs): Promise<void> {
+  if (byAccount.size > 0) await lockAccounts(trx, 'shared');
   for (const part of inParts([...byAccount.keys()].sort(compareTexts), mostPerStatement)) {
     const accounts = await trx
       .selectFrom('budget_accounts')

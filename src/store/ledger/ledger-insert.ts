@@ -24,6 +24,18 @@ export async function insertNew<Table extends keyof Schema & string>(
 /** SQLite has no round trips: inserting row by row is fastest. */
 export const isSqlite = (db: Kysely<Schema>): boolean => db.getExecutor().adapter instanceof SqliteAdapter;
 
+const accountLock = 7_370_017_385_206_472;
+
+/**
+ * An import books on known accounts, and a new account begins with the sums of earlier imports: one of the two waits, so that no cost is
+ * missed between them. Imports share the lock. SQLite has one writer at a time.
+ */
+export async function lockAccounts(trx: Transaction<Schema>, mode: 'shared' | 'alone'): Promise<void> {
+  if (isSqlite(trx)) return;
+  const lock = sql.raw(mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock');
+  await sql`select ${lock}(${sql.lit(accountLock)})`.execute(trx);
+}
+
 /** Rows in a SQLite statement: one row takes half as long again, and more gain nothing. */
 export const severalRows = 16;
 
