@@ -60,6 +60,18 @@ test("an invitation link begins with the console's public address", async (t) =>
   }
 });
 
+test('a link without the port says so beside it: only the running gateway knows a port that is 0', async (t) => {
+  const { run } = await open(t, { console: { port: 0 } });
+  const invite = ['invite', '--email', 'bo@example.com', '--role', 'admin'];
+  for (const args of [['reset', 'ada@example.com'], invite, [...invite, '--json']]) {
+    const { lines, errors } = await run(...args);
+    assert.match(lines.join(' '), /http:\/\/127\.0\.0\.1:0\//);
+    assert.match(errors.join('\n'), /^postern: console\.port is 0: put the port of the console/);
+  }
+  const { errors } = await (await open(t)).run(...invite);
+  assert.deepEqual(errors, []);
+});
+
 test('says what is missing for an invitation', async (t) => {
   const { run } = await open(t);
   await assert.rejects(run('invite', '--role', 'admin'), userFault(/--email name@example\.com/));

@@ -193,12 +193,17 @@ function readKept(written: CommandContext['values'][string]): readonly MemberMea
 
 function show({ link, invitation }: MadeLink, sentence: string, context: CommandContext): void {
   const expiresAt = toInstantText(invitation.expiresAtMs);
+  if (URL.parse(link)?.port === '0') {
+    context.stderr(
+      'postern: console.port is 0: put the port of the console, which the gateway logs at its start, into the link, or set console.port or console.url',
+    );
+  }
   if (printJson(context, { link, expiresAt })) return;
   context.stdout(`${sentence}, once, until ${expiresAt}:`);
   printSecret(link, context.stdout);
 }
 
-/** By the configuration; with port 0 only the gateway itself knows the URL. */
+/** By the configuration; with port 0 only the gateway itself knows the port. */
 function baseOf({ console: { url, host, port } }: Snapshot): string {
   return url ?? toReachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
