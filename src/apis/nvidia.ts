@@ -28,9 +28,9 @@ const ranking: ApiMapping = {
     const query = textIn(body.query, 'query', model);
     const documents = passagesIn(body);
     return {
+      body: { model, query, documents },
       // Its clients read logits, where the reranker can return them.
-      body: { model, query, documents, raw_scores: true },
-      words: { clientApi: 'nvidia', more: {} },
+      words: { clientApi: 'nvidia', more: {}, prefersRawScores: true },
       ...(documents.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer }) {
         const rankings = scoresIn(answer, documents).map(({ index, score }) => ({ index, logit: score }));

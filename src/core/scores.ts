@@ -20,8 +20,8 @@ export interface TargetScores {
   readonly wanted: ScoreScale | undefined;
 }
 
-/** The request's `raw_scores`. */
-export type RawAsked = boolean | 'unclear' | undefined;
+/** The request's `raw_scores`; `preferred`: only where the upstream has it. */
+export type RawAsked = boolean | 'preferred' | 'unclear' | undefined;
 
 export interface Scoring {
   readonly from: ScoreScale | undefined;
@@ -34,20 +34,20 @@ export interface Scoring {
 export function scoringOf({ scale, isSwitched, wanted }: TargetScores, asked: RawAsked): Scoring {
   if (wanted === undefined) {
     const is = isSwitched && asked !== undefined ? scaleAsked(asked) : scale;
-    return { from: is, to: is, raw: undefined };
+    return { from: is, to: is, raw: isSwitched && asked === 'preferred' ? true : undefined };
   }
-  const to = asked === true ? 'raw' : wanted;
+  const to = asked === true || asked === 'preferred' ? 'raw' : wanted;
   return { from: isSwitched ? to : scale, to, raw: isSwitched && to === 'raw' };
 }
 
-function scaleAsked(asked: boolean | 'unclear'): ScoreScale | undefined {
+function scaleAsked(asked: boolean | 'preferred' | 'unclear'): ScoreScale | undefined {
   if (asked === 'unclear') return undefined;
   return asked ? 'raw' : 'sigmoid';
 }
 
 /** Whether the request or its answer must be changed for the scale. */
 export function needsScoring(scores: TargetScores, asked: RawAsked): boolean {
-  if (scores.wanted === undefined) return false;
+  if (scores.wanted === undefined) return scores.isSwitched && asked === 'preferred';
   const { from, to, raw } = scoringOf(scores, asked);
   return asked === 'unclear' || from !== to || (scores.isSwitched && raw !== (asked === true));
 }

@@ -36,6 +36,8 @@ export interface ApiWords {
   readonly purpose?: Purpose | undefined;
   /** By its own field names; an upstream with the same wire format understands them. */
   readonly more: JsonObject;
+  /** Rerank scores are raw if the request can choose the scale at the upstream. */
+  readonly prefersRawScores?: true;
 }
 
 /** Vector elements other than floats that some upstreams support. */

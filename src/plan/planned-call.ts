@@ -88,7 +88,8 @@ export function translationFor({ question, exchange }: Plan, { target, offer }: 
 }
 
 /** Whether the client wants the reranker's raw scores. */
-export function rawAskedIn({ body, scan }: Question): RawAsked {
+export function rawAskedIn({ body, scan, words }: Question): RawAsked {
+  if (words?.prefersRawScores) return 'preferred';
   const field = scan.fields.get('raw_scores');
   if (field === undefined || field.kind === 'null') return undefined;
   return field.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : 'unclear';

@@ -26,7 +26,7 @@ test("NVIDIA's ranking and vLLM's score keep the upstream's digits, each in its 
       answer,
       '{"rankings":[{"index":1,"logit":0.90},{"index":0,"logit":-1e-3}],"usage":{"prompt_tokens":7,"total_tokens":7}}',
     );
-    assert.deepEqual((await asked()).body, { model: 'real', query: 'q', documents: ['a', 'b'], raw_scores: true });
+    assert.deepEqual((await asked()).body, { model: 'real', query: 'q', documents: ['a', 'b'] });
   }
   const rows = [
     { text_1: 'q', text_2: ['a', 'b'] },

@@ -184,8 +184,28 @@ test('a client that requests raw scores gets them from every target that can', a
   assert.equal('raw_scores' in (await sentTo(setup)), false);
   assert.deepEqual(resultsIn(answer).at(0), [1, 800]);
   assert.equal(answer.header('x-postern-scores'), 'raw');
+  const plain = await open(t, undefined);
+  assert.deepEqual(resultsIn(await rerank(plain, 'nvidia', { ...three, raw_scores: true })).at(0), [1, 800]);
+  assert.equal('raw_scores' in (await sentTo(plain)), false);
   assertError(await rerank(setup, 'nvidia', { ...three, raw_scores: 'yes' }), 'unsupported_parameter', {
     message: /"raw_scores" cannot be served: .* wants true or false/,
     param: 'raw_scores',
   });
+});
+
+test("NVIDIA's clients get raw scores where the upstream has the choice, and other upstreams are not asked for them", async (t) => {
+  for (const scores of [undefined, 'sigmoid']) {
+    const setup = await open(t, scores);
+    for (const [model, passages, sent, header] of [
+      ['nvidia', three.documents, undefined, 'raw'],
+      ['tei', three.documents, true, 'raw'],
+      ['infinity', two.documents, true, 'raw'],
+      ['vllm', two.documents, undefined, 'raw'],
+    ] as const) {
+      const body = { model, query: { text: 'q' }, passages: passages.map((text) => ({ text })) };
+      const answer = await setup.rig.post('/v1/ranking', body, { headers: authorized() });
+      assert.equal(answer.status, 200, `${model} ${answer.body}`);
+      assert.deepEqual([answer.header('x-postern-scores'), (await sentTo(setup)).raw_scores], [header, sent], model);
+    }
+  }
 });

@@ -63,9 +63,10 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
   };
 }
 
-/** Where the operator set the scale of scores, `raw_scores` is handled here. */
+/** Where the operator or the client's API set the scale of scores, `raw_scores` is handled here. */
 function scoringFor(asked: Asked): Scoring | undefined {
-  const { scores, body } = asked;
+  const { scores, body, words } = asked;
+  if (scores !== undefined && words?.prefersRawScores) return scoringOf(scores, 'preferred');
   if (scores?.wanted === undefined) return undefined;
   const { raw_scores: raw } = body;
   if (raw !== undefined && typeof raw !== 'boolean') throw asked.refusal('raw_scores', 'wants true or false here');
@@ -86,21 +87,14 @@ function topNOf(asked: Asked, { zeroIsAll = false }: RerankTakes): number | unde
   throw asked.refusal(name, 'wants a whole number from 1 here');
 }
 
-/** Some clients write every value as text. */
-const flags: ReadonlyMap<Json | undefined, boolean> = new Map<Json, boolean>([
-  [true, true],
-  [false, false],
-  ['true', true],
-  ['false', false],
-]);
-
 function withDocumentsOf(asked: Asked): boolean {
   const { body, shape } = asked;
   const name = shape === 'tei' && body.return_documents === undefined ? 'return_text' : 'return_documents';
   // Jina returns documents by default.
   const { [name]: said = shape === 'jina' } = body;
-  const wanted = flags.get(typeof said === 'string' ? said.toLowerCase() : said);
-  if (wanted !== undefined) return wanted;
+  // Some clients write every value as text.
+  const wanted = plainTextOf(said)?.toLowerCase();
+  if (wanted === 'true' || wanted === 'false') return wanted === 'true';
   throw asked.refusal(name, 'wants true or false here');
 }
 
@@ -147,7 +141,9 @@ function plainTextOf(value: Json | undefined): string | undefined {
 function parametersOf(asked: Asked, takes: RerankTakes, scoring: Scoring | undefined): JsonObject {
   const isOwn = (name: string): boolean => takes.own.includes(name);
   const isHandled = (name: string, value: Json): boolean => {
-    if (name === 'raw_scores') return scoring !== undefined || (value === false && !isOwn(name));
+    // Many clients always send false. True is what the upstream does if its scores are raw.
+    const isGranted = value === false || (value === true && asked.scores?.scale === 'raw');
+    if (name === 'raw_scores') return scoring !== undefined || (isGranted && !isOwn(name));
     return (handled.has(name) && !isOwn(name)) || (ofTei.has(name) && asked.shape === 'tei');
   };
   const more = furtherOf(asked, { ...takes, cannot: { ...refused, ...takes.cannot } }, isHandled);
