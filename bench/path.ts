@@ -30,11 +30,14 @@ import { ScriptedSocket } from './scripted-socket.ts';
 import { benchKeys, toConfig } from './subjects.ts';
 import { toHttpAnswer } from './upstream.ts';
 
-interface Figures {
-  /** CPU of the main thread. */
-  readonly us: number;
+interface Counted {
   readonly bytes: number;
   readonly promises: number;
+}
+
+interface Figures extends Counted {
+  /** CPU of the main thread. */
+  readonly us: number;
 }
 
 const { values: options } = parseArgs({
@@ -59,33 +62,42 @@ const countedRequests = 2_000;
 const kept = new URL('path.json', import.meta.url);
 /** Figures may rise by so much before `--check` fails: when V8 optimizes a function moves the bytes. */
 const tolerance = { bytes: 0.1, promises: 0.05 };
+/** A payload above its tolerance is measured again so often at most, and the least counts. */
+const checksMost = 3;
 const checked = ['rerank-10', 'embed-1'];
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Each in a process of its own, so that nothing is compiled for another payload. */
 function compareWithKept(): void {
-  const measured = Object.fromEntries(checked.map((name) => [name, measureApart(name)]));
   if (options.accept) {
-    const lasting = Object.entries(measured).map(([name, { bytes, promises }]) => [name, { bytes, promises }]);
+    const lasting = checked.map((name) => [name, measureApart(name)]);
     writeFileSync(kept, `${JSON.stringify(Object.fromEntries(lasting), undefined, 2)}\n`);
     return;
   }
-  const before: Record<string, Figures> = JSON.parse(readFileSync(kept, 'utf8'));
-  for (const [name, { bytes, promises }] of Object.entries(measured)) {
+  const before: Record<string, Counted> = JSON.parse(readFileSync(kept, 'utf8'));
+  for (const name of checked) {
     const most = before[name];
     if (most === undefined) throw new Error(`bench/path.json has no ${name}: node bench/path.ts --accept`);
-    const isMore = bytes > most.bytes * (1 + tolerance.bytes) || promises > most.promises * (1 + tolerance.promises);
+    let { bytes, promises } = measureApart(name);
+    const isMore = (): boolean =>
+      bytes > most.bytes * (1 + tolerance.bytes) || promises > most.promises * (1 + tolerance.promises);
+    for (let count = 1; count < checksMost && isMore(); count += 1) {
+      const again = measureApart(name);
+      bytes = Math.min(bytes, again.bytes);
+      promises = Math.min(promises, again.promises);
+    }
     console.log(`${name}: ${bytes} heap bytes (${most.bytes}), ${promises} promises (${most.promises}) a request`);
-    if (isMore) process.exitCode = 1;
+    if (isMore()) process.exitCode = 1;
   }
   if (process.exitCode === 1) console.log('more than before; where that is meant: node bench/path.ts --accept');
 }
 
-function measureApart(name: string): Figures {
+function measureApart(name: string): Counted {
   const script = fileURLToPath(import.meta.url);
   const args = [...process.execArgv, script, '--payload', name, '--short'];
   const text = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+  const { bytes, promises }: Figures = JSON.parse(text.trimEnd().split('\n').at(-1) ?? '');
+  return { bytes, promises };
 }
 
 async function measureOne(): Promise<void> {
