@@ -163,91 +163,94 @@ function createClicks(page: Page, open: (path: string) => Promise<void>) {
   };
 }
 
-testInBrowser('each trouble of a staged incident is explained from the Overview in three clicks at most', async (t) => {
-  const { rig, log, refused } = await stage(t);
-  await becomes('all rows', async () => {
-    const [own, spender] = [await rowsOf(rig, 'incident'), await rowsOf(rig, 'spender')];
-    return own.length === log.length && spender.length === 6;
-  });
-  await becomes('a drift', async () =>
-    (await rig.ask('GET', '/api/health')).agreements.some((one: { hasChanged: boolean }) => one.hasChanged),
-  );
-  const { page, open, until, shoot } = await rig.signIn('viewer');
-  await page.setViewportSize({ width: 1440, height: 900 });
-  const { begin, click, explains } = createClicks(page, open);
-  const upstreams = page.getByRole('region', { name: 'Upstreams' });
-  const lineOf = (id: string) =>
-    upstreams.getByRole('listitem').filter({ has: page.getByRole('link', { name: id, exact: true }) });
+testInBrowser(
+  'the Overview leads to the cause of a failing upstream, slow upstream, spent budget or drift in three clicks',
+  async (t) => {
+    const { rig, log, refused } = await stage(t);
+    await becomes('all rows', async () => {
+      const [own, spender] = [await rowsOf(rig, 'incident'), await rowsOf(rig, 'spender')];
+      return own.length === log.length && spender.length === 6;
+    });
+    await becomes('a drift', async () =>
+      (await rig.ask('GET', '/api/health')).agreements.some((one: { hasChanged: boolean }) => one.hasChanged),
+    );
+    const { page, open, until, shoot } = await rig.signIn('viewer');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const { begin, click, explains } = createClicks(page, open);
+    const upstreams = page.getByRole('region', { name: 'Upstreams' });
+    const lineOf = (id: string) =>
+      upstreams.getByRole('listitem').filter({ has: page.getByRole('link', { name: id, exact: true }) });
 
-  await begin();
-  await explains(lineOf('flaky').getByText('30 % of calls fail, mostly 500'));
-  await shoot('incident-overview');
-  await click(lineOf('flaky').getByRole('link', { name: 'Explore' }));
-  await click(page.getByRole('region', { name: 'How requests ended' }).getByRole('button', { name: '500' }));
-  await until(`document.querySelectorAll('tbody tr.request-row').length === 12`);
-  await click(page.locator('tbody tr.request-row').first());
-  await explains(page.getByText('The upstream flaky answered with 500', { exact: false }));
+    await begin();
+    await explains(lineOf('flaky').getByText('30 % of calls fail, mostly 500'));
+    await shoot('incident-overview');
+    await click(lineOf('flaky').getByRole('link', { name: 'Explore' }));
+    await click(page.getByRole('region', { name: 'How requests ended' }).getByRole('button', { name: '500' }));
+    await until(`document.querySelectorAll('tbody tr.request-row').length === 12`);
+    await click(page.locator('tbody tr.request-row').first());
+    await explains(page.getByText('The upstream flaky answered with 500', { exact: false }));
 
-  await begin();
-  await explains(lineOf('slow').getByText(/^p95 is [\d.]+ s, against 4\d\d ms over the week before$/));
-  await click(lineOf('slow').getByRole('link', { name: 'Explore' }));
-  await explains(page.locator('.tile', { hasText: 'p95' }).getByText(/^[\d.]+ s$/));
+    await begin();
+    await explains(lineOf('slow').getByText(/^p95 is [\d.]+ s, against 4\d\d ms over the week before$/));
+    await click(lineOf('slow').getByRole('link', { name: 'Explore' }));
+    await explains(page.locator('.tile', { hasText: 'p95' }).getByText(/^[\d.]+ s$/));
 
-  await begin();
-  await click(page.getByRole('region', { name: 'Near a budget' }).getByRole('link', { name: 'spender' }));
-  await explains(page.getByText(/\$0\.04 of \$0\.04/));
+    await begin();
+    await click(page.getByRole('region', { name: 'Near a budget' }).getByRole('link', { name: 'spender' }));
+    await explains(page.getByText(/\$0\.04 of \$0\.04/));
 
-  await begin();
-  await click(page.getByRole('region', { name: 'Drift and shadow traffic' }).getByRole('link', { name: 'drifting' }));
-  await explains(page.getByText(/has changed|has another model|other vectors/i));
+    await begin();
+    await click(page.getByRole('region', { name: 'Drift and shadow traffic' }).getByRole('link', { name: 'drifting' }));
+    await explains(page.getByText(/has changed|has another model|other vectors/i));
 
-  // The script's steps, the ledger's rows, and the series.
-  const rows = await rowsOf(rig, 'incident');
-  const range = `from=${new Date(Date.now() - 7 * dayMs).toISOString()}`;
-  const total = async (more: string) => (await rig.ask('GET', `/api/series?${range}&${more}`)).total.figures;
-  const all = await total('key=incident');
-  assert.deepEqual(
-    [all.requests, all.succeeded, all.failed, all.refused],
-    [log.length, log.filter(({ outcome }) => outcome === 'succeeded').length, 12, 0],
-  );
-  near(
-    all.duration.p95,
-    quantile(
-      log.map(({ ms }) => ms),
-      0.95,
-    ),
-    0.02,
-    'p95 of all',
-  );
-  near(
-    all.duration.p95,
-    quantile(
-      rows.map(({ durationMs }) => durationMs),
-      0.95,
-    ),
-    0.02,
-    'p95 of the rows',
-  );
-  for (const service of services) {
-    const own = log.filter((line) => line.service === service);
-    const figures = await total(`key=incident&upstream=${service}`);
-    assert.equal(figures.requests, own.length);
+    // The script's steps, the ledger's rows, and the series.
+    const rows = await rowsOf(rig, 'incident');
+    const range = `from=${new Date(Date.now() - 7 * dayMs).toISOString()}`;
+    const total = async (more: string) => (await rig.ask('GET', `/api/series?${range}&${more}`)).total.figures;
+    const all = await total('key=incident');
+    assert.deepEqual(
+      [all.requests, all.succeeded, all.failed, all.refused],
+      [log.length, log.filter(({ outcome }) => outcome === 'succeeded').length, 12, 0],
+    );
     near(
-      figures.duration.p95,
+      all.duration.p95,
       quantile(
-        own.map(({ ms }) => ms),
+        log.map(({ ms }) => ms),
         0.95,
       ),
       0.02,
-      `p95 of ${service}`,
+      'p95 of all',
     );
-  }
-  const spent = await total('key=spender');
-  assert.deepEqual([spent.requests, spent.refused], [6, refused]);
-  assert.ok(refused >= 4 && refused < 6, `${refused} were refused`);
+    near(
+      all.duration.p95,
+      quantile(
+        rows.map(({ durationMs }) => durationMs),
+        0.95,
+      ),
+      0.02,
+      'p95 of the rows',
+    );
+    for (const service of services) {
+      const own = log.filter((line) => line.service === service);
+      const figures = await total(`key=incident&upstream=${service}`);
+      assert.equal(figures.requests, own.length);
+      near(
+        figures.duration.p95,
+        quantile(
+          own.map(({ ms }) => ms),
+          0.95,
+        ),
+        0.02,
+        `p95 of ${service}`,
+      );
+    }
+    const spent = await total('key=spender');
+    assert.deepEqual([spent.requests, spent.refused], [6, refused]);
+    assert.ok(refused >= 4 && refused < 6, `${refused} were refused`);
 
-  await checkCharts(page, rows, open);
-});
+    await checkCharts(page, rows, open);
+  },
+);
 
 /** The four charts of a week as their tables have them, and the heat map, against sums over the rows. */
 async function checkCharts(

@@ -49,7 +49,7 @@ const upstreamField = (page: Page) => drawer(page).getByRole('combobox', { name:
 const drawer = (page: Page) => page.locator('aside, .subject');
 
 testOnEachStore(
-  'models are added from what an upstream lists, tried, hidden, shown again and deleted',
+  "models are added from an upstream's own list, then tested, hidden, shown again and deleted",
   async (t, open) => {
     const rig = await open({ config: configuration(await startUpstream(t)) });
     const visitor = await rig.signIn('editor');
@@ -110,21 +110,24 @@ testOnEachStore(
   },
 );
 
-testInBrowser('how long ago a model changed is told from the moment that shows it', async (t) => {
-  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
-  const editor = await rig.account('editor');
-  const document = { targets: [{ upstream: 'ours', model: 'bge-m3' }] };
-  await editor.ask('PUT', '/api/models/made', document, { 'if-none-match': '*' });
-  const visitor = await rig.signIn('viewer');
-  const { page } = visitor;
-  await visitor.open('/models');
-  await row(page, 'made').waitFor();
-  await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000; }');
-  await page.getByRole('link', { name: 'made', exact: true }).click();
-  await drawer(page).getByText('1 hour ago').waitFor();
-});
+testInBrowser(
+  "the time since a model's last change is calculated when its page is opened, not when the list was loaded",
+  async (t) => {
+    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const editor = await rig.account('editor');
+    const document = { targets: [{ upstream: 'ours', model: 'bge-m3' }] };
+    await editor.ask('PUT', '/api/models/made', document, { 'if-none-match': '*' });
+    const visitor = await rig.signIn('viewer');
+    const { page } = visitor;
+    await visitor.open('/models');
+    await row(page, 'made').waitFor();
+    await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000; }');
+    await page.getByRole('link', { name: 'made', exact: true }).click();
+    await drawer(page).getByText('1 hour ago').waitFor();
+  },
+);
 
-testInBrowser('what is looked for stands in the address bar, and comes back from there', async (t) => {
+testInBrowser('the search text of the model list is kept in the URL, and restored after a reload', async (t) => {
   const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
   const visitor = await rig.signIn('viewer');
   const { page } = visitor;
@@ -157,7 +160,7 @@ testInBrowser('what is looked for stands in the address bar, and comes back from
 });
 
 testInBrowser(
-  'of two who change a model at once, the second sees what the first wrote and loses nothing',
+  'saving a model that somebody else changed meanwhile shows the differences, and keeps the typed values',
   async (t) => {
     const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
     const [first, second] = [await rig.signIn('editor'), await rig.signIn('owner')];
@@ -191,86 +194,99 @@ testInBrowser(
   },
 );
 
-testInBrowser('what others took out of a model is gone from the form that loads theirs', async (t) => {
-  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
-  const editor = await rig.account('editor');
-  const visitor = await rig.signIn('owner');
-  const { page } = visitor;
-  const document = { operations: ['embeddings'], targets: [{ upstream: 'ours', model: 'bge-m3' }] };
-  const noted = { ...document, metadata: { team: 'search' } };
-  await editor.ask('PUT', '/api/models/made', noted, { 'if-none-match': '*' });
-  await visitor.open('/models?model=made');
-  await drawer(page).getByRole('button', { name: 'Edit', exact: true }).click();
-  await drawer(page).getByLabel('Other names').fill('mine');
-  await editor.ask('PUT', '/api/models/made', document, { 'if-match': '"1"' });
-  visitor.allow(/412/);
-  await drawer(page).getByRole('button', { name: 'Save' }).click();
-  await drawer(page).getByRole('button', { name: 'Load theirs' }).click();
-  await drawer(page).getByLabel('Other names').fill('new');
-  await drawer(page).getByRole('button', { name: 'Save' }).click();
-  await page.getByText('made is saved.').waitFor();
-  assert.deepEqual((await rig.ask('GET', '/api/models/made')).document, { ...document, id: 'made', aliases: ['new'] });
-});
-
-testInBrowser('what is wrong is said at its field, and what was typed is there after a reload', async (t) => {
-  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
-  const visitor = await rig.signIn('editor');
-  const { page } = visitor;
-  visitor.allow(/422/);
-  await visitor.open('/models?model=');
-  const form = drawer(page);
-  await form.getByLabel('Name for clients').fill('mine');
-  await upstreamField(page).fill('nobody');
-  await form.getByLabel('Its name there').fill('m*');
-  await form.getByRole('button', { name: /^Price/ }).click();
-  await form.getByRole('button', { name: 'Add the model' }).click();
-  await form.getByText(/unknown upstream "nobody"/).waitFor();
-  assert.match((await upstreamField(page).getAttribute('aria-invalid')) ?? '', /true/);
-  await form.getByText(/holds a \*/).waitFor();
-  await visitor.shoot('models-faults');
-  await visitor.checkAccessibility();
-
-  await page.reload();
-  await form.getByText('What you typed before is here again.').waitFor();
-  assert.equal(await form.getByLabel('Its name there').inputValue(), 'm*');
-  await upstreamField(page).fill('ours');
-  await form.getByLabel('Its name there').fill('text-large');
-  await form.getByRole('button', { name: 'Add the model' }).click();
-  await page.getByText('mine is added.').waitFor();
-  await form.getByRole('heading', { name: 'mine', exact: true }).waitFor();
-});
-
-testInBrowser('that streams are counted is set in the form, stands there again, and is taken back', async (t) => {
-  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
-  const visitor = await rig.signIn('editor');
-  const { page } = visitor;
-  const form = drawer(page);
-  const section = form.getByRole('button', { name: /^Calling/ });
-  const counted = form.getByRole('checkbox', { name: /counted whose clients do not ask/ });
-  const written = async () => (await rig.ask('GET', '/api/models/mine')).document.usage;
-  await visitor.open('/models?model=');
-  await form.getByLabel('Name for clients').fill('mine');
-  await upstreamField(page).fill('ours');
-  await form.getByLabel('Its name there').fill('text-large');
-  await section.click();
-  await counted.check();
-  await visitor.shoot('models-calling');
-  await visitor.checkAccessibility();
-  await form.getByRole('button', { name: 'Add the model' }).click();
-  await page.getByText('mine is added.').waitFor();
-  assert.equal(await written(), 'ask');
-
-  await form.getByRole('button', { name: 'Edit', exact: true }).click();
-  await section.click();
-  assert.equal(await counted.isChecked(), true);
-  await counted.uncheck();
-  await form.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('mine is saved.').waitFor();
-  assert.equal(await written(), undefined);
-});
+testInBrowser(
+  'after a conflict, "Load theirs" also removes fields that the other person removed from the model',
+  async (t) => {
+    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const editor = await rig.account('editor');
+    const visitor = await rig.signIn('owner');
+    const { page } = visitor;
+    const document = { operations: ['embeddings'], targets: [{ upstream: 'ours', model: 'bge-m3' }] };
+    const noted = { ...document, metadata: { team: 'search' } };
+    await editor.ask('PUT', '/api/models/made', noted, { 'if-none-match': '*' });
+    await visitor.open('/models?model=made');
+    await drawer(page).getByRole('button', { name: 'Edit', exact: true }).click();
+    await drawer(page).getByLabel('Other names').fill('mine');
+    await editor.ask('PUT', '/api/models/made', document, { 'if-match': '"1"' });
+    visitor.allow(/412/);
+    await drawer(page).getByRole('button', { name: 'Save' }).click();
+    await drawer(page).getByRole('button', { name: 'Load theirs' }).click();
+    await drawer(page).getByLabel('Other names').fill('new');
+    await drawer(page).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('made is saved.').waitFor();
+    assert.deepEqual((await rig.ask('GET', '/api/models/made')).document, {
+      ...document,
+      id: 'made',
+      aliases: ['new'],
+    });
+  },
+);
 
 testInBrowser(
-  'prices of tools, what is remembered and sizes are set in the form, and stay when it is saved',
+  'the form of a new model shows each fault at its field, and keeps its typed values across a page reload',
+  async (t) => {
+    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const visitor = await rig.signIn('editor');
+    const { page } = visitor;
+    visitor.allow(/422/);
+    await visitor.open('/models?model=');
+    const form = drawer(page);
+    await form.getByLabel('Name for clients').fill('mine');
+    await upstreamField(page).fill('nobody');
+    await form.getByLabel('Its name there').fill('m*');
+    await form.getByRole('button', { name: /^Price/ }).click();
+    await form.getByRole('button', { name: 'Add the model' }).click();
+    await form.getByText(/unknown upstream "nobody"/).waitFor();
+    assert.match((await upstreamField(page).getAttribute('aria-invalid')) ?? '', /true/);
+    await form.getByText(/holds a \*/).waitFor();
+    await visitor.shoot('models-faults');
+    await visitor.checkAccessibility();
+
+    await page.reload();
+    await form.getByText('What you typed before is here again.').waitFor();
+    assert.equal(await form.getByLabel('Its name there').inputValue(), 'm*');
+    await upstreamField(page).fill('ours');
+    await form.getByLabel('Its name there').fill('text-large');
+    await form.getByRole('button', { name: 'Add the model' }).click();
+    await page.getByText('mine is added.').waitFor();
+    await form.getByRole('heading', { name: 'mine', exact: true }).waitFor();
+  },
+);
+
+testInBrowser(
+  'the form sets and unsets the model option that asks the upstream for the usage of streams',
+  async (t) => {
+    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const visitor = await rig.signIn('editor');
+    const { page } = visitor;
+    const form = drawer(page);
+    const section = form.getByRole('button', { name: /^Calling/ });
+    const counted = form.getByRole('checkbox', { name: /counted whose clients do not ask/ });
+    const written = async () => (await rig.ask('GET', '/api/models/mine')).document.usage;
+    await visitor.open('/models?model=');
+    await form.getByLabel('Name for clients').fill('mine');
+    await upstreamField(page).fill('ours');
+    await form.getByLabel('Its name there').fill('text-large');
+    await section.click();
+    await counted.check();
+    await visitor.shoot('models-calling');
+    await visitor.checkAccessibility();
+    await form.getByRole('button', { name: 'Add the model' }).click();
+    await page.getByText('mine is added.').waitFor();
+    assert.equal(await written(), 'ask');
+
+    await form.getByRole('button', { name: 'Edit', exact: true }).click();
+    await section.click();
+    assert.equal(await counted.isChecked(), true);
+    await counted.uncheck();
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('mine is saved.').waitFor();
+    assert.equal(await written(), undefined);
+  },
+);
+
+testInBrowser(
+  "tool prices, cache, canary texts and context size set in a model's form survive later saves of the form",
   async (t) => {
     const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
     const visitor = await rig.signIn('editor');
@@ -341,7 +357,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  'limits and budgets are written as the form has them, and thresholds that it does not show stay',
+  "a model's form saves limits and budgets, and keeps alert thresholds that it does not show",
   async (t) => {
     const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
     const visitor = await rig.signIn('editor');
@@ -398,7 +414,7 @@ testInBrowser(
   },
 );
 
-testInBrowser('text that would be script in another place is shown as the text that it is', async (t) => {
+testInBrowser("HTML and scripts in a model's names are shown as text", async (t) => {
   const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
   const visitor = await rig.signIn('editor');
   const { page } = visitor;
@@ -421,7 +437,7 @@ testInBrowser('text that would be script in another place is shown as the text t
   assert.notEqual(await page.title(), 'run');
 });
 
-testInBrowser('where there is nothing yet, the page says what comes first', async (t) => {
+testInBrowser('without models and upstreams, the Models page leads to adding an upstream first', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
@@ -434,58 +450,61 @@ testInBrowser('where there is nothing yet, the page says what comes first', asyn
   await page.waitForURL(/\/upstreams$/);
 });
 
-testInBrowser('several models are given one price at once, and list prices again', async (t) => {
-  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
-  const target = { upstream: 'local', model: 'postern-embed' };
-  for (const id of ['one', 'two']) {
-    const document = { operations: ['embeddings'], space: id, targets: [target] };
-    await (await rig.account()).ask('PUT', `/api/models/${id}`, document, { 'if-none-match': '*' });
-  }
-  const visitor = await rig.signIn('editor');
-  const { page } = visitor;
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await visitor.open('/models');
-  const box = (id: string) => page.getByRole('checkbox', { name: `Choose ${id}` });
-  const chosen = page.getByRole('group', { name: 'Chosen models' });
-  const set = async (fill: () => Promise<void>): Promise<unknown[]> => {
-    await chosen.getByRole('button', { name: 'Price' }).click();
-    await fill();
-    await page.getByRole('button', { name: 'Set the price' }).click();
-    await chosen.waitFor({ state: 'detached' });
-    const documents = ['one', 'two'].map(async (id) => (await rig.ask('GET', `/api/models/${id}`)).document.price);
-    return Promise.all(documents);
-  };
-  for (const id of ['one', 'two']) await box(id).check();
-  const priced = await set(async () => {
-    await page.getByRole('dialog').getByLabel('1M input tokens').fill('0.02');
-    await page.screenshot({ path: 'test/artifacts/console/models-bulk-price-1440.png' });
-    await visitor.checkAccessibility();
-    // A phone has cards, and nothing to choose; what was chosen before stays so.
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.getByRole('table').waitFor({ state: 'detached' });
-    assert.equal(await page.getByRole('dialog').getByLabel('1M input tokens').inputValue(), '0.02');
+testInBrowser(
+  'several selected models are priced at once, set back to list prices, and hidden even if one of them fails',
+  async (t) => {
+    const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
+    const target = { upstream: 'local', model: 'postern-embed' };
+    for (const id of ['one', 'two']) {
+      const document = { operations: ['embeddings'], space: id, targets: [target] };
+      await (await rig.account()).ask('PUT', `/api/models/${id}`, document, { 'if-none-match': '*' });
+    }
+    const visitor = await rig.signIn('editor');
+    const { page } = visitor;
     await page.setViewportSize({ width: 1440, height: 900 });
-    await page.getByRole('table').waitFor();
-  });
-  assert.deepEqual(priced, [{ input: '0.02' }, { input: '0.02' }]);
-  await box('one').check();
-  await chosen.getByRole('button', { name: 'Choose all shown' }).click();
-  assert.equal(await box('two').isChecked(), true);
-  const listed = await set(async () => {
-    await page.getByRole('dialog').getByRole('combobox', { name: 'Price' }).click();
-    await page.getByRole('option', { name: 'As lists have it' }).click();
-  });
-  assert.deepEqual(listed, [undefined, undefined]);
+    await visitor.open('/models');
+    const box = (id: string) => page.getByRole('checkbox', { name: `Choose ${id}` });
+    const chosen = page.getByRole('group', { name: 'Chosen models' });
+    const set = async (fill: () => Promise<void>): Promise<unknown[]> => {
+      await chosen.getByRole('button', { name: 'Price' }).click();
+      await fill();
+      await page.getByRole('button', { name: 'Set the price' }).click();
+      await chosen.waitFor({ state: 'detached' });
+      const documents = ['one', 'two'].map(async (id) => (await rig.ask('GET', `/api/models/${id}`)).document.price);
+      return Promise.all(documents);
+    };
+    for (const id of ['one', 'two']) await box(id).check();
+    const priced = await set(async () => {
+      await page.getByRole('dialog').getByLabel('1M input tokens').fill('0.02');
+      await page.screenshot({ path: 'test/artifacts/console/models-bulk-price-1440.png' });
+      await visitor.checkAccessibility();
+      // A phone has cards, and nothing to choose; what was chosen before stays so.
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.getByRole('table').waitFor({ state: 'detached' });
+      assert.equal(await page.getByRole('dialog').getByLabel('1M input tokens').inputValue(), '0.02');
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await page.getByRole('table').waitFor();
+    });
+    assert.deepEqual(priced, [{ input: '0.02' }, { input: '0.02' }]);
+    await box('one').check();
+    await chosen.getByRole('button', { name: 'Choose all shown' }).click();
+    assert.equal(await box('two').isChecked(), true);
+    const listed = await set(async () => {
+      await page.getByRole('dialog').getByRole('combobox', { name: 'Price' }).click();
+      await page.getByRole('option', { name: 'As lists have it' }).click();
+    });
+    assert.deepEqual(listed, [undefined, undefined]);
 
-  // A failure does not keep the others from their change.
-  for (const id of ['one', 'two']) await box(id).check();
-  visitor.allow(/Failed to load resource/);
-  await page.route('**/api/models/one', (route) =>
-    route.request().method() === 'PATCH' ? route.abort() : route.continue(),
-  );
-  await chosen.getByRole('button', { name: 'Hide' }).click();
-  await page.getByText('One model is hidden from clients. Failed: 1, the first one:').waitFor();
-  await chosen.getByText('One chosen').waitFor();
-  assert.deepEqual([await box('one').isChecked(), await box('two').isChecked()], [true, false]);
-  assert.equal((await rig.ask('GET', '/api/models/two')).visible, false);
-});
+    // A failure does not keep the others from their change.
+    for (const id of ['one', 'two']) await box(id).check();
+    visitor.allow(/Failed to load resource/);
+    await page.route('**/api/models/one', (route) =>
+      route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+    );
+    await chosen.getByRole('button', { name: 'Hide' }).click();
+    await page.getByText('One model is hidden from clients. Failed: 1, the first one:').waitFor();
+    await chosen.getByText('One chosen').waitFor();
+    assert.deepEqual([await box('one').isChecked(), await box('two').isChecked()], [true, false]);
+    assert.equal((await rig.ask('GET', '/api/models/two')).visible, false);
+  },
+);

@@ -48,34 +48,37 @@ function tileValue(label: string): string {
 
 const words = `document.querySelector('.live-words')?.textContent ?? ''`;
 
-testOnEachStore('the overview says how it is now, and leads from an upstream that fails to why', async (t, open) => {
-  const rig = await open({ config: await upstreamConfig(t) });
-  const { page, open: go, until, shoot, checkAccessibility } = await rig.signIn('viewer');
-  await send(rig, 'bge-m3', 5);
-  await send(rig, 'failing', 30);
-  await go('/');
-  await until(`Number.parseFloat(${tileValue('Failed')}) > 50`);
-  await until(`/[1-9]/.test(${tileValue('Spent today')})`);
-  const upstreams = page.getByRole('region', { name: 'Upstreams' });
-  await upstreams.getByText('Failing').waitFor();
-  await checkAccessibility();
-  await shoot('overview-now');
-  await upstreams.getByRole('link', { name: 'Explore' }).click();
-  await until(`location.pathname === '/explorer' && location.search.includes('upstream=near')`);
-  await page.getByRole('region', { name: 'How requests ended' }).getByRole('button', { name: '500' }).click();
-  await page.waitForURL(/code=500/);
-  await until(`document.querySelectorAll('tbody tr.request-row').length === 30`);
-  // A page says one thing of a target: its state stands above, and no count that others share stands beside it.
-  await go('/upstreams/near');
-  await page.getByRole('region', { name: 'State' }).getByText('Failing', { exact: true }).first().waitFor();
-  await page.getByRole('table', { name: 'Models that use it' }).getByRole('row').nth(1).waitFor();
-  assert.equal(await page.getByRole('table', { name: 'Models that use it' }).getByText('Healthy').count(), 0);
-  await go('/models/bge-m3');
-  await page.getByRole('heading', { name: 'Targets' }).waitFor();
-  assert.equal(await page.getByText(/calls? in 5 min/).count(), 0);
-});
+testOnEachStore(
+  'the Overview shows current failures and cost, and links from a failing upstream to its failed requests',
+  async (t, open) => {
+    const rig = await open({ config: await upstreamConfig(t) });
+    const { page, open: go, until, shoot, checkAccessibility } = await rig.signIn('viewer');
+    await send(rig, 'bge-m3', 5);
+    await send(rig, 'failing', 30);
+    await go('/');
+    await until(`Number.parseFloat(${tileValue('Failed')}) > 50`);
+    await until(`/[1-9]/.test(${tileValue('Spent today')})`);
+    const upstreams = page.getByRole('region', { name: 'Upstreams' });
+    await upstreams.getByText('Failing').waitFor();
+    await checkAccessibility();
+    await shoot('overview-now');
+    await upstreams.getByRole('link', { name: 'Explore' }).click();
+    await until(`location.pathname === '/explorer' && location.search.includes('upstream=near')`);
+    await page.getByRole('region', { name: 'How requests ended' }).getByRole('button', { name: '500' }).click();
+    await page.waitForURL(/code=500/);
+    await until(`document.querySelectorAll('tbody tr.request-row').length === 30`);
+    // A page says one thing of a target: its state stands above, and no count that others share stands beside it.
+    await go('/upstreams/near');
+    await page.getByRole('region', { name: 'State' }).getByText('Failing', { exact: true }).first().waitFor();
+    await page.getByRole('table', { name: 'Models that use it' }).getByRole('row').nth(1).waitFor();
+    assert.equal(await page.getByRole('table', { name: 'Models that use it' }).getByText('Healthy').count(), 0);
+    await go('/models/bge-m3');
+    await page.getByRole('heading', { name: 'Targets' }).waitFor();
+    assert.equal(await page.getByText(/calls? in 5 min/).count(), 0);
+  },
+);
 
-testInBrowser('an upstream has a page of its own, with its state, its traffic, and what was changed', async (t) => {
+testInBrowser("an upstream's page shows its state, traffic and changes, and can undo a change", async (t) => {
   const config = await upstreamConfig(t);
   const rig = await openConsole(t, { config });
   const [first] = config.upstreams as [{ readonly base_url: string }];
@@ -98,7 +101,7 @@ testInBrowser('an upstream has a page of its own, with its state, its traffic, a
   assert.equal((await rig.ask('GET', '/api/upstreams/own')).document.limits.concurrency, 5);
 });
 
-testInBrowser('alerts have a page with rules and channels, and chat an address of its own', async (t) => {
+testInBrowser("the alerts page shows rules and channels, and the playground's chat has its own URL", async (t) => {
   const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
   const { page, open, shoot, checkAccessibility } = await rig.signIn('admin');
   await open('/alerts');
@@ -119,7 +122,7 @@ async function hide({ page }: Visitor, isHidden: boolean): Promise<void> {
 }
 
 testInBrowser(
-  'out of sight it follows nothing, and goes on where it was; a lost connection is said and made again',
+  "the Explorer's live view stops in a hidden tab, can be paused, and reports and repairs a lost connection",
   async (t) => {
     const rig = await openConsole(t, { config: await upstreamConfig(t) });
     const visitor = await rig.signIn('viewer');

@@ -4,7 +4,7 @@ import { choose, press, resultOf, shoot, tabOf } from '../support/console/playgr
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 testInBrowser(
-  'a route without a tab of its own is tried with a body as it is written, also where the path names the model',
+  'the playground sends a typed JSON body to a route without its own tab, with the model in body or path',
   async (t) => {
     const upstream = await startFakeUpstream((_request, reply) =>
       reply.json(200, { input_tokens: 14, totalTokens: 15 }),

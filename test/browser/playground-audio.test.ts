@@ -48,31 +48,34 @@ async function openAudio(t: TestContext, route: string, handler: Handler) {
   return { upstream, visitor, page: visitor.page };
 }
 
-testInBrowser('a text is read aloud by two, each to be heard and saved', async (t) => {
-  const { upstream, visitor, page } = await openAudio(t, 'speech', (_request, reply) =>
-    reply.bytes(200, [['content-type', 'audio/wav']], wave),
-  );
-  await choose(page, 'Compare with', 'other-reader');
-  await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Open the gate.');
-  await press(page, 'Read aloud');
-  const player = page.getByLabel('What reader read', { exact: true });
-  await player.waitFor();
-  await page.getByLabel('What other-reader read', { exact: true }).waitFor();
-  await page.getByText('500 ms', { exact: false }).first().waitFor();
-  const saving = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'Save' }).first().click();
-  const saved = await saving;
-  assert.equal(saved.suggestedFilename(), 'speech.wav');
-  assert.deepEqual(await readFile(await saved.path()), wave, 'byte for byte');
-  assert.deepEqual(
-    upstream.requests.map(({ body }) => JSON.parse(body.toString()).input),
-    ['Open the gate.', 'Open the gate.'],
-  );
-  await visitor.checkAccessibility();
-  await shoot(visitor, page, 'playground-speech');
-});
+testInBrowser(
+  'two speech models read the same text side by side, and each recording can be played and saved',
+  async (t) => {
+    const { upstream, visitor, page } = await openAudio(t, 'speech', (_request, reply) =>
+      reply.bytes(200, [['content-type', 'audio/wav']], wave),
+    );
+    await choose(page, 'Compare with', 'other-reader');
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Open the gate.');
+    await press(page, 'Read aloud');
+    const player = page.getByLabel('What reader read', { exact: true });
+    await player.waitFor();
+    await page.getByLabel('What other-reader read', { exact: true }).waitFor();
+    await page.getByText('500 ms', { exact: false }).first().waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Save' }).first().click();
+    const saved = await saving;
+    assert.equal(saved.suggestedFilename(), 'speech.wav');
+    assert.deepEqual(await readFile(await saved.path()), wave, 'byte for byte');
+    assert.deepEqual(
+      upstream.requests.map(({ body }) => JSON.parse(body.toString()).input),
+      ['Open the gate.', 'Open the gate.'],
+    );
+    await visitor.checkAccessibility();
+    await shoot(visitor, page, 'playground-speech');
+  },
+);
 
-testInBrowser('a file is written down, with its length and its parts', async (t) => {
+testInBrowser('an audio file is transcribed, and its text, duration, segments and cost are shown', async (t) => {
   const { upstream, visitor, page } = await openAudio(t, 'transcriptions', (_request, reply) =>
     reply.json(200, {
       text: 'Open <b>the</b> gate.',
@@ -103,7 +106,7 @@ testInBrowser('a file is written down, with its length and its parts', async (t)
   await shoot(visitor, page, 'playground-transcription');
 });
 
-testInBrowser('the microphone is recorded and translated; where it is refused, the page says what to do', async (t) => {
+testInBrowser('a microphone recording is translated, and a refused microphone permission is explained', async (t) => {
   const { upstream, visitor, page } = await openAudio(t, 'translations', (_request, reply) =>
     reply.json(200, { text: 'A beep.' }),
   );

@@ -78,7 +78,7 @@ const pixel = Buffer.from(
 );
 
 testInBrowser(
-  'a talk is seen as it is written, with its tokens, cost and first word, and goes on with its turns',
+  'a chat answer is shown as it streams, with tokens, cost and time to first token, and the next turn follows',
   async (t) => {
     const isSeen = Promise.withResolvers<void>();
     const { upstream, visitor, page } = await openChat(t, async (request, reply) => {
@@ -144,7 +144,7 @@ testInBrowser(
   },
 );
 
-testInBrowser('the calls of tools are shown, answered by hand, and the talk goes on', async (t) => {
+testInBrowser('a tool call in a chat is shown, its result can be typed, and the model answers it', async (t) => {
   const { upstream, visitor, page } = await openChat(t, (_request, reply) =>
     reply.sse(upstream.requests.length === 1 ? toolEvents : chatEvents('A light coat.')),
   );
@@ -172,28 +172,31 @@ testInBrowser('the calls of tools are shown, answered by hand, and the talk goes
   ]);
 });
 
-testInBrowser('two models answer the same question side by side, each over its own wire', async (t) => {
-  const { upstream, visitor, page } = await openChat(t, (request, reply) =>
-    reply.sse(request.path === '/responses' ? responseEvents('By items.') : messageEvents('By blocks.')),
-  );
-  await choose(page, 'API', 'Responses');
-  await choose(page, 'Compare with', 'other-talker');
-  await ask(page, 'How do you answer?');
-  await threadOf(page, 'talker').getByText('By items.').first().waitFor();
-  await threadOf(page, 'other-talker').getByText('By blocks.').first().waitFor();
-  const paths = upstream.requests.map(({ path }) => path).sort();
-  assert.deepEqual(paths, ['/responses', '/v1/messages']);
-  await threadOf(page, 'other-talker').getByText('12 tokens', { exact: false }).waitFor();
-  await visitor.checkAccessibility();
-  await shoot(visitor, page, 'playground-chat-two');
+testInBrowser(
+  'two models answer the same question side by side, one over /responses and one over /v1/messages',
+  async (t) => {
+    const { upstream, visitor, page } = await openChat(t, (request, reply) =>
+      reply.sse(request.path === '/responses' ? responseEvents('By items.') : messageEvents('By blocks.')),
+    );
+    await choose(page, 'API', 'Responses');
+    await choose(page, 'Compare with', 'other-talker');
+    await ask(page, 'How do you answer?');
+    await threadOf(page, 'talker').getByText('By items.').first().waitFor();
+    await threadOf(page, 'other-talker').getByText('By blocks.').first().waitFor();
+    const paths = upstream.requests.map(({ path }) => path).sort();
+    assert.deepEqual(paths, ['/responses', '/v1/messages']);
+    await threadOf(page, 'other-talker').getByText('12 tokens', { exact: false }).waitFor();
+    await visitor.checkAccessibility();
+    await shoot(visitor, page, 'playground-chat-two');
 
-  await page.getByRole('combobox', { name: 'Model', exact: true }).click();
-  await page.getByRole('option', { name: 'other-talker', exact: true }).waitFor();
-  assert.equal(await page.getByRole('option', { name: 'embedder', exact: true }).count(), 0);
-});
+    await page.getByRole('combobox', { name: 'Model', exact: true }).click();
+    await page.getByRole('option', { name: 'other-talker', exact: true }).waitFor();
+    assert.equal(await page.getByRole('option', { name: 'embedder', exact: true }).count(), 0);
+  },
+);
 
 testInBrowser(
-  'an answer is stopped by its button and when the page is left, and a refusal can be tried again',
+  'a streaming chat answer is cancelled by Stop or by leaving the page, and a refused question can be retried',
   async (t) => {
     let turn = 0;
     const left = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
@@ -227,7 +230,7 @@ testInBrowser(
 
 const hostile = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
 
-testInBrowser('whatever is said, thought or called is text', async (t) => {
+testInBrowser('HTML in a chat question, answer, reasoning or tool call is shown as text', async (t) => {
   const { visitor, page } = await openChat(t, (_request, reply) =>
     reply.json(200, {
       choices: [

@@ -5,7 +5,7 @@ import { openConsole, testInBrowser } from '../support/console/browser.ts';
 import { oidcClient, startIdentityProvider } from '../support/console/identity-provider.ts';
 
 testInBrowser(
-  'an owner who signed in long ago proves by password that it is them, and the invitation is made',
+  'an owner who signed in long ago must enter the password again before an invitation is created',
   async (t) => {
     const { signInStale, account } = await openConsole(t);
     const owner = await signInStale('owner');
@@ -42,7 +42,7 @@ testInBrowser(
 );
 
 testInBrowser(
-  'who has neither password nor passkey proves it at the identity provider, in a window of its own',
+  'a member without password and passkey re-authenticates at the identity provider in a separate window',
   async (t) => {
     const ada = { sub: 'u1', email: 'ada@example.com', email_verified: true, name: 'Ada' };
     const provider = await startIdentityProvider(ada);

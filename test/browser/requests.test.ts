@@ -73,58 +73,61 @@ const many = (rows: number): ImportedRow[] =>
 const rowsOn = (page: Page) => page.locator('tbody tr.request-row');
 const details = (page: Page) => page.getByRole('complementary');
 
-testOnEachStore('a request shows within seconds while live, and its retry on a time line', async (t, open) => {
-  const rig = await open({ config: await twoTargets(t) });
-  const visitor = await rig.signIn('viewer');
-  const { page } = visitor;
-  await visitor.open('/explorer?range=30d');
-  await page.getByText('No request yet').waitFor();
-  await visitor.shoot('requests-empty');
-  await page.getByRole('switch', { name: 'Live' }).click({ force: true });
-  await page.getByText('Waiting for requests').waitFor();
-  await page.getByText('Waiting for requests').scrollIntoViewIfNeeded();
-  await embed(rig.gateway, 'first-of-mine');
-  await rowsOn(page).first().waitFor();
-  assert.equal(await rowsOn(page).count(), 1);
+testOnEachStore(
+  'the live Explorer shows a new request within seconds, and its details show the retry on a time line',
+  async (t, open) => {
+    const rig = await open({ config: await twoTargets(t) });
+    const visitor = await rig.signIn('viewer');
+    const { page } = visitor;
+    await visitor.open('/explorer?range=30d');
+    await page.getByText('No request yet').waitFor();
+    await visitor.shoot('requests-empty');
+    await page.getByRole('switch', { name: 'Live' }).click({ force: true });
+    await page.getByText('Waiting for requests').waitFor();
+    await page.getByText('Waiting for requests').scrollIntoViewIfNeeded();
+    await embed(rig.gateway, 'first-of-mine');
+    await rowsOn(page).first().waitFor();
+    assert.equal(await rowsOn(page).count(), 1);
 
-  // Under the pointer nothing moves: new rows are held back until asked for.
-  await rowsOn(page).first().hover();
-  await embed(rig.gateway, 'second-of-mine');
-  await embed(rig.gateway, 'third-of-mine');
-  await page.getByRole('button', { name: '2 new' }).waitFor();
-  assert.equal(await rowsOn(page).count(), 1);
-  await page.getByRole('button', { name: '2 new' }).click();
-  await rowsOn(page).nth(2).waitFor();
+    // Under the pointer nothing moves: new rows are held back until asked for.
+    await rowsOn(page).first().hover();
+    await embed(rig.gateway, 'second-of-mine');
+    await embed(rig.gateway, 'third-of-mine');
+    await page.getByRole('button', { name: '2 new' }).waitFor();
+    assert.equal(await rowsOn(page).count(), 1);
+    await page.getByRole('button', { name: '2 new' }).click();
+    await rowsOn(page).nth(2).waitFor();
 
-  await page.getByLabel("Request ID, yours or the client's").fill('first-of-mine');
-  await page.keyboard.press('Enter');
-  await page.waitForURL(/q=first-of-mine/);
-  await rowsOn(page).nth(1).waitFor({ state: 'detached' });
-  await rowsOn(page).first().getByRole('link').click();
-  await details(page).getByText('Answered with 200').waitFor();
-  assert.match(page.url(), /[?&]id=[0-9a-f]{32}/);
-  await details(page).getByRole('button', { name: 'Copy as' }).click();
-  await page.getByRole('menuitem', { name: 'JavaScript' }).click();
-  await details(page).getByText('await fetch(').waitFor();
-  const lanes = details(page).locator('.time-line > li');
-  assert.equal(await lanes.count(), 3);
-  assert.match(await lanes.nth(1).innerText(), /closed could not be reached/);
-  assert.equal(await lanes.nth(1).locator('.time-connect').count(), 1);
-  assert.match(await lanes.nth(2).innerText(), /open answered \(200\)/);
-  await details(page).getByText('first-of-mine').waitFor();
-  await details(page).getByText('unknown', { exact: true }).waitFor();
-  await visitor.shoot('requests-detail');
-  await visitor.checkAccessibility();
-  const address = page.url();
-  await page.keyboard.press('Escape');
-  await details(page).waitFor({ state: 'detached' });
-  // A link to one request opens it for any member with access.
-  await visitor.open(address);
-  await details(page).getByText('Answered with 200').waitFor();
-});
+    await page.getByLabel("Request ID, yours or the client's").fill('first-of-mine');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=first-of-mine/);
+    await rowsOn(page).nth(1).waitFor({ state: 'detached' });
+    await rowsOn(page).first().getByRole('link').click();
+    await details(page).getByText('Answered with 200').waitFor();
+    assert.match(page.url(), /[?&]id=[0-9a-f]{32}/);
+    await details(page).getByRole('button', { name: 'Copy as' }).click();
+    await page.getByRole('menuitem', { name: 'JavaScript' }).click();
+    await details(page).getByText('await fetch(').waitFor();
+    const lanes = details(page).locator('.time-line > li');
+    assert.equal(await lanes.count(), 3);
+    assert.match(await lanes.nth(1).innerText(), /closed could not be reached/);
+    assert.equal(await lanes.nth(1).locator('.time-connect').count(), 1);
+    assert.match(await lanes.nth(2).innerText(), /open answered \(200\)/);
+    await details(page).getByText('first-of-mine').waitFor();
+    await details(page).getByText('unknown', { exact: true }).waitFor();
+    await visitor.shoot('requests-detail');
+    await visitor.checkAccessibility();
+    const address = page.url();
+    await page.keyboard.press('Escape');
+    await details(page).waitFor({ state: 'detached' });
+    // A link to one request opens it for any member with access.
+    await visitor.open(address);
+    await details(page).getByText('Answered with 200').waitFor();
+  },
+);
 
 testInBrowser(
-  'filters are chips that the address keeps; pages go back and forth; the page holds few rows of many',
+  'the Explorer filters and pages 10,000 rows with its filters in the URL, and exports all rows as CSV',
   async (t) => {
     const rig = await openConsole(t);
     await rig.account('viewer');
@@ -215,42 +218,45 @@ testInBrowser(
   },
 );
 
-testInBrowser('the charts say what the rows say, split and compared, and a drag narrows both', async (t) => {
-  const rig = await openConsole(t, { config: await twoTargets(t) });
-  for (let sent = 0; sent < 3; sent += 1) await embed(rig.gateway, `request-${sent}`);
-  const visitor = await rig.signIn('viewer');
-  const { page } = visitor;
-  const figure = (label: string): string =>
-    `[...document.querySelectorAll('.tile')].find((tile) => tile.textContent.startsWith(${JSON.stringify(label)}))?.children[1]?.textContent ?? ''`;
-  const total = async (): Promise<number> => (await rig.ask('GET', '/api/series')).total.figures.requests;
-  while ((await total()) < 3) await page.waitForTimeout(100);
-  await visitor.open('/explorer?range=1h&by=upstream&heat=1');
-  await visitor.until(`${figure('Requests')} === '3'`);
-  assert.equal(await rowsOn(page).count(), 3);
-  await page.getByRole('rowheader', { name: 'open' }).waitFor();
-  await page.getByText(/Times are in /).waitFor();
-  await visitor.shoot('explorer-split');
-  await visitor.checkAccessibility();
-  await page.getByRole('button', { name: 'open', exact: true }).first().click();
-  await page.waitForURL(/upstream=open/);
-  await page.getByLabel('Split', { exact: true }).selectOption('');
-  await visitor.until(`${figure('Requests')} === '3'`);
-  await visitor.shoot('explorer-heat');
-  await visitor.checkAccessibility();
-  const chart = page.getByRole('region', { name: 'Rate' }).locator('.drawing');
-  const box = await chart.boundingBox();
-  assert.ok(box !== null);
-  await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.6, box.y + 40, { steps: 4 });
-  await page.mouse.up();
-  await page.waitForURL(/from=.*to=/);
-  await page.getByText('No request fits').waitFor();
-  await page.getByRole('button', { name: 'Zoom out' }).click();
-});
+testInBrowser(
+  'Explorer charts match the rows, split by upstream, and a drag over a chart narrows charts and rows',
+  async (t) => {
+    const rig = await openConsole(t, { config: await twoTargets(t) });
+    for (let sent = 0; sent < 3; sent += 1) await embed(rig.gateway, `request-${sent}`);
+    const visitor = await rig.signIn('viewer');
+    const { page } = visitor;
+    const figure = (label: string): string =>
+      `[...document.querySelectorAll('.tile')].find((tile) => tile.textContent.startsWith(${JSON.stringify(label)}))?.children[1]?.textContent ?? ''`;
+    const total = async (): Promise<number> => (await rig.ask('GET', '/api/series')).total.figures.requests;
+    while ((await total()) < 3) await page.waitForTimeout(100);
+    await visitor.open('/explorer?range=1h&by=upstream&heat=1');
+    await visitor.until(`${figure('Requests')} === '3'`);
+    assert.equal(await rowsOn(page).count(), 3);
+    await page.getByRole('rowheader', { name: 'open' }).waitFor();
+    await page.getByText(/Times are in /).waitFor();
+    await visitor.shoot('explorer-split');
+    await visitor.checkAccessibility();
+    await page.getByRole('button', { name: 'open', exact: true }).first().click();
+    await page.waitForURL(/upstream=open/);
+    await page.getByLabel('Split', { exact: true }).selectOption('');
+    await visitor.until(`${figure('Requests')} === '3'`);
+    await visitor.shoot('explorer-heat');
+    await visitor.checkAccessibility();
+    const chart = page.getByRole('region', { name: 'Rate' }).locator('.drawing');
+    const box = await chart.boundingBox();
+    assert.ok(box !== null);
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 40, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=.*to=/);
+    await page.getByText('No request fits').waitFor();
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+  },
+);
 
 testInBrowser(
-  'failures by error code are a share of all requests, and attempts stand where series know them',
+  'error codes show their share of all requests, and failed attempts are hidden where their count is unknown',
   async (t) => {
     const rig = await openConsole(t, { config: await twoTargets(t) });
     const failed = [
@@ -299,34 +305,37 @@ testInBrowser(
   },
 );
 
-testInBrowser('cost is stacked by what it is split by, with what else was counted, and comes as a file', async (t) => {
-  const rig = await openConsole(t);
-  await rig.account('viewer');
-  const startedAtMs = Date.now() - dayMs;
-  await put(rig, [
-    imported({
-      startedAtMs,
-      model: 'painter',
-      costNanos: 2_000_000_000,
-      units: { images: 12, imageSize: '1024x1024' },
-    }),
-    imported({ startedAtMs, model: 'thinker', cachedTokens: 512, units: { reasoningTokens: 2_048 } }),
-  ]);
-  const visitor = await rig.signIn('viewer');
-  const { page } = visitor;
-  await visitor.open('/requests?view=usage&range=7d');
-  await page.getByRole('rowheader', { name: 'painter' }).waitFor();
-  await page.getByText('512 cached tokens, 2,048 reasoning tokens, 12 images').waitFor();
-  await visitor.shoot('explorer-cost');
-  await visitor.checkAccessibility();
-  const [download] = await Promise.all([
-    page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Export CSV' }).click(),
-  ]);
-  assert.match(await readFile(await download.path(), 'utf8'), /painter/);
-});
+testInBrowser(
+  "the cost view lists each model's cached tokens, reasoning tokens and images, and exports CSV",
+  async (t) => {
+    const rig = await openConsole(t);
+    await rig.account('viewer');
+    const startedAtMs = Date.now() - dayMs;
+    await put(rig, [
+      imported({
+        startedAtMs,
+        model: 'painter',
+        costNanos: 2_000_000_000,
+        units: { images: 12, imageSize: '1024x1024' },
+      }),
+      imported({ startedAtMs, model: 'thinker', cachedTokens: 512, units: { reasoningTokens: 2_048 } }),
+    ]);
+    const visitor = await rig.signIn('viewer');
+    const { page } = visitor;
+    await visitor.open('/requests?view=usage&range=7d');
+    await page.getByRole('rowheader', { name: 'painter' }).waitFor();
+    await page.getByText('512 cached tokens, 2,048 reasoning tokens, 12 images').waitFor();
+    await visitor.shoot('explorer-cost');
+    await visitor.checkAccessibility();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export CSV' }).click(),
+    ]);
+    assert.match(await readFile(await download.path(), 'utf8'), /painter/);
+  },
+);
 
-testInBrowser('what clients and upstreams write is text on the page, whatever it is', async (t) => {
+testInBrowser("HTML in any field of a request's row, attempts or captured bodies is shown as text", async (t) => {
   const rig = await openConsole(t);
   const evil = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
   const row = imported({
@@ -379,46 +388,49 @@ testInBrowser('what clients and upstreams write is text on the page, whatever it
   assert.equal(await page.locator('img[src="x"], svg[onload]').count(), 0);
 });
 
-testInBrowser('changes show before and after; only admins see them', async (t) => {
-  const rig = await openConsole(t);
-  await rig.account('viewer');
-  const store = await openStore('sqlite:postern.db', { cwd: rig.gateway.directory });
-  const actor = 'console: ada@example.com';
-  await store.audit.add({
-    actor,
-    action: 'model.put',
-    subject: 'bge-m3',
-    before: { visible: true, targets: [{ upstream: 'near', weight: 1 }], operations: ['embeddings'] },
-    after: { visible: false, targets: [{ upstream: '<b>far</b>', weight: 1 }], operations: ['embeddings', 'rerank'] },
-  });
-  const canary = 'canary:["bge-m3","near","BAAI/bge-m3"]';
-  const setting = { actor: 'canary', action: 'setting.set', subject: canary };
-  await store.audit.add({ ...setting, before: null, after: { [canary]: { vectors: ['AA=='] } } });
-  await store.close();
-  const visitor = await rig.signIn('admin');
-  const { page } = visitor;
-  const { id } = await rig.ask('POST', '/api/keys', { name: 'Nightly import' });
-  await visitor.open('/audit');
-  await page.getByRole('button', { name: /owner@example\.com created the key Nightly import/ }).waitFor();
-  assert.equal(await page.getByText(id).count(), 0);
-  await page.getByRole('button', { name: /canary stored the reference vectors of bge-m3 at near/ }).click();
-  await page.getByRole('row', { name: /^vectors/ }).waitFor();
-  await page.getByRole('button', { name: /ada@example\.com changed the model bge-m3/ }).click();
-  const row = page.getByRole('row', { name: /targets\[0\]\.upstream/ });
-  await row.waitFor();
-  assert.match(await row.innerText(), /− near\s+\+ <b>far<\/b>/);
-  await visitor.shoot('requests-changes');
-  await visitor.checkAccessibility();
-  await page.getByRole('textbox', { name: 'Who' }).fill('ada@example.com');
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: /created the key/ }).waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: /changed the model bge-m3/ }).waitFor();
-  await page.getByRole('combobox', { name: 'Action begins with' }).fill('nothing.');
-  await page.keyboard.press('Enter');
-  await page.getByText('No change fits').waitFor();
+testInBrowser(
+  'the audit log shows each change before and after, filters by actor and action, and is for admins only',
+  async (t) => {
+    const rig = await openConsole(t);
+    await rig.account('viewer');
+    const store = await openStore('sqlite:postern.db', { cwd: rig.gateway.directory });
+    const actor = 'console: ada@example.com';
+    await store.audit.add({
+      actor,
+      action: 'model.put',
+      subject: 'bge-m3',
+      before: { visible: true, targets: [{ upstream: 'near', weight: 1 }], operations: ['embeddings'] },
+      after: { visible: false, targets: [{ upstream: '<b>far</b>', weight: 1 }], operations: ['embeddings', 'rerank'] },
+    });
+    const canary = 'canary:["bge-m3","near","BAAI/bge-m3"]';
+    const setting = { actor: 'canary', action: 'setting.set', subject: canary };
+    await store.audit.add({ ...setting, before: null, after: { [canary]: { vectors: ['AA=='] } } });
+    await store.close();
+    const visitor = await rig.signIn('admin');
+    const { page } = visitor;
+    const { id } = await rig.ask('POST', '/api/keys', { name: 'Nightly import' });
+    await visitor.open('/audit');
+    await page.getByRole('button', { name: /owner@example\.com created the key Nightly import/ }).waitFor();
+    assert.equal(await page.getByText(id).count(), 0);
+    await page.getByRole('button', { name: /canary stored the reference vectors of bge-m3 at near/ }).click();
+    await page.getByRole('row', { name: /^vectors/ }).waitFor();
+    await page.getByRole('button', { name: /ada@example\.com changed the model bge-m3/ }).click();
+    const row = page.getByRole('row', { name: /targets\[0\]\.upstream/ });
+    await row.waitFor();
+    assert.match(await row.innerText(), /− near\s+\+ <b>far<\/b>/);
+    await visitor.shoot('requests-changes');
+    await visitor.checkAccessibility();
+    await page.getByRole('textbox', { name: 'Who' }).fill('ada@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /created the key/ }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /changed the model bge-m3/ }).waitFor();
+    await page.getByRole('combobox', { name: 'Action begins with' }).fill('nothing.');
+    await page.keyboard.press('Enter');
+    await page.getByText('No change fits').waitFor();
 
-  const viewer = await rig.signIn('viewer');
-  await viewer.open('/audit');
-  await viewer.page.getByRole('heading', { name: 'Audit log: only for the role admin' }).waitFor();
-  assert.equal(await viewer.page.getByRole('link', { name: 'Audit log' }).count(), 0);
-});
+    const viewer = await rig.signIn('viewer');
+    await viewer.open('/audit');
+    await viewer.page.getByRole('heading', { name: 'Audit log: only for the role admin' }).waitFor();
+    assert.equal(await viewer.page.getByRole('link', { name: 'Audit log' }).count(), 0);
+  },
+);

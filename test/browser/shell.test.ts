@@ -28,75 +28,81 @@ async function signOut(page: Page): Promise<void> {
   await heading(page, 'Sign in').waitFor();
 }
 
-testOnEachStore('the printed link makes the first owner, who signs out and in again', async (_t, open) => {
-  const rig = await open();
-  const visitor = await rig.visit();
-  const { page } = visitor;
-  await visitor.open('/models');
-  await heading(page, 'Nobody has been set up yet').waitFor();
-  await visitor.shoot('needs-set-up');
-  await visitor.checkAccessibility();
+testOnEachStore(
+  'the set-up link of a new gateway creates the first owner, who can sign out and in again',
+  async (_t, open) => {
+    const rig = await open();
+    const visitor = await rig.visit();
+    const { page } = visitor;
+    await visitor.open('/models');
+    await heading(page, 'Nobody has been set up yet').waitFor();
+    await visitor.shoot('needs-set-up');
+    await visitor.checkAccessibility();
 
-  await visitor.open(rig.setUpLink);
-  await page.getByLabel('Your name').fill(owner.name);
-  await page.getByLabel('Email').fill(owner.email);
-  await password(page).fill('short');
-  visitor.allow(/422/);
-  await page.getByRole('button', { name: 'Become the owner' }).click();
-  await page
-    .getByText(/at least 12 characters/i)
-    .nth(1)
-    .waitFor();
-  await visitor.shoot('set-up');
-  await visitor.checkAccessibility();
-  await password(page).fill(owner.password);
-  await page.getByRole('button', { name: 'Become the owner' }).click();
-  await heading(page, 'Set-up').waitFor();
-  assert.equal(new URL(page.url()).pathname, '/setup');
-  assert.equal(new URL(page.url()).hash, '');
-  await visitor.checkAccessibility();
+    await visitor.open(rig.setUpLink);
+    await page.getByLabel('Your name').fill(owner.name);
+    await page.getByLabel('Email').fill(owner.email);
+    await password(page).fill('short');
+    visitor.allow(/422/);
+    await page.getByRole('button', { name: 'Become the owner' }).click();
+    await page
+      .getByText(/at least 12 characters/i)
+      .nth(1)
+      .waitFor();
+    await visitor.shoot('set-up');
+    await visitor.checkAccessibility();
+    await password(page).fill(owner.password);
+    await page.getByRole('button', { name: 'Become the owner' }).click();
+    await heading(page, 'Set-up').waitFor();
+    assert.equal(new URL(page.url()).pathname, '/setup');
+    assert.equal(new URL(page.url()).hash, '');
+    await visitor.checkAccessibility();
 
-  await signOut(page);
-  assert.deepEqual(await visitor.context.cookies(), []);
-  await visitor.shoot('sign-in');
-  await visitor.checkAccessibility();
+    await signOut(page);
+    assert.deepEqual(await visitor.context.cookies(), []);
+    await visitor.shoot('sign-in');
+    await visitor.checkAccessibility();
 
-  visitor.allow(/401/);
-  await visitor.open('/models');
-  await signIn(page, owner.email, 'not the right one');
-  await page.getByRole('alert').getByText(/.+/).waitFor();
-  await visitor.shoot('sign-in-failed');
-  assert.equal(await page.getByLabel('Email').inputValue(), owner.email, 'what was typed stays');
-  await signIn(page, owner.email, owner.password);
-  await heading(page, 'Models').waitFor();
-  await visitor.until(`document.title === 'Models · Postern'`);
-});
+    visitor.allow(/401/);
+    await visitor.open('/models');
+    await signIn(page, owner.email, 'not the right one');
+    await page.getByRole('alert').getByText(/.+/).waitFor();
+    await visitor.shoot('sign-in-failed');
+    assert.equal(await page.getByLabel('Email').inputValue(), owner.email, 'what was typed stays');
+    await signIn(page, owner.email, owner.password);
+    await heading(page, 'Models').waitFor();
+    await visitor.until(`document.title === 'Models · Postern'`);
+  },
+);
 
-testInBrowser('a link that was used says so, and one that is not whole leads to the sign-in', async (t) => {
-  const rig = await openConsole(t);
-  const token = new URL(rig.setUpLink).hash.slice('#token='.length);
-  const first = { token, name: 'First Owner', email: 'first@example.com', password: owner.password };
-  const used = await fetch(`${rig.url}/api/setup`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(first),
-  });
-  assert.equal(used.status, 200, await used.text());
-  const visitor = await rig.visit();
-  visitor.allow(/404/);
-  await visitor.open('/setup');
-  await heading(visitor.page, 'Sign in').waitFor();
-  await visitor.open(rig.setUpLink);
-  const { page } = visitor;
-  await page.getByLabel('Your name').fill(owner.name);
-  await page.getByLabel('Email').fill(owner.email);
-  await password(page).fill(owner.password);
-  await page.getByRole('button', { name: 'Become the owner' }).click();
-  await page.getByRole('alert').getByText(/.+/).waitFor();
-  assert.equal(await page.getByLabel('Your name').inputValue(), owner.name);
-});
+testInBrowser(
+  'a used set-up link is refused with the typed values kept, and a link without its token leads to sign-in',
+  async (t) => {
+    const rig = await openConsole(t);
+    const token = new URL(rig.setUpLink).hash.slice('#token='.length);
+    const first = { token, name: 'First Owner', email: 'first@example.com', password: owner.password };
+    const used = await fetch(`${rig.url}/api/setup`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(first),
+    });
+    assert.equal(used.status, 200, await used.text());
+    const visitor = await rig.visit();
+    visitor.allow(/404/);
+    await visitor.open('/setup');
+    await heading(visitor.page, 'Sign in').waitFor();
+    await visitor.open(rig.setUpLink);
+    const { page } = visitor;
+    await page.getByLabel('Your name').fill(owner.name);
+    await page.getByLabel('Email').fill(owner.email);
+    await password(page).fill(owner.password);
+    await page.getByRole('button', { name: 'Become the owner' }).click();
+    await page.getByRole('alert').getByText(/.+/).waitFor();
+    assert.equal(await page.getByLabel('Your name').inputValue(), owner.name);
+  },
+);
 
-testInBrowser('who is invited joins with a name and a password, and has the role', async (t) => {
+testInBrowser('an invited member joins with a name and password, and gets the role of the invitation', async (t) => {
   const rig = await openConsole(t);
   const { link } = await rig.ask('POST', '/api/members', { email: 'grace@example.com', role: 'viewer' });
   const visitor = await rig.visit();
@@ -115,50 +121,56 @@ testInBrowser('who is invited joins with a name and a password, and has the role
   await visitor.checkAccessibility();
 });
 
-testInBrowser('a link opens in a browser that is signed in already, and changes the member there', async (t) => {
-  const rig = await openConsole(t, { looks: false });
-  const { link } = await rig.ask('POST', '/api/members', { email: 'grace@example.com', role: 'viewer' });
-  const visitor = await rig.signIn('owner');
-  const { page } = visitor;
-  // The first request of the page has no token yet; it is repeated with one.
-  visitor.allow(/403/);
-  await visitor.open(link);
-  await heading(page, 'You are invited').waitFor();
-  await page.getByLabel('Your name').fill('Grace Hopper');
-  await password(page).fill('a ship in port is safe');
-  await page.getByRole('button', { name: 'Join' }).click();
-  await page.getByRole('button', { name: 'Grace Hopper: your account' }).waitFor();
-});
+testInBrowser(
+  'an invitation opened in a browser already signed in as another member signs in the invited one',
+  async (t) => {
+    const rig = await openConsole(t, { looks: false });
+    const { link } = await rig.ask('POST', '/api/members', { email: 'grace@example.com', role: 'viewer' });
+    const visitor = await rig.signIn('owner');
+    const { page } = visitor;
+    // The first request of the page has no token yet; it is repeated with one.
+    visitor.allow(/403/);
+    await visitor.open(link);
+    await heading(page, 'You are invited').waitFor();
+    await page.getByLabel('Your name').fill('Grace Hopper');
+    await password(page).fill('a ship in port is safe');
+    await page.getByRole('button', { name: 'Join' }).click();
+    await page.getByRole('button', { name: 'Grace Hopper: your account' }).waitFor();
+  },
+);
 
-testInBrowser('a session that ends is asked for again above the page, and what was typed stays', async (t) => {
-  const rig = await openConsole(t);
-  const { email, password: secret } = await rig.account('owner');
-  const visitor = await rig.signIn('owner');
-  const { page, context } = visitor;
-  visitor.allow(/401/);
-  await visitor.open('/keys?new=key');
-  const form = page.getByRole('dialog').filter({ has: page.getByRole('button', { name: 'Create the key' }) });
-  const name = form.getByRole('textbox', { name: 'Name', exact: true });
-  await name.fill('typed before the end');
-  await context.clearCookies();
-  await form.getByRole('button', { name: 'Create the key' }).click();
+testInBrowser(
+  'an expired session asks for the password in a dialog over the page, and typed values stay',
+  async (t) => {
+    const rig = await openConsole(t);
+    const { email, password: secret } = await rig.account('owner');
+    const visitor = await rig.signIn('owner');
+    const { page, context } = visitor;
+    visitor.allow(/401/);
+    await visitor.open('/keys?new=key');
+    const form = page.getByRole('dialog').filter({ has: page.getByRole('button', { name: 'Create the key' }) });
+    const name = form.getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('typed before the end');
+    await context.clearCookies();
+    await form.getByRole('button', { name: 'Create the key' }).click();
 
-  const again = page.getByRole('dialog', { name: 'Your session has ended' });
-  await again.waitFor();
-  await visitor.shoot('session-ended');
-  await visitor.checkAccessibility();
-  // It does not close by itself.
-  await page.keyboard.press('Escape');
-  assert.equal(await again.getByLabel('Email').inputValue(), email);
-  await again.getByLabel('Password', { exact: true }).fill(secret);
-  await again.getByRole('button', { name: 'Sign in', exact: true }).click();
-  await again.waitFor({ state: 'hidden' });
-  assert.equal(await name.inputValue(), 'typed before the end');
-  await form.getByRole('button', { name: 'Create the key' }).click();
-  await page.getByRole('dialog', { name: 'typed before the end is made' }).waitFor();
-});
+    const again = page.getByRole('dialog', { name: 'Your session has ended' });
+    await again.waitFor();
+    await visitor.shoot('session-ended');
+    await visitor.checkAccessibility();
+    // It does not close by itself.
+    await page.keyboard.press('Escape');
+    assert.equal(await again.getByLabel('Email').inputValue(), email);
+    await again.getByLabel('Password', { exact: true }).fill(secret);
+    await again.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await again.waitFor({ state: 'hidden' });
+    assert.equal(await name.inputValue(), 'typed before the end');
+    await form.getByRole('button', { name: 'Create the key' }).click();
+    await page.getByRole('dialog', { name: 'typed before the end is made' }).waitFor();
+  },
+);
 
-testInBrowser('what was typed is there again after a reload', async (t) => {
+testInBrowser('the set-up form keeps the typed name across a page reload, but never the password', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.visit();
   const { page } = visitor;
@@ -172,7 +184,7 @@ testInBrowser('what was typed is there again after a reload', async (t) => {
   assert.doesNotMatch(String(await page.evaluate('JSON.stringify(sessionStorage)')), /analytical/);
 });
 
-testInBrowser('the palette goes to pages and changes the colours, by keyboard alone', async (t) => {
+testInBrowser('the command palette (Ctrl+K) opens pages and switches to dark colours by keyboard alone', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
@@ -196,41 +208,44 @@ testInBrowser('the palette goes to pages and changes the colours, by keyboard al
   await page.locator('html[data-mantine-color-scheme="dark"]').waitFor();
 });
 
-testInBrowser('the palette finds names with a typo, requests by ID, and what can be done with a key', async (t) => {
-  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] }, looks: false });
-  const { secret, id: key } = await rig.ask('POST', '/api/keys', { name: 'Indexing, nightly' });
-  const answer = await fetch(`${rig.gateway.url}/v1/embeddings`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'local/hash-embed', input: 'a small gate' }),
-  });
-  assert.equal(answer.status, 200, await answer.text());
-  const visitor = await rig.signIn('owner');
-  const { page } = visitor;
-  await visitor.open('/');
-  const find = async (text: string, name: RegExp): Promise<void> => {
-    await page.keyboard.press('Control+k');
-    await page.getByPlaceholder(/Go to a page/).fill(text);
-    await page.getByRole('dialog').getByRole('button', { name }).click();
-  };
-  await find('hash-enbed', /^local\/hash-embed/);
-  await visitor.until(`location.href.includes(encodeURIComponent('local/hash-embed'))`);
-  await find('revoke nightly', /^Revoke Indexing, nightly/);
-  await visitor.until(`location.pathname === ${JSON.stringify(`/keys/${key}`)}`);
-  await find('audot', /^Audit log/);
-  await visitor.until(`location.pathname === '/audit'`);
-  const ledger = async () => (await rig.ask('GET', '/api/ledger')).items;
-  let [row] = await ledger();
-  for (let looks = 0; row === undefined && looks < 100; looks += 1) {
-    await page.waitForTimeout(100);
-    [row] = await ledger();
-  }
-  await find(row.id, /Embeddings/);
-  await visitor.until(`new URLSearchParams(location.search).get('id') === ${JSON.stringify(row.id)}`);
-});
+testInBrowser(
+  'the command palette finds models despite typos, requests by ID, and actions on an API key',
+  async (t) => {
+    const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] }, looks: false });
+    const { secret, id: key } = await rig.ask('POST', '/api/keys', { name: 'Indexing, nightly' });
+    const answer = await fetch(`${rig.gateway.url}/v1/embeddings`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'local/hash-embed', input: 'a small gate' }),
+    });
+    assert.equal(answer.status, 200, await answer.text());
+    const visitor = await rig.signIn('owner');
+    const { page } = visitor;
+    await visitor.open('/');
+    const find = async (text: string, name: RegExp): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.getByPlaceholder(/Go to a page/).fill(text);
+      await page.getByRole('dialog').getByRole('button', { name }).click();
+    };
+    await find('hash-enbed', /^local\/hash-embed/);
+    await visitor.until(`location.href.includes(encodeURIComponent('local/hash-embed'))`);
+    await find('revoke nightly', /^Revoke Indexing, nightly/);
+    await visitor.until(`location.pathname === ${JSON.stringify(`/keys/${key}`)}`);
+    await find('audot', /^Audit log/);
+    await visitor.until(`location.pathname === '/audit'`);
+    const ledger = async () => (await rig.ask('GET', '/api/ledger')).items;
+    let [row] = await ledger();
+    for (let looks = 0; row === undefined && looks < 100; looks += 1) {
+      await page.waitForTimeout(100);
+      [row] = await ledger();
+    }
+    await find(row.id, /Embeddings/);
+    await visitor.until(`new URLSearchParams(location.search).get('id') === ${JSON.stringify(row.id)}`);
+  },
+);
 
 testInBrowser(
-  'keys without a modifier go to pages, to the search and along a list, and never while one types',
+  'single-key shortcuts open pages, focus the search and move along lists, but do nothing in a text field',
   async (t) => {
     const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
     const visitor = await rig.signIn('owner');
@@ -264,7 +279,7 @@ testInBrowser(
   },
 );
 
-testInBrowser('the keyboard reaches the page at once, and each page in its turn', async (t) => {
+testInBrowser("a skip link and each page change move keyboard focus to the page's content", async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
@@ -281,7 +296,7 @@ testInBrowser('the keyboard reaches the page at once, and each page in its turn'
   assert.equal(await page.getByRole('link', { name: 'Upstreams' }).getAttribute('aria-current'), 'page');
 });
 
-testInBrowser('what gets the focus is behind neither the head of the page nor the bar of a form', async (t) => {
+testInBrowser("a focused element is never covered by the page header or a form's action bar", async (t) => {
   const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] }, looks: false });
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
@@ -299,7 +314,7 @@ testInBrowser('what gets the focus is behind neither the head of the page nor th
   }
 });
 
-testInBrowser('what gets the focus in a dialog is not behind its title', async (t) => {
+testInBrowser("a focused element in a dialog is never covered by the dialog's title", async (t) => {
   const rig = await openConsole(t, { looks: false });
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
@@ -312,7 +327,7 @@ testInBrowser('what gets the focus in a dialog is not behind its title', async (
   }
 });
 
-testInBrowser('on a phone the pages are behind a button', async (t) => {
+testInBrowser('on a phone the navigation opens by a button, and closes once a page is chosen', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
@@ -327,7 +342,7 @@ testInBrowser('on a phone the pages are behind a button', async (t) => {
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
 });
 
-testInBrowser('an address that leads nowhere says so', async (t) => {
+testInBrowser('an unknown URL shows a not-found page with a link to the Overview', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('viewer');
   await visitor.open('/nowhere/at/all');
@@ -339,7 +354,7 @@ testInBrowser('an address that leads nowhere says so', async (t) => {
 });
 
 testInBrowser(
-  'the address of an unknown model, upstream, key or project says so, and shows no empty charts',
+  'the URL of an unknown model, upstream, key or project shows "There is no such ..." instead of empty charts',
   async (t) => {
     const rig = await openConsole(t);
     const visitor = await rig.signIn('admin');
@@ -369,31 +384,28 @@ testInBrowser(
   },
 );
 
-testInBrowser(
-  'a model that somebody deletes while its page is open is shown as gone, and can be restored',
-  async (t) => {
-    const rig = await openConsole(t, { looks: false, config: { upstreams: [{ id: 'local', family: 'local' }] } });
-    const { ask } = await rig.account('admin');
-    const model = { operations: ['chat'], targets: [{ upstream: 'local', model: 'local/echo' }] };
-    await ask('PUT', '/api/models/brief', model, { 'if-none-match': '*' });
-    const visitor = await rig.signIn('admin');
-    visitor.allow(/404/);
-    await visitor.open('/models/brief');
-    await ask('DELETE', '/api/models/brief', undefined, { 'if-match': '"1"' });
-    await visitor.page.getByText('The model was deleted while this page was open.').waitFor();
-    await heading(visitor.page, 'brief').waitFor();
+testInBrowser('a model deleted while its page is open is reported as deleted, and can be restored', async (t) => {
+  const rig = await openConsole(t, { looks: false, config: { upstreams: [{ id: 'local', family: 'local' }] } });
+  const { ask } = await rig.account('admin');
+  const model = { operations: ['chat'], targets: [{ upstream: 'local', model: 'local/echo' }] };
+  await ask('PUT', '/api/models/brief', model, { 'if-none-match': '*' });
+  const visitor = await rig.signIn('admin');
+  visitor.allow(/404/);
+  await visitor.open('/models/brief');
+  await ask('DELETE', '/api/models/brief', undefined, { 'if-match': '"1"' });
+  await visitor.page.getByText('The model was deleted while this page was open.').waitFor();
+  await heading(visitor.page, 'brief').waitFor();
 
-    await visitor.open('/models/brief');
-    await heading(visitor.page, 'There is no such model').waitFor();
-    await visitor.page.getByRole('button', { name: /removed the model brief/ }).click();
-    await visitor.page.getByRole('button', { name: 'Restore what was before' }).click();
-    await visitor.page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
-    await heading(visitor.page, 'brief').waitFor();
-    assert.deepEqual((await ask('GET', '/api/models/brief')).document.targets, model.targets);
-  },
-);
+  await visitor.open('/models/brief');
+  await heading(visitor.page, 'There is no such model').waitFor();
+  await visitor.page.getByRole('button', { name: /removed the model brief/ }).click();
+  await visitor.page.getByRole('button', { name: 'Restore what was before' }).click();
+  await visitor.page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+  await heading(visitor.page, 'brief').waitFor();
+  assert.deepEqual((await ask('GET', '/api/models/brief')).document.targets, model.targets);
+});
 
-testInBrowser('an address whose range ends before it begins says what is wrong with it', async (t) => {
+testInBrowser('an Explorer URL whose time range ends before it begins shows an error that says so', async (t) => {
   const rig = await openConsole(t, { looks: false });
   const visitor = await rig.signIn('viewer');
   visitor.allow(/422/);
@@ -401,7 +413,7 @@ testInBrowser('an address whose range ends before it begins says what is wrong w
   await visitor.page.getByRole('alert').getByText('"from" must be before "to".').first().waitFor();
 });
 
-testInBrowser('a gateway that is away is said to be, until it is back', async (t) => {
+testInBrowser('the console reports an unreachable gateway until it is reachable again', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('owner');
   const { page, context } = visitor;
@@ -418,21 +430,24 @@ testInBrowser('a gateway that is away is said to be, until it is back', async (t
   await page.getByText(/cannot be reached/).waitFor({ state: 'hidden' });
 });
 
-testInBrowser('a page first opened while the gateway is away waits for it, and blames no upgrade', async (t) => {
-  const rig = await openConsole(t, { looks: false });
-  const visitor = await rig.signIn('owner');
-  const { page, context } = visitor;
-  visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch|dynamically imported module/);
-  await visitor.open('/models');
-  await context.setOffline(true);
-  await page.getByRole('link', { name: 'Alerts' }).click();
-  await page.getByRole('heading', { name: 'This page is not loaded yet' }).waitFor();
-  assert.equal(await page.getByRole('button', { name: 'Reload' }).count(), 0);
-  await context.setOffline(false);
-  await heading(page, 'Alerts').waitFor();
-});
+testInBrowser(
+  'a page first opened while the gateway is unreachable loads by itself later, without advice to reload',
+  async (t) => {
+    const rig = await openConsole(t, { looks: false });
+    const visitor = await rig.signIn('owner');
+    const { page, context } = visitor;
+    visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch|dynamically imported module/);
+    await visitor.open('/models');
+    await context.setOffline(true);
+    await page.getByRole('link', { name: 'Alerts' }).click();
+    await page.getByRole('heading', { name: 'This page is not loaded yet' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Reload' }).count(), 0);
+    await context.setOffline(false);
+    await heading(page, 'Alerts').waitFor();
+  },
+);
 
-testInBrowser('back online, a page reads again what failed meanwhile', async (t) => {
+testInBrowser('a page reloads data that failed to load as soon as the gateway is reachable again', async (t) => {
   const rig = await openConsole(t, { looks: false });
   const visitor = await rig.signIn('owner');
   const { page, context } = visitor;

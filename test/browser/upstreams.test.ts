@@ -29,7 +29,7 @@ async function pickFamily(page: Page, name: string): Promise<void> {
   await drawer(page).getByRole('button', { name }).first().click();
 }
 
-testOnEachStore('an upstream is added by its form, tested before and after, changed, and deleted', async (t, open) => {
+testOnEachStore('an upstream is tested and added by its form, then edited and deleted', async (t, open) => {
   const upstream = await startUpstream(t);
   // Beside a database that several machines share no key is made by itself.
   const rig = await open({ env: { POSTERN_SECRET_KEY: '11'.repeat(32) } });
@@ -102,7 +102,7 @@ testOnEachStore('an upstream is added by its form, tested before and after, chan
   );
 });
 
-testInBrowser('each fault stands at its field, and what was typed stays', async (t) => {
+testInBrowser('the form of a new upstream shows each fault at its field, and keeps the typed values', async (t) => {
   const rig = await openConsole(t);
   const visitor = await rig.signIn('admin');
   const { page } = visitor;
@@ -131,37 +131,40 @@ testInBrowser('each fault stands at its field, and what was typed stays', async 
   await visitor.checkAccessibility();
 });
 
-testInBrowser('a credential is asked for again where the address changes', async (t) => {
-  const upstream = await startUpstream(t);
-  const other = await startUpstream(t);
-  const rig = await openConsole(t);
-  const visitor = await rig.signIn('admin');
-  const { page } = visitor;
-  visitor.allow(/422/);
-  await visitor.open('/upstreams');
-  await pickFamily(page, 'OpenAI and compatible services');
-  await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${upstream.url}/v1`);
-  await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
-  await save(page, 'Add the upstream').click();
-  await save(page, 'Edit').click();
-  await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${other.url}/v1`);
-  await save(page, 'Test the connection').click();
-  await drawer(page)
-    .getByText(/enter it again/)
-    .first()
-    .waitFor();
-  await save(page, 'Save').click();
-  await drawer(page)
-    .getByText(/enter it again/)
-    .first()
-    .waitFor();
-  assert.equal(other.requests.length, 0);
-  await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
-  await save(page, 'Save').click();
-  await drawer(page).getByText(other.url, { exact: false }).first().waitFor();
-});
+testInBrowser(
+  'a changed upstream address requires its credential again, and the old one is never sent there',
+  async (t) => {
+    const upstream = await startUpstream(t);
+    const other = await startUpstream(t);
+    const rig = await openConsole(t);
+    const visitor = await rig.signIn('admin');
+    const { page } = visitor;
+    visitor.allow(/422/);
+    await visitor.open('/upstreams');
+    await pickFamily(page, 'OpenAI and compatible services');
+    await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${upstream.url}/v1`);
+    await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
+    await save(page, 'Add the upstream').click();
+    await save(page, 'Edit').click();
+    await drawer(page).getByRole('textbox', { name: 'Address' }).fill(`${other.url}/v1`);
+    await save(page, 'Test the connection').click();
+    await drawer(page)
+      .getByText(/enter it again/)
+      .first()
+      .waitFor();
+    await save(page, 'Save').click();
+    await drawer(page)
+      .getByText(/enter it again/)
+      .first()
+      .waitFor();
+    assert.equal(other.requests.length, 0);
+    await drawer(page).getByLabel('API key', { exact: true }).fill(secret);
+    await save(page, 'Save').click();
+    await drawer(page).getByText(other.url, { exact: false }).first().waitFor();
+  },
+);
 
-testInBrowser('an upstream of many models names some of them, and fits a phone', async (t) => {
+testInBrowser('an upstream used by 12 models lists ten of them with a link to the rest', async (t) => {
   const rig = await openConsole(t);
   const { ask } = await rig.account('admin');
   const anew = { 'if-none-match': '*' };
@@ -184,7 +187,7 @@ testInBrowser('an upstream of many models names some of them, and fits a phone',
   await page.getByRole('dialog', { name: 'busy is still needed' }).getByText('and 2 more').waitFor();
 });
 
-testInBrowser('a reload in the middle of a change to an upstream or a model goes on with it', async (t) => {
+testInBrowser('the form of an upstream or model keeps its typed values across a page reload', async (t) => {
   const rig = await openConsole(t, { looks: false });
   const { ask } = await rig.account('admin');
   const anew = { 'if-none-match': '*' };
@@ -208,39 +211,42 @@ testInBrowser('a reload in the middle of a change to an upstream or a model goes
   }
 });
 
-testInBrowser('two who change the same upstream are told so, and nothing is lost', async (t) => {
-  const rig = await openConsole(t);
-  await rig.ask('GET', '/api/upstreams');
-  const visitor = await rig.signIn('admin');
-  const { page } = visitor;
-  visitor.allow(/412/);
-  await visitor.open('/upstreams');
-  await pickFamily(page, 'vLLM');
-  await save(page, 'Add the upstream').click();
-  await save(page, 'Edit').click();
-  const second = await rig.signIn('owner');
-  await second.open('/upstreams?upstream=vllm');
-  await save(second.page, 'Edit').click();
-  await drawer(second.page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8111');
-  await save(second.page, 'Save').click();
-  await drawer(second.page).getByText('http://127.0.0.1:8111').first().waitFor();
+testInBrowser(
+  'saving an upstream that somebody else changed meanwhile reports the conflict, and keeps the typed values',
+  async (t) => {
+    const rig = await openConsole(t);
+    await rig.ask('GET', '/api/upstreams');
+    const visitor = await rig.signIn('admin');
+    const { page } = visitor;
+    visitor.allow(/412/);
+    await visitor.open('/upstreams');
+    await pickFamily(page, 'vLLM');
+    await save(page, 'Add the upstream').click();
+    await save(page, 'Edit').click();
+    const second = await rig.signIn('owner');
+    await second.open('/upstreams?upstream=vllm');
+    await save(second.page, 'Edit').click();
+    await drawer(second.page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8111');
+    await save(second.page, 'Save').click();
+    await drawer(second.page).getByText('http://127.0.0.1:8111').first().waitFor();
 
-  await drawer(page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8222');
-  await save(page, 'Save').click();
-  const conflict = drawer(page).getByText('It was changed in the meantime');
-  await conflict.waitFor();
-  // In sight of the button that was pressed.
-  const { y } = (await conflict.boundingBox()) ?? { y: -1 };
-  assert.ok(y > 0 && y < (page.viewportSize()?.height ?? 0), `at ${y}`);
-  assert.equal(await drawer(page).getByRole('textbox', { name: 'Address' }).inputValue(), 'http://127.0.0.1:8222');
-  await visitor.shoot('upstreams-conflict');
-  await drawer(page).getByRole('button', { name: 'Keep mine' }).click();
-  await save(page, 'Save').click();
-  await drawer(page).getByText('http://127.0.0.1:8222').first().waitFor();
-});
+    await drawer(page).getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8222');
+    await save(page, 'Save').click();
+    const conflict = drawer(page).getByText('It was changed in the meantime');
+    await conflict.waitFor();
+    // In sight of the button that was pressed.
+    const { y } = (await conflict.boundingBox()) ?? { y: -1 };
+    assert.ok(y > 0 && y < (page.viewportSize()?.height ?? 0), `at ${y}`);
+    assert.equal(await drawer(page).getByRole('textbox', { name: 'Address' }).inputValue(), 'http://127.0.0.1:8222');
+    await visitor.shoot('upstreams-conflict');
+    await drawer(page).getByRole('button', { name: 'Keep mine' }).click();
+    await save(page, 'Save').click();
+    await drawer(page).getByText('http://127.0.0.1:8222').first().waitFor();
+  },
+);
 
 testInBrowser(
-  'what the file declares is shown with its line, what hurts is shown with its reason, and nothing runs as script',
+  'an upstream from the configuration file is read-only, a failing one is marked, and HTML in names is text',
   async (t) => {
     const upstreams = [
       { id: 'filed', family: 'openai', base_url: 'http://127.0.0.1:1/v1', api_key: `\${A_KEY}` },
@@ -283,54 +289,51 @@ testInBrowser(
   },
 );
 
-testInBrowser(
-  'an upstream shows its lanes, its endpoints and what was learned of it; its form has fields for them',
-  async (t) => {
-    const upstream = await startUpstream(t);
-    const endpoints = [`127.0.0.1:${upstream.port}`, `127.0.0.2:${upstream.port}`];
-    const rig = await openConsole(t, {
-      config: {
-        upstreams: [
-          {
-            ...{ id: 'tei', family: 'openai', base_url: `${upstream.url}/v1`, api_key: secret, endpoints },
-            limits: { concurrency: 'auto', max_concurrency: 64 },
-          },
-        ],
-        models: [{ id: 'bge-m3', operations: ['embeddings'], targets: [{ upstream: 'tei' }] }],
-      },
-      env: { POSTERN_SECRET_KEY: '11'.repeat(32) },
-    });
-    const visitor = await rig.signIn('admin');
-    const { page } = visitor;
-    await visitor.open('/upstreams?upstream=tei');
-    const shown = drawer(page);
-    await shown.getByRole('table', { name: 'Lanes' }).getByText('Interactive').waitFor();
-    await shown.getByText('4 by now (learned; at most 64)').waitFor();
-    await shown.getByRole('table', { name: 'Endpoints' }).getByText(`127.0.0.2:${upstream.port}`).waitFor();
-    await visitor.shoot('upstreams-endpoints');
-    await visitor.checkAccessibility();
+testInBrowser("an upstream's page and form show its lanes, endpoints and automatic concurrency limit", async (t) => {
+  const upstream = await startUpstream(t);
+  const endpoints = [`127.0.0.1:${upstream.port}`, `127.0.0.2:${upstream.port}`];
+  const rig = await openConsole(t, {
+    config: {
+      upstreams: [
+        {
+          ...{ id: 'tei', family: 'openai', base_url: `${upstream.url}/v1`, api_key: secret, endpoints },
+          limits: { concurrency: 'auto', max_concurrency: 64 },
+        },
+      ],
+      models: [{ id: 'bge-m3', operations: ['embeddings'], targets: [{ upstream: 'tei' }] }],
+    },
+    env: { POSTERN_SECRET_KEY: '11'.repeat(32) },
+  });
+  const visitor = await rig.signIn('admin');
+  const { page } = visitor;
+  await visitor.open('/upstreams?upstream=tei');
+  const shown = drawer(page);
+  await shown.getByRole('table', { name: 'Lanes' }).getByText('Interactive').waitFor();
+  await shown.getByText('4 by now (learned; at most 64)').waitFor();
+  await shown.getByRole('table', { name: 'Endpoints' }).getByText(`127.0.0.2:${upstream.port}`).waitFor();
+  await visitor.shoot('upstreams-endpoints');
+  await visitor.checkAccessibility();
 
-    const document = {
-      ...{
-        id: 'pods',
-        family: 'openai',
-        base_url: 'http://pods.test/v1',
-        api_key: secret,
-        endpoints: 'dns',
-        pace: '30s',
-      },
-      limits: { concurrency: 'auto', min_concurrency: 4, bulk_share: '20%' },
-    };
-    const owner = await rig.account('owner');
-    await owner.ask('PUT', '/api/upstreams/pods', document, { 'if-none-match': '*' });
-    await visitor.open('/upstreams?upstream=pods');
-    await shown.getByRole('button', { name: 'Edit' }).click();
-    await shown.getByRole('button', { name: 'Limits' }).click();
-    await shown.getByRole('button', { name: 'Endpoints' }).click();
-    assert.equal(await shown.getByLabel('Calls at a time, or auto').inputValue(), 'auto');
-    assert.equal(await shown.getByLabel('How long a call may wait for a rate limit').inputValue(), '30s');
-    await shown.getByText('dns', { exact: true }).waitFor();
-    await visitor.shoot('upstreams-limits');
-    await visitor.checkAccessibility();
-  },
-);
+  const document = {
+    ...{
+      id: 'pods',
+      family: 'openai',
+      base_url: 'http://pods.test/v1',
+      api_key: secret,
+      endpoints: 'dns',
+      pace: '30s',
+    },
+    limits: { concurrency: 'auto', min_concurrency: 4, bulk_share: '20%' },
+  };
+  const owner = await rig.account('owner');
+  await owner.ask('PUT', '/api/upstreams/pods', document, { 'if-none-match': '*' });
+  await visitor.open('/upstreams?upstream=pods');
+  await shown.getByRole('button', { name: 'Edit' }).click();
+  await shown.getByRole('button', { name: 'Limits' }).click();
+  await shown.getByRole('button', { name: 'Endpoints' }).click();
+  assert.equal(await shown.getByLabel('Calls at a time, or auto').inputValue(), 'auto');
+  assert.equal(await shown.getByLabel('How long a call may wait for a rate limit').inputValue(), '30s');
+  await shown.getByText('dns', { exact: true }).waitFor();
+  await visitor.shoot('upstreams-limits');
+  await visitor.checkAccessibility();
+});
