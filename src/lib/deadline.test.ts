@@ -4,12 +4,12 @@ import { beforeDeadline } from './deadline.ts';
 
 const tooLate = (): Error => new Error('too late');
 
-test('a result or failure in time is passed on', async () => {
+test('a promise settled before the deadline passes on its result or failure', async () => {
   assert.equal(await beforeDeadline(Promise.resolve('here'), 60_000, tooLate), 'here');
   await assert.rejects(beforeDeadline(Promise.reject(new Error('refused')), 60_000, tooLate), /refused/);
 });
 
-test('after the timeout it rejects with the error, and no timer is left in either case', async (t) => {
+test('a promise still pending at the deadline rejects with the given error, and no timer is left', async (t) => {
   const cleared = t.mock.method(globalThis, 'clearTimeout');
   const set = t.mock.method(globalThis, 'setTimeout');
   const { promise: never } = Promise.withResolvers<void>();

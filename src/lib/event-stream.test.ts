@@ -41,7 +41,7 @@ test('strips one space after the colon', () => {
   assert.deepEqual(dataOf('datum: a\n\n data: b\n\nDATA: c\n\n'), []);
 });
 
-test('an event has the name given beside its data only', () => {
+test('an event name applies only to the data of its own event', () => {
   assert.deepEqual(read(['event: error\ndata: a\n\ndata: b\n\nevent: x\n\ndata: c\n\n']), [
     { name: 'error', data: 'a' },
     { name: '', data: 'b' },

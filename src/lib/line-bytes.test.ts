@@ -23,7 +23,7 @@ test('numbers are written as JSON writes them', () => {
   }
 });
 
-test('tenths are rounded, and have no digit that is zero', () => {
+test('tenths() rounds to one decimal place and leaves out a zero there', () => {
   const tenths = { 0: '0', 12.34: '12.3', 12.35: '12.4', 9.96: '10', 0.04: '0', 0.05: '0.1', 3e9: '3000000000' };
   for (const [value, text] of Object.entries(tenths)) {
     assert.equal(
@@ -41,7 +41,7 @@ test('tenths are rounded, and have no digit that is zero', () => {
   );
 });
 
-test('texts, bytes and numbers follow each other, however often it has to grow', () => {
+test('appended texts, bytes and numbers stay in order however often the buffer grows', () => {
   const text = written((line) => {
     for (let count = 0; count < 100; count += 1) {
       line.ascii('a:');
@@ -55,7 +55,7 @@ test('texts, bytes and numbers follow each other, however often it has to grow',
   assert.equal(text, expected.join(''));
 });
 
-test('what is behind the part that is taken stays', () => {
+test('taking the bytes up to a position keeps those after it', () => {
   const line = new LineBytes(4);
   line.ascii('first');
   const end = line.length;

@@ -19,7 +19,7 @@ test('finds the name meant by a typing error', () => {
   }
 });
 
-test('prefers the nearer of two', () => {
+test('of two similar names suggests the more similar one', () => {
   assert.equal(nearestName('opena', ['openapi', 'openai']), 'openai');
 });
 

@@ -10,7 +10,7 @@ import { packPieces, toPieceTable } from './piece-table.ts';
 
 const base64 = (...pieces: readonly string[]): string => pieces.map((piece) => btoa(piece)).join(' ');
 
-test('maps pieces to IDs and back, and gaps to nothing', () => {
+test('maps vocabulary pieces to IDs and back, and unused IDs and unknown pieces to undefined', () => {
   const table = toPieceTable(
     packPieces({
       bpe_ranks: `! 0 ${base64('a', 'b', 'ab')}\n! 5 ${base64('\xff', '\0')}`,

@@ -12,7 +12,7 @@ test('finds and removes __proto__ keys at any depth, and nothing else', () => {
   assert.deepEqual(takeOutProtoKeys(value), []);
 });
 
-test('searches objects without a prototype too, and finds nothing in other values', () => {
+test('finds a __proto__ key in an object without prototype, and none in null, texts or numbers', () => {
   const bare: object = Object.create(null);
   Reflect.set(bare, '__proto__', 1);
   assert.deepEqual(takeOutProtoKeys(bare), [['__proto__']]);

@@ -9,7 +9,7 @@ function createWork() {
   return { ends, run: () => new Promise<void>((resolve) => void ends.push(resolve)) };
 }
 
-test('runs begin at once, and again a pause after the end of the last', async () => {
+test('the first run begins at once, and each further run a pause after the end of the previous one', async () => {
   const work = createWork();
   const repeated = repeat(work.run, 1, 0);
   assert.equal(work.ends.length, 1);
@@ -19,7 +19,7 @@ test('runs begin at once, and again a pause after the end of the last', async ()
   await repeated.close();
 });
 
-test('a run asked for during another begins when that ends, once', async () => {
+test('requests for a run during another run cause one more run after it', async () => {
   const work = createWork();
   const repeated = repeat(work.run, 3_600_000, 0);
   repeated.now();
@@ -33,7 +33,7 @@ test('a run asked for during another begins when that ends, once', async () => {
   await repeated.close();
 });
 
-test('closing waits for the present run, and no other begins', async () => {
+test('closing waits for the current run, and no later run begins', async () => {
   const work = createWork();
   const repeated = repeat(work.run, 1, 0);
   repeated.now();

@@ -39,7 +39,7 @@ test('of several long tasks, one runs per event-loop turn, in order', async () =
   assert.equal(new Set(seen.map((one) => one.turn)).size, seen.length);
 });
 
-test('what a short task leaves of a slice is for those that wait behind it', async () => {
+test('several short tasks run within one slice', async () => {
   const turns = new Set<number>();
   useUpSlice();
   await turnsOf((turn) =>
@@ -103,7 +103,7 @@ test('items are mapped in order, and mapping yields at the end of its slice', as
   assert.deepEqual([seen[0]?.[1], seen[2]?.[1]], [false, true]);
 });
 
-test('work that nobody waits for leaves turns to other work', async () => {
+test('background work leaves event-loop turns to other work between its slices', async () => {
   const turns: number[] = [];
   await turnsOf(async (turn) => {
     let isDone = false;

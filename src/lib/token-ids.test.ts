@@ -31,7 +31,7 @@ test('decodes the IDs of each vocabulary', async () => {
   assert.equal(await textOfTokens('r50k_base', [50280]), undefined);
 });
 
-test('joins characters that span several tokens, and keeps everything else', async () => {
+test('joins characters that span several tokens, and keeps control characters and byte order marks', async () => {
   assert.equal(await textOfTokens('cl100k_base', []), '');
   assert.equal(await textOfTokens('cl100k_base', [9468, 248, 222]), '🚀');
   assert.equal(await textOfTokens('cl100k_base', [188, 9906]), '\u0000Hello');
@@ -40,7 +40,7 @@ test('joins characters that span several tokens, and keeps everything else', asy
   assert.equal(await textOfTokens('cl100k_base', [-0, 0]), '!!');
 });
 
-test('shows where a list was cut inside a character', async () => {
+test('a list of IDs that ends inside a character decodes to a replacement character at its end', async () => {
   assert.equal(await textOfTokens('cl100k_base', [9906, 9468, 248]), 'Hello\ufffd');
 });
 

@@ -28,7 +28,7 @@ test('counts running requests as concurrent until they end, each once', () => {
   assert.equal(limiter.begin(keyOf({ concurrency: 3 })).kind, 'refused');
 });
 
-test('keeps a holder while one of its requests runs, and forgets it afterwards', () => {
+test('keeps the counters of a key or project while one of its requests runs, and drops them afterwards', () => {
   const clock = createFakeClock();
   const limiter = new MemoryLimiter(clock);
   const first = begun(limiter.begin([{ kind: 'project', id: 'p', caps: noCaps }]));
@@ -46,7 +46,7 @@ test('keeps a holder while one of its requests runs, and forgets it afterwards',
   assert.equal(sizeLater(), 1);
 });
 
-test('when the shared count is late, a node admits its part of what was left, and nothing if nothing was', () => {
+test('with the shared count late, a node admits its share of what was left, or nothing if nothing was left', () => {
   const plan = new Counters().plan(keyOf({ rates: aMinute(10) }), 0);
   const [rate] = plan.rates;
   assert.ok(rate !== undefined);
@@ -59,7 +59,7 @@ test('when the shared count is late, a node admits its part of what was left, an
   assert.equal(obstacleTo(plan, { ...one, requests: 11 }, 0, 2, true)?.isForever, true);
 });
 
-test('a request as large as the limit may be repeated when the window is free, a larger one than the share soon', () => {
+test("a request as large as the limit may be retried after the window, or after 5 s if it exceeds a node's share", () => {
   const plan = new Counters().plan(keyOf({ rates: aMinute(10) }), 0);
   plan.rates[0]?.window.add(0, 1);
   assert.equal(obstacleTo(plan, { ...one, requests: 10 }, 0, 1)?.retryAfterMs, 61_000);

@@ -37,7 +37,7 @@ test('admits as many as the limit, and the next when the first leaves the window
   assert.equal(limiter.reserve(holders, one).kind, 'taken');
 });
 
-test('takes nothing if one of several holders refuses', () => {
+test("a request that the model's limit refuses takes nothing from the key's limits", () => {
   const clock = createFakeClock();
   const limiter = new MemoryLimiter(clock);
   const key = holder('key', 'dev', { rates: [requestsAMinute(2)], concurrency: 5 });
@@ -265,7 +265,7 @@ test('in any order of reserve, settle and wait, no minute exceeds the limit', ()
   );
 });
 
-test('still refuses one millisecond before the time it names, and admits at that time', () => {
+test('a refused request is still refused 1 ms before its retry time, and admitted at that time', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ tokens: fc.integer({ min: 1, max: 80 }), waitMs: fc.nat(9_000) }), {

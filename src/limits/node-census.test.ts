@@ -22,7 +22,7 @@ function rig() {
   };
 }
 
-test('counts itself and the nodes it hears, and at least its own workers', async () => {
+test('counts this node and those in the store, and at least as many as it has workers', async () => {
   const { take, answerWith } = rig();
   assert.equal((await take(1)).count, 1);
   assert.equal((await take(4)).count, 4);
@@ -30,7 +30,7 @@ test('counts itself and the nodes it hears, and at least its own workers', async
   assert.equal((await take(4)).count, 6);
 });
 
-test('recounts only while needed', async (t) => {
+test('counts the nodes again only while something needs the number', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { take, answerWith } = rig();
   const census = await take(1);
@@ -47,7 +47,7 @@ test('recounts only while needed', async (t) => {
   assert.equal(census.count, 3);
 });
 
-test('an unresponsive store keeps the last count, and is reported once', async (t) => {
+test('while the store fails, the last node count is kept, and the failure is logged once', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { take, answerWith, lines } = rig();
   answerWith(async () => 2);
@@ -63,7 +63,7 @@ test('an unresponsive store keeps the last count, and is reported once', async (
   assert.deepEqual(lines, ['the nodes could not be counted in the store']);
 });
 
-test('a store that is unreachable from the beginning is reported', async () => {
+test('if the store fails at the first count, only the workers are counted, and the failure is logged', async () => {
   const { take, answerWith, lines } = rig();
   answerWith(() => Promise.reject(new Error('away')));
   assert.equal((await take(2)).count, 2);

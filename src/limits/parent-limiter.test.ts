@@ -71,7 +71,7 @@ test('workers together admit exactly the limit, and the headers show the shared 
   );
 });
 
-test('an amount returned by one worker is available to another, once', async (t) => {
+test('a concurrency slot returned twice by one worker admits only one request of another', async (t) => {
   const { all } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -110,7 +110,7 @@ test('when a worker dies its upstream slots are freed', async (t) => {
   assert.deepEqual(await second.claim([claim]), [{ held: 4, keep: 4 }]);
 });
 
-test('messages of a dead worker take nothing', async (t) => {
+test('late messages of a dead worker take no concurrency, rate or upstream slots', async (t) => {
   const { all, state } = startParent(t, 2);
   const [, second] = all;
   assert.ok(second !== undefined);
@@ -127,7 +127,7 @@ test('messages of a dead worker take nothing', async (t) => {
   assert.equal((await second.claim([claim]))[0]?.held, 4);
 });
 
-test('without the parent a worker admits its share, logs it once, and returns double counts', async (t) => {
+test('a worker whose parent does not answer admits its share and logs once; double counts are returned later', async (t) => {
   const { all, fallSilent, speak, lines } = startParent(t, 2);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -141,7 +141,7 @@ test('without the parent a worker admits its share, logs it once, and returns do
   assert.ok(taken(later) >= 2 && taken(later) <= 10);
 });
 
-test('a worker that only claims slots logs each silence of the parent', async (t) => {
+test('a worker that only claims upstream slots logs each time the parent stops answering', async (t) => {
   const { all, fallSilent, speak, lines } = startParent(t, 1);
   const [limiter] = all;
   assert.ok(limiter !== undefined);
@@ -156,7 +156,7 @@ test('a worker that only claims slots logs each silence of the parent', async (t
   }
 });
 
-test('forgets the limits of an old configuration', async (t) => {
+test('after 10,000 limit lists a worker makes the parent drop them all, and the counts stay', async (t) => {
   const { all } = startParent(t, 1);
   const [limiter] = all;
   assert.ok(limiter !== undefined);

@@ -33,7 +33,7 @@ function shown(...states: [number, number][]): string | undefined {
   return /^x-ratelimit-limit-requests: (.*)$/m.exec(lines)?.[1];
 }
 
-test('shows the limit with the smallest remaining share, and the smaller one of equals', () => {
+test('shows the limit with the smallest remaining share, and of equal shares the smaller limit', () => {
   assert.equal(shown([100, 50], [10, 2]), '100');
   assert.equal(shown([10, 2], [100, 50]), '100');
   assert.equal(shown([100, 50], [10, 5]), '10');

@@ -38,9 +38,9 @@ function ask(socket: Socket): Promise<void> {
 }
 
 for (const [when, delay] of [
-  ['before the question leaves', async () => holdUp(longerMs)],
+  ['before the request was sent', async () => holdUp(longerMs)],
   [
-    'after it has left',
+    'after the request was sent',
     async () => {
       await batch();
       await batch();
@@ -49,7 +49,7 @@ for (const [when, delay] of [
   ],
   ['at any time', async () => undefined],
 ] as const) {
-  test(`an answer that arrived in time counts, however late this thread is ${when}`, async (t) => {
+  test(`an answer received before the timeout counts although the event loop was blocked ${when}`, async (t) => {
     const socket = await startEcho(t);
     for (let time = 0; time < 5; time += 1) {
       const answer = within(ask(socket), mostMs);
@@ -60,7 +60,7 @@ for (const [when, delay] of [
   });
 }
 
-test('unanswered requests time out together, each with its send time', async (t) => {
+test('unanswered requests sent together time out together, with the time they were sent', async (t) => {
   const server = createServer(() => undefined);
   server.listen(0, '127.0.0.1');
   t.after(() => server.close());

@@ -29,7 +29,7 @@ async function startLimiter(url: string, otherwiseKnown = () => 1) {
   return { limiter, lines };
 }
 
-test('when Redis is unreachable it assumes two nodes, logs once, and never shows the password', async (t) => {
+test('while Redis is unreachable, the limiter assumes two nodes, logs once, and never logs the password', async (t) => {
   const { limiter, lines } = await startLimiter('redis://user:battery-staple@127.0.0.1:1/2');
   t.after(() => limiter.close());
   assert.equal(limiter.isShared, false);
@@ -47,7 +47,7 @@ test('when Redis is unreachable it assumes two nodes, logs once, and never shows
   assert.ok(!JSON.stringify(lines).includes('battery'));
 });
 
-test('another reason why Redis is unreachable is logged as well, and each of them once', async (t) => {
+test('each different reason why Redis is unreachable is logged once', async (t) => {
   let speak = (socket: Socket): unknown => socket.destroy();
   const server = createServer((socket) => speak(socket.on('error', () => undefined)));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -63,7 +63,7 @@ test('another reason why Redis is unreachable is logged as well, and each of the
   assert.equal(lines.length, 2);
 });
 
-test('a node that has not yet reached Redis takes its share of the nodes that others report', async (t) => {
+test('a node that has not yet reached Redis divides the limit by the reported number of nodes', async (t) => {
   let nodes = 3;
   const { limiter } = await startLimiter('redis://127.0.0.1:1', () => nodes);
   t.after(() => limiter.close());
@@ -81,13 +81,10 @@ test('a node that has not yet reached Redis takes its share of the nodes that ot
 
 for (const [what, speak] of [
   ['never answers', () => undefined],
-  [
-    'speaks something else',
-    (socket: Socket) => socket.on('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')),
-  ],
-  ['closes at once', (socket: Socket) => socket.destroy()],
+  ['answers in HTTP', (socket: Socket) => socket.on('data', () => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))],
+  ['closes the connection at once', (socket: Socket) => socket.destroy()],
 ] as const) {
-  test(`a server that ${what} counts as unreachable`, async (t) => {
+  test(`Redis counts as unreachable if the server ${what}`, async (t) => {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
       sockets.add(socket);

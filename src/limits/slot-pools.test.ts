@@ -104,7 +104,7 @@ for (const [nodes, most] of [
   });
 }
 
-test('idle slots of other processes are available', async (t) => {
+test('a process can use all slots although another process held idle ones', async (t) => {
   const { all, inFlight } = startParent(t, 2, 4);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -119,7 +119,7 @@ test('idle slots of other processes are available', async (t) => {
   await Promise.all(work);
 });
 
-test('a late-comer is admitted although another keeps all slots busy', async (t) => {
+test('a process that starts later gets a slot although another process keeps all slots busy', async (t) => {
   const { all } = startParent(t, 2, 4);
   const [busy, late] = all;
   assert.ok(busy !== undefined && late !== undefined);
@@ -133,7 +133,7 @@ test('a late-comer is admitted although another keeps all slots busy', async (t)
   await Promise.all(work);
 });
 
-test('without a queue a request waits only for slots that others may spare', async (t) => {
+test('without a queue, a call is refused while all slots are busy in this or another process', async (t) => {
   const { all } = startParent(t, 2, 4, 0);
   const [first, second] = all;
   assert.ok(first !== undefined && second !== undefined);
@@ -159,7 +159,7 @@ test('slots of a dead process are freed', async (t) => {
   assert.equal(await waiting, true);
 });
 
-test('without an arbiter each process has its share', async (t) => {
+test('without the parent process as arbiter, each process may use its share of the slots', async (t) => {
   const { all, goAway, inFlight } = startParent(t, 4);
   goAway();
   for (const { slots } of all) for (let time = 0; time < 10; time += 1) void call(slots, 400, () => undefined);

@@ -10,7 +10,7 @@ function reportOf(window: Window, nowMs: number): [number, number][] {
   return reported;
 }
 
-test('each count is reported once, bucket by bucket', () => {
+test('counts are reported once, as a sum for each one-second bucket', () => {
   const window = new Window(minuteMs, 5_000);
   window.note(5_000, 2);
   window.note(5_900, 1);
@@ -23,7 +23,7 @@ test('each count is reported once, bucket by bucket', () => {
   assert.deepEqual(reportOf(window, 8_000), []);
 });
 
-test('expired counts are not reported, and never as current', () => {
+test('counts older than the window are neither reported nor part of the current total', () => {
   const window = new Window(minuteMs, 0);
   window.note(0, 2);
   assert.equal(window.totalAt(slots * 1_000), 0);
@@ -33,7 +33,7 @@ test('expired counts are not reported, and never as current', () => {
   assert.deepEqual(reportOf(window, slots * 1_000), [[1, 5]]);
 });
 
-test('a node uses its part of the remaining amount, less its own use since, while the report is fresh', () => {
+test("a node's share of the remaining amount falls by its own use, and ends a second after the last report", () => {
   const window = new Window(minuteMs, 0);
   assert.equal(window.shareOfRest(0, 10, 2), undefined);
   window.hear(0, 4);

@@ -35,7 +35,7 @@ test('a key holds at most a quarter of the memory, plus one larger body', () => 
   lease(budget.take('a', 17 * MiB));
 });
 
-test('a body grows under the same rules, and keeps its memory if refused', () => {
+test("growing a body's memory follows the rules of taking it, and a refusal keeps what the body has", () => {
   const budget = stage();
   const growing = lease(budget.take('a', MiB));
   lease(budget.take('a', 8 * MiB));
@@ -69,7 +69,7 @@ test('memory is released once, and a released lease cannot grow', () => {
   assert.equal(budget.heldBytes, MiB);
 });
 
-test('small bodies get memory where longer ones do not', () => {
+test('small bodies get memory that is reserved for them while larger bodies are refused', () => {
   const budget = stage();
   for (const key of ['a', 'b', 'c']) lease(budget.take(key, 16 * MiB));
   lease(budget.take('d', 12 * MiB));
@@ -81,7 +81,7 @@ test('small bodies get memory where longer ones do not', () => {
   assert.equal(small, 7, 'a key has a quarter of what is kept for them');
 });
 
-test('within a key the first is served first, and keys take turns', () => {
+test('waiting bodies of one key get memory in order of arrival, and keys take turns', () => {
   const budget = stage();
   const holders = ['a', 'b', 'c'].map((key) => lease(budget.take(key, 16 * MiB)));
   const last = lease(budget.take('d', 12 * MiB));

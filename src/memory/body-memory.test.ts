@@ -34,7 +34,7 @@ function stage() {
   return { collected, passes };
 }
 
-test('retained buffers of long bodies never exceed half of the memory', () => {
+test('a collection is forced once buffers of finished long bodies reach half of the body memory', () => {
   const { collected, passes } = stage();
   passes(31 * MiB);
   assert.equal(collected.times, 0);
@@ -44,7 +44,7 @@ test('retained buffers of long bodies never exceed half of the memory', () => {
   assert.equal(collected.times, 1, 'what was collected is no longer there');
 });
 
-test('nothing is collected at once where V8 has freed half of what went', () => {
+test('no collection is forced if V8 has already freed most buffers of finished bodies', () => {
   const { collected, passes } = stage();
   passes(30 * MiB);
   collected.held = 0;
@@ -54,13 +54,13 @@ test('nothing is collected at once where V8 has freed half of what went', () => 
   assert.equal(collected.times, 1, 'half of those that passed count on');
 });
 
-test('any number of short bodies is left to the garbage collector', () => {
+test('short bodies never force a garbage collection, however many pass', () => {
   const { collected, passes } = stage();
   for (let body = 0; body < 2_000; body += 1) passes(64 * 1024);
   assert.equal(collected.times, 0);
 });
 
-test('when no long bodies come any more, a collection that keeps compiled code is tried first', ({ mock }) => {
+test('after the last long body an incremental collection starts, and a forced one only if it fails', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const { collected, passes } = stage();
   passes(20 * MiB);
@@ -79,7 +79,7 @@ test('when no long bodies come any more, a collection that keeps compiled code i
   assert.deepEqual(collected, { times: 1, begun: 2, held: 0 });
 });
 
-test('nothing is collected where V8 has freed the long bodies itself', ({ mock }) => {
+test('after long bodies no collection starts if V8 has freed their buffers by itself', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const { collected, passes } = stage();
   passes(20 * MiB);
@@ -88,7 +88,7 @@ test('nothing is collected where V8 has freed the long bodies itself', ({ mock }
   assert.deepEqual(collected, { times: 0, begun: 0, held: MiB });
 });
 
-test('after another long body, a collection in steps is begun anew before one is forced', ({ mock }) => {
+test('another long body restarts the incremental collection before one is forced', ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   const { collected, passes } = stage();
   passes(20 * MiB);

@@ -47,7 +47,7 @@ async function dropsAfter(
   return { drops: output.split('embedded weak objects cleared').length - 1, output };
 }
 
-test('an idle process keeps the code for requests', async () => {
+test('after setUpEngine() V8 keeps the compiled code of an idle process', async () => {
   const soon = ['--memory-reducer-delay-ms=50', '--gc-memory-reducer-start-delay-ms=50'];
   // V8 looks whether more is to be had after a collection, and calls a process idle when it allocated little in five seconds.
   const idling = `bodies.length = 0; memory.beginCollection(); await wait(${patientMs(1_500)});`;
@@ -60,7 +60,7 @@ test('an idle process keeps the code for requests', async () => {
   assert.doesNotMatch(kept.output, reducing);
 });
 
-test('a collection in steps frees buffers, and is of the kind that keeps code for requests, which one at once is not', async () => {
+test('an incremental collection frees buffers and keeps compiled code, which a forced collection drops', async () => {
   const freeing = (how: string): string => `
     bodies.length = 0;
     memory.${how}();

@@ -33,7 +33,7 @@ test('finds lone surrogates anywhere, and ignores pairs', () => {
   }
 });
 
-test('agrees with parsing the text', () => {
+test('finds a lone surrogate in exactly the texts that isWellFormed() rejects', () => {
   const unit = fc.integer({ min: 0xd700, max: 0xe0ff }).map((code) => String.fromCharCode(code));
   fc.assert(
     fc.property(fc.array(fc.oneof(unit, fc.constantFrom('\\', 'a', '"', 'u')), { maxLength: 12 }), (units) => {

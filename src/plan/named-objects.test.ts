@@ -24,7 +24,7 @@ async function namedIn(input: readonly object[]): Promise<NamedObjects> {
 const items = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => ({ id: `msg_${index}`, content: 'x'.repeat(200), type: 'message' }));
 
-test('a long body is searched in slices, completely', async (t) => {
+test('a long body is searched completely for object IDs, in slices that yield to other work', async (t) => {
   await slowClock(t);
   const input = [
     ...items(4_000),
@@ -46,7 +46,7 @@ test('a long body is searched in slices, completely', async (t) => {
   assert.ok(slices > 200, `${slices} slices`);
 });
 
-test('a body of many small values is searched in slices, too', async (t) => {
+test('a body of many small values is searched for object IDs in slices that yield to other work', async (t) => {
   const body = Buffer.from(`{"model":"m","input":[${'{},'.repeat(50_000)}{"type":"item_reference","id":"msg_1"}]}`);
   const question = await readQuestion(body);
   await slowClock(t);
@@ -61,7 +61,7 @@ test('a body of many small values is searched in slices, too', async (t) => {
   assert.ok(slices > 20, `${slices} slices`);
 });
 
-test("a container is named in a tool's environment, and reported from where an item ran", async () => {
+test("a container in a tool's environment is required, and one in an earlier tool call is only mentioned", async () => {
   const there = { type: 'container_reference', container_id: 'cntr_1' };
   const read = async (body: object): Promise<NamedObjects> =>
     namedObjectsIn(

@@ -58,7 +58,7 @@ async function enterAtClientApi(memory: MemoryLease): Promise<void> {
   });
 }
 
-test('parsing a body reserves memory, and is refused without it', async () => {
+test('parsing a body reserves memory, and is refused as overloaded if there is not enough', async () => {
   for (const read of [findNames, enterAtClientApi]) {
     await assert.rejects(async () => read(new LeaseOf(2 * MiB)), isOverloaded, read.name);
     const memory = new LeaseOf(8 * MiB);
@@ -67,7 +67,7 @@ test('parsing a body reserves memory, and is refused without it', async () => {
   }
 });
 
-test('a search that keeps nothing releases its memory', async () => {
+test('the search for object IDs releases its parsing memory when it ends', async () => {
   const memory = new LeaseOf(8 * MiB);
   await findNames(memory);
   assert.equal(memory.bytes, MiB);

@@ -35,7 +35,7 @@ async function rig(t: TestContext) {
   return { load, open, entries, file };
 }
 
-test('an applied change is one audit log entry with the differences, from one of all nodes, without secrets', async (t) => {
+test('a change that all nodes apply is one audit log entry, with the differences and without secrets', async (t) => {
   const { load, open, entries, file } = await rig(t);
   const [one, other] = [open(), open()];
   const next = await load({
@@ -67,7 +67,7 @@ test('an applied change is one audit log entry with the differences, from one of
   );
 });
 
-test('overwritten and restored changes are separate audit log entries', async (t) => {
+test('a configuration that is overwritten and restored has an audit log entry for each change', async (t) => {
   const { load, open, entries } = await rig(t);
   const nodes = [open(), open()];
   const swap = (next: LoadedConfiguration): void => {
@@ -88,7 +88,7 @@ test('overwritten and restored changes are separate audit log entries', async (t
   assert.deepEqual(hosts.sort(), ['three.example', 'three.example', 'two.example', 'two.example']);
 });
 
-test('a refused change is shown with file, line and reason until it is fixed', async (t) => {
+test('a refused configuration change is reported with file, line and reason until it is fixed', async (t) => {
   const { open, file } = await rig(t);
   const history = open();
   assert.equal(history.refused(), undefined);

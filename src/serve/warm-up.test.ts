@@ -5,7 +5,7 @@ import { families } from '../families/index.ts';
 import { routes } from '../routes/index.ts';
 import { warmUp } from './warm-up.ts';
 
-test('a warm-up whose time is over before its first request ends without a warning of the runtime', async (t) => {
+test('a warm-up whose time limit passes before its first request ends without a Node.js warning', async (t) => {
   const warnings: string[] = [];
   const onWarning = (warning: Error): void => void warnings.push(warning.message);
   process.on('warning', onWarning);

@@ -9,7 +9,7 @@ test('parses single addresses and ranges of both families', () => {
   assert.deepEqual(toAddressRange('0.0.0.0/0'), { address: '0.0.0.0', family: 'ipv4', prefixBits: 0 });
 });
 
-test('parses nothing else', () => {
+test('does not parse host names, zones, leading zeros or prefixes out of range', () => {
   for (const text of [
     '',
     'localhost',
@@ -27,7 +27,7 @@ test('parses nothing else', () => {
   }
 });
 
-test('a list contains what its ranges contain', () => {
+test('a list of ranges contains the addresses of each range and no others', () => {
   const list = toBlockList(['10.0.0.0/8', '::1']);
   assert.equal(list.check('10.200.3.4'), true);
   assert.equal(list.check('11.0.0.1'), false);

@@ -86,7 +86,7 @@ test('refuses an invalid address, or one with a zone', () => {
     assert.equal(standard.permits(text), false, text);
 });
 
-test('allowed ranges are permitted in addition, and nothing else', () => {
+test('an allowed range permits its own addresses only, and not their IPv4-mapped form', () => {
   const rule = createAddressRule({ allow: ['100.64.0.0/10', 'fe80::/10'] });
   assert.equal(rule.permits('100.64.0.1'), true);
   assert.equal(rule.permits('fe80::1'), true);
@@ -107,7 +107,7 @@ test('denied ranges are refused whatever else is allowed', () => {
   assert.equal(rule.permits('100.64.0.1'), true);
 });
 
-test('an allowed IPv6 range permits no IPv4 address that is refused itself', () => {
+test('an allowed IPv6 range permits no embedded IPv4 address that is itself refused', () => {
   const rule = createAddressRule({ allow: ['64:ff9b::/96', '2002::/16', '2001::/32', '::ffff:0:0/96'] });
   assert.equal(rule.permits('64:ff9b::8.8.8.8'), true);
   assert.equal(rule.permits('64:ff9b::169.254.169.254'), false);

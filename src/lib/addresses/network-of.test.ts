@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toNetwork } from './network-of.ts';
 
-test('an IPv6 address counts as its network', () => {
+test('an IPv6 address is reduced to its /64 network, and an IPv4 address stays', () => {
   const rows = [
     ['127.0.0.1', '127.0.0.1'],
     ['::1', '0:0:0:0'],

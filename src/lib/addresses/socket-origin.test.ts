@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isSocketPath, socketOf, toSocketOrigin, toSocketUrl, toUrlOrigin } from './socket-origin.ts';
 
-test('the socket path ends at the last colon followed by a slash', () => {
+test('the socket path of a unix: URL ends at the last colon followed by a slash', () => {
   const rows = [
     ['unix:/run/x.sock:/v1', '/run/x.sock', '/v1'],
     ['unix:/run/a:b/x.sock:/v1/', '/run/a:b/x.sock', '/v1/'],
@@ -14,7 +14,7 @@ test('the socket path ends at the last colon followed by a slash', () => {
   for (const [written, socket, path] of rows) assert.deepEqual(toSocketUrl(written), { socket, path }, written);
 });
 
-test('an origin converts back to its socket', () => {
+test('the origin made from a socket path converts back to that path', () => {
   for (const socket of ['/run/x.sock', '/a:/b', '/run/x y']) assert.equal(socketOf(toSocketOrigin(socket)), socket);
   assert.equal(socketOf('https://api.test'), undefined);
   assert.deepEqual(['unix:/x:', 'https://api.test'].map(toUrlOrigin), ['http://localhost', 'https://api.test']);

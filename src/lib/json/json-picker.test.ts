@@ -48,7 +48,7 @@ test('the result does not depend on chunk boundaries', () => {
   );
 });
 
-test('decodes escapes in names and texts, and picks each of duplicate fields', () => {
+test('decodes escapes in names and texts, and picks every occurrence of a duplicate field', () => {
   assert.deepEqual(pick('{"\\u0069d":"resp\\u005f1","id":"b","id":"c"}'), ['id=resp_1', 'id=b', 'id=c']);
   for (const hostile of hostileTexts) {
     const text = hostile.slice(0, 300).toWellFormed();
@@ -67,7 +67,7 @@ test('skips values that are no text or too long, and tolerates invalid JSON', ()
   assert.deepEqual(pick(`${'['.repeat(1_000_000)}"id"`), []);
 });
 
-test('after a reset another document begins', () => {
+test('after a reset a new document is read, although the last one was incomplete', () => {
   const picker = new JsonPicker(paths);
   const picked: Picked[] = [];
   picker.push(Buffer.from('{"output":[{"id":"a\\'), picked);
@@ -76,7 +76,7 @@ test('after a reset another document begins', () => {
   assert.deepEqual(picked, [{ path: 'id', text: 'b' }]);
 });
 
-test('picks numbers in their spelling, across any chunks', () => {
+test('picks numbers exactly as they are written, across any chunks', () => {
   const text = '{"a":{"n":-1.5e+3,"t":"7","l":[1,{"n":2}],"b":true},"n":12,"z":null,"deep":{"a":{"n":5}}}';
   for (let step = 1; step < 9; step += 1) {
     const picker = new JsonPicker(['a.n', 'a.t', 'a.l.*.n', 'n', 'z'], 'numbers');

@@ -115,7 +115,7 @@ test('folds every character whose other case is an ASCII letter', () => {
   }
 });
 
-test('folds the long s and the Kelvin sign as Go does', () => {
+test('a key with a long s or Kelvin sign is a duplicate of the key with s or k, as in Go', () => {
   assert.deepEqual(scan('{"task":1,"ta\u017fk":1}'), { ok: false, fault: 'duplicate', at: 10, name: 'task' });
   assert.deepEqual(scan('{"tas\u212a":1,"ta\\u017fk":1}'), { ok: false, fault: 'duplicate', at: 12, name: 'task' });
 });
@@ -138,7 +138,7 @@ test('allows duplicate unknown and nested keys', () => {
   );
 });
 
-test('refuses to compile watched keys that fold to the same or are not plain words', () => {
+test('refuses watched keys that differ only in case, are no plain words, or are more than 32', () => {
   for (const names of [['model', 'Model'], [''], ['modèle'], ['a b'], ['a'.repeat(65)]]) {
     assert.throws(() => compileWatchedKeys(names), TypeError);
   }
@@ -147,7 +147,7 @@ test('refuses to compile watched keys that fold to the same or are not plain wor
   assert.throws(() => compileWatchedKeys([], names(33, 'k')), RangeError);
 });
 
-test('reports whether a rare key occurs, and finds duplicates among the maximum of keys', () => {
+test('with 32 common and 32 rare keys, reports whether a rare one occurs, and refuses duplicates', () => {
   const common = Array.from({ length: 32 }, (_, i) => `c${i}`);
   const rare = Array.from({ length: 32 }, (_, i) => `r${i}`);
   const both = compileWatchedKeys(common, rare);

@@ -50,7 +50,7 @@ test('the checksum is the CRC-32 of everything before it', () => {
   assert.equal(hasValidChecksum(body + checksum), true);
 });
 
-test('a secret of one type is invalid as another, even with the other prefix', () => {
+test("a secret of one type is invalid as another type, even with the other type's prefix", () => {
   const token = createSecretWith('psa_');
   assert.match(token, /^psa_[0-9A-Za-z]{49}$/);
   assert.deepEqual([isSecretWith('psa_', token), hasValidChecksum(token)], [true, false]);

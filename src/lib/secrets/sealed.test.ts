@@ -21,7 +21,7 @@ test('the same text is sealed differently each time', () => {
   assert.notEqual(ring.seal('x', location), ring.seal('x', location));
 });
 
-test('a sealed text cannot be opened at another location', () => {
+test('a text sealed for one configuration field cannot be opened for another', () => {
   const ring = parseKeyRing(first.toString('hex'));
   assert.deepEqual(ring.unseal(ring.seal('x', location), 'upstream/other/api_key'), { kind: 'damaged' });
 });
@@ -41,7 +41,7 @@ test('a sealed text with any character changed does not open', () => {
   }
 });
 
-test('the first of several keys seals, and the others still open', () => {
+test('the first of several keys seals new texts, and the others still open old ones', () => {
   const old = parseKeyRing(first.toString('hex'));
   const sealed = old.seal('x', location);
   const ring = parseKeyRing(`${second.toString('base64')}, ${first.toString('hex')}`);
@@ -79,7 +79,7 @@ test('an invalid key is refused and not repeated', () => {
   }
 });
 
-test('text that only looks sealed is not', () => {
+test('text with the sealed prefix but an invalid form is not treated as sealed', () => {
   for (const text of ['', 'sealed', 'sealed:v1:', 'sealed:v2:00000000:AAAAAAAAAAAAAAAA:AAAAAAAAAAAAAAAAAAAAAA']) {
     assert.equal(sealedUnder(text), undefined);
   }

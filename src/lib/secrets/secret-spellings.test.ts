@@ -7,7 +7,7 @@ import { spellingsInErrors, spellingsInSuccesses, whyNotInSuccesses } from './se
 const secret = 'sk-"Qz7x"/Vw3k\\Jp9m+Ht2c==Rb6nXy8dFg4s';
 const printable = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) });
 
-test('a secret is searched in each encoding that a response may use', () => {
+test('searches successful responses for a secret in plain, JSON-escaped and URL-encoded form', () => {
   const spellings = spellingsInSuccesses('sk-"a/b+c==0123456789abx');
   for (const spelling of [
     'sk-"a/b+c==0123456789abx',
@@ -48,7 +48,7 @@ test('finds a secret in base64 at any offset, in both alphabets', () => {
   );
 });
 
-test('in error responses it is found in hex, fully escaped, and escaped twice', () => {
+test('finds a secret in error responses in hex, fully escaped, and escaped twice', () => {
   const search = new NeedleSearch(spellingsInErrors(secret));
   const bytes = Buffer.from(secret);
   const each = (write: (byte: number) => string): string => Array.from(bytes, write).join('');
@@ -68,7 +68,7 @@ test('in error responses it is found in hex, fully escaped, and escaped twice', 
   }
 });
 
-test('in successful responses it is searched from 20 bytes on, unless it is a placeholder', () => {
+test('searches successful responses only for secrets of 20 bytes or more that are no placeholders', () => {
   for (const [text, why] of [
     ['sk-0123456789abcdef', /^19 bytes, fewer than 20$/],
     ['sk-no-key-required-here', /^a placeholder$/],
@@ -87,7 +87,7 @@ test('in successful responses it is searched from 20 bytes on, unless it is a pl
   }
 });
 
-test('no searched form is so short that it occurs in innocent responses', () => {
+test('searches for no form of a secret under 8 bytes, as it might occur in harmless responses', () => {
   fc.assert(
     fc.property(printable, (text) => {
       for (const spelling of [...spellingsInErrors(text), ...spellingsInSuccesses(text)]) {

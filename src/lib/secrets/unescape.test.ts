@@ -25,7 +25,7 @@ test('repeated escaping is undone layer by layer', () => {
   assert.equal(layers('&amp;#x2b;').at(-1), '+');
 });
 
-test('text without escapes stays, and adds no layer', () => {
+test('text without valid escapes is unchanged, and is the only layer', () => {
   for (const text of [
     'plain',
     '100 % of it',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DrainPool } from './drain-pool.ts';
 
-test('256 abandoned responses are read on for a second, and further ones are given up at once', (t) => {
+test('at most 256 abandoned responses are read on, for a second, and further ones are given up at once', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const pool = new DrainPool();
   const givenUp: number[] = [];

@@ -16,19 +16,19 @@ function excusedOf(statuses: readonly number[], targets: readonly string[] = ['a
   return excused;
 }
 
-test('two targets with the same failure are excused, one with a unique failure is not', () => {
+test('targets that fail with the same status are excused, as the request is at fault; a unique failure is not', () => {
   assert.deepEqual(excusedOf([500]), []);
   assert.deepEqual(excusedOf([500, 500]), [0, 1]);
   assert.deepEqual(excusedOf([500, 501]), []);
   assert.deepEqual(excusedOf([501, 500, 501]), [0, 2]);
 });
 
-test('a target called twice does not excuse itself', () => {
+test('two equal failures of one target are excused only if another target fails in the same way', () => {
   assert.deepEqual(excusedOf([500, 500], ['a', 'a']), []);
   assert.deepEqual(excusedOf([500, 500, 500], ['a', 'a', 'b']), [0, 1, 2]);
 });
 
-test('a 502 or 503 clears no target, even if two targets answer it', () => {
+test('targets that answer 502 or 503 are not excused, even if two do so', () => {
   assert.deepEqual(excusedOf([503, 503]), []);
   assert.deepEqual(excusedOf([500, 502, 500]), [0, 2]);
 });

@@ -51,7 +51,7 @@ async function waitAfter(...denials: readonly (readonly [Upstream, ms: number, e
   return (await wait.next(noTarget)) === 'again' ? waits : undefined;
 }
 
-test('waits for the upstream that can take the call soonest, if it is paced and the denial is not about money', async () => {
+test('waits for the paced upstream that is free soonest, except for one refused by a budget', async () => {
   const paced = (id: string): Upstream => ({ ...toUpstream('http://127.0.0.1:1'), id, paceMs: 60_000 });
   const unpaced = toUpstream('http://127.0.0.1:1');
   assert.equal(await waitAfter([paced('a'), 500], [paced('b'), 100], [paced('c'), 300]), 'b 100');

@@ -8,7 +8,7 @@ const indexInWhole = (item: number): number | undefined => [20, 7, 22][item];
 const inWhole = (text: string): string => renumberedBody(Buffer.from(text), indexInWhole).toString();
 const inMessage = (message: string): string => JSON.parse(inWhole(JSON.stringify({ message }))).message;
 
-test('names the item by its index in the whole list, in each notation that upstreams use', () => {
+test("an error about an item of a sub-call names its index in the whole list, in every upstream's notation", () => {
   for (const [said, wanted] of [
     ["Invalid 'input[1]': it cannot be empty.", "Invalid 'input[7]': it cannot be empty."],
     ['$.input[2] is invalid', '$.input[22] is invalid'],
@@ -24,7 +24,7 @@ test('names the item by its index in the whole list, in each notation that upstr
   }
 });
 
-test('leaves numbers that are not an item index of the part', () => {
+test("an error's numbers that are no item index of the sub-call stay unchanged", () => {
   for (const said of [
     'input 3 is too long',
     'this input has 2 tokens',

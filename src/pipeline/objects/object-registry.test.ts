@@ -33,7 +33,7 @@ test('a found object is cached for its owner, an unknown one is looked up each t
   assert.equal(find.mock.callCount(), 5);
 });
 
-test('an ID requested as several kinds is cached once one of them is found', async (t) => {
+test('an ID looked up as several kinds of object is cached when it is found as one of them', async (t) => {
   const { store, find, registry } = await setUp(t);
   await store.add([stored()]);
   const names = (['item', 'response'] as const).map((kind) => ({ kind, id: 'resp_1' }));
@@ -41,7 +41,7 @@ test('an ID requested as several kinds is cached once one of them is found', asy
   assert.equal(find.mock.callCount(), 1);
 });
 
-test('a replaced object under the same ID is seen by its owner at once', async (t) => {
+test('an object that another owner stores under a cached ID is visible to that owner at once', async (t) => {
   const { store, registry } = await setUp(t);
   await store.add([stored()]);
   await registry.find([stored()], 'project/one');

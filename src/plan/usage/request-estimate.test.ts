@@ -40,7 +40,7 @@ async function estimateOfModel(
   return estimateOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier], model });
 }
 
-test('counts the items of a list, and one otherwise', async () => {
+test('counts the items of a list input, and one item for any other input', async () => {
   const rows: readonly [path: string, body: object, items: number][] = [
     ['/v1/embeddings', { input: 'a' }, 1],
     ['/v1/embeddings', { input: ['a', 'b, c', 'd"'] }, 3],
@@ -93,7 +93,7 @@ test('a reranker reads the query once per document', async () => {
   assert.equal(mostInputTokens, size + 10 * 40);
 });
 
-test('a search unit is a query with up to 100 documents, where each further part of a long one counts', async () => {
+test('a rerank counts one search unit per 100 documents, where a long document counts as several', async () => {
   const units = async (count: number, length: number, query = 'q') =>
     (await estimate('/v1/rerank', { model: 'm', query, documents: Array(count).fill('d'.repeat(length)) }))
       .mostSearchUnits;
@@ -184,7 +184,7 @@ test('detects a streaming request', async () => {
   assert.equal((await estimate('/v1/completions', '{"model":"m","prompt":"x"}')).isStream, false);
 });
 
-test('an edit is at most as long as its input, per choice', async () => {
+test("an edit's output is estimated to be at most as long as its request, per choice", async () => {
   const body = { model: 'm', input: 'some text', instruction: 'do', n: 3 };
   assert.equal((await estimate('/v1/edits', body)).mostOutputTokens, 3 * JSON.stringify(body).length);
 });
@@ -304,7 +304,7 @@ test("recognises a content part's type in any spelling, and not inside text", as
   );
 });
 
-test('tools run by the upstream are unbounded if it does not report them', async () => {
+test('a request with tools that the upstream runs and does not report has no cost bound', async () => {
   const withTools = (tools: unknown) => estimateOfModel({ context: 1_000 }, chat, { ...user('x'), tools });
   assert.equal((await withTools([{ type: 'function', function: { name: 'f' } }])).unbounded, undefined);
   assert.equal((await withTools(null)).unbounded, undefined);
@@ -324,7 +324,7 @@ test('tools run by the upstream are unbounded if it does not report them', async
   assert.equal((await estimateOfModel({ context: 1_000 }, '/v1/messages', servers)).unbounded, 'mcp_servers');
 });
 
-test("tools run and reported by the upstream are bounded by the request, the model's settings and context", async () => {
+test('calls of tools that the upstream runs and reports are bounded by request, model settings and context', async () => {
   const read = async (model: object, path: '/v1/responses' | '/v1/messages' | typeof chat, body: object) => {
     const { tools, unbounded, mostInputTokens } = await estimateOfModel(model, path, body);
     return [tools?.kinds, tools?.most, unbounded, mostInputTokens];

@@ -28,7 +28,7 @@ test('reads the service tier beside the usage, before or after it, and not from 
   assert.equal(await tierIn('embeddings', json, behind), undefined);
 });
 
-test("reads the tier from a stream's last event, for responses from their object", async () => {
+test("reads the service tier from a stream's last event, and in the Responses API from its response object", async () => {
   const chunk = (more: object) => `data: ${JSON.stringify({ object: 'chunk', ...more })}\n\n`;
   const chunks = `${chunk({ service_tier: 'auto', choices: [] })}${chunk({ usage, choices: [], service_tier: 'priority' })}data: [DONE]\n\n`;
   assert.equal(await tierIn('chat', events, chunks), 'priority');

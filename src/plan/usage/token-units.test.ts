@@ -29,7 +29,7 @@ test('transcriptions and images name their token details differently', () => {
   );
 });
 
-test('ignores details that distinguish nothing, and invalid counts', () => {
+test('token details that are zero, text only or invalid add no units', () => {
   assert.equal(unitsIn({ prompt_tokens: 5, total_tokens: 5 }), undefined);
   assert.equal(unitsIn({ prompt_tokens_details: null, completion_tokens_details: { audio_tokens: 0 } }), undefined);
   assert.equal(unitsIn({ prompt_tokens_details: { audio_tokens: -3, image_tokens: '5' } }), undefined);

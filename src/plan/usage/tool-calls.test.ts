@@ -24,7 +24,7 @@ const items = [
 ];
 const counted = { web_search: 1, file_search: 1, code_interpreter: 1 };
 
-test('counts tool calls in the output: searches but not opened pages, and code per container', async () => {
+test('counts searches but no opened pages, and code interpreter calls once per container', async () => {
   assert.deepEqual(
     await callsIn('responses', false, JSON.stringify({ object: 'response', output: items, usage })),
     counted,
@@ -49,7 +49,7 @@ test('counts each tool call of a stream once, when it begins', async () => {
   assert.deepEqual(await callsIn('responses', true, '', true), {});
 });
 
-test("counts Google's grounded answers and their queries", async () => {
+test('counts Google answers grounded in search or maps, and their distinct search queries', async () => {
   const grounded = (...queries: string[]) => ({
     candidates: [
       { content: {}, groundingMetadata: { webSearchQueries: queries, groundingChunks: [{ web: { uri: 'u' } }] } },

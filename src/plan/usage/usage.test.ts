@@ -91,7 +91,7 @@ test('reads usage in every shape that upstreams use', async () => {
   for (const [answer, usage] of rows) assert.deepEqual(await observe([answer]), usage, answer);
 });
 
-test('accepts only valid counts', async () => {
+test('ignores usage counts that are no non-negative safe integers', async () => {
   for (const value of ['-1', '1.5', '"3"', 'null', 'true', '[1]', '{}', '1e300']) {
     assert.equal(await observe([`{"usage":{"prompt_tokens":${value}}}`]), null, value);
     assert.deepEqual(
@@ -125,7 +125,7 @@ test('finds usage before, between and after megabytes of vectors and white space
   assert.equal(await observe([`{${data},"model":"m"}`]), null);
 });
 
-test('keeps nothing of a long chunk that it says it keeps nothing of', () => {
+test('reads usage correctly although the buffers of long chunks are overwritten after each push', () => {
   const numbers = `"data":[${'0.5,'.repeat(100_000)}0.5]`;
   for (const body of [
     `{${twoTokens},${numbers}}`,
@@ -176,7 +176,7 @@ test('reads nothing from malformed JSON', async () => {
   }
 });
 
-test('trusts only the beginning of a truncated answer', async () => {
+test('reads usage of a truncated answer only where it precedes the rest, not inside a returned document', async () => {
   const filler = `"filler":[${vectors(20)}]`;
   const looksWhole = `{${filler},"results":[{"document":${decoy.slice(0, decoy.indexOf(',"meta"'))}}`;
   assert.notEqual(await observe([looksWhole]), null);
@@ -224,7 +224,7 @@ test('reads the usage of a stream with any line ends, and with data on several l
   }
 });
 
-test('reads usage at its other places in a stream with any line ends, and with data on several lines', async () => {
+test('reads usage nested in stream events of other APIs, with any line ends and data on several lines', async () => {
   const many = (text: string): string => `data: ${JSON.stringify({ delta: { text } })}\n\n`.repeat(500);
   const counts = '{"input_tokens":2,\n"output_tokens":3}';
   const streams = [
@@ -253,7 +253,7 @@ test('reads usage at its other places in a stream with any line ends, and with d
   }
 });
 
-test('reads the last of each count of a stream of chunks, also of a last line that is not ended', async () => {
+test('reads the last value of each count in a stream of chunks, also from an unterminated last line', async () => {
   const chunk = (usageMetadata: object) => event({ candidates: [], usageMetadata });
   const chunks = [
     chunk({ promptTokenCount: 4, candidatesTokenCount: 1, totalTokenCount: 5 }),
@@ -288,7 +288,7 @@ const encoders = {
   zstd: zstdCompressSync,
 };
 
-test('counts text by its names in whole answers, and by those in events', () => {
+test('counts generated text by other field names in whole answers than in stream events', () => {
   const texts = { names: { whole: ['text'], events: ['delta'] }, areMany: false };
   for (const [type, body] of [
     [json, '{"text":"four","delta":"-"}'],
@@ -364,7 +364,7 @@ test('gives up on a compressed answer that arrives faster than it can be read', 
   assert.equal(await observe(inChunks(stored(12_000_000)), { encoding: 'gzip' }), null);
 });
 
-test('uses one shared no-op observer for answers it cannot read', () => {
+test('uses one shared no-op observer for media types and encodings that cannot be read', () => {
   const blind = createUsageObserver('text/plain', undefined);
   blind.push(Buffer.from(`{${twoTokens}}`));
   assert.equal(blind.finish(), null);
@@ -420,7 +420,7 @@ function isTelling(at: number, length: number): boolean {
   return [0, 4096, length - 16_384, length].some((path) => Math.abs(at - path) < 300);
 }
 
-test('adds iterations missing from the total usage, and marks those of another model', async () => {
+test('adds tokens of usage iterations that the total leaves out, and marks those of another model', async () => {
   const usageOf = (iterations: readonly object[]) => {
     const counted = { input_tokens: 10, output_tokens: 5, iterations };
     const observer = createUsageObserver('application/json', undefined);

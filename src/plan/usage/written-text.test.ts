@@ -52,13 +52,13 @@ test('counts any text the same across any chunks', () => {
   );
 });
 
-test('white space may precede a text, and other values are ignored', () => {
+test("white space may precede a text field's value, and values that are no texts are not counted", () => {
   assert.equal(writtenIn('{"choices":[{"text" :\n "a"}]}').texts, 1);
   assert.equal(writtenIn('{"choices":[{"text":null},{"text":{"text":1}}]}').texts, 0);
   assert.equal(writtenIn('{"text').texts, 0);
 });
 
-test('counts each of several streamed choices once, whatever else its events contain', () => {
+test('counts each streamed choice once, also if events hold several choices or invalid JSON', () => {
   const events = eventsOf([
     [0, 'a'],
     [2, 'b'],
@@ -80,7 +80,7 @@ test('counts each of several streamed choices once, whatever else its events con
   }
 });
 
-test('a long answer is extrapolated from its beginning, and sampled by a few bytes', () => {
+test('the text of a long answer is extrapolated from its beginning, and the sample has at most 4096 bytes', () => {
   const { bytes, sample } = writtenIn(choicesOf(['x'.repeat(60_000)]), false, false, 1000);
   assert.deepEqual([bytes, sample.length], [60_000, 4096]);
   const long = writtenIn(eventsOf(Array.from({ length: 10_000 }, () => [0, 'word'])), true, false, 1000);

@@ -62,7 +62,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-test("the journal's rows at the start are in the store once the thread has caught up, and more follow", async (t) => {
+test('the thread imports the rows that the journal has at the start, and those written later', async (t) => {
   const { data, log, write, ids, reported } = await setUp(t);
   for (let number = 1; number <= 5; number++) await write(number);
   const thread = startLedgerThread({ ...data, log });
@@ -118,7 +118,7 @@ test('a thread that dies is restarted, and every row is imported once', async (t
   assert.deepEqual(reported, ['the thread of the ledger died; it is started again']);
 });
 
-test('waits for a store that cannot be opened yet', async (t) => {
+test('while the store cannot be opened, the thread reports the reason and the rows stay in the journal', async (t) => {
   const { data, log, write, store, reported } = await setUp(t);
   await write(1);
   const thread = startLedgerThread({ ...data, url: 'sqlite:journal', log });

@@ -36,7 +36,7 @@ async function open(t: TestContext) {
   return { store, data: { url: 'sqlite:postern.db', cwd } };
 }
 
-test('the thread answers as the store does, to many parallel queries', async (t) => {
+test('the thread answers many parallel queries with the same results as the store itself', async (t) => {
   const { store, data } = await open(t);
   const thread = createSeriesThread(data);
   t.after(() => thread.close());
@@ -51,7 +51,7 @@ test('the thread answers as the store does, to many parallel queries', async (t)
   }
 });
 
-test('an invalid query is a RangeError here as well', async (t) => {
+test('the thread rejects an invalid query with a RangeError', async (t) => {
   const { data } = await open(t);
   const thread = createSeriesThread(data);
   t.after(() => thread.close());
@@ -61,7 +61,7 @@ test('an invalid query is a RangeError here as well', async (t) => {
   );
 });
 
-test('a dying thread fails its waiting queries, and the next query starts another', async (t) => {
+test('when the thread dies, its waiting queries fail, and the next query starts a new thread', async (t) => {
   const { data } = await open(t);
   let started: Worker | undefined;
   const entry = new URL('./series-thread.ts', import.meta.url);
@@ -82,7 +82,7 @@ test('a dying thread fails its waiting queries, and the next query starts anothe
   assert.equal((await thread.read(query)).lines.length, 250);
 });
 
-test('a store that cannot be opened is a store error, and is retried', async (t) => {
+test('a query fails with a StoreError if the store cannot be opened, and the next one tries again', async (t) => {
   const { data } = await open(t);
   const thread = createSeriesThread({ ...data, url: 'sqlite:/proc/nowhere/postern.db' });
   t.after(() => thread.close());

@@ -14,7 +14,7 @@ async function run(behaviour: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('five deaths in a row at the start end everything with exit code 2', async () => {
+test('when workers fail to start five times in a row, the whole process ends with exit code 2', async () => {
   const lines = await run('dies');
   const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
   assert.deepEqual(
@@ -32,7 +32,7 @@ test('five deaths in a row at the start end everything with exit code 2', async 
   assert.deepEqual([said('started')?.started, said('started')?.broken], [2, 2]);
 });
 
-test('a configuration fault ends the worker without a restart', async () => {
+test('a worker that ends because of a configuration fault is not restarted', async () => {
   const lines = await run('faulty');
   assert.deepEqual(
     lines.map(({ msg, started }) => [msg, started]),
@@ -40,13 +40,13 @@ test('a configuration fault ends the worker without a restart', async () => {
   );
 });
 
-test('a worker still starting at shutdown is notified as soon as it can receive messages', async () => {
+test('a worker still starting at shutdown gets the stop message as soon as it can receive messages', async () => {
   const lines = await run('late');
   assert.equal(lines.filter(({ msg }) => msg === 'worker is ready').length, 2);
   assert.equal(lines.find(({ msg }) => msg === 'ended')?.complete, true);
 });
 
-test('five start failures of one worker end nothing while another serves', async () => {
+test('when one worker fails to start five times, the process continues while another worker serves', async () => {
   const lines = await run('one serves');
   const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
   assert.deepEqual(

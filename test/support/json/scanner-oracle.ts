@@ -200,7 +200,7 @@ export function scannerProperties(
   const changes = fc.array(mutation, { minLength: 1, maxLength: 3 });
   return [
     toProperty(
-      'finds in any valid body what JSON.parse finds',
+      'finds the same fields in any valid body as JSON.parse',
       2,
       fc.asyncProperty(space, members, space, bytesPerPiece, (before, list, after, perPiece) => {
         const document = toDocument(before, list, after);
@@ -209,7 +209,7 @@ export function scannerProperties(
       }),
     ),
     toProperty(
-      'finds in the beginning of a body what is complete in it',
+      'finds the complete fields in any beginning of a valid body',
       1,
       fc.asyncProperty(space, members, fc.nat(), async (before, list, cut) => {
         const document = toDocument(before, list, '');
