@@ -10,17 +10,9 @@ import {
   wrongField,
 } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
-import { type Purpose, type VectorKind, vectorKinds } from '../core/translation.ts';
+import { inputTypes, type VectorKind, vectorKinds } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsFor, ownOf } from './canonical.ts';
-
-/** Purposes of texts in Cohere's words; images have none. */
-const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
-  ['search_document', 'document'],
-  ['search_query', 'query'],
-  ['classification', 'classification'],
-  ['clustering', 'clustering'],
-]);
 
 /** Types of each vector in an answer. */
 const types = ['float', 'base64', ...vectorKinds] as const;
@@ -41,7 +33,7 @@ export function enterEmbed(version: '1' | '2', body: JsonObject, countedIn?: str
     kind,
     kindField: 'embedding_types',
     isBase64,
-    purpose: purposes.get(body.input_type ?? null),
+    purpose: inputTypes.get(body.input_type ?? null),
     more: { truncate: body.truncate, max_tokens: body.max_tokens },
     demands: demandsOf(body),
     asksForNothing: true,

@@ -2,17 +2,12 @@
 
 import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
-import type { Purpose } from '../core/translation.ts';
+import { inputTypes } from '../core/translation.ts';
 import { at } from '../families/wire-formats/reading.ts';
 import { isJsonList, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { asList, dataOf, embeddingsFor, isBase64In, kindOf, onlyOf, textsOf, wholeTexts } from './canonical.ts';
 
 const id = 'voyage';
-
-const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
-  ['document', 'document'],
-  ['query', 'query'],
-]);
 
 const row = { ...operationRows.embeddings, items: ['inputs'] };
 
@@ -41,7 +36,7 @@ const embeddings: ApiMapping = {
       kind: kindOf(dtype, 'output_dtype', model),
       kindField: 'output_dtype',
       isBase64: isBase64In(body.encoding_format, model),
-      purpose: purposes.get(body.input_type ?? null),
+      purpose: inputTypes.get(body.input_type ?? null),
       more: { truncation },
       demands: wholeTexts(id, 'truncation', truncation),
     };
@@ -67,7 +62,7 @@ function entranceOf(body: JsonObject, texts: readonly string[], write: Write): E
     inputs: texts,
     dimensions: body.output_dimension,
     isBase64: isBase64In(format, model),
-    purpose: purposes.get(body.input_type ?? null),
+    purpose: inputTypes.get(body.input_type ?? null),
     more: { truncation: body.truncation },
   };
   return embeddingsFor(asked, ({ vectors, tokens, model: name }) => ({

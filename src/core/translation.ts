@@ -30,6 +30,17 @@ export function plainText<D extends Json | undefined>(document: D): D | string {
 /** The purpose of embedded texts, by all words that some service has for it. */
 export type Purpose = 'document' | 'query' | 'classification' | 'clustering';
 
+/** `input_type` in the words of Cohere, Voyage and NVIDIA. */
+export const inputTypes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
+  ['search_document', 'document'],
+  ['document', 'document'],
+  ['passage', 'document'],
+  ['search_query', 'query'],
+  ['query', 'query'],
+  ['classification', 'classification'],
+  ['clustering', 'clustering'],
+]);
+
 /** Parts of a client API's request that the operation's own request cannot express. */
 export interface ApiWords {
   readonly clientApi: string;

@@ -272,6 +272,32 @@ test('defaults fill absent and null fields only', async (t) => {
   }
 });
 
+test("input_type in another service's words is sent in the upstream's own", async (t) => {
+  const refuse: Handler = (_request, reply) => reply.json(400, { message: 'seen' });
+  for (const [family, field, query, document] of [
+    ['cohere', 'input_type', 'search_query', 'search_document'],
+    ['voyage', 'input_type', 'query', 'document'],
+    ['nvidia', 'input_type', 'query', 'passage'],
+    ['jina', 'task', 'retrieval.query', 'retrieval.passage'],
+  ] as const) {
+    const { embed, upstream } = await startTranslated(t, refuse, { family, target: { unsupported: 'refuse' } });
+    for (const [said, reached] of [
+      ['query', query],
+      ['search_query', query],
+      ['document', document],
+      ['search_document', document],
+      ['passage', document],
+    ] as const) {
+      await embed({ ...question, input_type: said });
+      const { [field]: sent } = jsonIn(await upstream.nextRequest());
+      assert.equal(sent, reached, `${said} at ${family}`);
+    }
+    if (field === 'input_type') continue;
+    await embed({ ...question, input_type: 'query', [field]: 'text-matching' });
+    assert.equal(jsonIn(await upstream.nextRequest())[field], 'text-matching', 'its own field goes first');
+  }
+});
+
 test('defaults apply to every request, even where only some need a translation', async (t) => {
   const { embed, upstream } = await startTranslated(t, openaiEmbeds, {
     family: 'tei',

@@ -268,6 +268,19 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
+      name: 'a passage, as clients of NVIDIA and E5 say, is a document',
+      route: '/v1/embeddings',
+      ask: { model: 'm', input: 'a', input_type: 'passage' },
+      wire: [
+        {
+          path: `/v1beta/models/${model}:embedContent`,
+          body: oneOf('a', { taskType: 'RETRIEVAL_DOCUMENT' }),
+          reply: { body: { embedding: { values: [1] } } },
+        },
+      ],
+      answer: { body: embeddingsAnswer([[1]], 1, model) },
+    },
+    {
       name: 'a purpose that has no name here is refused',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', input_type: 'image' },
@@ -277,7 +290,7 @@ export default defineFixture({
         body: {
           error: {
             message:
-              'The field "input_type" cannot be served: the upstream "up" knows it as one of search_query, query, search_document, document, classification, clustering here; "taskType" is its own name; leave it out, or ask the operator for a target that can.',
+              'The field "input_type" cannot be served: the upstream "up" knows it as one of search_document, document, passage, search_query, query, classification, clustering here; "taskType" is its own name; leave it out, or ask the operator for a target that can.',
             type: 'invalid_request_error',
             param: 'input_type',
             code: 'unsupported_parameter',

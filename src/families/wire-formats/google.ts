@@ -1,13 +1,13 @@
 /** Shared by Google's two services: task types, one text per call, unit vectors, and errors with typed details. */
 
-import type { Asked, ErrorWireFormat } from '../../core/translation.ts';
+import { type Asked, type ErrorWireFormat, inputTypes } from '../../core/translation.ts';
 import { isJsonList, type Json, type JsonObject } from '../../lib/json/json-text.ts';
 import { toUnitLength } from '../../lib/unit-length.ts';
 import type { EmbeddingCall, EmbeddingResult, EmbeddingWireFormat } from './embeddings/embeddings.ts';
 import type { Adapt } from './embeddings/vectors.ts';
 import { at, countIn, objectIn, textIn } from './reading.ts';
 
-/** Google's own names, and the one that Cohere and Voyage have for the same. */
+/** Google's own names, and the one that Cohere, Voyage and NVIDIA have for the same. */
 export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
 
 /** Google's values for each purpose. */
@@ -16,11 +16,9 @@ export const purposesInGoogle: NonNullable<EmbeddingWireFormat['purposes']> = {
   words: { document: 'document', query: 'query', classification: 'classification', clustering: 'clustering' },
 };
 
-/** Only unambiguous ones. */
+/** Of an `input_type`; only unambiguous ones. */
 const taskTypes: Readonly<Record<string, string>> = {
-  search_query: 'RETRIEVAL_QUERY',
   query: 'RETRIEVAL_QUERY',
-  search_document: 'RETRIEVAL_DOCUMENT',
   document: 'RETRIEVAL_DOCUMENT',
   classification: 'CLASSIFICATION',
   clustering: 'CLUSTERING',
@@ -36,7 +34,7 @@ export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
   if (known !== undefined) return known;
   asked.cannot(
     'input_type',
-    `knows it as one of ${Object.keys(taskTypes).join(', ')} here; "taskType" is its own name`,
+    `knows it as one of ${[...inputTypes.keys()].join(', ')} here; "taskType" is its own name`,
   );
   return own;
 }

@@ -5,6 +5,7 @@ import { dimensionNames } from '../../../core/dimension-names.ts';
 import { numbersInBytes, numbersInList } from '../../../core/number-kinds.ts';
 import {
   type Asked,
+  inputTypes,
   type KnownLimits,
   type Purpose,
   type Reply,
@@ -88,7 +89,10 @@ export function translateEmbeddings(wireFormat: EmbeddingWireFormat): Translatio
     async ask(asked) {
       const format = formatOf(asked);
       const dimensions = dimensionsOf(asked, wireFormat);
-      const more = furtherOf(asked, wireFormat, (name) => handled.has(name) && !wireFormat.own.includes(name));
+      const hasPurpose = purposeIn(asked, wireFormat) !== undefined;
+      const more = furtherOf(asked, wireFormat, (name) =>
+        name === 'input_type' ? hasPurpose : handled.has(name) && !wireFormat.own.includes(name),
+      );
       addWords(more, asked, wireFormat);
       const { items, isSingle } = await inputsOf(asked, wireFormat);
       const call: EmbeddingCall = { items, isSingle, model: asked.model, format, dimensions, more, asked };
@@ -141,13 +145,20 @@ function namesOfDimensions({ body, defaults }: Asked): readonly string[] {
   return own.length > 0 ? own : named;
 }
 
+/** In the wire format's own word. A client's `input_type` may be in the words of another service. */
+function purposeIn({ words, body }: Asked, { purposes }: EmbeddingWireFormat): string | undefined {
+  const said = words?.purpose ?? inputTypes.get(body.input_type ?? null);
+  return said && purposes?.words[said];
+}
+
 /** Fields of a client API override the operator's defaults. */
-function addWords(more: Record<string, Json>, asked: Asked, { purposes, speaks }: EmbeddingWireFormat): void {
+function addWords(more: Record<string, Json>, asked: Asked, wireFormat: EmbeddingWireFormat): void {
+  const { purposes: { name: field } = {}, speaks } = wireFormat;
   const { words, body, defaults } = asked;
-  if (words === undefined) return;
   const wins = (name: string): boolean => body[name] === undefined || body[name] === defaults[name];
-  const purpose = words.purpose === undefined ? undefined : purposes?.words[words.purpose];
-  if (purposes !== undefined && purpose !== undefined && wins(purposes.name)) more[purposes.name] = purpose;
+  const purpose = purposeIn(asked, wireFormat);
+  if (field !== undefined && purpose !== undefined && (field === 'input_type' || wins(field))) more[field] = purpose;
+  if (words === undefined) return;
   for (const [name, value] of Object.entries(words.more)) {
     if (value === undefined || !wins(name)) continue;
     if (words.clientApi === speaks) more[name] = value;
