@@ -107,7 +107,7 @@ test('bills all requested images when the client leaves while they are generated
   }
 });
 
-test('bills the unexplained part of a total as reasoning output for chat, and ignores it for embeddings', () => {
+test('bills total tokens beyond input and output as reasoning output for chat, and ignores them for embeddings', () => {
   const usage = { promptTokens: 23, completionTokens: 9, totalTokens: 334 };
   const price = { ...nothing, input: 1_000_000, output: 1_000_000 };
   const chat = billOf({ operation: 'chat', price, usage, estimate: { items: 1 } });
@@ -152,7 +152,7 @@ test('keeps counts of free and unpriced requests, and counts search units only i
   assert.deepEqual([free?.searchUnits, free?.costNanos], [0, 0]);
 });
 
-test('bills each line of a batch at the batch share of the price, rounded line by line', () => {
+test('bills each line of a batch at the batch discount of the price, rounded line by line', () => {
   const batch = { path: '/v1/chat/completions', lines: 1 };
   const usage = { promptTokens: 1, completionTokens: 0 };
   const cost = (price: Partial<Price>) =>
@@ -179,7 +179,7 @@ test('does not bill errors, refusals and requests that were never sent', () => {
   assert.equal(billOf({ price, outcome: 'aborted', status: 499, attempts: 2, tries: ['not-sent', 'failed'] }), null);
 });
 
-test('does not bill answers that never have a body, but on custom routes', () => {
+test('does not bill responses with status 204 or 304, except on custom routes', () => {
   const price = { ...perMillion, request: 7 };
   for (const status of [204, 304]) {
     for (const operation of ['embeddings', 'chat', 'images'] as const)
@@ -230,7 +230,7 @@ const prices = fc.record({
 });
 const quantities = fc.record({ input: count, output: count, units: fc.nat(10_000), items: count, images: fc.nat(100) });
 
-test('estimates a compressed response by its uncompressed size', () => {
+test('estimates the output tokens of a compressed response from its uncompressed size', () => {
   const price: Price = { ...nothing, output: 1_000_000 };
   const estimate = { mostOutputTokens: 1_000, isStream: true };
   const answer: Case = { operation: 'completions', price, estimate, responseBytes: 1_000 };
@@ -239,7 +239,7 @@ test('estimates a compressed response by its uncompressed size', () => {
   assert.equal(billOf({ ...answer, decodedBytes: 20_000_000 })?.outputTokens, 1_000);
 });
 
-test('caps absurd counts so that sums of them still fit into the database', () => {
+test('caps absurdly large counts so that their sums still fit into the database', () => {
   const price: Price = { ...nothing, input: 1_000_000, cachedInput: 1_000_000, output: 1_000_000 };
   const most = Number.MAX_SAFE_INTEGER;
   const usage = { promptTokens: most, completionTokens: most, cachedTokens: most, searchUnits: most };
@@ -277,7 +277,7 @@ test('bills audio, image and one-hour cache tokens at their own price, or at the
   assert.equal(unsplit?.costNanos, 60 * 1 + 10 * 2 + 30 * 3 + 50 * 13);
 });
 
-test('bills all counted tokens as audio when the upstream does not tell text and audio apart', () => {
+test('bills all tokens at the audio or image price when the upstream does not count text tokens separately', () => {
   const usage = { promptTokens: 20, completionTokens: 9 };
   const costs = (operation: Operation) =>
     billOf({ operation, price: parted, usage, estimate: { items: 1 } })?.costNanos;
@@ -309,7 +309,7 @@ test('multiplies the token price, and nothing else, by the factor of the reporte
   assert.deepEqual([costs('default')?.units, costs('default')?.isEstimated], [undefined, false]);
 });
 
-test('reserves the highest price factor that the request can get', () => {
+test('reserves the cost at the highest price factor that the tier, speed and region of the request can cause', () => {
   const price: Price = {
     ...{ ...nothing, input: million },
     factors: {
@@ -327,7 +327,7 @@ test('reserves the highest price factor that the request can get', () => {
   assert.equal(held({ serviceTier: 'default', speed: 'fast', inferenceGeo: 'us' }), 6_600);
 });
 
-test('names the parameter that has no price factor and may cost more', () => {
+test('names the request parameter that may raise the cost but has no configured price factor', () => {
   const price: Price = { ...nothing, input: million, factors: { serviceTier: { priority: 2 * million } } };
   const named = (terms: RequestEstimate['terms'], of = price) =>
     unpricedIn(of, { ...asked, ...(terms && { terms }) })?.param;

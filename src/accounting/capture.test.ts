@@ -35,7 +35,7 @@ test('captures both bodies unchanged, for the retention time of the key', () => 
   });
 });
 
-test('captures nothing without a capture time on the key, or if no body was read', () => {
+test('captures no bodies if the key has no capture time, or if no body was read', () => {
   const captured = new Captured(Buffer.from('{}'));
   const upstreams = new Map();
   for (const exchange of [
@@ -64,7 +64,7 @@ test('truncates long bodies and notes the original length', () => {
   assert.equal(capture(whole).request, whole);
 });
 
-test('leaves no half character and no half secret at a truncation', () => {
+test('truncation splits no multi-byte character and leaves no part of a secret', () => {
   const umlauts = `a${'ä'.repeat(mostKeptBytes)}`;
   assert.equal(
     capture(umlauts).request,
@@ -78,7 +78,7 @@ test('leaves no half character and no half secret at a truncation', () => {
   }
 });
 
-test('reveals nothing behind the truncation when escapes shrink the captured text', () => {
+test('reveals no secret behind the truncation when JSON escapes shrink the captured text', () => {
   // Six bytes for each character: the whole overlap, and a secret that is cut at its end.
   const text = `${String.raw`\u00e9`.repeat(13_000)}${'x'.repeat(80 * 1024 - 78_000 - 9)} sk-abcdefghijklmnop`;
   const { request } = capture(text);
@@ -86,7 +86,7 @@ test('reveals nothing behind the truncation when escapes shrink the captured tex
   assert.match(request, /^é{10922}/);
 });
 
-test('names binary and compressed bodies instead of storing them', () => {
+test('stores the size and type of a binary or compressed body in place of the body', () => {
   assert.equal(
     capture('{}', Buffer.alloc(70), { contentType: 'application/octet-stream' }).response,
     '[not kept: 70 bytes of application/octet-stream]',

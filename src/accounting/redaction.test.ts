@@ -135,7 +135,7 @@ test('withholds the fields that the operator named, whatever their type', () => 
   assert.equal(toFieldPattern([]), undefined);
 });
 
-test('a pattern of field names takes linear time', () => {
+test('matching configured field names takes linear time on any text', () => {
   const fields = toFieldPattern(['user']);
   const text = '"user":"'.repeat(20_000) + '"user":['.repeat(20_000);
   assert.ok(redact(text, { secrets: [], fields }, text.length).startsWith('"user":[withheld]'));

@@ -122,7 +122,7 @@ test('a settlement record holds the other billed units, such as audio tokens and
   assert.deepEqual(settlementOf(exchangeOf({ bill: { ...bill, units } })).row.units, units);
 });
 
-test('a request refused early costs nothing and names no key or model', () => {
+test('the row of a request that a rate limit refused has no cost, key or model', () => {
   const refused = exchangeOf({
     target: undefined,
     modelId: undefined,
@@ -188,7 +188,7 @@ test('records the queue time if the request had to wait', () => {
   assert.equal(settlementOf(exchangeOf({ queuedMs: 12.34 })).row.queueMs, 12.3);
 });
 
-test('records the wait for a connection, and takes no byte where there was none', () => {
+test('records how long a request and each of its calls waited for a connection, and null if they did not wait', () => {
   const rowOf = (connectMs: number | undefined) =>
     settlementOf(exchangeOf({ client: { gone: false, work: undefined, connectMs } })).row;
   assert.deepEqual(
@@ -242,7 +242,7 @@ test('names with special characters are read back unchanged', () => {
   );
 });
 
-test('truncates a name chosen by a client to what the store keeps', () => {
+test('truncates a model name chosen by the client to 256 characters', () => {
   const name = 'any/'.concat('x'.repeat(100_000));
   const long = exchangeOf({ modelId: name, target: { upstream: { id: 'up' }, model: '*' } as Target });
   const intent = toPayload(new RowWriter('node-1').intent(long, reservation));

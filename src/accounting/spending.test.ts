@@ -149,7 +149,7 @@ function refusalOf(attempt: () => unknown): GatewayError {
   assert.fail('it was not refused');
 }
 
-test('without limits and budgets nothing is counted or reported, but the worst case is still computed', () => {
+test('without limits and budgets nothing is counted or reported, but the worst-case cost is still computed', () => {
   const { reserveNow, settle, upstreams } = stage({});
   const reservation = reserveNow();
   assert.ok(reservation.nanos > 0);
@@ -161,7 +161,7 @@ test('without limits and budgets nothing is counted or reported, but the worst c
   settle(reservation, { bill });
 });
 
-test('counts limits per key, project and model, and reports the tightest remaining one', () => {
+test('counts a request against the limits of key, project and model, and reports the lowest remaining amount', () => {
   const { reserveNow } = stage({
     key: { rates: [requestsAMinute(10)] },
     project: { rates: [tokensAMinute(100)] },
@@ -190,7 +190,7 @@ test('a request larger than a limit is refused as not retryable', () => {
   assert.match(refused.message, /asks for 3 items at once.*2 items a minute of the key "dev".*split/);
 });
 
-test("replaces the estimate by the upstream's count, else by the billed count", () => {
+test("replaces estimated tokens by the upstream's count, else by the billed count", () => {
   const { reserveNow, settle } = stage({ key: { rates: [tokensAMinute(1_000)] } });
   const nothing = { completionTokens: null, searchUnits: null };
   assert.equal(remaining(reserveNow(), 'tokens'), '960');
@@ -201,7 +201,7 @@ test("replaces the estimate by the upstream's count, else by the billed count", 
   assert.equal(remaining(reserveNow(), 'tokens'), String(1_000 - 180 - 10 - 33 - 40));
 });
 
-test('a request that owes nothing returns everything except its own request count', () => {
+test('an unbilled request returns all that it reserved, but still counts as a request', () => {
   const { reserveNow, settle, fakeBudgets } = stage({
     key: { rates: [tokensAMinute(50), itemsAMinute(4), requestsAMinute(9)], concurrency: 1, ...budget },
   });
@@ -211,7 +211,7 @@ test('a request that owes nothing returns everything except its own request coun
   assert.deepEqual(fakeBudgets.settled, ['key/dev 0', 'key/dev 0']);
 });
 
-test('reserves the worst case of any target from all budgets, and settles the actual cost', () => {
+test('reserves the worst-case cost over all targets from all budgets, and settles the actual cost', () => {
   const { reserveNow, settle, fakeBudgets } = stage({
     key: budget,
     project: { ...budget, rates: [requestsAMinute(9)] },
@@ -242,7 +242,7 @@ for (const isSlow of [false, true]) {
   });
 }
 
-test('refuses a request of unbounded cost by name where a budget applies, and only there', () => {
+test('refuses a request of unbounded cost, naming its parameter, only if a budget applies', () => {
   const asks = { unbounded: 'image_url' };
   for (const parts of [{ key: budget }, { project: budget }, { upstreams: [{}, budget] }]) {
     const { reserveNow, fakeBudgets } = stage({ ...parts, asks });
@@ -254,7 +254,7 @@ test('refuses a request of unbounded cost by name where a budget applies, and on
   stage({ asks }).reserveNow();
 });
 
-test('waits for a limiter and budgets that answer asynchronously', async () => {
+test('waits for a limiter and for budgets that answer asynchronously', async () => {
   const memory = new MemoryLimiter(createFakeClock());
   const limiter: Limiter = {
     begin: (holders) => memory.begin(holders),
@@ -277,7 +277,7 @@ test('waits for a limiter and budgets that answer asynchronously', async () => {
   assert.deepEqual(fakeBudgets.settled, ['key/dev 700', 'upstream/up 0 700']);
 });
 
-test('each call counts against its upstream; only the one that answered is charged for tokens', () => {
+test('counts a request at each upstream that it calls, but charges tokens only at the one that answered', () => {
   const limits = { rates: [tokensAMinute(100), requestsAMinute(5)], concurrency: 1, ...budget };
   const { reserveNow, settle, fakeBudgets, upstreams } = stage({ upstreams: [limits, limits] });
   const [first, second] = upstreams;
@@ -353,7 +353,7 @@ test('refuses a key whose project is unknown, because its limits and budgets can
   assert.ok(spending.reserve(exchange, routePlan, estimate));
 });
 
-test('changed limits of a project apply from its next request', () => {
+test("a changed limit of a project applies from the project's next request", () => {
   const clock = createFakeClock();
   const spending = createSpending({
     limiter: new MemoryLimiter(clock),

@@ -192,12 +192,12 @@ function judgementOf(wanted: Wanted, role: Role | undefined, way: Way): Verdict 
   return way === 'token' ? 'not_allowed' : 'proof_needed';
 }
 
-test('the table lists every endpoint once, and nothing else', () => {
+test('the table of permissions lists exactly the endpoints that exist', () => {
   const served = endpoints.map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual([...served].sort(), Object.keys(table).sort());
 });
 
-test('every endpoint admits exactly the roles in the table', async (t) => {
+test('every endpoint admits exactly the roles in the table of permissions', async (t) => {
   const { addMember, sessionOf, tokenOf, judge } = await open(t);
   // A permanent owner, so that no other is the last one.
   const owner = await addMember('owner');
@@ -218,13 +218,13 @@ test('every endpoint admits exactly the roles in the table', async (t) => {
   }
 });
 
-test('endpoints that need re-authentication are marked as in the table', () => {
+test('exactly the endpoints marked in the table of permissions need re-authentication', () => {
   const marked = endpoints.filter(({ proof }) => proof === true).map(({ method, path }) => `${method} ${path}`);
   const listed = Object.entries(table).filter(([, wanted]) => wanted.endsWith(' + proof'));
   assert.deepEqual(marked.sort(), listed.map(([route]) => route).sort());
 });
 
-test('writes with a session need the CSRF token, and are refused from another site or origin', async (t) => {
+test('writes with a session need the CSRF token, and are refused when they come from another site or origin', async (t) => {
   const { addMember, sessionOf, judge } = await open(t);
   const { headers } = await sessionOf(await addMember('owner'));
   const forged: readonly Headers[] = [
@@ -249,7 +249,7 @@ test('writes with a session need the CSRF token, and are refused from another si
   assert.equal(await judge('PATCH /api/me', fine), 'through');
 });
 
-test('a member who loses access is refused from the next request', async (t) => {
+test('a member who loses access is refused from the next request on', async (t) => {
   const { store, addMember, sessionOf, tokenOf, judge } = await open(t);
   await addMember('owner');
   const ends: readonly ((member: StoredMember, token: string) => Promise<unknown>)[] = [
@@ -280,7 +280,7 @@ test('a member who loses access is refused from the next request', async (t) => 
   assert.equal(await judge('GET /api/audit', lives.headers), 'not_allowed');
 });
 
-test('an invalid token is refused even beside a valid session, and so is another scheme', async (t) => {
+test('an invalid bearer token is refused even beside a valid session, and other Authorization schemes are ignored', async (t) => {
   const { addMember, sessionOf, tokenOf, judge } = await open(t);
   const member = await addMember('owner');
   const { headers } = await sessionOf(member);
@@ -332,7 +332,7 @@ test('a token cannot have a higher role than its creator', async (t) => {
   }
 });
 
-test('members end only their own sessions, owners included', async (t) => {
+test('members, owners included, can end only their own sessions', async (t) => {
   const { addMember, sessionOf, send, judge } = await open(t);
   const [owner, other] = [await addMember('owner'), await addMember('viewer')];
   const [mine, theirs] = [await sessionOf(owner), await sessionOf(other)];

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRecently } from './recently.ts';
 
-test('a recent result is reused, unless it failed', async () => {
+test('a result is reused for the given time, unless it failed', async () => {
   let atMs = 0;
   let asked = 0;
   const gateway = { series: {}, clock: { monotonicMs: () => atMs } };
@@ -18,7 +18,7 @@ test('a recent result is reused, unless it failed', async () => {
   assert.equal(await recently(gateway, 'c', ask), 4);
 });
 
-test('a result that took long is reused for longer, up to ten seconds', async () => {
+test('a result that took long to compute is reused for longer, up to ten seconds', async () => {
   let atMs = 0;
   let asked = 0;
   const gateway = { series: {}, clock: { monotonicMs: () => atMs } };

@@ -67,7 +67,7 @@ test('the highest role among the groups applies', async (t) => {
   }
 });
 
-test('an unverified address counts only if the operator allows it', async (t) => {
+test('an email address that the identity provider has not verified is accepted only with trust_email', async (t) => {
   const { go, provider } = await setUp(t);
   for (const email_verified of [false, undefined, 'true']) {
     provider.claims = { ...ada, email_verified };
@@ -110,7 +110,7 @@ test('refuses a wrong state, a used code, and a token for another audience, time
   assert.equal((await go()).name, 'Ada');
 });
 
-test('authenticates with the client secret in the form or as basic authentication, as the provider supports it', async (t) => {
+test('sends the client secret in the form or as basic authentication, as the identity provider supports it', async (t) => {
   const { go } = await setUp(t);
   assert.equal((await go()).name, 'Ada');
   const other = await setUp(t);

@@ -23,7 +23,7 @@ test('reports the length of a password that is too short or too long, in charact
   assert.match(faultOfPassword('lantern moss gate'.repeat(12), email) ?? '', /at most 200/);
 });
 
-test('refuses the address, runs of characters and common passwords, with advice', () => {
+test("refuses the member's address, runs of characters and common passwords, with advice", () => {
   const rows: readonly [string, RegExp][] = [
     [email, /e-mail/],
     ['Ada.Lovelace@Example.com', /e-mail/],

@@ -14,7 +14,7 @@ test('a password matches its own hash and no other', async () => {
   }
 });
 
-test('the same password hashes differently each time, and Unicode forms are equal', async () => {
+test('the same password hashes differently each time, and is accepted in any Unicode normal form', async () => {
   const passwords = createPasswords(cheap);
   assert.notEqual(await passwords.hash('lantern moss gate'), await passwords.hash('lantern moss gate'));
   assert.equal(await passwords.verify('gru\u0308ner garten', await passwords.hash('gr\u00fcner garten')), true);
@@ -41,7 +41,7 @@ test('a malformed hash matches nothing and cannot demand excessive memory', asyn
   for (const line of lines) assert.equal(await passwords.verify('x', line), false, line);
 });
 
-test('an unknown member costs the same work, and callers beyond a queue of 16 are refused', async () => {
+test('password checks of unknown members wait in the queue too, and those beyond 16 are refused', async () => {
   const passwords = createPasswords(cheap);
   const results = await Promise.allSettled(Array.from({ length: 20 }, () => passwords.verify('x', undefined)));
   assert.deepEqual(

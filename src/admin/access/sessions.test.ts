@@ -35,7 +35,7 @@ test('the cookie is host-only, HttpOnly and SameSite', async (t) => {
   assert.match(secure.sessions.clearingCookie(), /^__Host-postern=; Max-Age=0; Path=\/; HttpOnly; .*Secure$/);
 });
 
-test("the store does not hold the cookie's secret", async (t) => {
+test('the store does not contain the secret of the session cookie', async (t) => {
   const { start, sessions, store } = await open(t);
   const opened = await start();
   const secret = /=([\w-]+);/.exec(opened.cookie)?.[1] ?? '';
@@ -61,7 +61,7 @@ test('a session ends after twelve hours idle, and after a week in any case', asy
   assert.equal(await sessions.find(cookieOf(used)), undefined);
 });
 
-test('sessions and tokens are valid where the store takes no writes', async (t) => {
+test('sessions and tokens stay valid while the store accepts no writes', async (t) => {
   const { clock, start, store } = await open(t);
   const opened = await start();
   const secret = createSecretWith('psa_');
@@ -95,7 +95,7 @@ test("each sign-in has its own secret and ends the browser's previous session", 
   for (const one of [next, elsewhere]) assert.notEqual(await sessions.find(cookieOf(one)), undefined);
 });
 
-test('a secret invented by someone else opens no session', async (t) => {
+test('a session secret that an attacker planted in the browser is never used for a session', async (t) => {
   const { start, sessions } = await open(t);
   const planted = new Headers({ cookie: `postern_session=${'A'.repeat(43)}` });
   const opened = await start(planted);
@@ -103,7 +103,7 @@ test('a secret invented by someone else opens no session', async (t) => {
   assert.doesNotMatch(opened.cookie, /A{43}/);
 });
 
-test('two session cookies count as none', async (t) => {
+test('a request with two session cookies has no session', async (t) => {
   const { start, sessions } = await open(t);
   const [one, other] = [cookieOf(await start()).get('cookie'), cookieOf(await start()).get('cookie')];
   for (const cookie of [`${one}; ${other}`, `${other}; ${one}`, `${one}; ${one}`, 'postern_session=', '', 'x']) {

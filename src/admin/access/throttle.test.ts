@@ -25,7 +25,7 @@ async function open(t: TestContext) {
 /** A different one each time. */
 const address = (number: number): string => `10.0.${number >> 8}.${number & 255}`;
 
-test('the delay of an account doubles after each failure, up to a minute, from any address', async (t) => {
+test('the sign-in delay of an account doubles after each failure, up to a minute, from any address', async (t) => {
   const { clock, tryAs } = await open(t);
   let from = 0;
   for (let turn = 0; turn < 5; turn += 1) assert.equal(await tryAs('ada', address(from++)), 0);
@@ -37,7 +37,7 @@ test('the delay of an account doubles after each failure, up to a minute, from a
   assert.equal(await tryAs('bo', address(from++)), 0);
 });
 
-test('a success resets the delay, and failures are counted across nodes', async (t) => {
+test("a successful sign-in resets the account's delay, and failures are counted across nodes", async (t) => {
   const { clock, store, throttle, tryAs } = await open(t);
   const other = createThrottle({ attempts: store.attempts, clock });
   for (let turn = 0; turn < 5; turn += 1) await tryAs('ada', address(turn), turn % 2 === 0 ? throttle : other);
@@ -48,7 +48,7 @@ test('a success resets the delay, and failures are counted across nodes', async 
   for (let turn = 0; turn < 5; turn += 1) assert.equal(await tryAs('ada', address(20 + turn)), 0);
 });
 
-test('an address is delayed after twenty failures on any account, and forgotten when quiet', async (t) => {
+test('sign-ins from an address are delayed after twenty failures on any accounts, until fifteen quiet minutes', async (t) => {
   const { clock, throttle, tryAs } = await open(t);
   for (let turn = 0; turn < 20; turn += 1) assert.equal(await tryAs(`member ${turn}`, '2001:db8::1'), 0);
   assert.equal(await tryAs('another', '2001:db8::ffff'), 1);

@@ -42,7 +42,7 @@ async function* endless(signal: AbortSignal): AsyncGenerator<ServerEvent> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve));
 }
 
-test('sends each event at once on lines of its own, and ends after the last', async (t) => {
+test('sends each event as soon as it is produced, one data line each, and ends after the last event', async (t) => {
   const { streams, onlooker } = open(t);
   const response = streams.open(onlooker(member('one')), 'viewer', async function* () {
     yield { name: 'row', id: '7', data: { text: 'a\nb\r\n\ndata: c' } };
@@ -56,7 +56,7 @@ test('sends each event at once on lines of its own, and ends after the last', as
   assert.equal(streams.size, 0);
 });
 
-test('produces no events ahead of a slow reader', async (t) => {
+test('produces no further events while a slow reader has not read the earlier ones', async (t) => {
   const { streams, onlooker } = open(t);
   let made = 0;
   const response = streams.open(onlooker(member('one')), 'viewer', async function* () {

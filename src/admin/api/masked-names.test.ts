@@ -9,7 +9,7 @@ const note = `hf_${random}`;
 const create = { 'if-none-match': '*' };
 const base = { family: 'openai', base_url: 'http://127.0.0.1:9/v1' };
 
-test("warns of a service's secret in an ID or notes, masks it, and accepts the masked ID", async (t) => {
+test('an ID or note of an upstream that looks like a secret causes a warning and is masked in all responses', async (t) => {
   const { ask, follow, store } = await openAdmin(t, { role: 'owner' });
   const put = await ask('PUT', `/api/upstreams/${secret}`, { ...base, metadata: { owner: `key ${note}` } }, create);
   assert.equal(put.status, 201, JSON.stringify(put.json));
@@ -44,7 +44,7 @@ test("warns of a service's secret in an ID or notes, masks it, and accepts the m
   assert.equal(gone.status, 204, JSON.stringify(gone.json));
 });
 
-test("masks a stored key named like a service's secret, and warns of it", async (t) => {
+test("a gateway key whose name looks like a service's secret is shown masked, with a warning", async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'owner' });
   const made = await ask('POST', '/api/keys', { name: `for ${secret}`, models: ['*'], metadata: { owner: note } });
   assert.equal(made.status, 201, JSON.stringify(made.json));

@@ -52,7 +52,7 @@ test('the same Idempotency-Key with another body is refused', async () => {
   assert.equal(count(), 1);
 });
 
-test('another caller never gets the stored response, whatever its name', async () => {
+test('another caller with the same Idempotency-Key never gets the stored response, not even with the same name', async () => {
   const { ask } = rig();
   assert.equal(await ask(), 1);
   assert.equal(await ask({ caller: { ...member, memberId: 'm2' } }), 2);

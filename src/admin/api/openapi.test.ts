@@ -31,7 +31,7 @@ function resolve(pointer: string): unknown {
     );
 }
 
-test('lists every endpoint once, with its operation ID and required role', () => {
+test('the OpenAPI document lists every endpoint once, with its operation ID and required role', () => {
   assert.equal(document.openapi, '3.1.0');
   assert.equal(operations.length, endpoints.length);
   const ids = operations.map(([, , { operationId }]) => operationId);
@@ -43,7 +43,7 @@ test('lists every endpoint once, with its operation ID and required role', () =>
   }
 });
 
-test('every $ref resolves', () => {
+test('every $ref in the OpenAPI document resolves', () => {
   const references = [...walk(document)].flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []));
   assert.ok(references.length > 0);
   for (const reference of references) {
@@ -52,7 +52,7 @@ test('every $ref resolves', () => {
   }
 });
 
-test('each path parameter is declared once and required, and no others', () => {
+test('the OpenAPI document declares each path parameter once, as required, and no others', () => {
   for (const [path, method, operation] of operations) {
     assert.match(path, /^\/[A-Za-z0-9/{}._-]+$/, path);
     const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -78,7 +78,7 @@ test('each path parameter is declared once and required, and no others', () => {
   }
 });
 
-test('the document is valid OpenAPI 3.1: known fields, described responses, declared security', () => {
+test('the OpenAPI document is valid OpenAPI 3.1: known fields, described responses, declared security', () => {
   const schemes = Object.keys(document.components.securitySchemes);
   const known = [
     'operationId',
@@ -112,7 +112,7 @@ test('the document is valid OpenAPI 3.1: known fields, described responses, decl
   }
 });
 
-test('writes with a session need the CSRF token, and the session endpoint is public', () => {
+test('the OpenAPI document requires a CSRF token for writes with a session, and none for the session endpoint', () => {
   for (const [path, method, { security, 'x-required-role': role, 'x-fresh-proof': isForPeople }] of operations) {
     const tokens = isForPeople === true ? [] : [{ bearer: [] }];
     if (role === 'anyone') assert.deepEqual(security, [], path);
@@ -120,11 +120,11 @@ test('writes with a session need the CSRF token, and the session endpoint is pub
   }
 });
 
-test('errors are described with their codes', () => {
+test('the OpenAPI document describes errors with their codes', () => {
   assert.deepEqual(document.components.schemas.Problem.properties.code.enum, Object.keys(problemTable));
 });
 
-test('any signed-in member may read it', async (t) => {
+test('any signed-in member may read the OpenAPI document', async (t) => {
   const { ask, become } = await openAdmin(t, { role: 'viewer' });
   const { status, json } = await ask('GET', '/api/openapi.json');
   assert.deepEqual([status, json.openapi], [200, '3.1.0']);

@@ -17,7 +17,7 @@ test('every endpoint with a body refuses a field called __proto__ as unknown', a
   }
 });
 
-test('every endpoint refuses an unknown query parameter, except for the return from an identity provider', async (t) => {
+test('every endpoint refuses an unknown query parameter, except the callback of the identity provider', async (t) => {
   const { ask } = await openAdmin(t, { role: 'owner' });
   const callback = '/api/session/oidc/callback';
   const asked = endpoints.filter(({ path }) => !path.includes(':') && path !== callback);

@@ -58,7 +58,7 @@ async function open(t: TestContext) {
 
 const at = (number: number) => ({ id: rowId(atMs + number, number), startedAtMs: atMs + number });
 
-test('each new row is sent once and in order, even if it began earlier; older rows are not sent', async (t) => {
+test('each new row is sent once, even if its request began earlier; rows from before the tail are not sent', async (t) => {
   const { add, watch } = await open(t);
   await add(at(1), at(3));
   const watcher = watch();
@@ -77,7 +77,7 @@ test('the first row of an empty ledger is sent', async (t) => {
   assert.deepEqual(await watcher.ids(1), [at(1).id]);
 });
 
-test('all readers share one query, get rows by their filter, and nothing is queried without readers', async (t) => {
+test('all readers of the tail share one query, each gets rows by its filter, and without readers none is sent', async (t) => {
   const { add, watch, counts } = await open(t);
   const watchers = Array.from({ length: 20 }, (_, index) => watch(index === 0 ? { key: 'other' } : {}));
   await Promise.all(watchers.map((watcher) => watcher.next()));
@@ -117,7 +117,7 @@ test('a tail without previous readers continues after a row by the time in its I
   assert.deepEqual(await watch({}, at(1).id).ids(2), [at(2).id, at(3).id]);
 });
 
-test('an unreachable store is reported once, and rows from that time follow', async (t) => {
+test('an unreachable store is reported once, and rows written meanwhile are sent when it is reachable again', async (t) => {
   const { add, watch, counts } = await open(t);
   const watcher = watch();
   await watcher.next();
@@ -128,7 +128,7 @@ test('an unreachable store is reported once, and rows from that time follow', as
   assert.deepEqual(await watcher.next(), { kind: 'row', row: ledgerRow(at(1)) });
 });
 
-test('reports skipped rows when more arrive than are sent at once', async (t) => {
+test('reports that rows were skipped when more rows arrive than the tail sends at once', async (t) => {
   const { add, watch } = await open(t);
   await add(at(0));
   const watcher = watch();
@@ -139,7 +139,7 @@ test('reports skipped rows when more arrive than are sent at once', async (t) =>
   assert.equal(ids.at(-1), at(700).id);
 });
 
-test('filters rows as the store does', () => {
+test('filters rows of the tail as the store does', () => {
   const row = ledgerRow({ ...at(1), project: null, status: 429, outcome: 'refused', clientRequestId: 'mine' });
   const rows: [LedgerFilter, boolean][] = [
     [{}, true],

@@ -66,7 +66,7 @@ test('when idle connections fill the listener, the longest idle one is closed fo
   await last?.sees('up 1');
 });
 
-test('one address is limited to its share, and closes only its own connections', async (t) => {
+test('an address that exceeds its share of connections loses its own idle ones, and other addresses lose none', async (t) => {
   const { crowd, come, host } = await open(t);
   const other = await come('127.0.0.9');
   const greedy = await crowd(66, '127.0.0.2');
@@ -99,7 +99,7 @@ test('when all connections are busy, metrics are still served, one at a time', a
   for (const one of silent) one.destroy();
 });
 
-test('people behind a proxy are not treated as one address', async (t) => {
+test("clients behind a trusted proxy do not share one address's quota of connections", async (t) => {
   const { live, ask } = await open(t, ['127.0.0.1']);
   await live(70);
   assert.equal((await ask('/page')).status, 200);

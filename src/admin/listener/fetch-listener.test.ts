@@ -18,7 +18,7 @@ async function open(t: TestContext, fetch: (request: Request) => Promise<Respons
   return { url: `http://127.0.0.1:${address.port}`, port: address.port, faults };
 }
 
-test('passes method, path, query, headers and body; returns status, headers and cookies', async (t) => {
+test('passes method, path, query, headers and body to the handler, and returns its status, headers and cookies', async (t) => {
   const { url } = await open(t, async (request) => {
     const headers = new Headers({ 'x-a': '1' });
     headers.append('set-cookie', 'a=1');
@@ -63,7 +63,7 @@ test('a streamed body is sent as it is produced, and a disconnect ends it', asyn
   assert.deepEqual(faults, []);
 });
 
-test('an error is logged; the caller gets a plain 500, or a broken connection if the response has begun', async (t) => {
+test('an error of the handler is logged; the caller gets 500, or a broken connection if the response has begun', async (t) => {
   let begun = false;
   const { url, faults } = await open(t, async () => {
     if (!begun) throw new Error('before');
@@ -80,7 +80,7 @@ test('an error is logged; the caller gets a plain 500, or a broken connection if
   assert.deepEqual(faults.map(String), ['Error: before', 'Error: meanwhile']);
 });
 
-test('a request that cannot become a Request object is refused without filling the log', async (t) => {
+test('a request that cannot become a Request object is answered 400 without an entry in the log', async (t) => {
   const { port, faults } = await open(t, async () => new Response('never'));
   for (const head of ['TRACE / HTTP/1.1\r\nHost: a', 'GET * HTTP/1.1\r\nHost: a', 'GET / HTTP/1.1\r\nHost: a:99999']) {
     const socket = connect(port, '127.0.0.1');
@@ -92,7 +92,7 @@ test('a request that cannot become a Request object is refused without filling t
   assert.deepEqual(faults, []);
 });
 
-test('a client that leaves before the response is no error, and its stream is cancelled', async (t) => {
+test('a client that disconnects before the response causes no error, and its response stream is cancelled', async (t) => {
   let cancelled = false;
   let hasCome = false;
   const { url, faults } = await open(t, async (request) => {

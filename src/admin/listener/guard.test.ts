@@ -29,7 +29,7 @@ function judge(localAddress: string, authorization: string | undefined, wanted: 
   }
 }
 
-test('on loopback alone no token is needed, unless one is configured', () => {
+test('a caller from loopback needs no token unless one is configured, and any other caller always does', () => {
   const rows = [
     ['127.0.0.1', undefined, undefined, 'may'],
     ['::1', undefined, undefined, 'may'],
@@ -48,7 +48,7 @@ test('on loopback alone no token is needed, unless one is configured', () => {
   }
 });
 
-test('loopback is 127.0.0.0/8 and ::1, and no host name', () => {
+test('127.0.0.0/8 and ::1 count as loopback addresses, and host names do not', () => {
   const rows = [
     ['127.0.0.1', true],
     ['127.255.255.254', true],

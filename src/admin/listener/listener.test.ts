@@ -93,7 +93,7 @@ test('accepts only GET and HEAD without a body', async (t) => {
   assert.equal((await send(port, expecting, { until: 'close' })).status, 400);
 });
 
-test('accepts the host name of console.url, with any port', async (t) => {
+test('accepts the host name of console.url in the Host header, with any port', async (t) => {
   const { get } = await open(t, { url: 'https://Postern.example:8443' });
   const rows = [
     ['postern.example', 200],
@@ -105,7 +105,7 @@ test('accepts the host name of console.url, with any port', async (t) => {
   for (const [host, status] of rows) assert.equal((await get('/metrics', [['Host', host]])).status, status, host);
 });
 
-test('refuses host names that an attacker could point here (DNS rebinding); accepts IP addresses and localhost', async (t) => {
+test('refuses foreign host names in the Host header (DNS rebinding), and accepts own IP addresses and localhost', async (t) => {
   const { get, port } = await open(t);
   const own = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
@@ -150,12 +150,12 @@ test('refuses host names that an attacker could point here (DNS rebinding); acce
   }
 });
 
-test('accepts the configured host name', async (t) => {
+test('accepts the configured console.host in the Host header', async (t) => {
   const { get } = await open(t, { host: 'localhost' });
   assert.equal((await get('/healthz', [['Host', 'localhost']])).status, 200);
 });
 
-test('with a token configured, a caller without it gets nothing', async (t) => {
+test('with a token configured, every path answers 401 to a caller without the token', async (t) => {
   const { get, port } = await open(t, { host: '0.0.0.0', token });
   const host: HeaderField = ['Host', `127.0.0.1:${port}`];
   const rows: [string | undefined, number][] = [

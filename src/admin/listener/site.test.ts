@@ -43,7 +43,7 @@ async function openSite(t: TestContext, files: Readonly<Record<string, string>> 
 
 const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-test('every page path serves the page, with a new nonce in the policy and the page', async (t) => {
+test('every page path of the console serves the page, with a new CSP nonce each time', async (t) => {
   const { get } = await openSite(t);
   for (const path of ['/', '/models', '/models/gpt-4.1', '/models/BAAI%2Fbge-m3', '/nowhere?a=b']) {
     const { status, headers, text } = await get(path, page);
@@ -139,7 +139,7 @@ test('leaves paths that are neither page nor built file to other handlers', asyn
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) assert.equal(await ask('/', page, method), undefined);
 });
 
-test("serves a new build at once, and keeps the previous build's files for open tabs", async (t) => {
+test("serves a new build of the console at once, and keeps the previous build's files for open tabs", async (t) => {
   const { get, write, directory } = await openSite(t);
   assert.match((await get('/', page)).text, /Postern/);
   await rm(directory, { recursive: true });
@@ -151,7 +151,7 @@ test("serves a new build at once, and keeps the previous build's files for open 
   assert.equal((await get('/assets/app-1a2b.js')).text, 'let a = 1;');
 });
 
-test('without a build, a page explains how to make one', async (t) => {
+test('without a build of the console, a page explains how to make one', async (t) => {
   const { get, ask } = await openSite(t, {});
   const { status, headers, text } = await get('/models', page);
   assert.deepEqual([status, headers.get('cache-control')], [503, 'no-store']);

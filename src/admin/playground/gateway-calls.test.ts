@@ -38,7 +38,7 @@ const rerank = (more: Partial<GatewayCall> = {}): GatewayCall => ({
   ...more,
 });
 
-test('a playground call uses its own key on the listener and appears in the ledger under its request ID', async (t) => {
+test("a Playground call uses the Playground's own key and appears in the ledger under its request ID", async (t) => {
   const { rig, calls } = await startCalls(t);
   const answer = await calls.send(rerank());
   assert.equal(answer.status, 200);
@@ -56,7 +56,7 @@ test('a playground call uses its own key on the listener and appears in the ledg
   assert.equal((await rig.exchange()).clientRequestId, 'playground.test.1');
 });
 
-test('parallel calls create one key, and a restart gives that key a new secret', async (t) => {
+test('parallel Playground calls create one key, and a restart gives that key a new secret', async (t) => {
   const { rig, calls, open, keyOf } = await startCalls(t);
   await Promise.all(Array.from({ length: 8 }, () => calls.send(rerank())));
   const [before] = await rig.store.keys.list();
@@ -69,7 +69,7 @@ test('parallel calls create one key, and a restart gives that key a new secret',
   assert.equal((await rig.store.keys.list()).length, 2);
 });
 
-test('a console whose key was revoked or taken over gets a new one by itself', async (t) => {
+test('a Playground key that was revoked or rotated by another process is replaced at the next call', async (t) => {
   const { rig, calls, keyOf } = await startCalls(t);
   await calls.send(rerank());
   await keyOf('here').secret();
@@ -86,7 +86,7 @@ test('a console whose key was revoked or taken over gets a new one by itself', a
   assert.equal(all.length, 2);
 });
 
-test('a key given by the caller is used instead, and a wrong one is refused', async (t) => {
+test('a Playground call with a key given by the caller uses that key, and an invalid key is refused', async (t) => {
   const { rig, calls } = await startCalls(t);
   assert.equal((await calls.send(rerank({ key: testKey }))).status, 200);
   const refused = await calls.send(rerank({ key: 'not-a-key-of-anybody' }));
@@ -95,7 +95,7 @@ test('a key given by the caller is used instead, and a wrong one is refused', as
   assert.deepEqual(await rig.store.keys.list(), []);
 });
 
-test('a call that the key does not allow gets the same error as any client', async (t) => {
+test('a Playground call that the key does not allow gets the same error as any client', async (t) => {
   const { rig, calls } = await startCalls(t);
   await calls.send(rerank());
   const [key] = await rig.store.keys.list();
@@ -107,7 +107,7 @@ test('a call that the key does not allow gets the same error as any client', asy
   assert.equal((await jsonOf(answer)).error.code, 'model_not_found');
 });
 
-test('the legacy path carries the model, and slashes or dots in its name cannot change the path', async (t) => {
+test("the legacy path contains the model, and slashes or dots in the model's name cannot change the path", async (t) => {
   const { calls } = await startCalls(t);
   const legacy = (model: string) =>
     calls.send(rerank({ route: 'engines-embeddings', model, body: Buffer.from('{"input":"gate"}') }));
@@ -117,7 +117,7 @@ test('the legacy path carries the model, and slashes or dots in its name cannot 
   }
 });
 
-test('a stream is passed on in pieces, and a caller who leaves ends the upstream call', async (t) => {
+test('a streamed Playground response is passed on in pieces, and a disconnect ends the upstream call', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const left = Promise.withResolvers<void>();
@@ -146,7 +146,7 @@ test('a stream is passed on in pieces, and a caller who leaves ends the upstream
   await left.promise;
 });
 
-test('passes forms unchanged and audio back, but no HTML page', async (t) => {
+test('passes multipart forms and audio responses unchanged, but no HTML page', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const { calls } = await startCalls(t, {
@@ -194,20 +194,20 @@ test('calls a listener with its own self-signed certificate over TLS, and trusts
   await assert.rejects(open(url).send(rerank()), { code: 'upstream_failed' });
 });
 
-test('reports an unreachable gateway, and answers nothing to a caller who left', async (t) => {
+test('an unreachable gateway is reported as upstream_failed, and a call of a disconnected client ends with 499', async (t) => {
   const { open } = await startCalls(t);
   await assert.rejects(open('http://127.0.0.1:1').send(rerank()), { name: 'Problem', code: 'upstream_failed' });
   const answer = await open('http://127.0.0.1:1').send(rerank({ signal: AbortSignal.abort() }));
   assert.equal(answer.status, 499);
 });
 
-test('calls a wildcard listen address on this machine', () => {
+test("calls a gateway that listens on a wildcard address through this machine's loopback address", () => {
   assert.equal(toReachable('http://0.0.0.0:4000/ai'), 'http://127.0.0.1:4000/ai');
   assert.equal(toReachable('https://[::]:4000'), 'https://[::1]:4000');
   assert.equal(toReachable('http://10.1.2.3:4000'), 'http://10.1.2.3:4000');
 });
 
-test("the endpoint passes the body unchanged, names the member, and applies the gateway's size limit", async (t) => {
+test('the Playground endpoint passes the body unchanged, names the member, and applies the body size limit', async (t) => {
   const rig = await startRig(t, local);
   const admin = await openAdmin(t, { clientUrl: rig.url, configuration: { ...local, server: { body_limit: '1KiB' } } });
   const own = { 'x-postern-key': testKey };
@@ -227,7 +227,7 @@ test("the endpoint passes the body unchanged, names the member, and applies the 
   assert.equal((await admin.ask('POST', '/api/playground/embeddings', body, own)).json.code, 'not_allowed');
 });
 
-test('lists the models to try by operation, with the built-in ones', async (t) => {
+test('the Playground lists the models that can be tried by operation, including built-in ones', async (t) => {
   const admin = await openAdmin(t, { role: 'viewer', configuration: local });
   const { json } = await admin.ask('GET', '/api/playground/models?operation=rerank');
   assert.deepEqual(json.items, [

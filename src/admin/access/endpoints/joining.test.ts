@@ -29,7 +29,7 @@ const tokenIn = (link: string): string => {
 
 const codeOf = ({ status, json }: AdminAnswer): [number, string] => [status, json?.code];
 
-test('the set-up link creates the first owner, signs them in, and works once', async (t) => {
+test('the set-up link creates and signs in the first owner, and works only once', async (t) => {
   const { ask, context, as, setUp } = await open(t);
   assert.equal((await ask('GET', '/api/session')).json.needsSetUp, true);
   const former = await context.access.links.setUp(console, 'tester');
@@ -46,7 +46,7 @@ test('the set-up link creates the first owner, signs them in, and works once', a
   assert.equal((await ask('GET', '/api/session')).json.needsSetUp, false);
 });
 
-test('a set-up fault names its field, and the link stays valid', async (t) => {
+test('an invalid field of the set-up form is named, and the set-up link stays valid', async (t) => {
   const { ask, context } = await open(t);
   const token = (await context.access.links.setUp(console, 'tester'))?.link.split('=')[1];
   const fine = { token, email: 'ada@example.com', name: 'Ada', password };
@@ -139,7 +139,7 @@ test('a disabled member cannot sign in, not even with a password reset link', as
   assert.equal(as({ ...answer, json: {} }).cookie, '');
 });
 
-test("accepts a proxy's host name if the page origin is that of console.url", async (t) => {
+test('accepts writes from the origin of console.url despite another Host header, and refuses other origins', async (t) => {
   const { ask, as, setUp } = await open(t);
   const made = await setUp();
   assert.match(made.headers.getSetCookie()[0] ?? '', /^__Host-postern=.*; Secure$/);
@@ -147,7 +147,7 @@ test("accepts a proxy's host name if the page origin is that of console.url", as
   assert.deepEqual([(await rename(console)).status, (await rename('https://other.example')).status], [200, 403]);
 });
 
-test('names of members and passkeys are visible', async (t) => {
+test('refuses invisible and bidirectional characters in names of members and passkeys', async (t) => {
   const { ask, as, setUp } = await open(t);
   const session = as(await setUp());
   for (const path of ['/api/me', '/api/me/passkeys/none']) {
@@ -158,7 +158,7 @@ test('names of members and passkeys are visible', async (t) => {
   assert.equal((await ask('PATCH', '/api/me/passkeys/none', { name: 'Laptop \u200eא' }, session)).status, 404);
 });
 
-test('open invitations end when the owner loses the role, and reset links when the password changes', async (t) => {
+test("an invitation ends when its owner loses the role, and a reset link when the member's password changes", async (t) => {
   const { ask, as, setUp, store, context } = await open(t);
   const ada = as(await setUp());
   const invited = await ask('POST', '/api/members', { email: 'eve@example.com', role: 'owner' }, ada);
@@ -205,7 +205,7 @@ test("an owner's API token cannot reset, invite or delete members, change roles,
   assert.equal((await store.tokens.list()).length, 1);
 });
 
-test('a reset of a member ends tokens and passkeys, except those kept explicitly', async (t) => {
+test("a password reset by an owner ends the member's tokens and passkeys, except those kept explicitly", async (t) => {
   const { ask, as, setUp, store } = await open(t);
   const owner = as(await setUp());
   const rows: readonly (readonly [readonly string[] | undefined, boolean, boolean])[] = [

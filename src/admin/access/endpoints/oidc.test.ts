@@ -72,7 +72,7 @@ test('admits only people with an invitation, a mapped group or the default role'
   assert.equal((await open.store.members.findByEmail('ada@example.com'))?.role, 'viewer');
 });
 
-test('without an owner, OIDC is offered if a group maps to owner, and its first member becomes the owner', async (t) => {
+test('without an owner, OIDC is offered if a group maps to owner, and the first to sign in becomes the owner', async (t) => {
   const { signIn, provider, ask } = await setUp(t, { title: 'Okta', roles: { owner: ['bosses'] } });
   const before = (await ask('GET', '/api/session')).json;
   assert.deepEqual([before.needsSetUp, before.signIn.oidc], [true, { title: 'Okta', makesFirstOwner: true }]);
@@ -96,7 +96,7 @@ test('groups set the role at each sign-in, but never demote the last owner', asy
   assert.equal(await roleAfter(['readers']), 'viewer');
 });
 
-test('refuses a disabled member, another subject with the same address, and an unexpected callback', async (t) => {
+test('refuses a disabled member, another subject with the same email address, and an unexpected callback', async (t) => {
   const { signIn, store, ask, provider, owner } = await setUp(t);
   await store.members.create({ ...owner, passwordHash: 'x' }, 'test');
   const member = await store.members.create({ email: 'ada@example.com', name: 'Ada', role: 'viewer' }, 'test');
@@ -112,7 +112,7 @@ test('refuses a disabled member, another subject with the same address, and an u
   assert.deepEqual(nowhere.headers.getSetCookie(), []);
 });
 
-test('redirects to no other site', async (t) => {
+test('a sign-in through the identity provider never redirects to another site', async (t) => {
   const { signIn, store, owner } = await setUp(t, { default_role: 'viewer' });
   await store.members.create(owner, 'test');
   for (const page of [

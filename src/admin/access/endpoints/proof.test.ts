@@ -101,7 +101,7 @@ test('a member without a password sets one only after re-authentication', async 
   assert.equal((await ask('POST', '/api/me/password', next, fresh)).status, 200);
 });
 
-test("re-authentication asks for the member's own passkeys and rejects a signature for another challenge", async (t) => {
+test("re-authentication accepts only the member's own passkeys and a signature for its own challenge", async (t) => {
   const { ask, store, addOwner, staleSession, makeToken } = await open(t, {
     console: { url: 'https://postern.example' },
   });
@@ -181,7 +181,7 @@ test('a fresh sign-in at the identity provider counts as re-authentication, from
   assert.equal((await store.audit.page({ action: 'console.proof', limit: 9 })).length, 1);
 });
 
-test('an old sign-in, one without auth_time, and another person do not count as re-authentication', async (t) => {
+test("an old sign-in, a sign-in without auth_time, and another person's do not count as re-authentication", async (t) => {
   const { provider, store, addOwner, staleSession, prove, makeToken } = await openWithProvider(t);
   const stale = await staleSession(await addOwner(), 'oidc');
   const rows: readonly (readonly [object, RegExp])[] = [
@@ -203,7 +203,7 @@ test('an old sign-in, one without auth_time, and another person do not count as 
   assert.equal((await store.audit.page({ action: 'console.proof_failed', limit: 9 })).length, rows.length);
 });
 
-test('OIDC re-authentication needs a session, and its cookie does not reveal the session', async (t) => {
+test("OIDC re-authentication needs a session, and its cookie does not contain the session's secrets", async (t) => {
   const { ask, addOwner, staleSession } = await openWithProvider(t);
   const nobody = await ask('GET', '/api/session/oidc?proof=fresh&page=/proved');
   assert.match(decodeURIComponent(nobody.headers.get('location') ?? ''), /^\/proved#problem=You are signed out/);

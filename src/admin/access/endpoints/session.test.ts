@@ -72,7 +72,7 @@ test('an unknown passkey is refused and recorded in the audit log', async (t) =>
   assert.match(JSON.stringify(entry?.after), /"method":"passkey"/);
 });
 
-test('failed sign-ins are delayed, also for unknown members, with the waiting time', async (t) => {
+test('after five failed sign-ins, of a member or an unknown address, the next gets 429 with Retry-After', async (t) => {
   const { signIn } = await open(t);
   for (const name of [email, 'eve@example.com']) {
     for (let turn = 0; turn < 5; turn += 1) assert.equal((await signIn('wrong', name)).status, 401);

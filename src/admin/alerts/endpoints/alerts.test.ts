@@ -13,7 +13,7 @@ const fault = { atMs: Date.now(), faults: [{ file: '/etc/postern.yaml', line: 7,
 const kindOf = ({ body }: { readonly body: string }): string =>
   JSON.parse(body).type ?? JSON.parse(body).text.split(':')[0];
 
-test('an alert opens on the second match, is sent once to each channel, and closes', async (t) => {
+test('an alert opens at the second evaluation that matches, is sent once to each channel, and closes', async (t) => {
   const { ask, context, sent, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   await context.alerts.look();
@@ -53,7 +53,7 @@ test('an alert that a webhook did not accept is sent again with the same ID', as
   assert.equal(new Set(own).size, 1);
 });
 
-test('a webhook that was down hears that an alert opened before it hears that it closed', async (t) => {
+test('a webhook that was unreachable is notified that an alert opened before it is notified that it closed', async (t) => {
   const clock = createFakeClock();
   const { context, sent, refuse, answerWebhooks } = await openAdmin(t, {
     configuration: { alerts: { webhooks: [{ url: 'https://hooks.example/a' }] } },
@@ -100,7 +100,7 @@ test('a failing webhook is retried after 30 s, with delays growing to 15 min, fo
   assert.equal((await context.store.alerts.untold()).length, 0);
 });
 
-test('one of several nodes evaluates alerts, and another takes over after its lease ends', async (t) => {
+test('one of several nodes evaluates alerts, and another node takes over when the lease of the first ends', async (t) => {
   const { context, store, sent, refuse } = await openAdmin(t, { configuration: { alerts: hooks } });
   refuse(fault);
   let looks = 0;
@@ -262,7 +262,7 @@ test('failing requests and a failing upstream open alerts with subject and start
   );
 });
 
-test('the cause of an upstream with one slow model names that model, and its p95 is of all its calls', async (t) => {
+test('the alert of an upstream with one slow model names that model, and its p95 covers all calls of the upstream', async (t) => {
   const target = (model: string) => ({ id: model, operations: ['embeddings'], targets: [{ upstream: 'eu', model }] });
   const { ask, store, context } = await openAdmin(t, {
     configuration: {

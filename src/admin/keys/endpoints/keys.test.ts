@@ -21,7 +21,7 @@ const configuration = {
 
 const dayMs = 86_400_000;
 
-test("a key is created with the file's settings, and its secret is returned only once", async (t) => {
+test('a key can be created with every setting of the configuration file, and its secret is returned only once', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
   const made = await ask('POST', '/api/keys', {
     name: ' Search, production ',
@@ -67,7 +67,7 @@ test("a key is created with the file's settings, and its secret is returned only
   assert.ok(!everywhere.includes(secret) && !everywhere.includes(digestOf(secret)));
 });
 
-test('an Idempotency-Key creates one key, and belongs to one caller and one body', async (t) => {
+test('parallel requests with one Idempotency-Key create one key; another body is refused, another caller is separate', async (t) => {
   const { ask, become, store } = await openAdmin(t, { role: 'admin', configuration });
   const headers = { 'idempotency-key': 'once-1' };
   const [one, two] = await Promise.all([
@@ -87,7 +87,7 @@ test('an Idempotency-Key creates one key, and belongs to one caller and one body
   assert.deepEqual([rotated.json.id, rotatedToo.json.id], [one.json.id, owners.json.id]);
 });
 
-test('a fault in a key names its field, in the words used for the file', async (t) => {
+test('an invalid field of a key is named, with the same message as for the configuration file', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
   const faultsOf = async (document: unknown) => {
     const { status, json } = await ask('POST', '/api/keys', document);
@@ -192,7 +192,7 @@ test('a revoked key stays revoked and gets no new secret', async (t) => {
   assert.equal((await store.audit.page({ action: 'key.revoke', limit: 9 })).length, 1);
 });
 
-test('keys of the file are shown with their location and cannot be changed here', async (t) => {
+test('keys of the configuration file are shown with their location and cannot be changed through the API', async (t) => {
   const { ask, cwd } = await openAdmin(t, { role: 'admin', configuration });
   const { json } = await ask('GET', '/api/keys/dev');
   assert.deepEqual([json.managedBy, json.version, json.hint], ['file', null, null]);
@@ -209,7 +209,7 @@ test('keys of the file are shown with their location and cannot be changed here'
   }
 });
 
-test('an unknown ID is not repeated, because it may be a secret', async (t) => {
+test('an unknown key ID is not repeated in the response, because it may be a secret', async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin', configuration });
   const secret = 'pst_0123456789';
   const answers = [
@@ -255,7 +255,7 @@ test('the list is paged without gaps, and filtered by name, note, project and st
   assert.equal((await ask('GET', '/api/keys?state=gone')).status, 422);
 });
 
-test('spending is shown against the budget, by day and until the period ends', async (t) => {
+test("the spending of a key is shown by day, beside its budget and the end of the budget's period", async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
   const nowMs = Date.now();
   const cost = (daysAgo: number, dollars: number) => ({

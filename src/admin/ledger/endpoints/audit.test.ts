@@ -20,7 +20,7 @@ async function open(t: Parameters<typeof openAdmin>[0]) {
 
 const actionsIn = (json: { items: { action: string }[] }): string[] => json.items.map(({ action }) => action);
 
-test('changes are listed newest first, paged, with before and after', async (t) => {
+test('changes are listed newest first, page by page, with the state before and after', async (t) => {
   const { ask } = await open(t);
   const first = await ask('GET', '/api/audit?limit=3');
   assert.deepEqual(actionsIn(first.json), ['upstream.put', 'keyring.turn', 'key.revoke']);
@@ -29,7 +29,7 @@ test('changes are listed newest first, paged, with before and after', async (t) 
   assert.deepEqual([actionsIn(last.json), last.json.next], [['key.create'], null]);
 });
 
-test('filters by actor, action prefix and subject; no character is a wildcard', async (t) => {
+test('the audit log is filtered by actor, action prefix and subject, where no character is a wildcard', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, actions: string[]][] = [
     ['actor=command%20line', ['keyring.turn', 'key.revoke']],

@@ -20,7 +20,7 @@ async function open(t: TestContext, rows: readonly Partial<LedgerRow>[] = []) {
 
 const idsIn = (json: { items: { id: string }[] }): string[] => json.items.map(({ id }) => id);
 
-test('pages continue without gaps, newest row first', async (t) => {
+test('pages of the ledger continue without gaps, newest row first', async (t) => {
   const { ask } = await open(t, [1, 2, 3, 4, 5].map(at));
   const first = await ask('GET', '/api/ledger?limit=2');
   assert.equal(first.status, 200);
@@ -31,7 +31,7 @@ test('pages continue without gaps, newest row first', async (t) => {
   assert.equal(last.json.next, null);
 });
 
-test('a row has times as text, exact money, and null for unknown values', async (t) => {
+test('a row has times as text, its exact cost, and null for an unknown cost', async (t) => {
   const { ask } = await open(t, [
     { ...at(1), costNanos: 1_234_567_891 },
     { ...at(2), costNanos: null },
@@ -44,7 +44,7 @@ test('a row has times as text, exact money, and null for unknown values', async 
   assert.equal('tries' in json.items[0], false);
 });
 
-test('filters combine', async (t) => {
+test('filters of ledger rows can be combined', async (t) => {
   const odd = {
     ...at(9),
     key: 'k',
@@ -141,7 +141,7 @@ test('an invalid cursor, time, number or filter is refused with its field', asyn
   assert.equal((await ask('GET', '/api/ledger/not-an-id')).status, 422);
 });
 
-test('one request is shown with its calls, and whether its bodies were captured', async (t) => {
+test('one request is returned with its upstream calls, and whether its bodies were captured', async (t) => {
   const tries = [
     { upstream: 'near', model: 'm', credential: undefined, outcome: 'not-sent', detail: 'ECONNREFUSED', durationMs: 1 },
     { upstream: 'far', model: 'm', credential: 'key 2', outcome: 'answered', detail: 200, durationMs: 11 },
@@ -153,7 +153,7 @@ test('one request is shown with its calls, and whether its bodies were captured'
   assert.equal((await ask('GET', `/api/ledger/${at(2).id}`)).status, 404);
 });
 
-test('a request with a trace links to it by the configured template', async (t) => {
+test('a request with a trace ID has a link made from the configured trace_url', async (t) => {
   const traced = { ...at(1), traceId: '0af7651916cd43dd8448eb211c80319c' };
   const { ask, store } = await openAdmin(t, {
     configuration: { console: { trace_url: 'https://traces.example/t/{trace_id}?from=postern' } },
@@ -206,7 +206,7 @@ test('exports filtered rows as CSV safe for spreadsheets, or as JSON lines', asy
   assert.deepEqual([rows.length, JSON.parse(rows[0] ?? '').id], [8, at(30).id]);
 });
 
-test('an export is read page by page, stops at its limit, and says so', async (t) => {
+test('an export is read page by page, and states when it stopped at its limit', async (t) => {
   const { context } = await open(
     t,
     Array.from({ length: 1_200 }, (_, index) => at(index)),
@@ -231,7 +231,7 @@ test('an export is read page by page, stops at its limit, and says so', async (t
   assert.equal(all.trimEnd().split('\r\n').length, 1_201);
 });
 
-test('the tail sends each row as an event with its ID', async (t) => {
+test("the live tail of the ledger sends each row as an event with the row's ID", async (t) => {
   const { store, context } = await open(t, [at(1)]);
   const { createAdminApi } = await import('../../api/api.ts');
   const { endpoints } = await import('../../endpoints.ts');
@@ -254,7 +254,7 @@ test('the tail sends each row as an event with its ID', async (t) => {
   assert.equal(context.streams.size, 0);
 });
 
-test('the filter choices are the current configuration and the keys of file and store', async (t) => {
+test('filter choices are the configured models, upstreams and projects, and the keys of file and store', async (t) => {
   const { ask, store } = await openAdmin(t, {
     role: 'viewer',
     configuration: {

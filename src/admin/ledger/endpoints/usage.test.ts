@@ -21,7 +21,7 @@ async function open(t: Parameters<typeof openAdmin>[0]) {
   return admin;
 }
 
-test('usage is grouped as requested, with a total, and unpriced requests are separate', async (t) => {
+test('usage is grouped by the requested fields, with a total, and unpriced requests are counted separately', async (t) => {
   const { ask } = await open(t);
   const { status, json } = await ask('GET', '/api/usage?by=key');
   assert.equal(status, 200);
@@ -45,7 +45,7 @@ test('usage is grouped as requested, with a total, and unpriced requests are sep
   assert.deepEqual(byTwo.json.lines[0].by, { day: new Date(todayMs).toISOString().slice(0, 10), project: 'p' });
 });
 
-test('names the price lists in use, with their dates', async (t) => {
+test('the usage report names the price lists in use, with their dates', async (t) => {
   const configuration = {
     upstreams: [
       { id: 'openai', family: 'openai', api_key: 'sk-0123456789' },
@@ -64,7 +64,7 @@ test('names the price lists in use, with their dates', async (t) => {
   ]);
 });
 
-test('a request without a project has null, not an empty text', async (t) => {
+test('grouping usage by project gives null, not an empty text, for requests without a project', async (t) => {
   const { ask } = await open(t);
   const { json } = await ask('GET', '/api/usage?by=project');
   assert.deepEqual(
@@ -73,7 +73,7 @@ test('a request without a project has null, not an empty text', async (t) => {
   );
 });
 
-test('CSV has one line per group', async (t) => {
+test('usage as CSV has one line per group', async (t) => {
   const { context } = await open(t);
   assert.ok(getUsage);
   const query = { by: ['key'], format: 'csv' } as const;
@@ -82,7 +82,7 @@ test('CSV has one line per group', async (t) => {
   assert.match(await answer.text(), /^key,requests,errors,.*\r\na,2,1,/);
 });
 
-test('other units are added, in CSV with a column each', async (t) => {
+test('usage includes units such as images and tool calls, in CSV with a column each', async (t) => {
   const { ask, context, store } = await open(t);
   const units = { images: 2, toolCalls: { web_search: 3, code: 1 } };
   await store.ledger.import('k', [imported({ startedAtMs: todayMs, key: 'b', units, cachedTokens: 4 })], {

@@ -27,7 +27,7 @@ const open = (t: TestContext, role: 'viewer' | 'editor' | 'owner' = 'editor') =>
 const document = { operations: ['rerank'], targets: [{ upstream: 'one', model: 'm' }] };
 const create = { 'if-none-match': '*' };
 
-test('the model list shows manager, location, targets and price of each model', async (t) => {
+test('the model list shows targets and price of each model, and whether the file or the store manages it', async (t) => {
   const { ask, store } = await open(t, 'viewer');
   await store.health.report('node-1', [
     {
@@ -62,7 +62,7 @@ test('the model list shows manager, location, targets and price of each model', 
   assert.equal(by.get('hidden').targets[0].price.source, 'unknown');
 });
 
-test('filtered pages list every matching model once', async (t) => {
+test('filters and pages of the model list give every matching model once', async (t) => {
   const { ask } = await open(t);
   const ids = async (query: string) =>
     (await ask('GET', `/api/models?${query}`)).json.items.map((one: { id: string }) => one.id);
@@ -87,7 +87,7 @@ test('filtered pages list every matching model once', async (t) => {
   assert.equal(seen.length, 7);
 });
 
-test('models and upstreams are listed with their traffic, and in its order, page by page', async (t) => {
+test('models and upstreams are listed with their traffic, and can be sorted by it, page by page', async (t) => {
   const { ask, store, context } = await open(t, 'viewer');
   const startedAtMs = context.clock.nowMs() - 60_000;
   const rowsOf = (model: string, upstream: string, count: number, durationMs: number) =>
@@ -154,7 +154,7 @@ test('an invalid model is refused by field, and nothing is written', async (t) =
   assert.equal((await ask('GET', '/api/models/m')).status, 404);
 });
 
-test('hiding a model twice changes nothing, and needs no version', async (t) => {
+test('hiding a hidden model changes nothing, and hiding needs no If-Match header', async (t) => {
   const { ask, follow, store } = await open(t);
   await ask('PUT', '/api/models/m', document, create);
   await follow();
@@ -169,7 +169,7 @@ test('hiding a model twice changes nothing, and needs no version', async (t) => 
   assert.deepEqual(last?.document, { ...document, id: 'm' });
 });
 
-test('a model of the file cannot be changed here, and the answer gives its location', async (t) => {
+test('a model of the configuration file cannot be changed through the API, and the error gives its location', async (t) => {
   const { ask, cwd } = await open(t);
   for (const [method, body] of [
     ['PUT', document],
@@ -182,7 +182,7 @@ test('a model of the file cannot be changed here, and the answer gives its locat
   }
 });
 
-test('a built-in model is hidden by a stored entry, and returns when the entry is deleted', async (t) => {
+test('a built-in model is hidden by a stored entry, and visible again when the entry is deleted', async (t) => {
   const { ask, follow } = await open(t);
   const path = '/api/models/local%2Fbm25';
   assert.equal((await ask('DELETE', path)).json.code, 'managed_by_file');
@@ -196,7 +196,7 @@ test('a built-in model is hidden by a stored entry, and returns when the entry i
   assert.deepEqual([back.visible, back.managedBy], [true, 'built-in']);
 });
 
-test('a viewer can look but not change or test', async (t) => {
+test('a viewer can read models, but not change or test them', async (t) => {
   const { ask } = await open(t, 'viewer');
   assert.equal((await ask('GET', '/api/models/hidden')).status, 200);
   for (const [method, path, body] of [

@@ -7,7 +7,7 @@ import type { AdminContext } from '../../context.ts';
 import type { LiveFrame, LiveSource } from '../live/sampler.ts';
 import { getLive } from './state.ts';
 
-test('begins with the history, continues with each sample, and stops when the reader leaves', async (t) => {
+test('the live stream begins with the history, continues with each sample, and stops when the reader disconnects', async (t) => {
   const { context } = await openAdmin(t);
   let listener: ((frame: LiveFrame) => void) | undefined;
   let isWatched = false;
@@ -56,7 +56,7 @@ test('begins with the history, continues with each sample, and stops when the re
   assert.equal(isWatched, false);
 });
 
-test('HEAD opens no stream and takes no slot', async (t) => {
+test('a HEAD request to the live stream opens no stream and takes no slot', async (t) => {
   const { ask, context } = await openAdmin(t);
   for (const path of ['/api/live', '/api/ledger/tail', '/api/ledger/export?format=csv']) {
     const { status, headers } = await ask('HEAD', path);

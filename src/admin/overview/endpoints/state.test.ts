@@ -29,7 +29,7 @@ const target = (more: Partial<TargetState> = {}): TargetState => ({
 });
 
 describe('the state of the gateway', () => {
-  test('agreement reports of all nodes are merged into one line per shadow and canary', async (t) => {
+  test('shadow and canary agreement reports of all nodes are merged into one line each', async (t) => {
     const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
     const none = { cosine: null, overlap: null, ranks: null, verdicts: null };
     const shadow = { model: 'm', shadow: 'next', failed: 0, ...none };
@@ -54,7 +54,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual((await ask('GET', '/api/now')).json.agreements, json.agreements);
   });
 
-  test('health lists every target once, with the worst state of any node, else unknown', async (t) => {
+  test('health lists every target once, with its worst state on any node, or unknown without a report', async (t) => {
     const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
     const before = await ask('GET', '/api/health');
     assert.equal(before.status, 200);
@@ -88,7 +88,7 @@ describe('the state of the gateway', () => {
     await store.health.withdraw('one');
   });
 
-  test('about shows the version and the location of the configuration', async (t) => {
+  test('GET /api/about returns the version and the location of the configuration file', async (t) => {
     const { ask, cwd } = await openAdmin(t, { role: 'viewer', configuration });
     const { status, json } = await ask('GET', '/api/about');
     assert.equal(status, 200);
@@ -99,7 +99,7 @@ describe('the state of the gateway', () => {
     assert.equal(json.clientUrl, 'http://127.0.0.1:4000');
   });
 
-  test('a changed upstream model is one notice, even if several nodes saw it', async (t) => {
+  test('a model that an upstream changed causes one notice, even if several nodes noticed the change', async (t) => {
     const { ask, store } = await openAdmin(t, { role: 'viewer', configuration });
     const canary = { model: 'm', upstream: 'up', upstreamModel: 'm-1', checkedAtS: 1, agreement: 0.4, failure: null };
     const gone = { ...canary, model: 'gone', hasChanged: true };
@@ -116,7 +116,7 @@ describe('the state of the gateway', () => {
     );
   });
 
-  test("a clock ahead of the store's time is a notice", async (t) => {
+  test("a local clock that is ahead of the store's causes a notice", async (t) => {
     for (const [hours, count] of [
       [2, 0],
       [4, 1],
@@ -166,7 +166,7 @@ describe('the state of the gateway', () => {
     );
   });
 
-  test('proposes a default model for moderations that can serve them', async (t) => {
+  test('a notice proposes a default model for moderations, if a model serves them', async (t) => {
     const judge = { id: 'judge', operations: ['moderations'], targets: [{ upstream: 'up' }] };
     const models = [...configuration.models, judge];
     const proposed = async (more: object): Promise<string[]> => {
@@ -183,7 +183,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual(await proposed({ models: configuration.models }), []);
   });
 
-  test('repeated notices are merged, use display names, and are well-formed sentences', async (t) => {
+  test('notices about several models are merged into one sentence, and use display names', async (t) => {
     const models = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
       id,
       operations: ['embeddings'],
@@ -219,7 +219,7 @@ describe('the state of the gateway', () => {
     assert.doesNotMatch(JSON.stringify(json), /\(, |, \)|, ,/);
   });
 
-  test('a target is healthy after a call or health check, and its success rate is shown beside that', async (t) => {
+  test('a target is healthy after a call or health check, and failed calls are counted beside its state', async (t) => {
     const { ask, store } = await openAdmin(t, { configuration });
     const read = async () => (await ask('GET', '/api/health')).json.targets[0];
     await store.health.report('one', [target({ isKnown: false, calls: 0, failedCalls: 0 })]);
@@ -257,7 +257,7 @@ describe('the state of the gateway', () => {
     assert.notEqual(await noticeOf(), undefined, 'another key wants another copy');
   });
 
-  test('first steps show what is done, and tell client requests from Playground requests', async (t) => {
+  test('the first-steps list shows which steps are done, and tells client requests from Playground requests', async (t) => {
     const { ask, store } = await openAdmin(t, { configuration });
     const fresh = await ask('GET', '/api/first-steps');
     assert.deepEqual([fresh.json.hasKey, fresh.json.requests, fresh.json.tries], [false, 0, 0]);
@@ -282,7 +282,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual([later.json.hasKey, later.json.requests, later.json.tries], [false, 2, 1]);
   });
 
-  test('the state of the gateway needs a sign-in', async (t) => {
+  test('reading the state of the gateway needs a signed-in member', async (t) => {
     const { ask } = await openAdmin(t, { role: null });
     for (const path of ['health', 'about', 'notices', 'live', 'first-steps']) {
       assert.equal((await ask('GET', `/api/${path}`)).status, 401, path);

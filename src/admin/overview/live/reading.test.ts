@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { toLabels } from '../../../telemetry/metrics/reading.ts';
 import { createLabelReader } from './reading.ts';
 
-test('label values are read back unchanged, whatever characters they hold', () => {
+test('label values of a metrics reading are parsed unchanged, whatever characters they contain', () => {
   const labelsOf = createLabelReader();
   const values = ['plain', 'with "quotes", commas and }', 'back\\slash\nand a line\\n', ''];
   const names = ['route', 'model', 'upstream', 'status'];

@@ -68,7 +68,7 @@ async function watch({ sampler }: ReturnType<typeof open>) {
 }
 
 describe('the sampler', () => {
-  test('reads nothing without watchers, once a second with any number, and stops a minute after the last', async () => {
+  test('reads metrics once a second for any number of watchers, and stops a minute after the last one left', async () => {
     const rig = open();
     await rig.pass(5);
     assert.equal(rig.reads, 0);
@@ -90,7 +90,7 @@ describe('the sampler', () => {
     assert.equal(rig.reads, readsAtEnd);
   });
 
-  test('gives the last five minutes to a new watcher, without a gap after a quick reload', async () => {
+  test('gives the last five minutes to a new watcher, without a gap after a page reload', async () => {
     const rig = open();
     const first = await watch(rig);
     await rig.pass(keptMs / second + 30);
@@ -103,7 +103,7 @@ describe('the sampler', () => {
     for (const [at, time] of times.entries()) if (at > 0) assert.equal(time - (times[at - 1] ?? 0), second);
   });
 
-  test('starts anew after a pause, and does not count the pause as one second', async () => {
+  test('growth during a pause of sampling is not reported in the first sample after it', async () => {
     const rig = open();
     rig.set({ postern_requests_total: requests('ok', 10) });
     const first = await watch(rig);
@@ -116,7 +116,7 @@ describe('the sampler', () => {
     assert.equal(again.last()?.requests, 0);
   });
 
-  test('counts what was added by outcome, class and operation, with tokens, cost, calls and retries', async () => {
+  test('a sample counts requests by outcome, status and operation, with tokens, cost, items and retries', async () => {
     const rig = open();
     rig.set({ postern_requests_total: requests('ok', 100) });
     const { last } = await watch(rig);
@@ -159,7 +159,7 @@ describe('the sampler', () => {
     assert.equal(last()?.latency, null);
   });
 
-  test('ignores a sum that fell because a model was dropped from it', async () => {
+  test("ignores a metric's sum that fell because a model was dropped from it", async () => {
     const rig = open();
     rig.set({ postern_requests_total: { ...requests('ok', 100), ...requests('error', 50) } });
     const { last } = await watch(rig);
@@ -168,7 +168,7 @@ describe('the sampler', () => {
     assert.deepEqual([last()?.requests, last()?.byOutcome], [0, {}]);
   });
 
-  test('upstreams of the configuration show their state and calls', async () => {
+  test('samples show state and calls of the configured upstreams', async () => {
     const rig = open();
     const targets = { '{upstream="u",model="m",state="healthy"}': 1, '{upstream="u",model="n",state="resting"}': 1 };
     rig.set({ postern_target_state: targets });
@@ -191,7 +191,7 @@ describe('the sampler', () => {
     ]);
   });
 
-  test('continues after a failed reading, and reports the failure', async () => {
+  test('continues after a failed reading of the metrics, and reports the failure', async () => {
     const rig = open();
     const { frames, last } = await watch(rig);
     await rig.pass(1);

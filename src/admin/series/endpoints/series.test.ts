@@ -55,7 +55,7 @@ test('counts failed, refused and succeeded requests separately, and leaves refus
   assert.equal(json.since, null);
 });
 
-test('what is spent today of daily budgets is that of those who have one', async (t) => {
+test('spending of today against daily budgets counts only keys that have such a budget', async (t) => {
   const budgets = [{ every: 'day', amount: '2' }];
   const secret = 'key-of-a-test-with-enough-characters';
   const { ask, store, context } = await openAdmin(t, {
@@ -73,7 +73,7 @@ test('what is spent today of daily budgets is that of those who have one', async
   assert.deepEqual([cost, budgetSpent, budget], ['7.5', '0.5', '2']);
 });
 
-test('filters, splits and sorts', async (t) => {
+test('time series can be filtered, split by several fields, and sorted', async (t) => {
   const { ask } = await open(t);
   const { json } = await ask('GET', `/api/series?${range}&key=a&by=model,outcome&order=failed&outcome=failed`);
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('filters, splits and sorts', async (t) => {
   assert.equal(code.json.total.figures.requests, 1);
 });
 
-test('compares with the previous interval step by step', async (t) => {
+test('time series are compared with the previous interval step by step', async (t) => {
   const { ask } = await open(t);
   const from = text(atMs - 5 * minuteMs);
   const { json } = await ask('GET', `/api/series?from=${from}&to=${text(atMs + 5 * minuteMs)}&compare=before&by=model`);
@@ -97,7 +97,7 @@ test('compares with the previous interval step by step', async (t) => {
   assert.deepEqual([first.by, first.figures.requests], [{ model: 'm-1' }, 1]);
 });
 
-test('a heat map has each measured request in exactly one row', async (t) => {
+test('a latency heat map has each measured request in exactly one row', async (t) => {
   const { ask } = await open(t);
   const { json } = await ask('GET', `/api/series?${range}&heatmap=true`);
   const { bounds, counts } = json.heatmap;
@@ -128,7 +128,7 @@ test('refuses invalid queries with the field', async (t) => {
   }
 });
 
-test('an upstream stays healthy while nothing is called, though another of its models was never called', async (t) => {
+test('an upstream without calls in the interval stays healthy, even if one of its models was never called', async (t) => {
   const { ask, store } = await openAdmin(t, {
     configuration: {
       upstreams: [{ id: 'up', family: 'openai', base_url: 'http://127.0.0.1:9/v1' }],

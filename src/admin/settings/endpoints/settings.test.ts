@@ -5,7 +5,7 @@ import { openAdmin } from '../../../../test/support/console/admin.ts';
 const env = { POSTERN_SECRET_KEY: 'a'.repeat(64) };
 const create = { 'if-none-match': '*' };
 
-test('retention and withheld fields can be changed here, and take effect after the gateway reloads', async (t) => {
+test('retention and withheld fields can be changed through the API, and take effect after a reload', async (t) => {
   const { ask, follow } = await openAdmin(t, { env });
   const before = (await ask('GET', '/api/settings')).json.items;
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('webhook secrets are sealed, never shown, and kept when the masked value is
   assert.doesNotMatch(JSON.stringify(everything), /s3cret/);
 });
 
-test('a fault names its field, and settings of the file cannot be changed here', async (t) => {
+test('an invalid setting is refused by field, and settings of the configuration file cannot be changed', async (t) => {
   const { ask } = await openAdmin(t, { env, configuration: { ledger: { retention: '7d' } } });
   const bad = await ask(
     'PUT',

@@ -52,7 +52,7 @@ test('an upstream is created, shown without its secret, changed and deleted', as
   assert.doesNotMatch(audit, /sk-stored/);
 });
 
-test('an upstream of the file is shown with its line and cannot be changed', async (t) => {
+test('an upstream of the configuration file is shown with its line and cannot be changed through the API', async (t) => {
   const upstreams = [{ id: 'ours', family: 'cohere', api_key: `\${COHERE_KEY}` }];
   const { ask } = await openAdmin(t, { configuration: { upstreams }, env: { COHERE_KEY: 'co-0123456789' } });
   const { json } = await ask('GET', '/api/upstreams/ours');
@@ -65,7 +65,7 @@ test('an upstream of the file is shown with its line and cannot be changed', asy
   assert.equal((await ask('DELETE', '/api/upstreams/ours')).status, 409);
 });
 
-test('an upstream in use cannot be deleted, and the answer names the models', async (t) => {
+test('an upstream in use cannot be deleted, and the response names the models that use it', async (t) => {
   const { ask } = await openAdmin(t, { env });
   await ask('PUT', '/api/upstreams/mine', { family: 'openai', base_url: 'http://127.0.0.1:9' }, create);
   await ask(
@@ -79,7 +79,7 @@ test('an upstream in use cannot be deleted, and the answer names the models', as
   assert.match(json.detail, /model "m"/);
 });
 
-test('a credential does not follow to another origin: it has to be entered again', async (t) => {
+test("a stored credential is refused after a change of the base URL's origin, and must be entered again", async (t) => {
   const { ask } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: key, headers: { 'x-team': 'red' } };
   await ask('PUT', '/api/upstreams/mine', document, create);
@@ -107,7 +107,7 @@ test('a credential does not follow to another origin: it has to be entered again
   assert.equal((await ask('PUT', '/api/upstreams/mine', anew, { 'if-match': '"2"' })).status, 200);
 });
 
-test('options that change the address need the credential again', async (t) => {
+test('changing an option that changes the address, such as the region, requires entering the credential again', async (t) => {
   const { ask } = await openAdmin(t, { env });
   const document = { family: 'bedrock', options: { region: 'us-east-1' }, api_key: 'a-bedrock-api-key' };
   assert.equal((await ask('PUT', '/api/upstreams/b', document, create)).status, 201);
@@ -154,7 +154,7 @@ test('a Unix socket is refused on create, change and test', async (t) => {
   );
 });
 
-test('with several credentials each keeps its secret, even when an earlier one is removed', async (t) => {
+test('each of several credentials keeps its secret when it is saved masked, even after an earlier one was removed', async (t) => {
   const { ask, follow, context } = await openAdmin(t, { env });
   const base = { family: 'openai', base_url: 'http://127.0.0.1:9' };
   const credentials = ['sk-first-0123456789', 'sk-second-0123456789'].map((api_key) => ({ api_key, weight: 1 }));
@@ -207,7 +207,7 @@ test('a draft is tested with typed or stored credentials, and nothing is written
   assert.equal(stored.json.ok, true);
 });
 
-test("an upstream's models are listed beside the configured models that use them", async (t) => {
+test('the models that the upstream itself lists are shown beside the configured models that use it', async (t) => {
   const upstream = await startListing(t);
   const { ask, follow, context } = await openAdmin(t, { env });
   await ask('PUT', '/api/upstreams/mine', { family: 'openai', base_url: upstream.url, api_key: key }, create);
@@ -241,7 +241,7 @@ test("an upstream's models are listed beside the configured models that use them
   assert.equal((await ask('GET', '/api/upstreams/mine/models')).status, 502);
 });
 
-test('the endpoint discovery of all nodes is merged', async (t) => {
+test('the state of an upstream merges health, load and listed models as all nodes report them', async (t) => {
   const configuration = {
     upstreams: [{ id: 'a', family: 'openai', base_url: 'http://127.0.0.1:9', api_key: key }],
     models: [{ id: 'm', operations: ['embeddings'], space: 's', targets: [{ upstream: 'a', model: 'x' }] }],
@@ -273,7 +273,7 @@ test('the endpoint discovery of all nodes is merged', async (t) => {
   assert.equal((await ask('GET', '/api/upstreams/a')).json.targets[0].isListed, false);
 });
 
-test('viewers can only read', async (t) => {
+test('viewers can read upstreams, but not change or test them', async (t) => {
   const upstream = await startListing(t);
   const { ask, become } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: upstream.url, api_key: key };
@@ -291,7 +291,7 @@ test('viewers can only read', async (t) => {
   assert.deepEqual(await statuses(), [200, 200, 200, 403, 403]);
 });
 
-test('each family describes its form fields', async (t) => {
+test('each upstream family describes its form fields', async (t) => {
   const { ask } = await openAdmin(t, { role: 'viewer' });
   const { json } = await ask('GET', '/api/families');
   const families = new Map<string, { [field: string]: unknown }>(
@@ -320,7 +320,7 @@ test('each family describes its form fields', async (t) => {
   ]);
 });
 
-test('refuses a write for a version that does not exist yet', async (t) => {
+test('refuses a write whose If-Match version does not exist yet', async (t) => {
   const { ask, context } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1', api_key: key };
   assert.equal((await ask('PUT', '/api/upstreams/mine', document, create)).status, 201);
