@@ -16,15 +16,15 @@ for (const [what, secret, kept] of [
   ['a live key of Stripe', 'sk_live_0123456789abcdef', credentialMark],
   ['a token of GitHub', `ghp_${'x9'.repeat(18)}`, credentialMark],
   ['a bearer token', 'Bearer abc.DEF-123~45', `Bearer ${credentialMark}`],
-  ['one in capitals', 'BEARER abc.DEF-123~45', `BEARER ${credentialMark}`],
+  ['a bearer token in capitals', 'BEARER abc.DEF-123~45', `BEARER ${credentialMark}`],
   ['a JSON web token', token, credentialMark],
   ['the ID of a key of AWS', 'AKIAIOSFODNN7EXAMPLE', credentialMark],
   ['a secret of AWS', awsSecret, credentialMark],
   ['an e-mail address', "max.o'neil+x@mail.example.co.uk", addressMark],
-  ['one in another alphabet', 'jürgen@exämple.de', addressMark],
-  ['the number of a card', '4111111111111111', numberMark],
-  ['one in groups', '4111 1111 1111 1111', numberMark],
-  ['one with dashes', '3782-822463-10005', numberMark],
+  ['an e-mail address in another alphabet', 'jürgen@exämple.de', addressMark],
+  ['a card number', '4111111111111111', numberMark],
+  ['a card number in groups', '4111 1111 1111 1111', numberMark],
+  ['a card number with dashes', '3782-822463-10005', numberMark],
 ] as const) {
   test(`redacts ${what} anywhere in a text`, () => {
     for (const [before, after] of [

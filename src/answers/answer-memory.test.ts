@@ -40,7 +40,7 @@ function setUp(mostBytes = Number.POSITIVE_INFINITY) {
   return { exchange, entered, held, begin: () => new AnswerMemory(exchange, pool, client) };
 }
 
-test('reserves twice the announced size of a response, and twice what exceeds it', async () => {
+test('reserves memory for twice the announced size of a response, and for twice whatever exceeds that size', async () => {
   const { entered, held, begin } = setUp();
   const memory = begin();
   assert.equal(await memory.begin(100 * KiB), undefined);
@@ -51,7 +51,7 @@ test('reserves twice the announced size of a response, and twice what exceeds it
   assert.equal(held(), 200 * KiB + 2 * (100 * KiB + 1), 'as much again at a time as came by then');
 });
 
-test('responses that begin together in one conversation share one lease, or fail together', async () => {
+test('responses of one conversation that begin together share one memory lease, or are refused together', async () => {
   const { entered, held, begin } = setUp();
   const memory = begin();
   assert.deepEqual(await Promise.all([memory.begin(32 * KiB), memory.begin(64 * KiB)]), [undefined, undefined]);
@@ -67,7 +67,7 @@ test('responses that begin together in one conversation share one lease, or fail
   );
 });
 
-test('refuses a growing response when memory for twice its size is missing', async () => {
+test('refuses a growing response when memory for twice its size is unavailable', async () => {
   const { begin } = setUp(100 * KiB);
   const memory = begin();
   assert.equal(await memory.begin(0), undefined);
@@ -75,7 +75,7 @@ test('refuses a growing response when memory for twice its size is missing', asy
   assert.equal(memory.read(16 * KiB)?.code, 'overloaded');
 });
 
-test('releases the memory of one conversation and keeps that of others in the request', async () => {
+test('releases the memory of one conversation and keeps that of other conversations in the request', async () => {
   const { held, begin } = setUp();
   const [first, second] = [begin(), begin()];
   await first.begin(32 * KiB);

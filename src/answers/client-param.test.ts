@@ -9,7 +9,7 @@ const rerank = { model: 'm', query: 'q', documents: ['a'], top_n: 1, return_docu
 const param = (said: string, body: object): Promise<string | undefined> =>
   clientParam(said, Buffer.from(JSON.stringify(body)));
 
-test("the client's field is recognised in any upstream's notation, at any depth", async () => {
+test("a field name in any upstream's notation and depth is mapped to the field that the client sent", async () => {
   const rows: readonly (readonly [said: string, body: object, field: string | undefined])[] = [
     ['input', embeddings, 'input'],
     ['input.0', embeddings, 'input'],
@@ -32,7 +32,7 @@ test("the client's field is recognised in any upstream's notation, at any depth"
   for (const [said, body, field] of rows) assert.equal(await param(said, body), field, said);
 });
 
-test('a field that the client did not send is never named', async () => {
+test("an upstream's field name is never mapped to a field that the client did not send", async () => {
   for (const said of [
     'input_type',
     'parameters.truncate',
@@ -49,7 +49,7 @@ test('a field that the client did not send is never named', async () => {
   assert.equal(await param('dimensions', { model: 'm', input: 'a', dimensions: null }), 'dimensions');
 });
 
-test('an ambiguous body or arbitrary text names no field and causes no error', async () => {
+test("an upstream's arbitrary text or an ambiguous body is mapped to no field, and causes no error", async () => {
   assert.equal(await clientParam('input', Buffer.from('{"input":1,"input":2}')), undefined);
   const long = Buffer.from(JSON.stringify({ pad: 'x'.repeat(600 * 1024), input: 'a' }));
   assert.equal(await clientParam('texts.0', long), 'input');

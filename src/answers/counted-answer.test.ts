@@ -14,7 +14,7 @@ function open() {
   return { source, answer, client };
 }
 
-test('an event with only usage is counted and left out, across any chunks', () => {
+test('a stream event with only usage is counted and not sent to the client, however it is split into chunks', () => {
   for (let cut = 1; cut < count.length; cut += 1) {
     const { source, answer, client } = open();
     source.send(text, count.slice(0, cut), `${count.slice(cut)}\n\ndata: [DONE]\n\n`);
@@ -24,7 +24,7 @@ test('an event with only usage is counted and left out, across any chunks', () =
   }
 });
 
-test('the usage event is left out even if the stream ends before its empty line', () => {
+test("the usage event is not sent to the client even if the stream ends before the event's empty line", () => {
   for (const end of [(source: Source) => source.end(), (source: Source) => source.sink?.onBroken({} as never)]) {
     const { source, answer, client } = open();
     source.send(text, count);
@@ -33,7 +33,7 @@ test('the usage event is left out even if the stream ends before its empty line'
   }
 });
 
-test('an answer that is no readable stream of events passes unchanged', () => {
+test('a response that is no readable event stream (an error, JSON or compressed) passes unchanged', () => {
   for (const head of [
     { status: 400 },
     { headers: ['Content-Type', 'application/json'] },

@@ -19,17 +19,17 @@ function eventsOf(...pieces: string[]): string[] {
   return [...events, event];
 }
 
-test('an event ends after its empty line, with any line ending', () => {
+test('a stream event ends after its empty line, with LF, CRLF or CR as line ending', () => {
   assert.deepEqual(eventsOf('a\nb\n\nc\n\n'), ['a\nb\n\n', 'c\n\n', '']);
   assert.deepEqual(eventsOf('a\r\nb\r\n\r\nc'), ['a\r\nb\r\n\r\n', 'c']);
   assert.deepEqual(eventsOf('a\r\rb'), ['a\r\r', 'b']);
 });
 
-test('each of two consecutive empty lines ends an event', () => {
+test('each of two consecutive empty lines in a stream ends an event', () => {
   assert.deepEqual(eventsOf('a\n\n\nb'), ['a\n\n', '\n', 'b']);
 });
 
-test('a line ending split across two chunks counts once', () => {
+test('a line ending that is split across two chunks counts as one line ending', () => {
   assert.deepEqual(eventsOf('a\r', '\nb\r', '\n\r', '\nc'), ['a\r\nb\r\n\r', '\nc']);
   assert.deepEqual(eventsOf('a\n', '\nb'), ['a\n\n', 'b']);
 });

@@ -213,7 +213,7 @@ const rows: readonly Row[] = [
 ];
 
 for (const { kind, body, message, param = null } of rows) {
-  test(`reads the error of ${kind}: ${body.slice(0, 40)}`, async () => {
+  test(`reads the message from an upstream's error body that is ${kind}: ${body.slice(0, 40)}`, async () => {
     const error = await errorOf(body);
     if (typeof message === 'string') assert.equal(error.message, message);
     else assert.match(error.message, message);
@@ -221,7 +221,7 @@ for (const { kind, body, message, param = null } of rows) {
   });
 }
 
-test('keeps the status, and always uses the error shape that clients know', async () => {
+test("an upstream's error keeps its status and gets the shape of OpenAI errors", async () => {
   const anyBody = fc.oneof(
     fc.json({ maxDepth: 6 }),
     fc.string({ unit: anyCharacter }),
@@ -242,7 +242,7 @@ test('keeps the status, and always uses the error shape that clients know', asyn
   );
 });
 
-test('keeps the original error unchanged, with its digits; text as text', async () => {
+test("keeps the upstream's error body, digits included, in the field upstream; plain text as a string", async () => {
   const body = '{"message":"m","n":[1.0,1e3],"big":12345678901234567890,"__proto__":{"x":1}}';
   const { text } = await speak(400, body);
   assert.ok(text.endsWith(`"upstream":${body}}}`), text);
@@ -252,7 +252,7 @@ test('keeps the original error unchanged, with its digits; text as text', async 
   assert.equal((await errorOf('0')).upstream, 0);
 });
 
-test('truncates long errors, never inside a character', async () => {
+test('truncates long upstream errors, never inside a character', async () => {
   const { message } = await errorOf(
     JSON.stringify({
       message: `${'m'.repeat(1_999)}😀`,
@@ -261,7 +261,7 @@ test('truncates long errors, never inside a character', async () => {
   assert.equal(message, `${'m'.repeat(1_999)}…`);
 });
 
-test('an untranslated call passes errors in the known shape byte for byte, unless withheld', async () => {
+test('an untranslated call passes OpenAI-shaped errors byte for byte, unless their status is to be withheld', async () => {
   const body = ' {"error":{"message":"m","type":"t","param":null,"code":null,"more":1.0}}';
   assert.equal((await speak(400, body, { reader: direct })).text, body);
   const { text } = await speak(402, body, { wireFormat: { withheld: [402] }, reader: direct });
@@ -276,7 +276,7 @@ test('an untranslated call passes errors in the known shape byte for byte, unles
   });
 });
 
-test("a translated call passes no error in the upstream's words, even in the known shape", async () => {
+test("a translated call maps type, param and code of an upstream's error, even if it has the shape of OpenAI errors", async () => {
   const body = '{"error":{"message":"m","type":"BadRequestError","param":"texts.0","code":"1300"}}';
   const ofClient = { isTranslated: true, write: () => Buffer.alloc(0), fieldFor: async () => 'input' };
   const { error } = shape.parse(JSON.parse((await speak(400, body, { reader: ofClient })).text));
@@ -287,7 +287,7 @@ test("a translated call passes no error in the upstream's words, even in the kno
   assert.equal(other.param, null);
 });
 
-test('the status determines the error type', async () => {
+test("the status of an upstream's error determines the error type for the client", async () => {
   const rows = [
     [400, 'invalid_request_error', 'upstream_refused'],
     [401, 'authentication_error', 'upstream_denied'],
@@ -306,7 +306,7 @@ test('the status determines the error type', async () => {
   }
 });
 
-test('a non-standard status is mapped to a known one, and named if there is no message', async () => {
+test('a non-standard error status is mapped to a standard one, and named in the message if there is no other', async () => {
   const spoken = await speak(499, '', { wireFormat: { statuses: { 499: 502 } } });
   assert.equal(spoken.status, 502);
   const { error } = shape.parse(JSON.parse(spoken.text));
@@ -314,7 +314,7 @@ test('a non-standard status is mapped to a known one, and named if there is no m
   assert.match(error.message, /answered 499 with no message/);
 });
 
-test("a wire format's error reader has priority, and common spellings fill its gaps", async () => {
+test("a wire format's error reader has priority, and common field names fill in what it does not find", async () => {
   const wireFormat: ErrorWireFormat = {
     read: (body, headers) => ({ param: textIn(at(body, 'reason')), message: headerValue(headers, 'x-error') }),
   };
@@ -326,12 +326,12 @@ test("a wire format's error reader has priority, and common spellings fill its g
   assert.equal((await errorOf('not json', { wireFormat, headers })).message, 'Throttled');
 });
 
-test("an error about the operator's credential is reported as the gateway's, with any status", async () => {
+test("an upstream's error about the gateway's credential is reported to the client as upstream_denied", async () => {
   const error = await errorOf('{}', { wireFormat: { read: () => ({ message: 'm', isOurKey: true }) } });
   assert.deepEqual([error.type, error.code], ['upstream_error', 'upstream_denied']);
 });
 
-test('adds Retry-After from the body if the header is missing', async () => {
+test("adds Retry-After from an upstream's error body if the header is missing", async () => {
   const after = async (seconds: number | undefined, headers: readonly string[] = []) =>
     headerValue(
       (await speak(429, '{}', { wireFormat: { retryAfterS: () => seconds }, headers })).headers,
@@ -348,7 +348,7 @@ test('adds Retry-After from the body if the header is missing', async () => {
   );
 });
 
-test('decompresses an error body, and drops headers that described it', async () => {
+test("decompresses an upstream's error body, and drops the headers that described the compressed body", async () => {
   const headers = ['Content-Encoding', 'gzip', 'ETag', '"x"', 'Content-Type', 'text/plain', 'X-Kept', 'k'];
   const spoken = await speak(400, gzipSync('{"detail":"m"}'), { headers });
   assert.match(spoken.text, /"message":"m"/);
@@ -358,7 +358,7 @@ test('decompresses an error body, and drops headers that described it', async ()
   );
 });
 
-test('leaves successes, and errors of OpenAI-compatible families, unchanged', async () => {
+test('leaves successful responses, and errors of OpenAI-compatible families, unchanged', async () => {
   const good = toAnswer(200, '{"message":"m"}');
   assert.equal(await inOurWords(Promise.resolve(good), 200, toCandidate({}), translated), good);
   const plain = toAnswer(400, '{"message":"m"}');
@@ -373,7 +373,7 @@ test('leaves successes, and errors of OpenAI-compatible families, unchanged', as
   assert.equal(bridged.translated?.by, 'f');
 });
 
-test('a response with status 200 that is an error gets the right status', async () => {
+test("an upstream's response with status 200 that is an error gets the given error status", async () => {
   const answer = await inOurWords(
     Promise.resolve(toAnswer(200, '{"error":{"message":"m"}}')),
     502,

@@ -20,14 +20,14 @@ test('a short response is buffered whole for inspection, then passed on unchange
   assert.deepEqual([client.text, client.endings], ['one two', 1]);
 });
 
-test('a response without a body is not held back', async () => {
+test('inspecting a response without a body ends at once with nothing', async () => {
   const { source, held } = open();
   source.end();
   assert.equal((await held.beginning).length, 0);
   assert.deepEqual(held.waiting, []);
 });
 
-test('of a long response the beginning is inspected, and the rest waits for the client', async () => {
+test('only the beginning of a long response is read for inspection; the rest is read when the client takes it', async () => {
   const { source, held } = open();
   assert.deepEqual(source.send('x'.repeat(heldBytes - 1), 'y'), [true, false]);
   assert.equal((await held.beginning).length, heldBytes);

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 import { WholeMadeAnswer } from './made-answer.ts';
 
-test('a remembered content type that would add a header line becomes application/json', () => {
+test('a cached content type that contains a line break becomes application/json', () => {
   const contentTypeOf = (contentType: string): string | undefined => {
     const { headers } = new WholeMadeAnswer(undefined, { body: Buffer.from('{}'), contentType });
     return headers[headers.indexOf('content-type') + 1];

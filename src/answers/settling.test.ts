@@ -30,7 +30,7 @@ function setUp() {
   return { exchange, settling, reservation, done };
 }
 
-test('a request is billed, settled and recorded once, whatever happens afterwards', async () => {
+test('a request is billed, settled and recorded once, even if it is answered or fails again', async () => {
   const { settling, reservation, exchange, done } = setUp();
   settling.reserved(reservation);
   await settling.answered({} as Answer, observer);
@@ -40,7 +40,7 @@ test('a request is billed, settled and recorded once, whatever happens afterward
   assert.equal(exchange.errorCode, undefined);
 });
 
-test('a failed request is settled once, with its error', async () => {
+test('a failed request is settled once, with its first error', async () => {
   const { settling, reservation, exchange, done } = setUp();
   settling.reserved(reservation);
   await settling.failed(new GatewayError('upstream_timeout'));

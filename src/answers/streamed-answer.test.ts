@@ -34,14 +34,14 @@ function open(reader: StreamReader = new Doubler()) {
 const said = (text: string): string => `data: {"said":${text}}\n\ndata: {"again":${text}}\n\n`;
 const last = 'data: {"end":true}\n\ndata: [DONE]\n\n';
 
-test("the head is the upstream's, without headers that describe the body", () => {
+test("the head of a translated stream is the upstream's, without headers that describe the body", () => {
   const { answer } = open();
   assert.deepEqual(answer.headers, ['X-Own', 'kept', 'content-type', 'text/event-stream']);
   assert.deepEqual([answer.status, answer.sentAtMs, answer.firstByteAtMs], [200, 1, 2]);
   assert.deepEqual(answer.translated, { by: 'test', ignored: ['user'], isEstimated: false, usage: null });
 });
 
-test('passes on each event as soon as it is complete', () => {
+test("passes on each translated event as soon as the upstream's event is complete", () => {
   const { source, client } = open();
   source.send('data: {"say":1', '.50}\n');
   assert.equal(client.text, '');
@@ -71,14 +71,14 @@ test('disconnects an upstream that stays open after [DONE]', (t) => {
   assert.equal(source.isCancelled, true);
 });
 
-test('a break after [DONE] is no failure', () => {
+test('a connection that breaks after [DONE] is no failure', () => {
   const { source, client } = open();
   source.send('data: [DONE]\n\n');
   source.sink?.onBroken({ code: 'upstream_unreachable', message: 'reset', cause: 'reset' });
   assert.deepEqual([client.endings, client.failure], [1, undefined]);
 });
 
-test('an end without [DONE] is a success if the answer is complete, else a failure', () => {
+test('a stream that ends without [DONE] is a success if the response is complete, else a failure', () => {
   const whole = open();
   whole.source.send('data: {"say":1,"isLast":true}\n\n');
   whole.source.end();
@@ -91,7 +91,7 @@ test('an end without [DONE] is a success if the answer is complete, else a failu
   assert.match(cut.client.failure?.cause ?? '', /before it was complete/);
 });
 
-test('a last event without a final empty line counts', () => {
+test('the last event of a stream counts even without an empty line after it', () => {
   for (const end of ['', '\n', '\r']) {
     const { source, client } = open();
     source.send('data: {"say":1,"isLast":true}\n\n', `data: [DONE]${end}`);
@@ -104,7 +104,7 @@ test('a last event without a final empty line counts', () => {
   assert.match(client.failure?.cause ?? '', /no JSON/);
 });
 
-test("a broken upstream stream breaks the client's", () => {
+test("a broken upstream stream breaks the client's stream", () => {
   const { source, client } = open();
   source.send('data: {"say":1}\n\n');
   source.sink?.onBroken({ code: 'upstream_timeout', message: 'idle', cause: 'idle timeout' });
@@ -128,7 +128,7 @@ test('an invalid event breaks the stream after the valid ones, and cancels the u
   }
 });
 
-test('a translation that rejects the end breaks the stream', () => {
+test("a translation that finds the response incomplete at its end breaks the client's stream", () => {
   class Never extends Doubler {
     override end(): readonly Json[] {
       throw new Unfit('nothing came');
@@ -162,7 +162,7 @@ test("an error in mid-stream is passed on in the gateway's format, and breaks th
   }
 });
 
-test('an error that repeats a credential is withheld', () => {
+test('an error event in a stream that contains a credential is withheld, and the stream ends', () => {
   for (const said of ['sk-secret', 'sk\\u002dsecret']) {
     const { source, client } = open();
     source.send(`data: {"error":{"message":"no such key: ${said}"}}\n\n`);
@@ -171,7 +171,7 @@ test('an error that repeats a credential is withheld', () => {
   }
 });
 
-test('an error field of null is no error', () => {
+test('an error field of null in a stream event is no error', () => {
   const { source, client } = open();
   source.send('data: {"say":1,"error":null}\n\n');
   assert.deepEqual([client.text, client.endings], [said('1'), 0]);
@@ -194,7 +194,7 @@ test('a client that disconnects cancels the upstream', () => {
   assert.deepEqual([client.text, client.endings], ['', 0]);
 });
 
-test('data that arrived before the client was attached comes first', () => {
+test('stream data that arrived before the client was attached is sent first', () => {
   const source = new Source();
   const client = new Client();
   source.take = (sink) => {

@@ -17,7 +17,7 @@ test('maps each upstream status to a verdict', () => {
   );
 });
 
-test('reads Retry-After in milliseconds or seconds, and ignores other values', () => {
+test('reads Retry-After in seconds and retry-after-ms in milliseconds, and ignores other values', () => {
   const restOf = (...headers: string[]): number | undefined => cooldownAskedForMs(answerOf({ headers }), 0);
   assert.equal(restOf('retry-after-ms', '1250'), 1_250);
   assert.equal(restOf('retry-after-ms', '1250.5', 'retry-after', '9'), 1_250.5);
@@ -26,7 +26,7 @@ test('reads Retry-After in milliseconds or seconds, and ignores other values', (
   assert.equal(restOf(), undefined);
 });
 
-test('reads the delay from the body of a 429 or 503 if the family defines it', () => {
+test("reads the retry delay from the body of a 429 or 503 if the upstream's family defines where it is", () => {
   const errors = { retryAfterS: (): number => 6 };
   const restOf = (status: number, body: string, headers: string[] = []): number | undefined =>
     cooldownAskedForMs(answerOf({ status, headers, ended: true, waiting: [Buffer.from(body)] }), 0, errors);

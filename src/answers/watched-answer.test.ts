@@ -37,10 +37,10 @@ const before = '{"text":"a key: ';
 const behind = ' and so on","usage":{"prompt_tokens":1}}';
 
 for (const [where, needles, spellings] of [
-  ['a success', inSuccesses, spellingsInSuccesses(secret)],
+  ['a successful', inSuccesses, spellingsInSuccesses(secret)],
   ['an error', inErrors, spellingsInErrors(secret)],
 ] as const) {
-  test(`${where} is truncated where a secret begins, in every encoding and chunking`, () => {
+  test(`${where} response is truncated where a secret begins, in every encoding and split into any chunks`, () => {
     for (const spelling of spellings) {
       const text = before + spelling + behind;
       for (let first = before.length; first <= before.length + spelling.length; first += 1) {
@@ -54,7 +54,7 @@ for (const [where, needles, spellings] of [
   });
 }
 
-test('a response with a base64 secret is truncated at any offset and chunking, in both alphabets', () => {
+test('a response with a base64-encoded secret is truncated at the secret, at any offset and in both alphabets', () => {
   for (const alphabet of ['base64', 'base64url'] as const) {
     for (let shift = 0; shift < 3; shift += 1) {
       const text = Buffer.from('x'.repeat(30 + shift) + secret + behind).toString(alphabet);
@@ -77,7 +77,7 @@ const tricky = fc.constantFrom(
   '\n\n',
 );
 
-test('any input passes up to the first secret, in any chunks, and nothing after it', () => {
+test('any response passes up to its first secret, split into any chunks, and nothing after the secret', () => {
   fc.assert(
     fc.property(
       fc.array(tricky, { maxLength: 8 }),
@@ -104,7 +104,7 @@ test('any input passes up to the first secret, in any chunks, and nothing after 
   );
 });
 
-test('chunks pass unchanged and uncopied, and only a possible start of a secret is held back', () => {
+test('response chunks pass unchanged and uncopied, and only a possible start of a secret is held back', () => {
   const { source, answer } = open();
   const seen: Buffer[] = [];
   const chunks = [
@@ -126,7 +126,7 @@ test('chunks pass unchanged and uncopied, and only a possible start of a secret 
   assert.equal(String(seen.at(-1)), String(fourth));
 });
 
-test('no event of a stream is held back for the next', () => {
+test('a stream event that ends like the start of a secret is passed on at once, not held back', () => {
   const { source, client } = open(inErrors);
   for (const said of ['s', 'sk-', secret.slice(0, 12), Buffer.from(secret).toString('base64').slice(0, 9)]) {
     const event = `data: ${JSON.stringify({ text: said })}\n\n`;
@@ -144,7 +144,7 @@ test('a secret in the trailers breaks the response before its end', () => {
   assert.equal(client.failure?.code, 'upstream_protocol_error');
 });
 
-test('a broken response holds back a partial secret, unless it is only a few letters', () => {
+test('a broken response does not pass on a partial secret at its end, unless that is only a few letters', () => {
   const failure = { code: 'upstream_unreachable', message: 'm', cause: 'c' } as const;
   for (const [end, passes] of [
     [secret.slice(0, -1), false],
@@ -160,7 +160,7 @@ test('a broken response holds back a partial secret, unless it is only a few let
   }
 });
 
-test('everything after the truncation is dropped', () => {
+test('everything that the upstream sends after a truncation is dropped', () => {
   const { source, client } = open();
   source.send(before + secret, behind, secret);
   source.end();

@@ -23,7 +23,7 @@ function answerOf(pieces: readonly Buffer[], headers: readonly string[] = []) {
 
 const piece = Buffer.alloc(400, 'x');
 
-test('responses that share a limit are read up to it in total', async () => {
+test('responses that share a size limit are read until their total reaches it', async () => {
   const allowance = new Allowance(1_000);
   assert.deepEqual(await readWhole(answerOf([piece, piece]).answer, allowance), {
     body: Buffer.concat([piece, piece]),
@@ -36,7 +36,7 @@ test('responses that share a limit are read up to it in total', async () => {
   assert.equal(seen.isCancelled, true);
 });
 
-test('a compressed response counts by its decompressed size, and is decompressed once', async () => {
+test('a compressed response counts by its decompressed size against the limit, and is decompressed once', async () => {
   const read: number[] = [];
   const memory = {
     begin: async () => undefined,

@@ -12,7 +12,7 @@ test('adds decimals without losing a digit', () => {
   assert.equal(sumOf(['1.50']), '1.50');
 });
 
-test('shares add up to the whole, and follow the weights', () => {
+test('a decimal split into shares by weight adds up to the whole, with each share in proportion', () => {
   const counts = fc.oneof(
     fc.nat({ max: 1_000_000 }).map(String),
     fc.tuple(fc.nat({ max: 999 }), fc.nat({ max: 9_999 })).map(([whole, part]) => `${whole}.${part}1`),

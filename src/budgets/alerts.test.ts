@@ -59,7 +59,7 @@ function rig(
   return { posted, pauses, log, claimed, answers, claims, start, calm };
 }
 
-test('a webhook gets the threshold as signed JSON', async () => {
+test('a webhook gets the reached budget threshold as signed JSON', async () => {
   const { start, posted, calm } = rig();
   start().reached(account, budget, 80, 8_050_000_000);
   await calm();
@@ -85,7 +85,7 @@ test('a webhook gets the threshold as signed JSON', async () => {
   assert.equal(signature, createHmac('sha256', secret).update(`${time}.${body}`).digest('hex'));
 });
 
-test('without a secret nothing is signed', async () => {
+test('a webhook without a secret gets no signature header', async () => {
   const { start, posted, calm } = rig([
     { url: 'http://hooks.test/', secret: undefined, addresses: undefined, format: 'postern' },
   ]);
@@ -94,7 +94,7 @@ test('without a secret nothing is signed', async () => {
   assert.equal(posted[0]?.headers['postern-signature'], undefined);
 });
 
-test('each threshold of an account is reported once across nodes, in the log and to every webhook', async () => {
+test('each budget threshold is reported once by several nodes, in the log and to every webhook', async () => {
   const { start, posted, log, calm } = rig([
     { url: 'https://one.test/', secret, addresses: undefined, format: 'postern' },
     { url: 'https://two.test/', secret, addresses: undefined, format: 'postern' },
@@ -118,7 +118,7 @@ test('a node asks the store once for the right to report a threshold', async () 
   assert.equal(claims.length, 2);
 });
 
-test("changing a budget's amount re-arms its thresholds", async () => {
+test("changing a budget's amount allows its thresholds to be reported again", async () => {
   const { start, posted, calm } = rig();
   const alerts = start();
   alerts.reached(account, budget, 80, 1);
@@ -138,7 +138,7 @@ test('an unreachable webhook is retried a few times with growing delays', async 
   assert.equal(log.length, 1);
 });
 
-test('a webhook that stays unreachable is given up, and the log shows neither path nor secret', async () => {
+test('notifying a webhook that stays unreachable is given up, and the log contains neither its path nor secret', async () => {
   const { start, posted, log, answers, calm } = rig();
   answers.push(...Array.from({ length: 5 }, () => new Error('s3cret')));
   start().reached(account, budget, 80, 1);
@@ -163,7 +163,7 @@ for (const status of [301, 307, 400, 401, 404]) {
   });
 }
 
-test('with the store unreachable nothing is reported; afterwards once', async () => {
+test('a threshold reached while the store is unreachable is reported once when the store answers', async () => {
   const { start, posted, claims, pauses, calm } = rig();
   claims.push(new Error('away'), new Error('away'));
   start().reached(account, budget, 80, 1);
@@ -172,7 +172,7 @@ test('with the store unreachable nothing is reported; afterwards once', async ()
   assert.equal(posted.length, 1);
 });
 
-test('if the store stays unreachable, a threshold is reported the next time it is reached', async () => {
+test('a threshold that is dropped because the store stays unreachable is reported the next time it is reached', async () => {
   const { start, posted, claims, log, calm } = rig();
   claims.push(...Array.from({ length: 5 }, () => new Error('away')));
   const alerts = start();

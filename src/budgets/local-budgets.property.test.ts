@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { budgetOrder, createOpenMemoryAccountStore, playBudgetOrder } from '../../test/support/stores/budget-orders.ts';
 
-test('in any order of reserve, settle, void, expiry, restart and death, balance = credit - settled - reserved', async (t) => {
+test("a budget's balance is credit - settled - reserved after any order of calls, expiry, restart and node death", async (t) => {
   await fc.assert(
     fc.asyncProperty(budgetOrder, async (order) => {
       try {

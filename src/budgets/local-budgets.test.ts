@@ -16,7 +16,7 @@ function assertRefused(answer: BudgetHold | GatewayError, code: string): asserts
   assert.equal(answer.code, code);
 }
 
-test('without budgets nothing is drawn and no promise is created', (t) => {
+test('without budgets nothing is drawn from the store and a reservation is synchronous', (t) => {
   const { start, accountStore } = createBudgetNodes(t);
   const hold = start('a').reserve([{ kind: 'key', id: 'dev', caps: noCaps }], 5);
   assert.ok(!(hold instanceof Promise));
@@ -43,7 +43,7 @@ test('charges every budget of key, project and upstream under its own account', 
   for (const id of hold.accounts) assert.equal(accountStore.takenOf(id), 40);
 });
 
-test('money at hand is taken without a promise, and the unspent rest serves the next request', async (t) => {
+test('a reservation from the local allowance is synchronous, and what it leaves unspent serves later requests', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -57,7 +57,7 @@ test('money at hand is taken without a promise, and the unspent rest serves the 
   assert.equal(accountStore.calls.draw, 2);
 });
 
-test('settling twice changes nothing', async (t) => {
+test('settling a reservation again changes nothing', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -70,7 +70,7 @@ test('settling twice changes nothing', async (t) => {
   assert.equal(accountStore.takenOf(account), 100);
 });
 
-test('cost above the worst case is drawn with the next request', async (t) => {
+test('cost above the reserved worst case is drawn from the store with the next request', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -81,7 +81,7 @@ test('cost above the worst case is drawn with the next request', async (t) => {
   assert.equal(accountStore.drawnBy(account, 'a'), 40);
 });
 
-test('when one budget refuses, amounts taken from the others are released', async (t) => {
+test('when one of several budgets refuses, the amounts reserved from the others are released', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const rich = holderOf([budgetOf(100)], 'project', 'p');
@@ -91,7 +91,7 @@ test('when one budget refuses, amounts taken from the others are released', asyn
   assertHeld(await answerOf(() => budgets.reserve([rich], 100)));
 });
 
-test('money at hand is taken only once, however slow the other budgets are', async (t) => {
+test('a request reserves from the local allowance only once, even if it has to wait for another budget', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const rich = holderOf([budgetOf(100)], 'project', 'p');
@@ -105,7 +105,7 @@ test('money at hand is taken only once, however slow the other budgets are', asy
   assert.ok(!(budgets.reserve([rich], 20) instanceof Promise));
 });
 
-test('draws only the missing part of what a request needs', async (t) => {
+test('draws from the store only what the local allowance lacks for a request', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -116,7 +116,7 @@ test('draws only the missing part of what a request needs', async (t) => {
   assert.equal(accountStore.takenOf(account), 160);
 });
 
-test('a refusal names the budget, the remaining amount, its reset time and what to do', async (t) => {
+test('a refusal for a spent budget names the budget, the remaining amount, its reset time and what to do', async (t) => {
   const { start, answerOf, accountStore, calm } = createBudgetNodes(t, Date.UTC(2026, 10, 21, 23));
   const budgets = start('a');
   const ask = (period: 'day' | 'month' | 'total') => {
@@ -146,7 +146,7 @@ test('a refusal names the budget, the remaining amount, its reset time and what 
   assert.match(inAll.message, /in all is \$10.*It does not begin anew\.$/);
 });
 
-test('a spent budget refuses without asking the store again, until it is raised', async (t) => {
+test('a spent budget refuses requests without asking the store again, until its amount is raised', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(100)])], 100));
@@ -165,7 +165,7 @@ test('a spent budget refuses without asking the store again, until it is raised'
   assertHeld(await answerOf(() => budgets.reserve([holderOf([budgetOf(110)])], 10)));
 });
 
-test('an unpriced request passes a spent budget and is charged to it', async (t) => {
+test('a request without a price passes a spent budget and is charged to it', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -180,7 +180,7 @@ test('an unpriced request passes a spent budget and is charged to it', async (t)
   free.settle(0);
 });
 
-test('many simultaneous requests are served by few draws', async (t) => {
+test('many simultaneous requests are served by few draws from the store', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000)])];
@@ -189,7 +189,7 @@ test('many simultaneous requests are served by few draws', async (t) => {
   assert.ok(accountStore.calls.draw <= 2, `${accountStore.calls.draw} draws`);
 });
 
-test('draws ahead for a busy budget', async (t) => {
+test('a busy budget is drawn in advance: 500 requests need fewer than 20 draws from the store', async (t) => {
   const { start, accountStore, pass, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
@@ -204,7 +204,7 @@ test('draws ahead for a busy budget', async (t) => {
 });
 
 for (const nodes of [1, 2, 4]) {
-  test(`a budget for 10 requests admits 10, with 200 at once on each of ${nodes} nodes`, async (t) => {
+  test(`a budget for 10 requests admits exactly 10 of 200 simultaneous ones on each of ${nodes} nodes`, async (t) => {
     const { start, answerOf, accountStore } = createBudgetNodes(t);
     const allBudgets = Array.from({ length: nodes }, (_, index) => start(`node ${index}`));
     const holders = [holderOf([budgetOf(1_000)])];
@@ -223,7 +223,7 @@ for (const { cost, budget } of [
   { cost: 1, budget: 5_000 },
   { cost: 90, budget: 1_000_000 },
 ]) {
-  test(`sequential clients on 4 nodes spend a budget of ${budget}, at ${cost} of 100 each, completely`, async (t) => {
+  test(`4 nodes spend a budget of ${budget} to less than 100 when each request reserves 100 and costs ${cost}`, async (t) => {
     const { start, answerOf, accountStore, pass } = createBudgetNodes(t);
     const allBudgets = Array.from({ length: 4 }, (_, index) => ({
       node: `node ${index}`,
@@ -244,7 +244,7 @@ for (const { cost, budget } of [
   });
 }
 
-test('a request refused because of local reservations is admitted when they are released', async (t) => {
+test('a request that exceeds the unreserved rest of a budget waits and is admitted when a reservation is released', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -256,7 +256,7 @@ test('a request refused because of local reservations is admitted when they are 
   assert.ok(accountStore.takenOf(account) <= 100);
 });
 
-test('a refusal caused by reservations says that it is retryable', async (t) => {
+test('a refusal because other requests reserved the budget says so, and has a Retry-After header', async (t) => {
   const { start, answerOf } = createBudgetNodes(t);
   const holders = [holderOf([budgetOf(100)])];
   assertHeld(await answerOf(() => start('a').reserve(holders, 80)));
@@ -266,7 +266,7 @@ test('a refusal caused by reservations says that it is retryable', async (t) => 
   assert.deepEqual(refused.headers, ['x-should-retry', 'false', 'Retry-After', '2']);
 });
 
-test('with enough budget, a steady client never waits for the store once its cost is known', async (t) => {
+test('with enough budget, a steady client never waits for the store after its first 20 requests', async (t) => {
   const { start, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
@@ -282,7 +282,7 @@ test('with enough budget, a steady client never waits for the store once its cos
   assert.equal(waited, 0);
 });
 
-test('with the store unreachable, only undrawn money is refused', async (t) => {
+test('with the store unreachable, requests within the local allowance are admitted and others get 503', async (t) => {
   const { start, answerOf, accountStore, log, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -303,7 +303,7 @@ test('with the store unreachable, only undrawn money is refused', async (t) => {
   assert.equal(log.length, 2);
 });
 
-test('a store that can only be read is reported once', async (t) => {
+test('a store that accepts no writes is reported in the log once', async (t) => {
   const { start, answerOf, accountStore, log, pass } = createBudgetNodes(t);
   let isReadOnly = false;
   const { draw, giveBack, renew } = accountStore;
@@ -331,7 +331,7 @@ test('a store that can only be read is reported once', async (t) => {
   assert.deepEqual(log.slice(1), ['budgets can be drawn from the store again']);
 });
 
-test('a draw that fails once or twice is retried, and no request is refused', async (t) => {
+test('a draw from the store that fails once or twice is repeated, and no request is refused', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -344,7 +344,7 @@ test('a draw that fails once or twice is retried, and no request is refused', as
 });
 
 for (const answerMs of [100, 900, 1_100, 2_000]) {
-  test(`a store that takes ${answerMs} ms to answer causes no refusal, on new budgets and used ones`, async (t) => {
+  test(`a store that takes ${answerMs} ms to answer causes no refusal, neither for new budgets nor for used ones`, async (t) => {
     const { start, answerOf, accountStore, pass, clock } = createBudgetNodes(t);
     const budgets = start('a');
     accountStore.before = () => new Promise((resolve) => setTimeout(resolve, answerMs / 2));
@@ -359,7 +359,7 @@ for (const answerMs of [100, 900, 1_100, 2_000]) {
   });
 }
 
-test('one budget that cannot be drawn does not affect the others', async (t) => {
+test('a budget that cannot be drawn from the store does not affect other budgets', async (t) => {
   const { start, accountStore, answerOf } = createBudgetNodes(t);
   const budgets = start('a');
   const poor = [holderOf([budgetOf(1_000)], 'key', 'poor')];
@@ -371,7 +371,7 @@ test('one budget that cannot be drawn does not affect the others', async (t) => 
 });
 
 for (const nodes of [1, 2, 4]) {
-  test(`of a barely used budget ${nodes} nodes hold half in equal parts, and use it while the store is unreachable`, async (t) => {
+  test(`${nodes} nodes draw half of a barely used budget in equal parts, and spend it while the store is unreachable`, async (t) => {
     const { start, answerOf, accountStore, pass } = createBudgetNodes(t);
     const allBudgets = Array.from({ length: nodes }, (_, index) => ({
       node: `node ${index}`,
@@ -409,7 +409,7 @@ for (const nodes of [1, 2, 4]) {
   });
 }
 
-test('a node out of contact with the store for ten minutes stops spending its allowance', async (t) => {
+test('a node without contact to the store for ten minutes stops spending its local allowance', async (t) => {
   const { start, answerOf, accountStore, pass, clock } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000_000)])];
@@ -426,7 +426,7 @@ test('a node out of contact with the store for ten minutes stops spending its al
   assertHeld(await ask());
 });
 
-test('a node that was declared dead starts anew and spends nothing reassigned to others', async (t) => {
+test('a node that others declared dead gives up its local allowance and spends nothing that others have drawn', async (t) => {
   const { start, answerOf, accountStore, pass, log } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000)])];
@@ -464,7 +464,7 @@ test('an unresponsive store delays a request by at most three seconds, and later
   assert.equal(clock.monotonicMs(), atMs);
 });
 
-test('money that arrives too late is returned if no request needs it', async (t) => {
+test('an amount that is drawn after its request gave up waiting returns to the store if no request needs it', async (t) => {
   const { start, accountStore, timeOf, pass } = createBudgetNodes(t);
   const hang = Promise.withResolvers<void>();
   accountStore.before = () => hang.promise;
@@ -474,7 +474,7 @@ test('money that arrives too late is returned if no request needs it', async (t)
   assert.equal(accountStore.takenOf(account), 0);
 });
 
-test('an allowance is returned ten minutes after the last request, and at once when the budget is low', async (t) => {
+test('the local allowance returns to the store ten minutes after the last request, or at once on a low budget', async (t) => {
   const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100_000_000)])];
@@ -499,7 +499,7 @@ test('an allowance is returned ten minutes after the last request, and at once w
   assert.ok(accountStore.takenOf(account) <= 99_968_000 + spent + 100, 'what was held is free for others');
 });
 
-test('a reservation settles against its own period, and the unused part returns there', async (t) => {
+test('a reservation settles in the period in which it was made, and its unused part returns to that period', async (t) => {
   const { start, accountStore, clock, answerOf, pass } = createBudgetNodes(t, Date.UTC(2027, 0, 1, 23, 59, 59));
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];
@@ -515,7 +515,7 @@ test('a reservation settles against its own period, and the unused part returns 
   assert.equal(accountStore.takenOf('key/dev/day/2027-01-02'), 100);
 });
 
-test('lowering a budget takes back the drawn allowance at the next check', async (t) => {
+test("lowering a budget's amount returns the local allowance to the store", async (t) => {
   const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const hold = await answerOf(() => budgets.reserve([holderOf([budgetOf(100_000)])], 1_000));
@@ -527,7 +527,7 @@ test('lowering a budget takes back the drawn allowance at the next check', async
   assertRefused(await answerOf(() => budgets.reserve([holderOf([budgetOf(50)])], 51)), 'budget_exceeded');
 });
 
-test('a node that shuts down returns its unreserved allowance', async (t) => {
+test('a node that shuts down returns its unreserved allowance to the store', async (t) => {
   const { start, accountStore, answerOf, timeOf } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -557,7 +557,7 @@ test('a node that shuts down does not ask an unreachable store again', async (t)
   assert.equal(asked, before);
 });
 
-test('nothing is returned while it is unknown whether the store receives it', async (t) => {
+test('no amount is returned to an unreachable store, and it is returned once the store answers', async (t) => {
   const { start, accountStore, answerOf, pass } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000)])];
@@ -573,7 +573,7 @@ test('nothing is returned while it is unknown whether the store receives it', as
   assert.equal(accountStore.takenOf(account), 0);
 });
 
-test('the operator is notified as thresholds are passed, and when the remaining amount is not enough', async (t) => {
+test('alerts are raised as spending passes thresholds, and at 100 % when the rest is too small for a request', async (t) => {
   const { start, accountStore, answerOf, reached } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(1_000, 'day', [50, 80, 100])])];
@@ -594,7 +594,7 @@ test('the operator is notified as thresholds are passed, and when the remaining 
   assert.deepEqual(reached.slice(2), [`${account} 100% 970`]);
 });
 
-test('changing a budget re-arms all of its thresholds', async (t) => {
+test("changing a budget's amount allows all of its thresholds to be reported again", async (t) => {
   const { start, accountStore, answerOf, reached } = createBudgetNodes(t);
   const budgets = start('a');
   const spend = async (nanos: number, ofNanos: number) => {
@@ -608,7 +608,7 @@ test('changing a budget re-arms all of its thresholds', async (t) => {
   assert.deepEqual(reached, [`${account} 10% 100`, `${account} 10% 200`]);
 });
 
-test('when a budget is used up here, the store is asked once for what other nodes spent', async (t) => {
+test('a node that used up its allowance asks the store once for what other nodes spent of the budget', async (t) => {
   const { start, accountStore, answerOf, reached, pass } = createBudgetNodes(t);
   const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(10, 'day', [100])])], 9));
   assertHeld(hold);
@@ -624,7 +624,7 @@ test('when a budget is used up here, the store is asked once for what other node
   );
 });
 
-test('spending of other nodes is seen too, at the latest when this node is idle', async (t) => {
+test("a threshold passed by other nodes' spending is reported at the latest when this node is idle", async (t) => {
   const { start, accountStore, answerOf, reached, pass } = createBudgetNodes(t);
   const hold = await answerOf(() => start('a').reserve([holderOf([budgetOf(1_000, 'day', [50])])], 10));
   assertHeld(hold);
@@ -634,7 +634,7 @@ test('spending of other nodes is seen too, at the latest when this node is idle'
   assert.deepEqual(reached, [`${account} 50% 600`]);
 });
 
-test('a request that began before midnight is charged to that day', async (t) => {
+test('a request that began before midnight is charged to the budget of the day on which it began', async (t) => {
   const midnight = Date.UTC(2027, 0, 2);
   const { start, answerOf, accountStore, clock } = createBudgetNodes(t, midnight - 1);
   const budgets = start('a');

@@ -29,7 +29,7 @@ async function listen(t: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${address.port}`;
 }
 
-test('posts the body with its headers and returns the status', async (t) => {
+test('a webhook notification posts the body with its headers and returns the status', async (t) => {
   const seen: { request: IncomingMessage; body: string }[] = [];
   const server = createServer(async (request, response) => {
     seen.push({ request, body: await text(request) });
@@ -45,7 +45,7 @@ test('posts the body with its headers and returns the status', async (t) => {
   assert.equal(seen[0]?.body, '{"a":1}');
 });
 
-test('follows no redirect', async (t) => {
+test('a webhook notification follows no redirect', async (t) => {
   const paths: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url);
@@ -59,7 +59,7 @@ test('follows no redirect', async (t) => {
   assert.deepEqual(paths, ['/hook']);
 });
 
-test('stops reading an endless response', async (t) => {
+test('stops reading an endless response of a webhook', async (t) => {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(200);
@@ -72,7 +72,7 @@ test('stops reading an endless response', async (t) => {
   assert.equal(await alerts.post(to(url), {}, '{}'), 200);
 });
 
-test('each address policy has connections of its own', async (t) => {
+test('webhooks with different address policies do not share connections', async (t) => {
   const server = createServer((request, response) => {
     request.resume();
     response.end();

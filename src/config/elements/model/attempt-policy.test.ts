@@ -130,7 +130,7 @@ for (const [fields, line, path, error] of [
   [`${two}\nhedge: { after: 10s }`, 3, 'hedge.after', /10s is not shorter than the first_byte .* targets\[1\] \(10s\)/],
   [`${two.replace(': b', ': nowhere')}\nhedge: { after: 1s }`, 2, 'targets[1].upstream', /unknown upstream/],
 ] as const) {
-  test(`${path} is refused: ${error.source}`, async (t) => {
+  test(`an invalid ${path} of a model is refused with the message ${error.source}`, async (t) => {
     const faults = await faultsOf(t, textOf(fields));
     assert.deepEqual(
       faults.map((fault) => [fault.line, fault.path]),
