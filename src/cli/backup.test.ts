@@ -8,7 +8,7 @@ import { UserFault } from '../core/user-fault.ts';
 import { openStore } from '../store/open-store.ts';
 import { backup } from './backup.ts';
 
-test('a backup of a running store is complete and readable by its owner only', async (t) => {
+test('a backup of a store in use is complete, and only its owner may read the file', async (t) => {
   const { run, cwd, withStore } = await setUpCommand(t, backup);
   const keys = [newKey(), newKey()];
   await withStore(async (store) => {
@@ -33,7 +33,7 @@ test('an existing file is not overwritten', async (t) => {
   assert.equal(await readFile(join(cwd, 'here'), 'utf8'), 'mine');
 });
 
-test('without a store to copy, no file is left behind', async (t) => {
+test('a failed backup leaves no file behind', async (t) => {
   const { run, cwd, withStore } = await setUpCommand(t, backup);
   await assert.rejects(run('copy.db'), userFault(/There is no store at .*; nothing to back up/));
   await withStore(async () => undefined);
@@ -45,7 +45,7 @@ test('without a store to copy, no file is left behind', async (t) => {
     await assert.rejects(run(...args), userFault(/write it as "postern backup FILE/));
 });
 
-test('for PostgreSQL it prints the pg_dump command without the password', async (t) => {
+test('for a PostgreSQL store, backup prints the pg_dump command without the password', async (t) => {
   const store = 'postgres://m%40e:hunter22@db.example:6432/the%20app?sslmode=require&password=hunter22';
   const { run } = await setUpCommand(t, backup, { store });
   await assert.rejects(run("it's here.dump"), (error: Error) => {

@@ -31,7 +31,7 @@ const agreement = {
   verdicts: null,
 };
 
-test('drift without an action shows the readings of every node, as tables or JSON', async (t) => {
+test("drift without an action shows every node's shadow and canary results, as tables or JSON", async (t) => {
   const { run, withStore } = await setUpCommand(t, drift, configuration);
   await withStore(async () => undefined);
   assert.match((await run()).lines[0] ?? '', /No gateway with this store is running/);
@@ -45,7 +45,7 @@ test('drift without an action shows the readings of every node, as tables or JSO
   assert.deepEqual(node.shadows, [agreement]);
 });
 
-test('accept and clear apply only to models that have a canary or a cache', async (t) => {
+test('drift accept needs a model with a canary, and cache clear needs a model with a cache', async (t) => {
   const { run, withStore } = await setUpCommand(t, drift, configuration);
   await withStore(async () => undefined);
   await run('accept', '--model', 'm');

@@ -29,7 +29,7 @@ test('help lists every action with its arguments, or every option', () => {
   assert.ok(toHelp(usage).includes('  --csv'));
 });
 
-test('options are those of the usage: with a value, with a letter, or several times', () => {
+test('options are parsed from the usage text: with a value, as a letter, or repeatable', () => {
   const usage = 'do ID [--at 7d|2026-11-01] [--csv|--json] [--follow|-f] [--from cidr,..] [--note NAME=TEXT]... --to X';
   const text = { type: 'string' };
   const flag = { type: 'boolean' };
@@ -57,7 +57,7 @@ test('an unknown option is refused with the nearest one', () => {
   for (const [args, message] of faults) assert.match(faultOf(ledger, ...args), message, args.join(' '));
 });
 
-test('a command without operands refuses one: it would be taken for the configuration file', async () => {
+test('a command without operands refuses an argument', async () => {
   for (const name of ['serve', 'check', 'init', 'models', 'top', 'usage', 'migrate', 'openapi'] as const) {
     const command = await loadCommand(name);
     const message = new RegExp(`^${name} takes no argument "other\\.yaml" \\(usage: postern ${name} \\[--`);
@@ -87,7 +87,7 @@ test('help and --version load no command, store or configuration module', async 
   }
 });
 
-test('a command loads only its own modules, no server, console or pipeline', async () => {
+test('a command loads only the modules it needs: no server, console or pipeline', async () => {
   for (const args of [
     ['keys', 'list', '--zzz'],
     ['check', '--zzz'],
@@ -102,7 +102,7 @@ test('a command loads only its own modules, no server, console or pipeline', asy
   }
 });
 
-test('a command reads a plain file without the YAML library, and loads routes only for custom routes', async (t) => {
+test('check reads a plain YAML file without loading the YAML library, routes or client APIs', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-loads-'));
   t.after(() => rm(directory, { recursive: true }));
   await writeFile(join(directory, 'postern.yaml'), 'upstreams:\n  - { id: here, family: local }\n');

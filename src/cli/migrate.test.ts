@@ -10,7 +10,7 @@ import { usage } from './ledger/usage.ts';
 import { migrate } from './migrate.ts';
 import { models } from './models.ts';
 
-test('migrate runs missing steps, names them, and does nothing the second time', async (t) => {
+test('migrate runs the missing steps, names them, and does nothing when run again', async (t) => {
   const { run } = await setUpCommand(t, migrate);
   const first = await run();
   assert.equal(first.code, 0);
@@ -19,7 +19,7 @@ test('migrate runs missing steps, names them, and does nothing the second time',
   assert.deepEqual(await run(), { code: 0, lines: ['The store is up to date.'], errors: [] });
 });
 
-test('--check changes nothing, and exits with 1 while steps are missing', async (t) => {
+test('migrate --check changes nothing, and exits with 1 while steps are missing', async (t) => {
   const { run, cwd } = await setUpCommand(t, migrate);
   const before = await run('--check');
   assert.equal(before.code, 1);
@@ -33,7 +33,7 @@ test('--check changes nothing, and exits with 1 while steps are missing', async 
   assert.deepEqual(await run('--check'), { code: 0, lines: ['The store is up to date.'], errors: [] });
 });
 
-test('an unreachable store is reported in one line', async (t) => {
+test('migrate reports an unreachable store in one line', async (t) => {
   const { run } = await setUpCommand(t, migrate, { store: 'postgres://me:hunter22@127.0.0.1:1/db' });
   for (const args of [[], ['--check']]) {
     await assert.rejects(
@@ -44,7 +44,7 @@ test('an unreachable store is reported in one line', async (t) => {
   await assert.rejects(run('now'), userFault(/migrate takes no argument "now"/));
 });
 
-test('after --back-to an older version opens the store, and the next migrate continues', async (t) => {
+test('after migrate --back-to an older version opens the store, and the next migrate adds the steps again', async (t) => {
   const { run } = await setUpCommand(t, migrate);
   await run();
   const back = await run('--back-to', '0.1.0');
@@ -62,7 +62,7 @@ test('after --back-to an older version opens the store, and the next migrate con
   await assert.rejects(run('--back-to', '0.1.0', '--check'), userFault(/exclude each other/));
 });
 
-test('after --back-to a command refuses the store, in place of bringing it up to date', async (t) => {
+test('after migrate --back-to, other commands refuse the store and do not migrate it themselves', async (t) => {
   const { run, runAs } = await setUpCommand(t, migrate);
   await run();
   await run('--back-to', '0.1.0');
@@ -77,7 +77,7 @@ test('after --back-to a command refuses the store, in place of bringing it up to
   assert.equal((await runAs(keys, {}, 'list')).code, 0);
 });
 
-test('--back-to refuses while rows wait in a journal that the older version cannot read', async (t) => {
+test('migrate --back-to refuses while rows wait in a journal that the older version cannot read', async (t) => {
   const { run, cwd, withStore } = await setUpCommand(t, migrate);
   await run();
   const directory = join(cwd, 'store', 'journal');

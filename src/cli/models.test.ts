@@ -16,7 +16,7 @@ const healthy: TargetState = {
   restingCredentials: [],
 };
 
-test("a target missing from the upstream's own list is marked so beside its health", async (t) => {
+test("models marks a target that the upstream's own model list does not contain, beside the target's health", async (t) => {
   const { run, withStore } = await setUpCommand(t, models);
   const health = async () => {
     const { lines } = await run();

@@ -23,7 +23,7 @@ async function print(values: Readonly<Record<string, boolean | string>>) {
   return JSON.parse(lines.join('\n'));
 }
 
-test("prints the gateway's API, and the admin API on request", async () => {
+test("openapi prints the OpenAPI document of the gateway's API, or of the admin API on request", async () => {
   const gateway = await print({});
   const admin = await print({ admin: true });
   assert.deepEqual([gateway.openapi, admin.openapi], ['3.1.0', '3.1.0']);
@@ -31,7 +31,7 @@ test("prints the gateway's API, and the admin API on request", async () => {
   assert.ok('/api/ledger/{id}' in admin.paths && !('/v1/rerank' in admin.paths));
 });
 
-test("paths of other services' APIs are described: same request, response in their shape", async () => {
+test("openapi describes other services' rerank paths with the same request and the response in their shape", async () => {
   const { paths, components } = await print({});
   const shaped = routes.flatMap(({ path, shapedPaths = {} }) =>
     Object.entries(shapedPaths).map(([at, shape]) => ({ path, at, shape })),
@@ -58,7 +58,7 @@ test("paths of other services' APIs are described: same request, response in the
   );
 });
 
-test('forms are described by their parts, and text or audio responses by their type', async () => {
+test('openapi describes multipart forms by their parts, and text or audio responses by their media type', async () => {
   const { paths } = await print({});
   const operationAt = (path: string) => paths[path].post;
   const transcription = operationAt('/v1/audio/transcriptions');
@@ -73,7 +73,7 @@ test('forms are described by their parts, and text or audio responses by their t
   assert.ok('audio/*' in operationAt('/v1/audio/speech').responses[200].content);
 });
 
-test('paths of stored objects are described with their methods, ID and query', async () => {
+test('openapi describes the paths of stored objects with their methods, ID and query parameters', async () => {
   const { paths } = await print({});
   const { get, delete: deletion } = paths['/v1/responses/{id}'];
   assert.deepEqual(get.parameters.map(({ name }: { name: string }) => name).slice(0, 2), ['id', 'include']);
@@ -88,7 +88,7 @@ test('paths of stored objects are described with their methods, ID and query', a
   assert.deepEqual([schema.required, made.parameters], [['file', 'purpose'], []]);
 });
 
-test('custom routes are described if the configuration is given', async (t) => {
+test('openapi describes custom routes if the configuration is given', async (t) => {
   const config = await writeConfiguration(t, {
     upstreams: [{ id: 'up', family: 'openai', api_key: 'x' }],
     models: [{ id: 'm', operations: ['own'], targets: [{ upstream: 'up' }] }],
@@ -112,7 +112,7 @@ test('custom routes are described if the configuration is given', async (t) => {
   assert.equal(paths['/v1/headed'].post.parameters[0].in, 'header');
 });
 
-test('a path that contains the model needs none in its body; client APIs have their own', async () => {
+test("openapi requires no model in the body where the path contains it, and shows client APIs' own bodies", async () => {
   const { paths } = await print({});
   const { requestBody, responses } = paths['/bedrock/rerank'].post;
   assert.deepEqual(requestBody.content['application/json'].schema.required, [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { printFaults, toTable } from './output.ts';
 
-test('control and bidirectional characters are escaped, and columns stay aligned', () => {
+test('output escapes control and bidirectional characters, and keeps columns aligned', () => {
   assert.deepEqual(
     toTable(
       ['A', 'B'],
@@ -15,7 +15,7 @@ test('control and bidirectional characters are escaped, and columns stay aligned
   );
 });
 
-test('a fault shows characters that cannot be seen, in one line', () => {
+test('a printed fault escapes invisible characters and line breaks, so that it stays one line', () => {
   const lines: string[] = [];
   const fault = { path: 'id', line: 7, message: 'came: "zero\u200bwidth\u202e"\nand more' };
   printFaults({ file: 'postern.yaml', faults: [fault] }, (line) => lines.push(line));

@@ -46,7 +46,7 @@ postern_upstream_first_byte_seconds_bucket{upstream="tei",le="0.2"} 110
 postern_upstream_first_byte_seconds_bucket{upstream="tei",le="+Inf"} 110
 `;
 
-test('top --once --json prints the difference between two readings', async (t) => {
+test('top --once --json prints the difference between two readings of the metrics', async (t) => {
   const { run } = await setUpCommand(t, top, { console: { token } });
   const { lines } = await run('--once', '--json', '--url', await startMetrics(t, before, now));
   assert.equal(lines.length, 1);
@@ -67,7 +67,7 @@ test('top --once --json prints the difference between two readings', async (t) =
   assert.equal(other.upstream, 'a "b"');
 });
 
-test('top --once prints a table with a line per lane', async (t) => {
+test('top --once prints a table with one line for each upstream and lane', async (t) => {
   const { run } = await setUpCommand(t, top, { console: { token } });
   const { lines } = await run('--once', '--url', await startMetrics(t, before, now));
   assert.match(lines[0] ?? '', /^UPSTREAM +LANE +IN FLIGHT +WAITING/);
@@ -75,7 +75,7 @@ test('top --once prints a table with a line per lane', async (t) => {
   assert.match(lines[2] ?? '', /^ +bulk +6 +40/);
 });
 
-test('top reports an unreachable gateway and a wrong token', async (t) => {
+test('top reports an unreachable gateway, and a wrong console token', async (t) => {
   const { run } = await setUpCommand(t, top, { console: { token } });
   await assert.rejects(run('--once', '--url', 'http://127.0.0.1:1'), userFault(/no gateway answers at 127\.0\.0\.1:1/));
   await assert.rejects(run('--once', '--url', 'nowhere'), userFault(/--url wants/));

@@ -4,7 +4,7 @@ import { createDirectory } from '../../../test/support/gateways/configuration.ts
 import { families } from '../../families/index.ts';
 import { check } from './check.ts';
 
-test('no credential of an upstream whose requests are translated is shown, valid or faulty', async (t) => {
+test('check prints no credential of an upstream with translated requests, whether the file is valid or faulty', async (t) => {
   const secret = 'AKIA0123456789:a-canary-of-a-secret-key';
   const textOf = (region: string, key: string): string => `
 upstreams:

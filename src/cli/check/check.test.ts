@@ -125,7 +125,7 @@ models:
   - { id: free-*, operations: [embeddings], targets: [{ upstream: main }] }
 `;
 
-test('load balancing, limits and retries are a table, with weights only where they matter', async (t) => {
+test('load balancing, limits and retries are shown in tables, without default weights', async (t) => {
   const { code, lines } = await run(t, underFire, {}, { 'ca.pem': localhostCertificate });
   assert.equal(code, 0, lines.join('\n'));
   const rows = (start: string) => rowsIn(lines, start);
@@ -170,7 +170,7 @@ keys:
     capture: 7d
 `;
 
-test('limits, budgets and prices are shown with owner and source, without secrets', async (t) => {
+test('limits, budgets and prices are shown with their owner and source, without secrets', async (t) => {
   const { code, lines } = await run(t, withMoney);
   assert.equal(code, 0, lines.join('\n'));
   const row = (start: string) => rowsIn(lines, start)[0];
@@ -208,7 +208,7 @@ test('limits, budgets and prices are shown with owner and source, without secret
   assert.doesNotMatch(json.join('\n'), /0123456789/);
 });
 
-test('endpoints and learned limits are shown for upstreams that have them', async (t) => {
+test('discovered endpoints and a learned concurrency limit are shown for upstreams that have them', async (t) => {
   const text = `upstreams:
   - { id: pods, family: openai, base_url: "http://pods.test/v1", endpoints: dns, limits: { concurrency: auto } }
   - { id: listed, family: openai, base_url: "http://10.0.0.7/v1", endpoints: [10.0.0.7, 10.0.0.8], endpoint_zone: [10.0.0.7] }
@@ -222,7 +222,7 @@ test('endpoints and learned limits are shown for upstreams that have them', asyn
   assert.equal(rowsIn(lines, 'plain ').length, 2);
 });
 
-test('--json prints the same data as values', async (t) => {
+test('--json prints the data of the tables as typed values', async (t) => {
   const { lines } = await run(t, underFire, { json: true }, { 'ca.pem': localhostCertificate });
   const { upstreams, models } = JSON.parse(lines.join('\n'));
   const [main, spare] = upstreams;
@@ -298,7 +298,7 @@ keys: [{ id: dev, secret: a-secret-of-24-characters, models: [rank], shape: jina
   assert.deepEqual([models[0].shape, keys[0].shape], ['voyage', 'jina']);
 });
 
-test('--json prints one object with either the plan or the faults', async (t) => {
+test('--json prints one object, with either the configuration or the faults', async (t) => {
   const plan = await run(t, good, { json: true });
   const shown = JSON.parse(plan.lines.join('\n'));
   assert.deepEqual([plan.code, shown.ok, shown.file], [0, true, 'postern.yaml']);
@@ -322,7 +322,7 @@ test('a missing file given by --config is a fault with its name', async (t) => {
   ]);
 });
 
-test('a note names operations that targets offer beyond the configured ones', async (t) => {
+test("a note names related operations that a model's targets offer and its configuration leaves out", async (t) => {
   const text = `
 upstreams:
   - { id: up, family: openai, api_key: sk-0123456789 }
@@ -383,7 +383,7 @@ test('--brief prints counts and warnings', async (t) => {
   ]);
 });
 
-test('an address with two schemes is refused, and a fallbacks setting gets a hint', async (t) => {
+test('a base_url with two schemes is refused, and an unknown fallbacks setting gets a hint', async (t) => {
   const { code, lines } = await run(
     t,
     JSON.stringify({
@@ -397,7 +397,7 @@ test('an address with two schemes is refused, and a fallbacks setting gets a hin
   assert.match(text, /models\[0\]\.fallbacks {2}unknown key; a fallback is a target with a later priority/);
 });
 
-test('each fault, warning and list of overrides is one line, tables fit 120 columns, and no heading is upper case', async (t) => {
+test('each fault and warning is one line, tables fit 120 columns, and no heading is upper case', async (t) => {
   const upstreams = [{ id: 'one', family: 'openai', base_url: 'http://127.0.0.1:1/v1', nonsense: 1 }];
   const faulty = await run(t, JSON.stringify({ upstreams }));
   assert.equal(faulty.code, 1);

@@ -27,7 +27,7 @@ test('channels and tokens of new-api are read from its SQLite file, opened read-
   assert.equal(statSync(path).mtimeMs, before);
 });
 
-test('the channel types of one-api differ, in its database too', async (t) => {
+test("one-api's SQLite database is imported with the channel types of one-api, which differ from new-api's", async (t) => {
   const { cwd } = await sqlite(
     t,
     `create table channels (id integer primary key, type integer, key text, status integer default 1, name text, models text, config text);
@@ -91,7 +91,7 @@ test("Bifrost's config.db is imported like its config.json, with its virtual key
   assert.match(notes.join('\n'), /there is no limit of 2h here/);
 });
 
-test('an unrelated database, a MySQL or Portkey one, or a missing file is a fault that says so', async (t) => {
+test('an unrelated database, a MySQL or Portkey database, and a missing file are each refused with the reason', async (t) => {
   const { cwd } = await sqlite(t, 'create table other (id integer)');
   const asked = (format: string, database: string) => bring(t, format, database, {}, cwd);
   await assert.rejects(asked('one-api', 'their.db'), userFault(/their\.db has no table channels: is it the database/));

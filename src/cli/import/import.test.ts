@@ -110,7 +110,7 @@ general_settings: { master_key: ${secret('master')} }
   ]);
 });
 
-test('models that are the fallbacks of each other in LiteLLM have each target once, their own first', async (t) => {
+test("LiteLLM models that are each other's fallbacks have each target once, with their own targets first", async (t) => {
   const { config } = await bring(
     t,
     'litellm',
@@ -138,7 +138,7 @@ router_settings: { fallbacks: [{ claude: [gpt, last] }] }
   assert.deepEqual(targetsOf('gpt'), [{ ...gpt, weight: 2 }, eu, after(claude, 1), after(last, 3)]);
 });
 
-test('channels of new-api with one credential become one target of a model, the highest priority first', async (t) => {
+test('new-api channels with one credential become one target, with the weights of the highest priority', async (t) => {
   const shared = { type: 1, name: 'Main', key: secret('one'), models: 'gpt-4o' };
   const channels = [
     { id: 1, priority: 1 },
@@ -153,7 +153,7 @@ test('channels of new-api with one credential become one target of a model, the 
   assert.deepEqual(config.models[0].targets, [{ upstream: 'openai', weight: 4 }]);
 });
 
-test('an empty key of Bifrost at an address of its own is no credential', async (t) => {
+test('an empty key of a Bifrost provider with its own address is imported as no credential', async (t) => {
   const keys = [{ name: 'k', value: '', models: ['llama3'], weight: 1 }];
   const server = { keys, network_config: { base_url: 'http://localhost:11434' } };
   const { config, names, notes } = await bring(t, 'bifrost', { providers: { ollama: server, openai: { keys: [] } } });
@@ -199,7 +199,7 @@ test('new-api channels become upstreams, highest priority first', async (t) => {
   );
 });
 
-test('a key is assigned only to the service of its model; entries of unknown services are left out', async (t) => {
+test('a LiteLLM key is given only to the service of its model, and entries of unknown services are left out', async (t) => {
   const params = [
     { model: 'claude-sonnet-5', api_key: 'os.environ/ANTHROPIC_API_KEY' },
     { model: 'gpt-5-mini', api_key: 'os.environ/OPENAI_API_KEY' },
@@ -224,7 +224,7 @@ test('a key is assigned only to the service of its model; entries of unknown ser
   assert.match(notes.join(), /model_list\[2\] {2}the provider of nobody-knows has no family here: left out/);
 });
 
-test("one-api's own channel type numbers are understood", async (t) => {
+test('one-api channels are imported by the channel type numbers of one-api', async (t) => {
   const channels = [
     channel({ type: 35, name: 'c', key: secret('c'), models: 'rerank-v3.5' }),
     channel({ type: 33, name: 'aws', key: `AKIA0000000000000001|${secret('aws')}|eu-west-1`, models: 'titan' }),
@@ -245,7 +245,7 @@ const offeredBy = (family: string): string[] => {
 };
 const [atOpenai, atAzure] = [offeredBy('openai'), offeredBy('azure')];
 
-test("Bifrost's providers and virtual keys keep the model names that clients use", async (t) => {
+test("Bifrost's providers and virtual keys are imported under the model names that clients use", async (t) => {
   const azure = { endpoint: 'https://a.openai.azure.com/', api_version: '2024-10-21', deployments: { m: 'deployed' } };
   const { config, names, notes } = await bring(t, 'bifrost', {
     providers: {
@@ -282,7 +282,7 @@ test("Bifrost's providers and virtual keys keep the model names that clients use
   assert.equal(notes.length, 2, notes.join('\n'));
 });
 
-test("Portkey's targets become targets of one model, in order or weighted", async (t) => {
+test("Portkey's targets become targets of one model, by priority or by weight", async (t) => {
   const { config, notes } = await bring(t, 'portkey', {
     strategy: { mode: 'fallback', on_status_codes: [429] },
     request_timeout: 5000,
@@ -320,7 +320,7 @@ test('an existing output file is kept, and an unsuitable input is refused', asyn
   await assert.rejects(bring(t, 'openai', {}), userFault(/write it as "postern import litellm\|portkey/));
 });
 
-test('a file in which nothing can be imported is refused, and each note is printed to stderr first', async (t) => {
+test('import refuses a file in which nothing can be imported, after it printed each note to stderr', async (t) => {
   const entries = ['x', 'y'].map((name) => ({ model_name: name, litellm_params: { model: `sagemaker/${name}` } }));
   const cwd = await createDirectory(t, {
     'bifrost.json': JSON.stringify({ model_list: [] }),
@@ -350,7 +350,7 @@ test('a file in which nothing can be imported is refused, and each note is print
   }
 });
 
-test("the response of LiteLLM's GET /model/info is read like its list", async (t) => {
+test("the response of LiteLLM's GET /model/info is imported like LiteLLM's model_list", async (t) => {
   const entry = {
     model_name: 'embed',
     litellm_params: { model: 'cohere/embed-v4.0' },
@@ -388,7 +388,7 @@ general_settings:
     - { path: /classify, target: "https://classify.example/classify", include_subpath: true }
 `;
 
-test('the imported file has no warnings, and each key keeps the name of its entry or provider', async (t) => {
+test("an imported LiteLLM file has no warnings, and each credential keeps its variable's or provider's name", async (t) => {
   const { config, names, warnings, notes } = await bring(t, 'litellm', litellmExample('sk-1234'));
   assert.deepEqual(warnings, []);
   assert.deepEqual(names, [
@@ -412,7 +412,7 @@ test('the imported file has no warnings, and each key keeps the name of its entr
   assert.doesNotMatch(longer.notes.join('\n'), /master_key/);
 });
 
-test("LiteLLM's timeouts, retries and pass-through endpoints are translated", async (t) => {
+test("LiteLLM's timeouts, retries and pass-through endpoints are translated to Postern's settings", async (t) => {
   const { config } = await bring(t, 'litellm', litellmExample('sk-1234'));
   const timeouts = config.upstreams.map(({ id, timeouts: own }: { id: string; timeouts: unknown }) => [id, own]);
   assert.deepEqual(Object.fromEntries(timeouts), {
@@ -453,7 +453,7 @@ test('--diff lists each route of each model, and writes nothing', async (t) => {
   assert.equal(await readFile(join(cwd, 'postern.yaml'), 'utf8'), 'ours');
 });
 
-test('a new-api address is imported without the route at its end', async (t) => {
+test('a new-api base_url that ends in a route is imported without the route', async (t) => {
   const of = (base_url: string) => channel({ type: 8, name: base_url, key: secret('x'), base_url, models: 'gpt-4o' });
   const addresses = [
     'https://a.example/v1/chat/completions',
@@ -467,7 +467,7 @@ test('a new-api address is imported without the route at its end', async (t) => 
   );
 });
 
-test('chat models of Anthropic, Vertex AI and Bedrock are imported, and unsupported operations named', async (t) => {
+test('chat models of Anthropic, Vertex AI and Bedrock are imported, and operations without support are named', async (t) => {
   const { config, notes } = await bring(
     t,
     'litellm',

@@ -35,7 +35,7 @@ async function run(t: TestContext, { env = {}, files = {}, values = {}, families
   return { code, lines, read, load };
 }
 
-test('each provider key in the environment becomes an upstream with models, and the file passes the check', async (t) => {
+test('init writes an upstream with models for each provider key in the environment, and the file is valid', async (t) => {
   const env = { OPENAI_API_KEY: 'sk-0123456789', RANKER_API_KEY: 'rk-0123456789' };
   const { code, load, read } = await run(t, { env });
   assert.equal(code, 0);
@@ -54,7 +54,7 @@ test('each provider key in the environment becomes an upstream with models, and 
   assert.doesNotMatch(await read(), /0123456789/);
 });
 
-test('a default moderation model is set if one of the models serves moderations', async (t) => {
+test('init sets a default moderation model if one of the models serves moderations', async (t) => {
   const judge = defineFamily({
     id: 'judge',
     title: 'Judges texts',
@@ -82,7 +82,7 @@ test('a default moderation model is set if one of the models serves moderations'
   assert.deepEqual(without.snapshot.defaultModels, {});
 });
 
-test('chat models are included for providers with known chat models, and the file passes the check', async (t) => {
+test('init includes chat models for providers with known chat models, and the file is valid', async (t) => {
   const env = {
     OPENAI_API_KEY: 'sk-0123456789',
     MISTRAL_API_KEY: 'mk-0123456789',
@@ -105,7 +105,7 @@ test('chat models are included for providers with known chat models, and the fil
   ]);
 });
 
-test('without a provider key the file has the built-in upstream, and passes the check', async (t) => {
+test('without a provider key, init writes the built-in upstream, and the file is valid', async (t) => {
   const { load } = await run(t, { env: { OPENAI_API_KEY: '' } });
   const result = await load();
   assert.ok(result.ok);
@@ -113,7 +113,7 @@ test('without a provider key the file has the built-in upstream, and passes the 
   assert.deepEqual(result.warnings, []);
 });
 
-test('a client key is included only if the environment has a valid one', async (t) => {
+test('init writes a client key only if the environment has a valid one', async (t) => {
   const secret = 'a-secret-of-24-characters';
   const withKey = await run(t, { env: { POSTERN_KEY: secret } });
   const result = await withKey.load();
@@ -125,7 +125,7 @@ test('a client key is included only if the environment has a valid one', async (
   assert.equal(other.ok && other.snapshot.keys.size, 0);
 });
 
-test('an existing file is kept unless --force is given', async (t) => {
+test('init overwrites an existing file only with --force', async (t) => {
   const refused = await run(t, { files: { 'postern.yaml': 'mine' } });
   assert.equal(refused.code, 1);
   assert.match(refused.lines.join(), /^postern: .*is there already; --force overwrites it$/);
@@ -136,25 +136,25 @@ test('an existing file is kept unless --force is given', async (t) => {
   assert.notEqual(await forced.read(), 'mine');
 });
 
-test('refuses to write a file that would take precedence over an existing postern.json', async (t) => {
+test('init refuses to write postern.yaml beside an existing postern.json', async (t) => {
   const { code, lines } = await run(t, { files: { 'postern.json': '{}' } });
   assert.equal(code, 1);
   assert.match(lines.join(), /postern\.json is there already/);
 });
 
-test('writes to the path of --config', async (t) => {
+test('init writes to the path given by --config', async (t) => {
   const { code, read } = await run(t, { files: { 'postern.yaml': 'mine' }, values: { config: 'other.yaml' } });
   assert.equal(code, 0);
   assert.match(await read('other.yaml'), /^# The configuration of Postern/);
 });
 
-test('an unwritable path is reported in one sentence', async (t) => {
+test('init reports an unwritable path in one sentence', async (t) => {
   const { code, lines } = await run(t, { values: { config: 'no/such/directory/postern.yaml' } });
   assert.equal(code, 1);
   assert.match(lines.join(), /^postern: .*cannot be written \(ENOENT\)$/);
 });
 
-test('reports what was found, left out and missing, and never prints a key', async (t) => {
+test('init reports which providers were found, left out and missing, and never prints a key', async (t) => {
   const needy = defineFamily({
     id: 'needy',
     title: 'Needs an address',

@@ -45,7 +45,7 @@ test('create takes a project, limits, budgets, notes and a capture time, and sho
   assert.equal(shown.capture, '7d');
 });
 
-test('show and list have columns for what a key may do', async (t) => {
+test('show and list display project, limits, budgets, notes and operations of a key', async (t) => {
   const { run, json } = await setUp(t);
   const { id } = await json('create', ...everything);
   const shown = (await run('show', id)).lines.join('\n');
@@ -174,7 +174,7 @@ test('update changes the given settings and keeps the others', async (t) => {
   assert.deepEqual(await json('show', made.id), changed);
 });
 
-test('a setting of a key can be removed, in either spelling', async (t) => {
+test('update removes a setting of a key by --no-SETTING or by an empty value', async (t) => {
   const { find, json, run } = await setUp(t);
   const terms = [...everything, '--operations', 'rerank', '--addresses', '::1', '--expires', '30d', '--shape', 'jina'];
   for (const args of [
@@ -201,7 +201,7 @@ test('a setting of a key can be removed, in either spelling', async (t) => {
   }
 });
 
-test('--no-limits with --limit leaves only the new limit', async (t) => {
+test('update with --no-limits and --limit leaves only the new limit', async (t) => {
   const { find, json } = await setUp(t);
   const made = await json('create', ...everything);
   await json('update', made.id, '--no-limits', '--limit', 'items_per_day=9');
@@ -282,7 +282,7 @@ test('rotate refuses a key of the file, a revoked or unknown key, and an excessi
   await assert.rejects(run('rotate', made), userFault(/^there is no key with this ID;/));
 });
 
-test('the audit log names the command line, and holds no secret', async (t) => {
+test('the audit log names the command line as the actor, and contains no secret', async (t) => {
   const { json, run, withStore } = await setUp(t);
   const made = await json('create');
   await run('update', made.id, '--name', 'b');

@@ -9,7 +9,7 @@ import { keys } from './keys.ts';
 
 const setUp = (t: TestContext, more: Readonly<Record<string, unknown>> = {}) => setUpCommand(t, keys, more);
 
-test('create prints a working secret once, and says that it is shown only now', async (t) => {
+test("create prints a new key's secret, and says that it is not shown again", async (t) => {
   const { run, find } = await setUp(t);
   const { code, lines } = await run('create', '--name', 'search team');
   assert.equal(code, 0);
@@ -22,7 +22,7 @@ test('create prints a working secret once, and says that it is shown only now', 
   assert.equal(listed.lines.join('\n').includes(secret.slice(8)), false);
 });
 
-test('actions take settings with --set', async (t) => {
+test('keys create takes configuration settings with --set, such as another store', async (t) => {
   const { run, cwd } = await setUp(t);
   assert.equal((await run('create', '--set', 'store=sqlite:other.db')).code, 0);
   assert.deepEqual(
@@ -31,7 +31,7 @@ test('actions take settings with --set', async (t) => {
   );
 });
 
-test('create takes limits', async (t) => {
+test('create takes models, operations, addresses and an expiry date', async (t) => {
   const { run, find } = await setUp(t);
   const { lines } = await run(
     ...['create', '--json', '--name', 'a', '--models', 'bge-m3, gpt-*', '--operations', 'rerank,embeddings,rerank'],
@@ -107,7 +107,7 @@ test('create refuses invalid options, suggests the nearest one, and creates no k
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
 
-test('create warns of an unknown model and of an alias', async (t) => {
+test('create warns of a model that does not exist and of an alias', async (t) => {
   const { run } = await setUp(t);
   const { code, errors } = await run('create', '--models', 'bge-m4,bge,bge-*,bge-m3');
   assert.equal(code, 0);
@@ -160,7 +160,7 @@ test('list shows every key in aligned columns with its state', async (t) => {
   for (const row of rows) assert.equal(row.indexOf('pst_'), head.indexOf('HINT'));
 });
 
-test('list says where other keys are, and what to do when there is none', async (t) => {
+test('list names the keys of the configuration file, and tells how to create a key if the store has none', async (t) => {
   const secret = 'a-secret-that-the-file-declares';
   const { run, withStore } = await setUp(t, { keys: [{ id: 'dev', secret }] });
   await withStore(async () => undefined);
@@ -229,7 +229,7 @@ test('revoking an unknown ID is a fault that does not repeat the ID', async (t) 
   assert.equal(JSON.parse((await run('list', '--json')).lines.join('\n'))[0].state, 'active');
 });
 
-test('an unknown action is refused with the nearest one', async (t) => {
+test('an unknown action of keys is refused with the nearest action', async (t) => {
   const { run } = await setUp(t);
   await assert.rejects(run('creat'), userFault(/^there is no "keys creat"; did you mean create\?/));
   await assert.rejects(run('constructor'), userFault(/\(there are create, list, show, update, rotate, revoke\)$/));
@@ -237,7 +237,7 @@ test('an unknown action is refused with the nearest one', async (t) => {
   await assert.rejects(run('list', '--name', 'a'), userFault(/^"keys list" takes no --name/));
 });
 
-test('with a faulty configuration, its faults are shown and no store is created', async (t) => {
+test('with a faulty configuration, list prints the faults and creates no store', async (t) => {
   const { cwd, run } = await setUp(t, { modles: [] });
   const { code, errors } = await run('list');
   assert.equal(code, 1);

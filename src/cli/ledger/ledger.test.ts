@@ -41,7 +41,7 @@ test('tail shows the newest rows, the newest last', async (t) => {
   assert.match(lines[20] ?? '', /^2026-11-01T00:00:00\.029Z {2}200 {5}ok {7}dev .* 0\.000001 .* 12\.5/);
 });
 
-test('tail takes filters, a time span and a limit above one page', async (t) => {
+test('ledger tail takes filters, a time span and a limit above the size of one page', async (t) => {
   const { run } = await setUp(t, [...numbered(1_500), ...numbered(3, { key: 'b', outcome: 'error', status: 502 })]);
   const count = async (...args: string[]) => (await run('tail', '--json', ...args)).lines.length;
   assert.equal(await count('--limit', '1200'), 1_200);
@@ -78,7 +78,7 @@ test('show prints every field of a row, and its captured bodies', async (t) => {
   assert.deepEqual((await json('show', kept.row.id)).capture, { request: capture.request, response: 'b' });
 });
 
-test("rows are found by request ID first, then by the client's own ID", async (t) => {
+test("ledger show finds rows by request ID first, then by the client's own request ID", async (t) => {
   const clientRequestId = 'Order-7';
   const rows = [...numbered(7, { clientRequestId }), ...numbered(1, { startedAtMs: startMs + 100 })];
   const { run, json } = await setUp(t, rows);
@@ -102,7 +102,7 @@ test('tail of an empty ledger says that it is empty', async (t) => {
   assert.deepEqual((await run('tail', '--key', 'b')).errors, ['postern: the ledger holds no such row']);
 });
 
-test('a closed output pipe ends the command silently', async (t) => {
+test('ledger tail ends silently when its output pipe is closed', async (t) => {
   const { cwd } = await setUp(t, numbered(2_000));
   const { PATH = '', HOME = '' } = process.env;
   const shell = `"${launcher}" ledger tail --limit 2000 | head -1; echo "\${PIPESTATUS[0]}"`;
@@ -114,7 +114,7 @@ test('a closed output pipe ends the command silently', async (t) => {
   assert.equal(said.stderr, '');
 });
 
-test('invalid values are refused by name', async (t) => {
+test('ledger refuses invalid option values and names the option', async (t) => {
   const { run } = await setUp(t, []);
   const refusals: [args: string[], message: RegExp][] = [
     [[], /ledger needs an action: tail, show/],
@@ -134,7 +134,7 @@ test('invalid values are refused by name', async (t) => {
   for (const [args, message] of refusals) await assert.rejects(run(...args), userFault(message), args.join(' '));
 });
 
-test('hostile text is treated as data in filters and output', async (t) => {
+test('ledger treats SQL and control characters in filters and rows as data', async (t) => {
   const rows = hostileTexts.map((text, n) => imported({ startedAtMs: startMs + n, key: text, upstream: text }));
   const { run } = await setUp(t, rows);
   for (const text of hostileTexts) {
@@ -147,7 +147,7 @@ test('hostile text is treated as data in filters and output', async (t) => {
   for (const line of lines) assert.doesNotMatch(line, /\p{Cc}/u);
 });
 
-test('verify reports that rows and sums agree, or where they differ', async (t) => {
+test('ledger verify reports that rows and sums agree, or where they differ', async (t) => {
   const { run, cwd } = await setUp(t, numbered(10));
   assert.deepEqual((await run('verify')).lines, ['Rows and sums agree.']);
   tamper(join(cwd, 'store', 'keys.db'), 'UPDATE usage_hours SET requests = 11');
@@ -156,7 +156,7 @@ test('verify reports that rows and sums agree, or where they differ', async (t) 
   assert.deepEqual((await run('verify', '--from', '2026-11-02')).lines, ['Rows and sums agree.']);
 });
 
-test('verify reports rows that wait in journals', async (t) => {
+test('ledger verify reports rows that wait in journals for import', async (t) => {
   const { run, cwd, withStore } = await setUp(t, []);
   const identity = await withStore((store) => store.settings.installation());
   await writeJournal(join(cwd, 'store', 'journal'), [rowId(startMs, 1)], identity);
@@ -166,7 +166,7 @@ test('verify reports rows that wait in journals', async (t) => {
   assert.equal(lines[1], 'Rows and sums agree.');
 });
 
-test('prune reports what it would delete, and deletes after confirmation', async (t) => {
+test('ledger prune reports how many expired rows it would delete, and deletes them with --confirm', async (t) => {
   const { run, withStore } = await setUp(t, [
     imported({ startedAtMs: Date.now() - 91 * 86_400_000 }),
     imported({ startedAtMs: Date.now() }),
@@ -184,7 +184,7 @@ test('prune reports what it would delete, and deletes after confirmation', async
   assert.deepEqual([entry?.before, entry?.after], [{ rows: 1 }, { rows: 0 }]);
 });
 
-test('tail --follow shows rows as they come, also one that began before the last one shown', async (t) => {
+test('ledger tail --follow shows new rows, also those of requests that began before the last row shown', async (t) => {
   const { cwd, add } = await setUp(t, numbered(2));
   const { PATH = '', HOME = '' } = process.env;
   const child = spawn(launcher, ['ledger', 'tail', '-f', '--json', '--limit', '1'], {
@@ -216,7 +216,7 @@ test('tail --follow shows rows as they come, also one that began before the last
   assert.deepEqual(shown(), ['dev', 'late', 'slow', 'new']);
 });
 
-test('tail --follow goes on when the store answers again, and ends at any other error', async () => {
+test('ledger tail --follow continues after the store was unreachable, and ends at any other error', async () => {
   const away = new UserFault('the store is unreachable');
   const { row } = imported({ startedAtMs: startMs });
   const looks = [away, away, [row as LedgerRow], new TypeError('a bug')];

@@ -26,7 +26,7 @@ const someRows = () => [
   imported({ startedAtMs: todayMs - 30 * dayMs, key: 'a' }),
 ];
 
-test('shows the last thirty days by day, with the total', async (t) => {
+test('usage shows the last thirty days by day, with the total', async (t) => {
   const { run } = await setUp(t, someRows());
   const { code, lines } = await run();
   assert.equal(code, 0);
@@ -41,7 +41,7 @@ test('shows the last thirty days by day, with the total', async (t) => {
   ]);
 });
 
-test('shows the date and age of the built-in prices in use', async (t) => {
+test('usage shows the date and age of the built-in prices in use', async (t) => {
   const upstreams = [{ id: 'real', family: 'openai', api_key: 'sk-0123456789' }];
   const model = { operations: ['embeddings'], targets: [{ upstream: 'real' }] };
   const models = [
@@ -58,7 +58,7 @@ test('shows the date and age of the built-in prices in use', async (t) => {
   assert.deepEqual((await json()).prices, [{ source: 'table', as_of: '2025-11-01', models: 1 }]);
 });
 
-test('groups by the requested fields, in the given order', async (t) => {
+test('usage groups by the requested fields, in the given order', async (t) => {
   const { run } = await setUp(t, someRows());
   const { lines } = await run('--by', 'project, key', '--from', '40d', '--csv');
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('groups by the requested fields, in the given order', async (t) => {
   );
 });
 
-test('JSON has exact money as text, null for missing values, and the total', async (t) => {
+test('usage as JSON has exact costs as text, null for missing values, and the total', async (t) => {
   const { json } = await setUp(t, someRows());
   const { lines, total, from, to } = await json('--by', 'project');
   assert.equal(from, `${dateOf(todayMs - 29 * dayMs)}T00:00:00.000Z`);
@@ -81,7 +81,7 @@ test('JSON has exact money as text, null for missing values, and the total', asy
   assert.equal(total.cost_dollars, '1.500000001');
 });
 
-test('other units are shown if there are any, and always have their columns in CSV', async (t) => {
+test('usage shows columns for units such as images only if a row has some, and in CSV always', async (t) => {
   const tools = { toolCalls: { web_search: 2, code: 1 } };
   const { run, json } = await setUp(t, [
     imported({ startedAtMs: todayMs, key: 'a', cachedTokens: 4, units: { images: 2, seconds: 1.5, ...tools } }),
@@ -117,7 +117,7 @@ test('other units are shown if there are any, and always have their columns in C
   assert.deepEqual(column('tool_calls'), ['3', '0', '0']);
 });
 
-test('the time span is two dates, both included, or a duration until now', async (t) => {
+test('the time span of usage is two dates, both included, or a duration until now', async (t) => {
   const { json } = await setUp(t, someRows());
   const count = async (...args: string[]) => (await json(...args)).total.requests;
   assert.equal(await count('--from', dateOf(todayMs - 30 * dayMs), '--to', dateOf(todayMs - 29 * dayMs)), 2);
@@ -128,7 +128,7 @@ test('the time span is two dates, both included, or a duration until now', async
   assert.equal(await count('--key', 'a', '--outcome', 'ok'), 2);
 });
 
-test('invalid values are refused by name', async (t) => {
+test('usage refuses invalid option values and names the option', async (t) => {
   const { run } = await setUp(t, []);
   const refusals: [args: string[], message: RegExp][] = [
     [['--by', 'kee'], /--by: there is no group "kee"; did you mean key\? \(there are key, project,/],
@@ -148,7 +148,7 @@ test('invalid values are refused by name', async (t) => {
   for (const [args, message] of refusals) await assert.rejects(run(...args), userFault(message), args.join(' '));
 });
 
-test('hostile text is treated as data in filters and output', async (t) => {
+test('usage treats SQL and control characters in filters and rows as data', async (t) => {
   const rows = hostileTexts.map((text) => imported({ startedAtMs: todayMs, key: text, model: text }));
   const { run, json } = await setUp(t, rows);
   for (const text of hostileTexts) {
@@ -162,7 +162,7 @@ test('hostile text is treated as data in filters and output', async (t) => {
   for (const line of lines) assert.doesNotMatch(line, /\p{Cc}/u);
 });
 
-test('CSV is quoted and contains no formula', async (t) => {
+test('usage as CSV is quoted and contains no spreadsheet formula', async (t) => {
   const cells: [text: string, cell: string][] = [
     ['plain', 'plain'],
     ['a,b', '"a,b"'],
@@ -181,7 +181,7 @@ test('CSV is quoted and contains no formula', async (t) => {
   assert.equal(lines[1], `"'=cmd,1",1,0,10,0,0,1,0.000001,0,0,100,2000,13,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0`);
 });
 
-test('money is rounded only in tables, and never down to zero', () => {
+test('usage rounds costs only in tables, and never a positive cost to zero', () => {
   const shown: [nanos: bigint, text: string][] = [
     [0n, '0.00'],
     [1n, '<0.000001'],
@@ -196,7 +196,7 @@ test('money is rounded only in tables, and never down to zero', () => {
   for (const [nanos, text] of shown) assert.equal(toShortDollars(nanos), text);
 });
 
-test('rows that wait in journals are reported beside the sums, which lack them', async (t) => {
+test('rows that wait in journals are reported beside the sums, which do not include them', async (t) => {
   const { run, json, cwd, withStore } = await setUp(t, someRows());
   assert.equal((await json()).rows_waiting, 0);
   await writeJournal(

@@ -14,7 +14,7 @@ async function open(t: Parameters<typeof setUpCommand>[0], more = {}) {
 
 const linkIn = (lines: readonly string[]): string => lines.find((line) => line.startsWith('  http'))?.trim() ?? '';
 
-test('list shows members without secrets', async (t) => {
+test('members list shows members without secrets', async (t) => {
   const { run, json } = await open(t);
   const { lines } = await run('list');
   assert.match(lines.join('\n'), /ada@example\.com +Ada \\u202e +owner +may sign in +never/);
@@ -26,7 +26,7 @@ test('list shows members without secrets', async (t) => {
   assert.doesNotMatch(JSON.stringify([lines, member]), /CANARY/);
 });
 
-test('an owner who cannot sign in gets a password reset link', async (t) => {
+test('members reset gives an owner who cannot sign in a password reset link', async (t) => {
   const { run, json, withStore } = await open(t);
   const { code, lines } = await run('reset', 'ADA@example.com');
   assert.equal(code, 0);
@@ -48,7 +48,7 @@ test('an owner who cannot sign in gets a password reset link', async (t) => {
   );
 });
 
-test("an invitation link begins with the console's public address", async (t) => {
+test("the link of members invite begins with the console's public address", async (t) => {
   for (const [settings, base] of [
     [{ url: 'https://postern.example/' }, 'https://postern.example'],
     [{ host: '::1', port: 5001 }, 'http://[::1]:5001'],
@@ -72,7 +72,7 @@ test('a link without the port says so beside it: only the running gateway knows 
   assert.deepEqual(errors, []);
 });
 
-test('says what is missing for an invitation', async (t) => {
+test('members invite refuses a missing or invalid email address or role, and an existing member', async (t) => {
   const { run } = await open(t);
   await assert.rejects(run('invite', '--role', 'admin'), userFault(/--email name@example\.com/));
   await assert.rejects(run('invite', '--email', 'bo', '--role', 'admin'), userFault(/--email name@example\.com/));
@@ -86,7 +86,7 @@ test('says what is missing for an invitation', async (t) => {
   );
 });
 
-test('a reset reports what it ends, and what was kept explicitly', async (t) => {
+test('members reset reports the tokens and passkeys that it ends, except those kept by --keep', async (t) => {
   const { run, withStore } = await open(t);
   const add = () =>
     withStore(async ({ members: all, tokens }) => {
@@ -109,7 +109,7 @@ test('a reset reports what it ends, and what was kept explicitly', async (t) => 
   );
 });
 
-test('changes roles, sign-in methods and members without a browser, and keeps the last owner', async (t) => {
+test('members changes roles, disables, enables and removes members, and refuses all that for the last owner', async (t) => {
   const { run, json, withStore } = await open(t);
   await withStore((store) => store.members.create({ ...made, email: 'bo@example.com', role: 'viewer' }, 'tester'));
   await run('role', 'Bo@example.com', '--role', 'editor');
@@ -128,7 +128,7 @@ test('changes roles, sign-in methods and members without a browser, and keeps th
   await assert.rejects(run('remove', 'eve@example.com'), userFault(/there is no member eve@example\.com/));
 });
 
-test("creates an API token with at most its member's role, shown once", async (t) => {
+test('members creates an API token with at most the role of its member, and shows it once', async (t) => {
   const { run, json, withStore } = await open(t);
   await withStore((store) => store.members.create({ ...made, email: 'bo@example.com', role: 'editor' }, 'tester'));
   const { secret, role } = await json(

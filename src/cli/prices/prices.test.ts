@@ -83,7 +83,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-test("imports LiteLLM's file: prices of vendors and hosts, where a model's own price wins", async (t) => {
+test("prices import takes LiteLLM's file for vendors and hosts, and a model's own price overrides it", async (t) => {
   const { write, run, reload } = await setUp(t);
   await write(JSON.stringify(litellm, null, 2), 'litellm.json');
   const { code, lines, errors } = await run('import', 'litellm.json', '--as-of', '2026-11-20');
@@ -99,7 +99,7 @@ test("imports LiteLLM's file: prices of vendors and hosts, where a model's own p
   assert.equal(price('same-name'), undefined);
 });
 
-test("converts every unit of LiteLLM's file exactly, and reports what it leaves out and why", async (t) => {
+test("prices import converts every unit of LiteLLM's file exactly, and reports what it leaves out and why", async (t) => {
   const { write, json } = await setUp(t);
   const text = JSON.stringify(litellm, null, 2);
   await write(text, 'litellm.json');
@@ -137,7 +137,7 @@ test("converts every unit of LiteLLM's file exactly, and reports what it leaves 
   assert.deepEqual(report.not_counted, { input_cost_per_token_above_200k_tokens: ['claude-x'] });
 });
 
-test('imports CSV with quotes, a byte order mark and empty cells, replacing the old list', async (t) => {
+test('prices import takes CSV with quotes, a byte order mark and empty cells, and replaces the former list', async (t) => {
   const { write, run, reload, runAs } = await setUp(t);
   await write('service,model,input\nopenai,text-embedding-3-small,0.5\nopenai,text-embedding-ada-002,0.7\n');
   assert.equal((await run('import', 'prices.csv')).code, 0);
@@ -159,7 +159,7 @@ test('imports CSV with quotes, a byte order mark and empty cells, replacing the 
   assert.equal((await reload()).price('text-embedding-3-small')?.input, 20_000_000);
 });
 
-test('writes nothing with --dry-run', async (t) => {
+test('prices import writes nothing with --dry-run', async (t) => {
   const { write, run, stored } = await setUp(t);
   await write('service,model,input\nopenai,text-embedding-3-small,0.5\n');
   const { code, lines } = await run('import', 'prices.csv', '--dry-run');
@@ -167,7 +167,7 @@ test('writes nothing with --dry-run', async (t) => {
   assert.equal(await stored(), undefined);
 });
 
-test("uses the file's own date if none is given, and refuses invalid dates", async (t) => {
+test("prices import dates the list by the file's modification time without --as-of, and refuses invalid dates", async (t) => {
   const { cwd, write, run } = await setUp(t);
   await write('service,model,input\nopenai,text-embedding-3-small,0.5\n');
   const day = new Date('2026-03-04T12:00:00Z');
@@ -177,7 +177,7 @@ test("uses the file's own date if none is given, and refuses invalid dates", asy
     await assert.rejects(run('import', 'prices.csv', '--as-of', wrong), userFault(/a day such as/));
 });
 
-test('reports each faulty CSV line with advice, and imports none of it', async (t) => {
+test('prices import reports each faulty CSV line with advice, and imports no line of the file', async (t) => {
   const { write, run, stored } = await setUp(t);
   await write(
     [
@@ -211,7 +211,7 @@ test('reports each faulty CSV line with advice, and imports none of it', async (
   assert.equal(await stored(), undefined);
 });
 
-test('refuses files that are no price list by name', async (t) => {
+test('prices import refuses files that are no price list, and gives the reason', async (t) => {
   const { write, run } = await setUp(t);
   await write('service;model;input\nopenai;m;1\n');
   const { errors } = await run('import', 'prices.csv');
@@ -230,7 +230,7 @@ test('refuses files that are no price list by name', async (t) => {
   );
 });
 
-test('warns by age if a budget counts by an old imported list', async (t) => {
+test('the configuration warns that a budget counts by an imported price list that is old', async (t) => {
   const { write, run, reload } = await setUp(t);
   const key = {
     id: 'k',

@@ -31,7 +31,7 @@ async function setUp(t: TestContext) {
   };
 }
 
-test('creates keys under the IDs of the file, and a second apply changes nothing', async (t) => {
+test('apply creates keys under the IDs of the file, and a second apply changes nothing', async (t) => {
   const { apply, find, withStore } = await setUp(t);
   const { code, lines, errors } = await apply(everything);
   assert.deepEqual([code, errors], [0, []]);
@@ -53,7 +53,7 @@ test('creates keys under the IDs of the file, and a second apply changes nothing
   assert.equal((await withStore((store) => store.audit.page({ action: 'key.', limit: 9 }))).length, 1);
 });
 
-test('a setting removed from the file is removed from the key', async (t) => {
+test('apply removes a setting from a key when the file no longer contains it', async (t) => {
   const { apply, find } = await setUp(t);
   await apply(everything);
   const bare = everything.replace(', limits: { requests_per_minute: 60 }', '').replace(', models: [house]', '');
@@ -62,7 +62,7 @@ test('a setting removed from the file is removed from the key', async (t) => {
   assert.deepEqual([key?.caps.rates, key?.models], [[], ['*']]);
 });
 
-test('a new secret lets the old one work for its overlap, or ends it', async (t) => {
+test('apply with a new secret lets the old secret work for the overlap, or ends it with --overlap 0s', async (t) => {
   const { apply, find } = await setUp(t);
   await apply(everything);
   assert.equal((await apply(everything.replace(secret, other))).code, 0);
@@ -79,7 +79,7 @@ test('a new secret lets the old one work for its overlap, or ends it', async (t)
   );
 });
 
-test('a secret comes from the environment, a file or as a digest, and is never written in plain text', async (t) => {
+test('apply takes a secret from the environment, a file or a digest, and never writes it in plain text', async (t) => {
   const { apply, find, cwd, keyOf } = await setUp(t);
   await writeFile(join(cwd, 'key.txt'), `${secret}\n`);
   const made = await apply(
@@ -94,7 +94,7 @@ test('a secret comes from the environment, a file or as a digest, and is never w
   assert.ok(texts.every((text) => !text.includes(secret) && !text.includes(other)));
 });
 
-test('an existing key is taken over without its secret, and keeps it', async (t) => {
+test("apply changes an existing key whose entry has no secret, and the key's secret stays valid", async (t) => {
   const { apply, runAs, find } = await setUp(t);
   const made = JSON.parse((await runAs(keys, {}, 'create', '--json')).lines.join('\n'));
   const { lines } = await apply(`keys:\n  - { id: ${made.id}, budgets: [{ every: month, amount: 50 }] }\n`);
@@ -135,7 +135,7 @@ test('--dry-run creates no store', async (t) => {
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
 
-test('--prune deletes only resources that carry the note and left the file', async (t) => {
+test('--prune deletes only resources that carry its note and are no longer in the file', async (t) => {
   const { apply, stored, withStore, keyOf, runAs } = await withStored(t);
   await apply(
     `projects:\n  - { id: foreign }\nmodels:\n  - { id: other, targets: [{ upstream: one }], metadata: { team: chat } }\n`,
@@ -162,7 +162,7 @@ test('--prune deletes only resources that carry the note and left the file', asy
   assert.deepEqual((await apply(empty, '--prune', 'team=search')).lines, []);
 });
 
-test('a revoked key stays revoked, and a new key needs a new ID', async (t) => {
+test('apply never reactivates a revoked key, and asks for a new key ID', async (t) => {
   const { apply, runAs } = await withStored(t);
   await runAs(keys, {}, 'revoke', 'search-prod');
   const again = await apply(everything);
@@ -174,7 +174,7 @@ test('a revoked key stays revoked, and a new key needs a new ID', async (t) => {
   );
 });
 
-test('--prune keeps what others use, and names the user', async (t) => {
+test('--prune keeps a resource that another one uses, and names that one', async (t) => {
   const { apply, stored, runAs } = await withStored(t);
   const made = JSON.parse((await runAs(keys, {}, 'create', '--project', 'search', '--json')).lines.join('\n'));
   const { code, errors } = await apply('keys: []\n', '--prune', 'team=search');
@@ -186,7 +186,7 @@ test('--prune keeps what others use, and names the user', async (t) => {
   assert.equal((await stored()).length, 2);
 });
 
-test('--prune refuses resources that lack the note it selects by', async (t) => {
+test('--prune refuses a file with resources that lack the note it selects by', async (t) => {
   const { apply, withStore } = await setUp(t);
   const stored = () => withStore((store) => store.resources.list());
   const { code, errors } = await apply(everything.replace(`m }], ${notes}`, 'm }]'), '--prune', 'team=search');
@@ -197,7 +197,7 @@ test('--prune refuses resources that lack the note it selects by', async (t) => 
   assert.deepEqual(await stored(), []);
 });
 
-test('faults of keys are reported at once with their lines, and nothing is written', async (t) => {
+test('apply reports all faults of keys at once with their lines, and writes nothing', async (t) => {
   const { apply, withStore } = await setUp(t);
   const stored = () => withStore((store) => store.resources.list());
   const rows: readonly (readonly [text: string, ...faults: RegExp[]])[] = [
@@ -229,7 +229,7 @@ test('faults of keys are reported at once with their lines, and nothing is writt
   assert.deepEqual(await stored(), []);
 });
 
-test('a key of the configuration file, and its secret, cannot be applied', async (t) => {
+test('apply refuses a key with the ID or the secret of a key of the configuration file', async (t) => {
   const { apply, cwd } = await setUp(t);
   const own = `store: sqlite:store/keys.db\nkeys:\n  - { id: dev, secret: ${secret} }\n`;
   await writeFile(join(cwd, 'postern.yaml'), own);
@@ -243,7 +243,7 @@ test('a key of the configuration file, and its secret, cannot be applied', async
   );
 });
 
-test('refuses a key whose secret or digest is the credential of an upstream', async (t) => {
+test('apply refuses a key whose secret or digest is the credential of an upstream', async (t) => {
   const { apply, cwd } = await setUp(t);
   const own = `store: sqlite:store/keys.db\nupstreams:\n  - { id: up, family: openai, api_key: ${secret} }\n`;
   await writeFile(join(cwd, 'postern.yaml'), own);
@@ -255,7 +255,7 @@ test('refuses a key whose secret or digest is the credential of an upstream', as
   }
 });
 
-test('contradictory options are refused', async (t) => {
+test('apply refuses contradictory options', async (t) => {
   const { apply } = await setUp(t);
   const rows: readonly (readonly [options: string[], message: RegExp])[] = [
     [['--prune', 'team'], /^--prune: "team" is not written as name=text/],

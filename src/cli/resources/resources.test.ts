@@ -118,7 +118,7 @@ test('the output of show can be edited and applied again, and secrets stay', asy
   assert.equal(JSON.parse(lines.join(''))[0].secrets, 2);
 });
 
-test('a masked secret is refused if it is unclear which secret it stands for', async (t) => {
+test('apply refuses a masked secret if it is unclear for which secret it stands', async (t) => {
   const { apply } = await setUp(t);
   const fresh = await apply('upstreams:\n  - { id: n, family: openai, api_key: (sealed) }\n');
   assert.equal(fresh.code, 1);
@@ -135,7 +135,7 @@ test('a masked secret is refused if it is unclear which secret it stands for', a
   );
 });
 
-test('without a secret key nothing secret is stored, with advice; other settings are', async (t) => {
+test('without a secret key, apply refuses resources with secrets and tells how to create a key', async (t) => {
   const { apply, stored } = await setUp(t, {}, {});
   const { code, errors } = await apply(everything);
   assert.equal(code, 1);
@@ -150,7 +150,7 @@ test('without a secret key nothing secret is stored, with advice; other settings
   assert.equal((await apply('upstreams:\n  - { id: two, family: vllm, base_url: "http://127.0.0.1:8" }\n')).code, 0);
 });
 
-test('an invalid secret key is reported as a user error', async (t) => {
+test('an invalid secret key is refused with the reason as a user error', async (t) => {
   const { apply } = await setUp(t, {}, { POSTERN_SECRET_KEY: 'correct horse' });
   await assert.rejects(apply(everything), userFault(/^POSTERN_SECRET_KEY: key 1 is not 32 bytes/));
 });
@@ -166,7 +166,7 @@ test('environment variables are substituted when a file is applied', async (t) =
   assert.equal((await json('show', 'upstream', 'two')).document.base_url, 'http://127.0.0.1:8');
 });
 
-test('all faults of a file are reported at once, with line, in the words of the configuration file', async (t) => {
+test('apply reports all faults of a file at once, with line, and in the wording for the configuration file', async (t) => {
   const { apply, stored } = await setUp(t);
   const rows: readonly (readonly [text: string, ...faults: RegExp[]])[] = [
     ['upstream: []\n', /^resources\.yaml:1 {2}upstream {2}is no list of resources; did you mean upstreams\?$/],
@@ -205,7 +205,7 @@ test('all faults of a file are reported at once, with line, in the words of the 
   assert.deepEqual(await stored(), []);
 });
 
-test('a resource of the configuration file is refused with its line there', async (t) => {
+test('apply, show and delete refuse a resource of the configuration file, and give its line in that file', async (t) => {
   const { apply, run, cwd } = await setUp(t);
   await writeFile(
     join(cwd, 'postern.yaml'),
@@ -227,7 +227,7 @@ test('a resource of the configuration file is refused with its line there', asyn
   );
 });
 
-test('a Unix socket is refused with its line', async (t) => {
+test('apply refuses a Unix socket as base_url, and gives the line', async (t) => {
   const { apply, stored } = await setUp(t);
   const { code, errors } = await apply(everything.replace('http://127.0.0.1:8/v1', 'unix:/run/x.sock:/v1'));
   assert.equal(code, 1);
@@ -238,7 +238,7 @@ test('a Unix socket is refused with its line', async (t) => {
   assert.deepEqual(await stored(), []);
 });
 
-test('delete refuses a resource in use, and names the users', async (t) => {
+test('delete refuses a resource that others use, and names those', async (t) => {
   const more = { models: [{ id: 'of-file', operations: ['embeddings'], targets: [{ upstream: 'one' }] }] };
   const { apply, run, stored } = await setUp(t, more);
   await apply(everything);
@@ -258,7 +258,7 @@ test('delete refuses a resource in use, and names the users', async (t) => {
   assert.equal((await stored()).length, 1);
 });
 
-test('a project with keys cannot be deleted', async (t) => {
+test('delete refuses a project that has keys', async (t) => {
   const { apply, run, runAs } = await setUp(t);
   await apply(everything);
   const env = { POSTERN_SECRET_KEY: secretKey };
@@ -268,7 +268,7 @@ test('a project with keys cannot be deleted', async (t) => {
   assert.equal((await run('delete', 'project', 'search')).code, 0);
 });
 
-test('an unknown resource is refused with the nearest name', async (t) => {
+test('show and delete refuse an unknown resource and suggest the nearest name', async (t) => {
   const { apply, run } = await setUp(t);
   await apply(everything);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
@@ -284,7 +284,7 @@ test('an unknown resource is refused with the nearest name', async (t) => {
   for (const [args, message] of rows) await assert.rejects(run(...args), userFault(message), args.join(' '));
 });
 
-test('a store that conflicts with the file can be repaired', async (t) => {
+test('list, apply and delete still work on a store that conflicts with the configuration file', async (t) => {
   const { apply, run, cwd, stored } = await setUp(t);
   await apply(everything);
   // The file now declares what the store has, and has another fault besides.
@@ -299,7 +299,7 @@ test('a store that conflicts with the file can be repaired', async (t) => {
   assert.deepEqual((await stored()).map(({ id }) => id).sort(), ['house', 'other', 'search']);
 });
 
-test('list shows the resources, or says that there are none', async (t) => {
+test('list shows the stored resources, or reports that there are none', async (t) => {
   const { apply, run, json, withStore } = await setUp(t);
   await withStore(async () => undefined);
   assert.deepEqual((await run('list')).lines, [
@@ -320,7 +320,7 @@ test('list shows the resources, or says that there are none', async (t) => {
   );
 });
 
-test('secrets rotate re-encrypts everything under the first key, and then the old key is not needed', async (t) => {
+test('secrets rotate re-encrypts everything under the first secret key, and then the older key is not needed', async (t) => {
   const { apply, runAs, run, stored } = await setUp(t);
   await apply(everything);
   const both = { POSTERN_SECRET_KEY: `${otherKey},${secretKey}` };
@@ -347,7 +347,7 @@ test('secrets rotate re-encrypts everything under the first key, and then the ol
   assert.equal((await run('list')).code, 0);
 });
 
-test('keys can be managed without the secret key, and stored projects are known', async (t) => {
+test('keys can be created and revoked without the secret key, also in a stored project', async (t) => {
   const { apply, runAs } = await setUp(t);
   await apply(everything);
   const made = await runAs(keys, {}, 'create', '--project', 'search', '--json');
@@ -359,7 +359,7 @@ test('keys can be managed without the secret key, and stored projects are known'
   assert.equal((await runAs(keys, {}, 'revoke', JSON.parse(made.lines.join('\n')).id)).code, 0);
 });
 
-test('secrets rotate needs a secret key, and every older key still in use', async (t) => {
+test('secrets rotate needs a secret key, and every older key that still encrypts something', async (t) => {
   const { apply, runAs, stored } = await setUp(t);
   await apply(everything);
   await assert.rejects(
@@ -388,7 +388,7 @@ test('secrets rotate encrypts secrets that were stored in plain text', async (t)
   assert.equal((await json('show', 'upstream', 'two')).document.api_key, '(sealed)');
 });
 
-test('commands that only read say that there is no store, and create none', async (t) => {
+test('commands that only read report that there is no store, and create none', async (t) => {
   const { runAs, cwd } = await setUpCommand(t, resources);
   const looks: [command: Command, args: string[]][] = [
     [resources, ['list']],
@@ -408,7 +408,7 @@ test('commands that only read say that there is no store, and create none', asyn
   assert.equal((await runAs(keys, {}, 'list')).code, 0);
 });
 
-test('apply and rotate refuse a secret key that a node lacks, name the node, and write nothing', async (t) => {
+test('apply and secrets rotate refuse a secret key that a running node lacks, name the node, and write nothing', async (t) => {
   const { apply, stored, withStore, runAs } = await setUp(t);
   const [own] = parseKeyRing(secretKey).keyIds;
   const report = (keys: readonly string[] | undefined) =>
