@@ -49,7 +49,7 @@ keys:
     models: ["*"]
 `;
 
-test("the contract's example loads", async (t) => {
+test('the example file of the product contract loads without warnings', async (t) => {
   const env = { OPENAI_API_KEY: 'sk-0123456789', POSTERN_DEV_KEY: 'k'.repeat(24) };
   const { snapshot, warnings } = await loaded(t, contractExample, { env });
   assert.deepEqual(warnings, []);
@@ -58,7 +58,7 @@ test("the contract's example loads", async (t) => {
   assert.equal(snapshot.keys.size, 1);
 });
 
-test('reports all faults at once, in file order, with lines', async (t) => {
+test('reports all faults of a file at once, in file order, with lines', async (t) => {
   const faults = await faultsOf(
     t,
     `server:
@@ -92,7 +92,7 @@ keys:
   );
 });
 
-test('the file is the one named, else POSTERN_CONFIG, else the one in the working directory', async (t) => {
+test('the configuration file is the given one, else POSTERN_CONFIG, else the one in the working directory', async (t) => {
   const cwd = await createDirectory(t, {
     'named.yaml': 'server: { port: 1 }',
     'environment.yaml': 'server: { port: 2 }',
@@ -109,7 +109,7 @@ test('the file is the one named, else POSTERN_CONFIG, else the one in the workin
   assert.deepEqual(await portOf({ env: { POSTERN_CONFIG: '' } }), [3, join(cwd, 'postern.yml')]);
 });
 
-test('warns of a file in the working directory that another one overrides', async (t) => {
+test('warns of a configuration file in the working directory that is not used', async (t) => {
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}', 'postern.json': '{}' });
   const result = await loadConfiguration({ ...options, cwd });
   assert.match(String(result.ok && result.warnings), /postern\.json is not read/);
@@ -130,7 +130,7 @@ test('without a file the built-in configuration is used, and the default locatio
   );
 });
 
-test('an unusable file is one clear fault', async (t) => {
+test('a configuration file that cannot be used is reported as a single fault', async (t) => {
   const cwd = await createDirectory(t, {
     'empty.yaml': '',
     'comment.yaml': '# nothing yet\n',
@@ -162,14 +162,14 @@ test('an unusable file is one clear fault', async (t) => {
   }
 });
 
-test('a dangling link in the working directory is a fault, not a start without configuration', async (t) => {
+test('a dangling symbolic link in place of the configuration file is a fault, not a missing file', async (t) => {
   const cwd = await createDirectory(t);
   await symlink('nowhere.yaml', join(cwd, 'postern.yaml'));
   const result = await loadConfiguration({ ...options, cwd });
   assert.equal(result.ok, false);
 });
 
-test('an unreadable file is a fault', async (t) => {
+test('a configuration file without read permission is a fault', async (t) => {
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}' });
   await chmod(join(cwd, 'postern.yaml'), 0);
   // Root can read everything: become an unprivileged user for a moment.
@@ -181,7 +181,7 @@ test('an unreadable file is a fault', async (t) => {
   assert.match(JSON.stringify(result), /may not be read/);
 });
 
-test('reads JSON, also indented with tabs', async (t) => {
+test('reads a configuration in JSON, also when it is indented with tabs', async (t) => {
   const { snapshot } = await loaded(t, '{\n\t"server": {\n\t\t"port": 5,\n\t\t"base_path": "\\/ai"\n\t}\n}');
   assert.deepEqual([snapshot.server.port, snapshot.server.basePath], [5, '/ai']);
 });
@@ -200,7 +200,7 @@ upstreams:
   );
 });
 
-test('no message repeats a secret from any location', async (t) => {
+test('no fault or warning repeats a secret, wherever the file contains it', async (t) => {
   const secret = 'hunter2-hunter2-hunter2';
   const texts = [
     `keys: [{ id: a, secret: ${secret} }]`,
@@ -248,7 +248,7 @@ models:
   }
 });
 
-test('an empty section means absent', async (t) => {
+test('an empty section of the file means the same as an absent one', async (t) => {
   const { snapshot } = await loaded(
     t,
     'server:\n  drain:\n  cors:\nconsole:\nupstreams:\nmodels:\nkeys:\ndefault_model:\n',
@@ -261,7 +261,7 @@ test('an empty credential is a fault', async (t) => {
   assert.deepEqual([fault?.path, fault?.line], ['upstreams[0].api_key', 4]);
 });
 
-test('any file content is accepted or has faults, and nothing is thrown', async (t) => {
+test('loading any file content gives a configuration or faults, and throws nothing', async (t) => {
   const words = fc.constantFrom(
     'server',
     'upstreams',
@@ -320,7 +320,7 @@ test('any file content is accepted or has faults, and nothing is thrown', async 
   );
 });
 
-test("any edit of a valid file's text throws nothing", async (t) => {
+test('loading a valid file with any edit of its text throws nothing', async (t) => {
   const env = { OPENAI_API_KEY: 'sk-0123456789', POSTERN_DEV_KEY: 'k'.repeat(24) };
   const cwd = await createDirectory(t);
   const cut = fc.tuple(
@@ -340,7 +340,7 @@ test("any edit of a valid file's text throws nothing", async (t) => {
   );
 });
 
-test("the docs' first example loads as it is", async (t) => {
+test('the first example in the docs loads without changes', async (t) => {
   const page = await readFile(new URL('../../docs/guides/configuration.md', import.meta.url), 'utf8');
   const [, example = ''] = /```yaml\n(.*?)```/s.exec(page) ?? [];
   const result = await loadText(t, example, {
@@ -350,7 +350,7 @@ test("the docs' first example loads as it is", async (t) => {
   assert.deepEqual(result.warnings, []);
 });
 
-test('the same file gives the same keys and places in the next load, and the same faults', async (t) => {
+test('loading an unchanged file again gives the same keys, positions and faults', async (t) => {
   const key = 'keys:\n  - { id: first, secret: a-secret-with-enough-characters }\n';
   const cwd = await createDirectory(t, { 'postern.yaml': key });
   const load = () => loadConfiguration({ env: {}, cwd, families: sampleFamilies });

@@ -4,7 +4,7 @@ import { assertFaults, type FaultRow, loaded } from '../../../test/support/gatew
 
 const secret = 'a-secret-of-24-characters';
 
-test("models and upstreams have limits and budgets, and an upstream's concurrency stays in its old field", async (t) => {
+test("models and upstreams take limits and budgets, and an upstream's concurrency is parsed into its own field", async (t) => {
   const { snapshot } = await loaded(
     t,
     `upstreams:
@@ -147,9 +147,10 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault in limits, budgets and projects once, with path, line and expected value', (t) =>
+  assertFaults(t, faultRows));
 
-test('a faulty project is not reported as unknown as well', async (t) => {
+test('a key that refers to a project with a fault does not get a second fault', async (t) => {
   await assertFaults(t, [
     {
       text: `projects: [{ id: search, nme: x }]\n${keyWith('project: search')}`,

@@ -5,7 +5,7 @@ import { faultsOf, loaded } from '../../../test/support/gateways/configuration.t
 const upstream = 'upstreams:\n  - id: a\n    family: openai\n';
 const target = '    targets: [{ upstream: a }]\n';
 
-test('references to a faulty element are no further faults', async (t) => {
+test('a reference to an element with a fault is not reported as another fault', async (t) => {
   const text = `
 upstreams:
   - { id: a, family: opnai }
@@ -22,7 +22,7 @@ default_model: { edits: m, completions: n }
   );
 });
 
-test('all faults within one element are found, of any kind', async (t) => {
+test('several faults of different kinds within one element are all reported', async (t) => {
   const text = `
 upstreams:
   - id: a
@@ -39,7 +39,7 @@ upstreams:
   );
 });
 
-test('the snapshot is immutable', async (t) => {
+test('the compiled configuration snapshot is immutable', async (t) => {
   const { snapshot } = await loaded(t, `${upstream}models:\n  - id: m\n    operations: [edits]\n${target}`);
   const model = snapshot.models.resolve('m')?.model;
   for (const part of [
@@ -108,7 +108,7 @@ test('origins are normalised as browsers send them', async (t) => {
   assert.deepEqual(snapshot.server.corsOrigins, ['https://app.example.com', '*']);
 });
 
-test('trusted proxies can be looked up', async (t) => {
+test('an address can be checked against the configured trusted_proxies', async (t) => {
   const { snapshot } = await loaded(t, 'server: { trusted_proxies: [10.0.0.0/8] }');
   assert.equal(snapshot.server.trustedProxies?.check('10.1.2.3'), true);
 });
@@ -123,7 +123,7 @@ default_model: { edits: n, completions: gpt-4 }
   assert.deepEqual(snapshot.defaultModels, { edits: 'n', completions: 'gpt-4' });
 });
 
-test('warns of a file without upstreams', async (t) => {
+test('warns that a configuration file without upstreams serves nothing', async (t) => {
   const { warnings } = await loaded(t, 'server: {}');
   assert.match(warnings.join(), /nothing is served/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFaults, type FaultRow, loaded } from '../../../test/support/gateways/configuration.ts';
 
-test('console, ledger and alerts have defaults', async (t) => {
+test('settings of console, ledger and alerts have defaults', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}');
   assert.deepEqual(snapshot.console, {
     host: '127.0.0.1',
@@ -24,7 +24,7 @@ test('console, ledger and alerts have defaults', async (t) => {
   assert.equal(snapshot.redis, undefined);
 });
 
-test('configured values apply, and an explicit port is remembered', async (t) => {
+test('configured console, ledger, alerts, redis and store values are compiled; an explicit port is marked as such', async (t) => {
   const { snapshot } = await loaded(
     t,
     `console: { host: 0.0.0.0, port: 4001, token: a-token-of-24-characters, url: https://Postern.example/, trace_url: 'https://traces.example/t/{trace_id}?a=b' }
@@ -121,4 +121,5 @@ const faultRows: readonly FaultRow[] = [
   { text: 'redis: "http://x"', line: 1, path: 'redis', error: /a redis:\/\/ or rediss:\/\/ URL/ },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault in console, ledger and alerts once, with path, line and expected value', (t) =>
+  assertFaults(t, faultRows));

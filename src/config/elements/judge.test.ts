@@ -83,9 +83,9 @@ const faultRows: readonly FaultRow[] = [
   { text: 'server:\n  body_limit: 2GiB', line: 2, path: 'server.body_limit', error: /from 1KiB to 1GiB/ },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each schema fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
 
-test('a key called __proto__ is unknown everywhere, even where any name is allowed', async (t) => {
+test('a setting called __proto__ is an unknown key everywhere, even where any name is allowed', async (t) => {
   const rows: [document: string, path: string][] = [
     ['{"__proto__":{"family":"local"}}', '__proto__'],
     ['{"headers":{"__proto__":"x"}}', 'headers.__proto__'],

@@ -6,7 +6,7 @@ const random = 'aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY';
 const secret = `sk-proj-${random}`;
 const upstream = `{ id: a, family: openai, base_url: 'https://a.example/v1', api_key: ${secret} }`;
 
-test("warns of a service's secret in an ID, name, notes, parameters, host or key, without repeating it", async (t) => {
+test("warns of a service's secret in a setting that is not secret, such as an ID or name, without repeating it", async (t) => {
   const texts = {
     'upstreams[1].id': `upstreams: [${upstream}, { id: ${secret}, family: openai, base_url: 'https://b.example/v1', api_key: k-0123456789 }]`,
     'upstreams[0].base_url': `upstreams: [{ id: a, family: openai, base_url: 'https://${secret}.example/v1', api_key: k-0123456789 }]`,
@@ -34,7 +34,7 @@ test("warns of a service's secret in an ID, name, notes, parameters, host or key
   }
 });
 
-test('warns once of a secret that occurs several times', async (t) => {
+test('warns once of a misplaced secret that occurs several times', async (t) => {
   const targets = Array.from({ length: 9 }, (_, index) => `{ id: m${index}, targets: [{ upstream: ${secret} }] }`);
   const { warnings } = await loaded(
     t,
@@ -45,7 +45,7 @@ test('warns once of a secret that occurs several times', async (t) => {
   assert.match(found[0] ?? '', /^upstreams\[0\]\.id: .* here and in 9 more places; /);
 });
 
-test('does not warn of secrets in credentials, headers, keys, and the rest of an address', async (t) => {
+test('does not warn of secrets in credentials, headers, gateway keys, or the path or password of an address', async (t) => {
   const { warnings, misplacedSecrets } = await loaded(
     t,
     `
@@ -68,7 +68,7 @@ alerts: { webhooks: [{ url: 'https://hooks.example/${secret}' }] }
   assert.equal(misplacedSecrets.size, 0);
 });
 
-test("masks a service's secret in faults that repeat a name", async (t) => {
+test("a fault that repeats a name which looks like a service's secret masks it", async (t) => {
   const faults = await faultsOf(
     t,
     `upstreams: [{ id: ${secret}, family: openai, ${secret}: 1 }, { id: ${secret}, family: openai }]\nmodels: [{ id: m, targets: [{ upstream: hf_${random} }] }]`,

@@ -42,7 +42,7 @@ const two = toResource('upstream', { id: 'two', family: 'openai', base_url: 'htt
 const modelAt = (id: string, upstream: string, more: object = {}): Resource =>
   toResource('model', { id, operations: ['embeddings'], targets: [{ upstream }], ...more });
 
-test('a stored model that has not changed is the same object after a reload, a changed one is another', async (t) => {
+test('after a reload an unchanged stored model is the same object, and a changed one is a new object', async (t) => {
   const { load } = await loader(t);
   const [kept, other] = [modelAt('kept', 'one'), modelAt('other', 'one')];
   const before = await load([one, kept, other]);
@@ -52,7 +52,7 @@ test('a stored model that has not changed is the same object after a reload, a c
   assert.equal(modelIn(after, 'other').visible, false);
 });
 
-test('a changed upstream changes its models and no others', async (t) => {
+test('a changed upstream recompiles the models that use it and no others', async (t) => {
   const { load } = await loader(t);
   const [first, second] = [modelAt('first', 'one'), modelAt('second', 'two')];
   const before = await load([one, two, first, second]);
@@ -61,7 +61,7 @@ test('a changed upstream changes its models and no others', async (t) => {
   assert.equal(modelIn(after, 'second'), modelIn(before, 'second'));
 });
 
-test('every load reports the same faults and warnings as one that has seen nothing before', async (t) => {
+test('a reload reports the same faults and warnings as a first load of the same configuration', async (t) => {
   const { load, afresh } = await loader(t);
   const states: readonly (readonly Resource[])[] = [
     [one, modelAt('m', 'one', { usage: 'ask', operations: undefined })],
@@ -81,7 +81,7 @@ test('every load reports the same faults and warnings as one that has seen nothi
   }
 });
 
-test('a model whose upstream went away is at fault, and in force again once it is back', async (t) => {
+test('a model whose upstream was removed is a fault, and valid again when the upstream is back', async (t) => {
   const { load } = await loader(t);
   const model = modelAt('m', 'one');
   assert.ok((await load([one, model])).ok);
@@ -91,7 +91,7 @@ test('a model whose upstream went away is at fault, and in force again once it i
   assert.equal(modelIn(await load([one, model]), 'm').targets[0].upstream.id, 'one');
 });
 
-test('a model whose upstream was at fault before it went away is at fault itself', async (t) => {
+test('a model whose upstream had a fault and was then removed gets a fault itself', async (t) => {
   const { load } = await loader(t);
   const faulty = changed(one, { family: 'no-such-family' });
   for (const targets of [[{ upstream: 'one' }], [{ upstream: 'one' }, { upstream: 'two' }]]) {
@@ -105,7 +105,7 @@ test('a model whose upstream was at fault before it went away is at fault itself
   }
 });
 
-test('a secret is opened with the keys of this load, not with those of the one before', async (t) => {
+test('a reload decrypts stored secrets with the secret keys of this load, not of an earlier one', async (t) => {
   const { load } = await loader(t);
   const key = randomBytes(32).toString('hex');
   const document = { ...one.document, api_key: 'sk-stored-secret' };
@@ -120,7 +120,7 @@ test('a secret is opened with the keys of this load, not with those of the one b
   assert.match(closed.faults[0]?.message ?? '', /is sealed under the key/);
 });
 
-test('a changed address rule of the file applies to upstreams that have not changed', async (t) => {
+test('a changed upstream_addresses rule of the file applies to unchanged stored upstreams', async (t) => {
   const stored = toResource('upstream', { id: 'one', family: 'openai', base_url: 'http://8.8.8.8/v1' });
   const open = await loader(t);
   const shut = await loader(t, 'upstream_addresses: { deny: ["8.8.8.0/24"] }\n');
@@ -129,14 +129,14 @@ test('a changed address rule of the file applies to upstreams that have not chan
   assert.ok((await open.load([stored])).ok);
 });
 
-test('models are made anew where there are custom routes, which their plans hold', async (t) => {
+test('with custom routes, every reload recompiles the models, whose plans contain the routes', async (t) => {
   const route = 'routes: [{ path: /v1/parse, form: true }]\n';
   const { load } = await loader(t, route);
   const resources = [one, modelAt('m', 'one')];
   assert.notEqual(modelIn(await load(resources), 'm'), modelIn(await load(resources), 'm'));
 });
 
-test("a stored model on an upstream of the file is the same object until the file's upstream changes", async (t) => {
+test('a stored model on an upstream of the file is the same object until that upstream changes', async (t) => {
   const cwd = await createDirectory(t, {});
   const load = async (text: string, env = {}) => {
     await writeFile(join(cwd, 'postern.yaml'), text);
@@ -152,7 +152,7 @@ test("a stored model on an upstream of the file is the same object until the fil
   assert.equal(modelIn(moved, 'm').targets[0].upstream.origin, 'http://127.0.0.1:8');
 });
 
-test('a text of the file is no number, though the same one from the environment was one', async (t) => {
+test('a quoted number in the file is refused, even after a variable with the same text was accepted', async (t) => {
   const cwd = await createDirectory(t, {});
   const load = async (weight: string) => {
     const text = `upstreams: [{ id: a, family: openai }]\nmodels: [{ id: m, operations: [embeddings], targets: [{ upstream: a, weight: "${weight}" }] }]\n`;
@@ -165,7 +165,7 @@ test('a text of the file is no number, though the same one from the environment 
   assert.match(literal.faults[0]?.message ?? '', /number/);
 });
 
-test('after any changes of many models, a load gives what one that has seen nothing before gives, in the same order', async (t) => {
+test('a reload after many changes gives the same models in the same order as a first load', async (t) => {
   const { load, afresh } = await loader(t);
   const choose = randomFrom(7);
   let all: readonly Resource[] = [one, two];
@@ -194,7 +194,7 @@ test('after any changes of many models, a load gives what one that has seen noth
   }
 });
 
-test('a name that a changed model takes from another one is a fault, until it gives it back', async (t) => {
+test('a model that takes the name of another as its alias is a fault, until it drops the alias', async (t) => {
   const { load } = await loader(t);
   const many = Array.from({ length: 100 }, (_, index) => modelAt(`m${index}`, 'one'));
   assert.ok((await load([one, ...many])).ok);
@@ -222,7 +222,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-test('a file that is read again unchanged gives the same warnings, positions and hidden secrets', async (t) => {
+test('an unchanged file that is read again gives the same warnings, positions and masked secrets', async (t) => {
   const token = `hf_${'aB3'.repeat(11)}x`;
   const upstream = (id: string): string[] => [
     `  - { id: ${id}, family: openai, base_url: http://127.0.0.1:9/v1, api_key: sk-literal,`,
@@ -245,7 +245,7 @@ test('a file that is read again unchanged gives the same warnings, positions and
   for (let time = 0; time < 2; time += 1) assert.deepEqual(await said(), first);
 });
 
-test('a variable of the file is read anew by each load, and its form is judged anew', async (t) => {
+test('each load reads and validates the environment variables of the file again', async (t) => {
   const address = (value: string): string =>
     `upstreams:\n  - { id: a, family: openai, base_url: '${value}' }\nmodels:\n  - { id: m, operations: [embeddings], targets: [{ upstream: a }] }\n`;
   const { load } = await loader(t, address(`\${HOST:-http://127.0.0.1:9/v1}`));

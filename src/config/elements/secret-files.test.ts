@@ -8,7 +8,7 @@ import { loadConfiguration } from '../load.ts';
 
 const secretOf = (name: string): string => `${name}-${'s'.repeat(24)}`;
 
-test('every secret may come from a file, which is watched', async (t) => {
+test('every secret may come from a file, and that file is watched for changes', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': `
 store_file: secrets/store
@@ -58,7 +58,7 @@ test('a key may be given by its digest alone', async (t) => {
   assert.ok(found.ok && found.snapshot.keys.get(digestOf(secretOf('a')))?.id === 'a');
 });
 
-test('a file without a secret is a fault, and its content is not shown', async (t) => {
+test('a secret file that is missing, empty or without a valid secret is a fault that does not show its content', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': `
 redis_file: gone

@@ -53,7 +53,7 @@ function loadStepwise(resources: readonly Resource[]) {
   return { steps: judged.steps + compiled.steps, models: compiled.value.snapshot.models.all };
 }
 
-test('a load after a change of one stored model makes that one anew and no other', () => {
+test('a reload after a change of one stored model recompiles only that model', () => {
   const stored = Array.from({ length: 2_000 }, (_, index) =>
     toResource('model', { id: `stored-${index}`, operations: ['embeddings'], targets: [{ upstream: 'a' }] }),
   );
@@ -72,7 +72,7 @@ test('a load after a change of one stored model makes that one anew and no other
   );
 });
 
-test('loading a large configuration yields to requests at every element', () => {
+test('loading a large configuration yields to the event loop at every element', () => {
   const source = parseSource(text);
   const { tree, faults } = source;
   const substituted = countSteps(substituting(tree, {}, faults));

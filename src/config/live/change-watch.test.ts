@@ -31,7 +31,7 @@ function startWatch(t: TestContext, memory: MemoryResources, more: Partial<Chang
 const inWords = (changes: readonly Change[]): string =>
   changes.map(({ sequence, id }) => `${sequence} ${id}`).join(', ');
 
-test('changes are reported once and in order, then confirmed', async (t) => {
+test('changes in the store are reported once and in order, and then everything is confirmed as current', async (t) => {
   const memory = createMemoryResources();
   memory.note('key', 'a');
   memory.note('resource', 'upstream/b');
@@ -45,7 +45,7 @@ test('changes are reported once and in order, then confirmed', async (t) => {
   assert.equal(said.filter((words) => !words.startsWith('confirmed')).length, 2);
 });
 
-test('known changes are not reported', async (t) => {
+test('changes in the store before the starting position are not reported', async (t) => {
   const memory = createMemoryResources();
   memory.note('key', 'a');
   const { said, until } = startWatch(t, memory, { from: await memory.changes.latest() });
@@ -53,7 +53,7 @@ test('known changes are not reported', async (t) => {
   assert.deepEqual(said.slice(0, 1), ['confirmed 0']);
 });
 
-test('more changes than one page are all reported', async (t) => {
+test('more changes in the store than one page holds are all reported', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 2_500; count++) memory.note('key', 'k');
   const reported: number[] = [];
@@ -62,7 +62,7 @@ test('more changes than one page are all reported', async (t) => {
   assert.deepEqual(reported, [1_000, 1_000, 500]);
 });
 
-test('if old changes were deleted meanwhile, everything is reloaded', async (t) => {
+test('if the store deleted older changes meanwhile, everything is reloaded', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 10; count++) memory.note('key', 'k');
   const from = (await memory.changes.since(undefined))?.[2];
@@ -77,7 +77,7 @@ test('if old changes were deleted meanwhile, everything is reloaded', async (t) 
   assert.deepEqual(other.said.slice(0, 2), ['anything', 'confirmed 0']);
 });
 
-test('a database restored from a backup is reloaded and followed from there', async (t) => {
+test('a database restored from a backup causes a full reload, and later changes are reported again', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 5; count++) memory.note('key', 'k');
   const { said, until } = startWatch(t, memory, { from: await memory.changes.latest() });
@@ -89,7 +89,7 @@ test('a database restored from a backup is reloaded and followed from there', as
   assert.equal(said.filter((words) => words === 'anything').length, 1);
 });
 
-test('an older copy of the database is reloaded, also if other changes got the known numbers before it was seen', async (t) => {
+test('an older copy of the database causes a full reload, even if new changes already reused its change numbers', async (t) => {
   for (const others of [0, 1, 2, 3]) {
     const memory = createMemoryResources();
     for (let count = 0; count < 5; count++) memory.note('key', 'k');
@@ -108,7 +108,7 @@ test('an older copy of the database is reloaded, also if other changes got the k
   }
 });
 
-test('a change notification from the store triggers a check at once', async (t) => {
+test('a change notification from the store triggers a check for changes at once', async (t) => {
   const memory = createMemoryResources();
   const { until, watch } = startWatch(t, memory, { intervalMs: 3_600_000 });
   await until('confirmed 0');
@@ -119,7 +119,7 @@ test('a change notification from the store triggers a check at once', async (t) 
   assert.equal(memory.listeners(), 0);
 });
 
-test('an outage is reported once, confirms nothing, and changes made during it are reported afterwards', async (t) => {
+test('a store outage is reported once and confirms nothing, and changes made during it are reported afterwards', async (t) => {
   const memory = createMemoryResources();
   const { said, clock, until } = startWatch(t, memory);
   await until('confirmed 0');
@@ -139,7 +139,7 @@ test('an outage is reported once, confirms nothing, and changes made during it a
   ]);
 });
 
-test('a hanging store counts as unreachable, and its late answers are ignored', async (t) => {
+test('a store that does not answer counts as unreachable, and its late answers are ignored', async (t) => {
   const memory = createMemoryResources();
   const late = Promise.withResolvers<undefined>();
   let isLate = true;
@@ -158,7 +158,7 @@ test('a hanging store counts as unreachable, and its late answers are ignored', 
   assert.equal(said.includes('anything'), false);
 });
 
-test('after stop nothing is queried or reported', async (t) => {
+test('after close the store is neither queried nor reported on', async (t) => {
   const memory = createMemoryResources();
   const { said, until, watch } = startWatch(t, memory);
   await until('confirmed 0');

@@ -60,7 +60,7 @@ async function until(done: () => boolean): Promise<void> {
 
 const actor = 'test';
 
-test('a stored resource takes effect soon after it is added, and ends when removed', async (t) => {
+test('a stored resource takes effect soon after it is added, and stops doing so when it is removed', async (t) => {
   const { resources, changes } = createMemoryResources();
   const { swapped } = await startFeed(t, { resources, changes });
   await resources.put('upstream', 'openai', upstream, { actor });
@@ -76,7 +76,7 @@ test('a stored resource takes effect soon after it is added, and ends when remov
   ]);
 });
 
-test('the same with a real store, with changed keys reported too', async (t) => {
+test('with a SQLite store, stored resources take effect and changed keys are reported', async (t) => {
   const cwd = await createDirectory(t);
   const store = await openStore('sqlite:postern.db', { cwd });
   t.after(() => store.close());
@@ -91,7 +91,7 @@ test('the same with a real store, with changed keys reported too', async (t) => 
   assert.deepEqual(swapped, [['near', 'openai']]);
 });
 
-test('a changed key reloads no configuration, and is applied before it is confirmed', async (t) => {
+test('a changed key causes no reload of the configuration, and is applied before the store is confirmed', async (t) => {
   const memory = createMemoryResources();
   const { swapped, keys } = await startFeed(t, memory);
   await until(() => keys.includes('confirmed'));
@@ -108,7 +108,7 @@ test('a changed key reloads no configuration, and is applied before it is confir
   assert.equal(swapped.length, 0);
 });
 
-test('a store that conflicts with the file leaves the running configuration, and the reason is logged', async (t) => {
+test('when the store conflicts with the file the running configuration stays, and the reason is logged', async (t) => {
   const { resources, changes } = createMemoryResources();
   const { swapped, faults, lines, reloads } = await startFeed(t, { resources, changes });
   await resources.put('upstream', 'near', { id: 'near', family: 'openai' }, { actor });
@@ -134,7 +134,7 @@ test('a changed file is combined with the stored resources, even while the store
   assert.deepEqual(swapped[1], ['other', 'openai']);
 });
 
-test('a refused file is loaded once a file that only it names is fixed', async (t) => {
+test('a refused configuration is loaded when the included file or secret file with the fault is fixed', async (t) => {
   const { resources, changes } = createMemoryResources();
   const { cwd, swapped, reloads } = await startFeed(t, { resources, changes });
   await writeFile(join(cwd, 'more.yaml'), 'upstreams:\n  - { id: more, famly: openai }\n');
@@ -148,7 +148,7 @@ test('a refused file is loaded once a file that only it names is fixed', async (
   assert.deepEqual(swapped, [['near', 'more']]);
 });
 
-test('resources that could not be read are read as soon as the store answers, and logged once', async (t) => {
+test('resources that could not be read are loaded as soon as the store answers, and the failure is logged once', async (t) => {
   const memory = createMemoryResources();
   let isReadable = false;
   const resources: ResourceStore = {
@@ -169,7 +169,7 @@ test('resources that could not be read are read as soon as the store answers, an
   assert.deepEqual(swapped, [['near', 'openai']]);
 });
 
-test('names a setting that needs a restart', async (t) => {
+test('a reload that changes a setting which needs a restart is logged and not applied', async (t) => {
   const { resources, changes } = createMemoryResources();
   const swap = () => ['store'];
   const { lines, reloads } = await startFeed(t, { resources, changes }, { swap });
@@ -178,7 +178,7 @@ test('names a setting that needs a restart', async (t) => {
   assert.deepEqual(lines, ['configuration not reloaded: restart to change these settings']);
 });
 
-test('check reads the file again, changed or not', async (t) => {
+test('check() reloads the file, even if it has not changed', async (t) => {
   const { resources, changes } = createMemoryResources();
   const { feed, swapped } = await startFeed(t, { resources, changes });
   feed.check();
@@ -189,7 +189,7 @@ test('check reads the file again, changed or not', async (t) => {
   assert.equal(swapped.length, 1);
 });
 
-test('reloads for a stream of writes leave most of the time to clients', async (t) => {
+test('a continuous series of writes to the store causes reloads that take only a part of the time', async (t) => {
   const { resources, changes } = createMemoryResources();
   let [busyMs, reloads] = [0, 0];
   const load = async (all: readonly Resource[]) => {

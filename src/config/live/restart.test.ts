@@ -6,7 +6,7 @@ import { needsRestart } from './live.ts';
 
 const files = { 'cert.pem': localhostCertificate, 'key.pem': localhostKey };
 
-test('names settings that cannot change while running', async (t) => {
+test('names the changed settings that need a restart', async (t) => {
   const { snapshot: running } = await loaded(t, 'server: {}');
   const text =
     'server: { host: "::1", port: 1, max_header_size: 8KiB, tls: { cert: cert.pem, key: key.pem } }\nstore: sqlite:x.db';
@@ -22,7 +22,7 @@ test('names settings that cannot change while running', async (t) => {
   ]);
 });
 
-test('all other settings may change', async (t) => {
+test('changes of all other settings need no restart', async (t) => {
   const { snapshot: running } = await loaded(t, 'server: { tls: { cert: cert.pem, key: key.pem } }', { files });
   const text = `server:
   tls: { cert: cert.pem, key: key.pem }
@@ -55,7 +55,7 @@ const rows: readonly (readonly [next: string, settings: readonly string[]])[] = 
   ['keys: [{ id: k, secret: a-secret-of-24-characters, limits: { requests_per_day: 1 } }]', []],
 ];
 
-test('names process and ledger settings that keep their value until a restart, and no others', async (t) => {
+test('names changed process and ledger settings that need a restart, and no others', async (t) => {
   const { snapshot: running } = await loaded(t, 'server: {}');
   for (const [text, settings] of rows) {
     const { snapshot } = await loaded(t, text);

@@ -34,7 +34,7 @@ async function startWatch(t: TestContext, files: () => readonly string[], readAt
   };
 }
 
-test('reports a change once', async (t) => {
+test('reports a change of a watched file once', async (t) => {
   const directory = await createDirectory(t, { a: '1' });
   const { next, quiet, reports } = await startWatch(t, () => [join(directory, 'a')]);
   await writeFile(join(directory, 'a'), '22');
@@ -43,7 +43,7 @@ test('reports a change once', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('reports a file that changed between its reading and the first look', async (t) => {
+test('reports a file that changed between its reading and the first poll', async (t) => {
   const directory = await createDirectory(t, { a: '1', b: '1' });
   const paths = [join(directory, 'a'), join(directory, 'b')];
   const { ctimeMs } = await stat(join(directory, 'b'));
@@ -52,14 +52,14 @@ test('reports a file that changed between its reading and the first look', async
   assert.equal(reports(), 1);
 });
 
-test('reports nothing without changes', async (t) => {
+test('reports nothing when no watched file changes', async (t) => {
   const directory = await createDirectory(t, { a: '1' });
   const { quiet, reports } = await startWatch(t, () => [join(directory, 'a'), join(directory, 'missing')]);
   await quiet();
   assert.equal(reports(), 0);
 });
 
-test('reports a file that is replaced by renaming, removed or restored', async (t) => {
+test('reports a watched file that is replaced by renaming, removed or restored', async (t) => {
   const directory = await createDirectory(t, { a: '1', b: '2' });
   const path = join(directory, 'a');
   const { next, reports } = await startWatch(t, () => [path]);
@@ -72,7 +72,7 @@ test('reports a file that is replaced by renaming, removed or restored', async (
   assert.equal(reports(), 3);
 });
 
-test('reports a link that points to another file', async (t) => {
+test('reports a watched link that points to another file', async (t) => {
   const directory = await createDirectory(t, { one: '1', two: '2' });
   const path = join(directory, 'link');
   await symlink('one', path);
@@ -83,7 +83,7 @@ test('reports a link that points to another file', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('reports a file only after its writing has finished', async (t) => {
+test('reports a watched file only after writing to it has stopped', async (t) => {
   const directory = await createDirectory(t, { a: '' });
   const path = join(directory, 'a');
   let text = '';
@@ -102,7 +102,7 @@ test('reports a file only after its writing has finished', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('watches files added by a reload, without reporting them', async (t) => {
+test('watches files that a reload added, without reporting them as changed', async (t) => {
   const directory = await createDirectory(t, { a: '1', b: '1' });
   const files = [join(directory, 'a')];
   const { next, quiet, reports } = await startWatch(t, () => [...files]);
@@ -114,7 +114,7 @@ test('watches files added by a reload, without reporting them', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('check reports at once', async (t) => {
+test('check() reports a change at once', async (t) => {
   const { watch, reports, quiet } = await startWatch(t, () => []);
   watch.check();
   assert.equal(reports(), 1);
@@ -122,7 +122,7 @@ test('check reports at once', async (t) => {
   assert.equal(reports(), 1);
 });
 
-test('stops watching after stop', async (t) => {
+test('stops watching files after stop()', async (t) => {
   const directory = await createDirectory(t, { a: '1' });
   const { watch, looks, reports } = await startWatch(t, () => [join(directory, 'a')]);
   watch.stop();

@@ -33,12 +33,12 @@ async function faults(t: Parameters<typeof createDirectory>[0], options: Paramet
   return found.faults.map(({ origin, path, line, message }) => [origin, line, path, message]);
 }
 
-test('each setting has its own variable', () => {
+test('each setting has an environment variable of its own', () => {
   assert.equal(new Set(outsideNames.map(({ variable }) => variable)).size, outsideNames.length);
   for (const { variable } of outsideNames) assert.match(variable, /^POSTERN_[A-Z0-9_]+$/);
 });
 
-test('a variable overrides the file, --set overrides both, and other settings stay', async (t) => {
+test('an environment variable overrides the file, --set overrides both, and other settings stay', async (t) => {
   const env = { POSTERN_SERVER_PORT: '5000', POSTERN_SERVER_BODY_LIMIT: '1MiB', POSTERN_SERVER_DIAGNOSTICS: 'false' };
   const { server } = (await loaded(t, { env, set: ['server.port=6000'] })).snapshot;
   assert.deepEqual([server.port, server.bodyLimitBytes, server.diagnostics], [6000, 1024 ** 2, false]);
@@ -62,13 +62,13 @@ test('a gateway can be configured by the environment alone', async (t) => {
   assert.deepEqual((await declared()).find(({ id }) => id === 'm')?.place, { file: 'POSTERN_MODELS', line: 1 });
 });
 
-test("a whole section from the environment replaces the file's, and a part replaces that part", async (t) => {
+test('an environment variable for a section replaces that section of the file, and one for a part only the part', async (t) => {
   const env = { POSTERN_SERVER_PORT: '7000', POSTERN_SERVER: '{ port: 5000, body_limit: 2MiB }' };
   const { server } = (await loaded(t, { env })).snapshot;
   assert.deepEqual([server.port, server.bodyLimitBytes, server.drain.delayMs], [7000, 2 * 1024 ** 2, 0]);
 });
 
-test('a fault gives the name of the variable, and no value', async (t) => {
+test('a fault in a setting from the environment names the variable, and repeats no value', async (t) => {
   const env = {
     POSTERN_SERVER_PORT: 'secret-port',
     POSTERN_MODELS: '- id: m\n  targets: [{ upstream: up }]\n  visble: true\n',
@@ -129,7 +129,7 @@ test('a fault gives the name of the variable, and no value', async (t) => {
   );
 });
 
-test('variables for substitution, of other programs and of Kubernetes service links are no faults', async (t) => {
+test('variables for substitution, other programs and Kubernetes service links are not treated as settings', async (t) => {
   const env = {
     POSTERN_MY_KEY: secret,
     POSTERN_KEY: secret,
@@ -147,7 +147,7 @@ test('variables for substitution, of other programs and of Kubernetes service li
   assert.deepEqual([snapshot.console.port, snapshot.redis, snapshot.keys.size], [4001, undefined, 1]);
 });
 
-test('a value from the environment is taken literally', async (t) => {
+test('$ and braces in a setting from the environment are not substituted', async (t) => {
   const env = { POSTERN_STORE: `postgres://u:pa$\${x}@h/db` };
   assert.equal((await loaded(t, { env })).snapshot.store, `postgres://u:pa$\${x}@h/db`);
 });

@@ -34,7 +34,7 @@ test('two listeners on one port are reported at once', async (t) => {
   assert.deepEqual(await warningsOf(t, `${local}server: { port: 0 }\nconsole: { port: 0 }`), []);
 });
 
-test('warns of a base URL that ends in a route or lacks the version, with the right one', async (t) => {
+test('warns of a base URL that ends in a route or lacks the version, and suggests the right one', async (t) => {
   const rows: [url: string, expected: RegExp | undefined][] = [
     ['https://h/v1/embeddings', /without \/embeddings, as https:\/\/h\/v1$/],
     ['https://h/v1/chat/completions', /without \/chat\/completions, as https:\/\/h\/v1$/],
@@ -56,7 +56,7 @@ test('warns of a base URL that ends in a route or lacks the version, with the ri
   assert.deepEqual(await warningsOf(t, 'upstreams: [{ id: a, family: vllm, base_url: "http://10.0.0.7:8000" }]'), []);
 });
 
-test("a variable in another program's spelling is a fault, and its value is not repeated", async (t) => {
+test("an environment reference in another program's syntax is a fault, and its text is not repeated", async (t) => {
   const literal = [
     '$OPENAI_API_KEY',
     'os.environ/OPENAI_API_KEY',
@@ -93,7 +93,7 @@ test("a variable in another program's spelling is a fault, and its value is not 
   assert.ok(good.ok);
 });
 
-test('warns of an upstream without a key only if the vendor itself is called', async (t) => {
+test('warns of an upstream without a key only if it calls the vendor itself', async (t) => {
   const lacking = async (text: string) =>
     (await warningsOf(t, `upstreams: [{ id: a, ${text} }]`)).some((one) => one.includes('has no credential'));
   assert.ok(await lacking('family: openai'));
@@ -106,7 +106,7 @@ test('warns of an upstream without a key only if the vendor itself is called', a
     assert.ok(!(await lacking(`family: ${family}`)), family);
 });
 
-test('warns of prices that seem per token instead of per million', async (t) => {
+test('warns of prices that look like dollars per token instead of per million tokens', async (t) => {
   const price = async (written: string) =>
     (
       await warningsOf(
@@ -123,7 +123,7 @@ test('warns of prices that seem per token instead of per million', async (t) => 
   assert.deepEqual(await price('{ input: 0, output: 0, request: 0.0000001 }'), []);
 });
 
-test('warns of patterns that only their order decides between', async (t) => {
+test('warns of two model patterns that match the same name and differ only in their order', async (t) => {
   const models = (...ids: string[]) =>
     `${upstream('')}\nmodels:\n${ids.map((id) => `  - { id: "${id}", operations: [edits], targets: [{ upstream: a, model: x }] }`).join('\n')}`;
   assert.match(String(await warningsOf(t, models('gpt-*', '*-ftx', '*-ft'))), /"gpt-\*" and "\*-ftx".*"gpt-\*" holds/);
@@ -136,7 +136,7 @@ test('warns of patterns that only their order decides between', async (t) => {
   assert.deepEqual(await warningsOf(t, models('a*', 'ab*', 'abc*')), []);
 });
 
-test('a fault about a short secret gives its length and the minimum', async (t) => {
+test('a fault about a short secret gives its length and the minimum length', async (t) => {
   const [fault] = await faultsOf(t, 'keys: [{ id: k, secret: hunter2 }]');
   assert.match(fault?.message ?? '', /at least 24 .*; came: other text, of 7 characters/);
   assert.ok(!JSON.stringify(fault).includes('hunter2'));

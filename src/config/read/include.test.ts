@@ -14,7 +14,7 @@ async function startWith(t: TestContext, files: Readonly<Record<string, string>>
   return { cwd, load };
 }
 
-test('lists continue across files in name order, and each other section is in one file', async (t) => {
+test('lists of included files are joined in the order of file names, and other sections may occur in one file only', async (t) => {
   const { cwd, load } = await startWith(
     t,
     {
@@ -43,7 +43,7 @@ test('lists continue across files in name order, and each other section is in on
   }
 });
 
-test('a fault gives its file and line', async (t) => {
+test('a fault in an included file gives that file and its line', async (t) => {
   const { cwd, load } = await startWith(t, {
     'postern.yaml':
       'include: [a.yaml, b.yaml, d.yaml, gone.yaml, "none/*.yaml", postern.yaml, 7]\nserver: { port: 4100 }\nupstreams: [{ id: up, family: openai, api_key: k }]\nmodels: [{ id: m, targets: [{ upstream: up }] }]\n',
@@ -98,7 +98,7 @@ test('a warning about an included file gives that file, line and path', async (t
   );
 });
 
-test('a new included file is noticed', async (t) => {
+test('a new file that matches an include pattern is noticed', async (t) => {
   const { cwd, load } = await startWith(t, { 'postern.yaml': 'include: ["conf.d/*.yaml"]\n' });
   await mkdir(join(cwd, 'conf.d'));
   const found = await load();

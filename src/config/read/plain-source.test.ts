@@ -33,7 +33,7 @@ function agrees(text: string): boolean {
   return true;
 }
 
-test('common files are parsed here with the same result as the YAML library', () => {
+test('the built-in parser reads common YAML files with the same result as the YAML library', () => {
   for (const text of [
     'a: 1\n',
     'a:\n  b: 2\n\n  # a remark\n  c: x # another\nd:',
@@ -51,7 +51,7 @@ test('common files are parsed here with the same result as the YAML library', ()
   }
 });
 
-test('anything unusual is left to the YAML library', () => {
+test('the built-in parser leaves unusual YAML to the YAML library', () => {
   for (const text of [
     '',
     '# nothing\n',
@@ -93,7 +93,7 @@ test('anything unusual is left to the YAML library', () => {
   }
 });
 
-test('any text parsed here has the same result as in the YAML library', () => {
+test('any text that the built-in parser accepts has the same result as in the YAML library', () => {
   const piece = fc.constantFrom(
     ...['a', 'b', 'c', '1', '-1', '0', '.', ':', ': ', '- ', '-', ' ', '  ', '\n', '\n  ', '\n- ', '\n  - '],
     ...[
@@ -129,7 +129,7 @@ test('any text parsed here has the same result as in the YAML library', () => {
   assert.ok(read > 0);
 });
 
-test('parses any JSON, whatever its layout', () => {
+test('the built-in parser reads any JSON, whatever its indentation', () => {
   fc.assert(
     fc.property(
       fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })),
@@ -144,7 +144,7 @@ test('parses any JSON, whatever its layout', () => {
   );
 });
 
-test('parses the examples of the docs', () => {
+test('the built-in parser reads the examples of the docs', () => {
   const page = readFileSync(new URL('../../../docs/guides/configuration.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
   assert.ok(examples.length > 0);

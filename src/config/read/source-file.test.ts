@@ -21,7 +21,7 @@ async function inFile(t: TestContext, text: string): Promise<string> {
 const models = (count: number): string =>
   Array.from({ length: count }, (_, index) => `  - id: model-${index}\n    targets: [{ upstream: a }]\n`).join('');
 
-test('a large file gives the same result as a small one', async (t) => {
+test('a large file, which a thread parses, gives the same result as a small one', async (t) => {
   for (const text of [
     `models:\n${models(1_400)}`,
     `first: &anchor { a: 1 }\nsecond: *anchor\nmodels:\n${models(1_400)}`,
@@ -41,7 +41,7 @@ test('a file that is too large or missing is reported as such', async (t) => {
   assert.match(missing.faults[0]?.message ?? '', /cannot be used: there is no such file/);
 });
 
-test('a file that was kept is parsed again only once its bytes change, and without secrets of its keys', async (t) => {
+test('a cached file is parsed again only when its bytes change, and the cache holds no secrets of keys', async (t) => {
   const key = (secret: string): string => `keys:\n  - { id: k, secret: ${secret} }\n`;
   const file = await inFile(t, key('a-secret-with-enough-characters'));
   const first = await readSource(file);
@@ -59,14 +59,14 @@ test('a file that was kept is parsed again only once its bytes change, and witho
   assert.match(JSON.stringify((await readSource(file)).source.tree), /"secret":"another-secret/);
 });
 
-test('a file whose secrets come from the environment is parsed each time', async (t) => {
+test('a file whose secrets come from the environment is not cached', async (t) => {
   const file = await inFile(t, `keys: [{ id: k, secret: "\${KEY}" }]\n`);
   const { source, keep } = await readSource(file);
   keep();
   assert.notEqual((await readSource(file)).source.tree, source.tree);
 });
 
-test('a file that is written while it is read is not kept under the bytes that it had before', async (t) => {
+test('a file that changes while it is read is not cached under its earlier bytes', async (t) => {
   const before = `models:\n${models(1_400)}`;
   const file = await inFile(t, before);
   const reading = readSource(file);

@@ -9,7 +9,7 @@ const faultIn = (text: string) => {
   return fault && [fault.line, fault.message];
 };
 
-test('each value has its position, and a missing value that of its parent', () => {
+test('each parsed value has its position in the file, and a missing value has that of its parent', () => {
   const { positionOf } = parseSource(
     'models:\n  - id: a\n    targets:\n      - upstream: b\n      - { upstream: c }\n',
   );
@@ -38,7 +38,7 @@ test('invalid YAML is reported with its line', () => {
   }
 });
 
-test('a duplicate key is a fault at its second position, beside all other faults', async (t) => {
+test('a duplicate key is a fault at its second position, reported beside all other faults', async (t) => {
   const faults = await faultsOf(t, 'server:\n  port: 1\n  port: 2\n  prot: 3\n');
   assert.deepEqual(
     faults.map(({ line, path, message }) => [line, path, message]),
@@ -49,7 +49,7 @@ test('a duplicate key is a fault at its second position, beside all other faults
   );
 });
 
-test('aliases are resolved', async (t) => {
+test('YAML aliases are resolved', async (t) => {
   const text = `
 upstreams:
   - { id: a, family: openai, timeouts: &patient { connect: 9s } }
@@ -59,7 +59,7 @@ upstreams:
   assert.equal(snapshot.upstreams.get('b')?.timeouts.edits.connectMs, 9000);
 });
 
-test('nested aliases cannot expand without bound', () => {
+test('nested YAML aliases cannot expand without bound', () => {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
   for (let i = 1; i < 12; i++)
     lines.push(
@@ -73,7 +73,7 @@ test('nested aliases cannot expand without bound', () => {
   );
 });
 
-test('an alias refers to the nearest anchor before it, also within reused content', () => {
+test('a YAML alias refers to the nearest anchor before it, also within reused content', () => {
   const { tree } = parseSource('a: &x 1\nb: &o { i: *x, j: &x 2 }\nc: &x 3\nd: *o\ne: *x\nf: *y\ng: &y 4\n');
   assert.deepEqual(JSON.parse(JSON.stringify(tree)), {
     a: 1,
@@ -86,7 +86,7 @@ test('an alias refers to the nearest anchor before it, also within reused conten
   });
 });
 
-test('resolving aliases does not search the text again', (t) => {
+test('resolving many YAML aliases does not search the document for each of them', (t) => {
   const { mock } = t.mock.method(Alias.prototype, 'resolve');
   const count = 500;
   const anchors = Array.from({ length: count }, (_, at) => `a${at}: &a${at} ${at}\n`).join('');
@@ -96,11 +96,11 @@ test('resolving aliases does not search the text again', (t) => {
   assert.equal(mock.callCount(), 0);
 });
 
-test('an alias inside its own anchor is refused', () => {
+test('a YAML alias inside its own anchor is refused', () => {
   assert.match(String(faultIn('a: &a [*a]')), /levels deep/);
 });
 
-test('nesting depth is limited, in brackets too', () => {
+test('the nesting depth of a file is limited, also of brackets', () => {
   for (const text of [
     `a: ${'['.repeat(40)}${']'.repeat(40)}`,
     '['.repeat(100_000),
@@ -110,7 +110,7 @@ test('nesting depth is limited, in brackets too', () => {
   }
 });
 
-test('keys such as __proto__ are plain keys, and merge keys are named', () => {
+test('constructor and toString are ordinary keys, __proto__ is unknown, and merge keys are a fault', () => {
   const { tree, faults } = parseSource('constructor: 1\ntoString: 2\n');
   assert.deepEqual(Object.keys(Object(tree)), ['constructor', 'toString']);
   assert.deepEqual(faults.all(), []);
@@ -121,7 +121,7 @@ test('keys such as __proto__ are plain keys, and merge keys are named', () => {
   }
 });
 
-test('a byte order mark is not part of the first key', async (t) => {
+test('a byte order mark is not read as part of the first key', async (t) => {
   const { snapshot } = await loaded(t, '\ufeffserver: { port: 7 }');
   assert.equal(snapshot.server.port, 7);
 });

@@ -16,7 +16,7 @@ async function openEditor(t: TestContext, options: Parameters<typeof openAdmin>[
 
 const env = { POSTERN_SECRET_KEY: 'ab'.repeat(32) };
 
-test('an upstream is stored encrypted, shown without its secret, and keeps it when saved as shown', async (t) => {
+test('an upstream is stored encrypted and shown with a masked secret, and saving it masked keeps the secret', async (t) => {
   const { resources, store, follow } = await openEditor(t, { env });
   assert.deepEqual(await resources.put('upstream', 'two', upstream, { expected: 0, actor }), {
     outcome: 'created',
@@ -38,7 +38,7 @@ test('an upstream is stored encrypted, shown without its secret, and keeps it wh
   assert.equal((await store.resources.get('upstream', 'two'))?.document.api_key, stored?.document.api_key);
 });
 
-test('faults give the path within the document, and nothing is written', async (t) => {
+test('faults of a resource give the path within it, and nothing is written', async (t) => {
   const { resources, store } = await openEditor(t, { env });
   const put = await resources.put(
     'model',
@@ -52,7 +52,7 @@ test('faults give the path within the document, and nothing is written', async (
   assert.deepEqual(await store.resources.list(), []);
 });
 
-test('elements of the file are shown with line and variables, and not overwritten', async (t) => {
+test('elements of the configuration file are shown with line and variable names, and cannot be overwritten', async (t) => {
   const { resources, cwd } = await openEditor(t, {
     env: { ...env, ONE_KEY: 'sk-from-the-environment' },
     configuration: {
@@ -74,7 +74,7 @@ test('elements of the file are shown with line and variables, and not overwritte
   assert.equal((await resources.remove('upstream', 'one', { actor })).outcome, 'managed-elsewhere');
 });
 
-test('of two edits of the same version, the second gets a conflict that names the first editor', async (t) => {
+test('the second of two edits of the same version is a conflict, which names the editor of the first', async (t) => {
   const { resources } = await openEditor(t, { env });
   await resources.put('project', 'p', { name: 'A' }, { expected: 0, actor: 'console: ann' });
   await resources.put('project', 'p', { name: 'B' }, { expected: 1, actor: 'console: ann' });
@@ -85,7 +85,7 @@ test('of two edits of the same version, the second gets a conflict that names th
   assert.equal((await resources.put('project', 'p', { name: 'D' }, { expected: 0, actor })).outcome, 'conflict');
 });
 
-test('an element in use cannot be deleted, and the users are named', async (t) => {
+test('an element in use cannot be deleted, and the elements that use it are named', async (t) => {
   const { resources, store } = await openEditor(t, { env });
   await resources.put('upstream', 'two', upstream, { expected: 0, actor });
   await resources.put('model', 'm', model, { expected: 0, actor });
@@ -104,7 +104,7 @@ test('an element in use cannot be deleted, and the users are named', async (t) =
   assert.equal((await resources.remove('model', 'm', { actor })).outcome, 'absent');
 });
 
-test('of two writes at once that do not fit together the second is refused', async (t) => {
+test('the second of two simultaneous writes that contradict each other is refused', async (t) => {
   const { resources, store } = await openEditor(t, { env });
   await resources.put('upstream', 'two', upstream, { expected: 0, actor });
   const document = { operations: ['embeddings'], targets: [{ upstream: 'two' }] };
@@ -116,7 +116,7 @@ test('of two writes at once that do not fit together the second is refused', asy
   assert.deepEqual(await store.resources.list(), []);
 });
 
-test('of two writes at once for the same version the second is a conflict', async (t) => {
+test('the second of two simultaneous writes for the same version is a conflict', async (t) => {
   const { resources, store } = await openEditor(t, { env });
   await resources.put('project', 'p', {}, { expected: 0, actor });
   const puts = await Promise.all(
@@ -129,7 +129,7 @@ test('of two writes at once for the same version the second is a conflict', asyn
   assert.equal((await store.resources.get('project', 'p'))?.document.name, 'first');
 });
 
-test('without a secret key, the first secret creates one beside the database, readable by this user only', async (t) => {
+test('without a secret key, storing the first secret creates a key file beside the database for this user only', async (t) => {
   const { resources, cwd, store, follow } = await openEditor(t, { configuration: { store: 'sqlite:data/postern.db' } });
   const file = join(cwd, 'data', 'secret.key');
   await mkdir(join(cwd, 'data'));
@@ -148,7 +148,7 @@ test('without a secret key, the first secret creates one beside the database, re
   assert.equal((await readFile(file, 'utf8')).trim(), key);
 });
 
-test('a shared database gets no generated key: the fault says how to set one', async (t) => {
+test('for a shared database no secret key is generated, and the fault tells how to set one', async (t) => {
   const { resources } = await openEditor(t);
   for (const judged of [
     await resources.preview('upstream', 'two', upstream),
@@ -162,7 +162,7 @@ test('a shared database gets no generated key: the fault says how to set one', a
   }
 });
 
-test('built-in models are shown, and an element of the same ID replaces one', async (t) => {
+test('built-in models are shown, and a stored model with the same ID replaces one', async (t) => {
   const { resources, follow } = await openEditor(t, {
     configuration: { upstreams: [{ id: 'local', family: 'local' }] },
   });

@@ -33,7 +33,7 @@ async function loaded(...args: Parameters<typeof load>) {
   return result;
 }
 
-test('file and store form one configuration and may refer to each other', async (t) => {
+test('upstreams and models of file and store form one configuration and may refer to each other', async (t) => {
   const file =
     'upstreams:\n  - { id: near, family: homemade, base_url: "http://127.0.0.1:8" }\nmodels:\n  - { id: far-model, space: s, targets: [{ upstream: far }] }\n';
   const { snapshot, warnings } = await loaded(t, file, [
@@ -48,7 +48,7 @@ test('file and store form one configuration and may refer to each other', async 
   assert.deepEqual(warnings, []);
 });
 
-test('a stored model has a creation time, one of the file has none', async (t) => {
+test('a stored model has a creation time, and a model of the file has none', async (t) => {
   const file = `upstreams:\n  - ${JSON.stringify(upstream)}\nmodels:\n  - ${JSON.stringify({ ...model, id: 'filed' })}\n`;
   const stored = { ...toResource('model', model), createdAtMs: 1_700_000_000_900 };
   const { snapshot } = await loaded(t, file, [stored]);
@@ -61,7 +61,7 @@ test('no warning of an empty file if the store has upstreams', async (t) => {
   assert.deepEqual(warnings, []);
 });
 
-test('without a file, stored elements add to the built-in configuration', async (t) => {
+test('without a configuration file, stored elements are added to the built-in configuration', async (t) => {
   const cwd = await createDirectory(t);
   const options = { env: {}, families: sampleFamilies, cwd };
   const found = await loadConfiguration({ ...options, resources: [toResource('upstream', upstream)] });
@@ -69,7 +69,7 @@ test('without a file, stored elements add to the built-in configuration', async 
   assert.deepEqual([...found.snapshot.upstreams.keys()], ['local', 'openai']);
 });
 
-test('an ID in the file that is no text is a fault beside stored elements too', async (t) => {
+test('an element of the file whose ID is no text is a fault, also when the store has elements', async (t) => {
   const file = 'upstreams:\n  - { id: {}, family: openai }\n';
   const faults = await faultsOf(t, file, [toResource('upstream', upstream)]);
   assert.deepEqual(
@@ -129,7 +129,7 @@ test('an alias declared in both file and store is a fault with both locations', 
   assert.deepEqual(others, []);
 });
 
-test('stored elements are validated like those of the file, all at once, each at its own location', async (t) => {
+test('faults of stored elements are all reported at once, each at its own location, as for the file', async (t) => {
   const file = 'server:\n  prot: 1\nupstreams:\n  - { id: near, family: openai }\n';
   const faults = await faultsOf(t, file, [
     toResource('upstream', { ...upstream, famly: 'x', limits: { concurrency: 0 } }, 2),
@@ -160,7 +160,7 @@ test('environment references in stored elements are not substituted', async (t) 
   );
 });
 
-test('a document under another ID, or with a __proto__ key, is a fault', async (t) => {
+test('a stored document with another ID than its own, or with a __proto__ key, is a fault', async (t) => {
   const hostile: Resource = {
     ...toResource('upstream', upstream),
     document: JSON.parse('{"id":"openai","family":"openai","__proto__":{"api_key":"x"}}'),
@@ -187,7 +187,7 @@ const sealedUpstream = (key = secretKey, version = 1): Resource => {
   return toResource('upstream', sealing.document, version);
 };
 
-test('encrypted values are decrypted when compiled', async (t) => {
+test('encrypted values of stored elements are decrypted on load', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}\n', [sealedUpstream()], { env: { POSTERN_SECRET_KEY: secretKey } });
   assert.deepEqual(snapshot.upstreams.get('openai')?.credentials[0].headers, [
     'authorization',
@@ -195,7 +195,7 @@ test('encrypted values are decrypted when compiled', async (t) => {
   ]);
 });
 
-test('the secret key may be in a file, or come after the current one', async (t) => {
+test('POSTERN_SECRET_KEY_FILE is read, and an older key after the current one still decrypts', async (t) => {
   const other = randomBytes(32).toString('base64');
   const cwd = await createDirectory(t, { 'postern.yaml': 'server: {}\n', 'secret.key': `${other},${secretKey}\n` });
   const env = { POSTERN_SECRET_KEY_FILE: 'secret.key' };
@@ -203,7 +203,7 @@ test('the secret key may be in a file, or come after the current one', async (t)
   assert.ok(found.ok);
 });
 
-test('with a missing or wrong key or altered text, an encrypted value is a fault with advice', async (t) => {
+test('an encrypted value with a missing or wrong secret key or altered text is a fault with advice', async (t) => {
   const other = randomBytes(32).toString('hex');
   const keyId = parseKeyRing(secretKey).sealingKeyId;
   const rows: readonly (readonly [

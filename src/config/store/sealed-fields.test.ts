@@ -19,7 +19,7 @@ function open(document: Readonly<Record<string, unknown>>) {
   return JSON.parse(JSON.stringify(opened));
 }
 
-test('every value that may hold a secret is encrypted, at any depth, and decrypts again', () => {
+test('every value of a document that may contain a secret is encrypted, at any depth, and decrypts again', () => {
   const document = {
     id: 'a',
     family: 'openai',
@@ -35,7 +35,7 @@ test('every value that may hold a secret is encrypted, at any depth, and decrypt
   assert.deepEqual(open(sealed), document);
 });
 
-test('other values stay readable and need no key', () => {
+test('values that contain no secret are stored in plain text and need no secret key', () => {
   const document = {
     id: 'a',
     family: 'openai',
@@ -49,7 +49,7 @@ test('other values stay readable and need no key', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(seal(document, undefined))), document);
 });
 
-test('two equal secrets in one document cannot be exchanged', () => {
+test('exchanging two encrypted secrets within a document makes both fail to decrypt', () => {
   const sealed = seal({ id: 'a', credentials: [{ api_key: secret }, { api_key: 'another' }] });
   const turned = { ...sealed, credentials: [sealed.credentials].flat().toReversed() };
   const faults: string[] = [];
@@ -57,12 +57,12 @@ test('two equal secrets in one document cannot be exchanged', () => {
   assert.deepEqual(faults, ['credentials.0.api_key', 'credentials.1.api_key']);
 });
 
-test('a secret that looks encrypted is encrypted all the same', () => {
+test('a secret that looks like an encrypted value is encrypted all the same', () => {
   const looksSealed = ring.seal('x', 'elsewhere');
   assert.deepEqual(open(seal({ id: 'a', api_key: looksSealed })), { id: 'a', api_key: looksSealed });
 });
 
-test('the displayed form contains no secret, encrypted or not', () => {
+test('the displayed form of a document contains no secret, neither encrypted nor in plain text', () => {
   const document = { id: 'a', api_key: secret, headers: { h: secret } };
   const shown = { id: 'a', api_key: '(sealed)', headers: { h: '(sealed)' } };
   assert.deepEqual(JSON.parse(JSON.stringify(hideSecrets('upstream', document))), shown);

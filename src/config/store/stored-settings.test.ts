@@ -27,7 +27,7 @@ async function faultsOf(...parts: Parameters<typeof load>): Promise<string[]> {
   return loaded.faults.map(({ origin, path, message }) => `${origin} ${path} ${message}`);
 }
 
-test('stored settings apply where the file leaves them open', async () => {
+test('stored settings apply where the configuration file does not set them', async () => {
   const loaded = await load(
     { ledger: { durability: 'strict' } },
     { id: 'ledger', retention: '7d', redact: ['user'] },
@@ -43,13 +43,13 @@ test('stored settings apply where the file leaves them open', async () => {
   assert.equal(webhook.addresses?.permits('10.1.2.3'), true);
 });
 
-test('webhooks of the file may have any address', async () => {
+test('webhooks of the configuration file may have any address', async () => {
   const loaded = await load({ alerts: { webhooks: [{ url: 'https://hooks.example/' }] } });
   assert.ok(loaded.ok);
   assert.equal(loaded.snapshot.alerts.webhooks[0]?.addresses, undefined);
 });
 
-test('a setting in both file and store is a fault with both locations', async () => {
+test('a setting in both the configuration file and the store is a fault with both locations', async () => {
   const [fault = ''] = await faultsOf({ ledger: { retention: '30d' } }, { id: 'ledger', retention: '7d' });
   assert.match(
     fault,
@@ -57,7 +57,7 @@ test('a setting in both file and store is a fault with both locations', async ()
   );
 });
 
-test('a stored setting accepts only its own keys, validated', async () => {
+test('a stored setting accepts only its own keys, with valid values', async () => {
   const faults = await faultsOf(
     {},
     { id: 'alerts', retention: '7d' },

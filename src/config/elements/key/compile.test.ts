@@ -5,7 +5,7 @@ import { assertFaults, type FaultRow, loaded } from '../../../../test/support/ga
 
 const secret = 'a-secret-of-24-characters';
 
-test('a key is found by the SHA-256 of its secret, and the secret is not kept', async (t) => {
+test('a configured key is found by the SHA-256 of its secret, and the secret itself is not kept', async (t) => {
   const { snapshot } = await loaded(t, `keys: [{ id: k, secret: ${secret} }]`);
   const digest = createHash('sha256').update(secret).digest('hex');
   assert.deepEqual(snapshot.keys.get(digest), {
@@ -37,14 +37,14 @@ test("a key whose secret is an upstream's credential is a fault, by secret or di
   }
 });
 
-test('keeps the restrictions of a key', async (t) => {
+test('a compiled key has the configured models, operations and addresses', async (t) => {
   const limits = 'models: [gpt-*], operations: [edits, edits], addresses: [10.0.0.0/8]';
   const { snapshot } = await loaded(t, `keys: [{ id: k, secret: ${secret}, ${limits} }]`);
   const [key] = snapshot.keys.values();
   assert.deepEqual([key?.models, key?.operations, key?.addresses], [['gpt-*'], ['edits'], ['10.0.0.0/8']]);
 });
 
-test('keeps the limits, budgets and notes of a key', async (t) => {
+test('a compiled key has the configured limits, budgets and metadata', async (t) => {
   const text = `projects: [{ id: search, name: Search team, limits: { concurrency: 4 } }]
 keys:
   - id: k
@@ -166,4 +166,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault of a key once, with path, line and expected value', (t) => assertFaults(t, faultRows));

@@ -6,7 +6,7 @@ import { parseKeyChange, parseNewKeyTerms, parseOverlap } from './judge.ts';
 
 const nowMs = Date.UTC(2026, 10, 21);
 
-test('an expiry may be a duration, a date, or a time with its zone', () => {
+test('the expiry of a key may be a duration, a date, or a time with its zone', () => {
   const endOf = (expires: string) => parseNewKeyTerms({ name: 'a', expires }, { nowMs }).terms?.expiresAtMs;
   assert.equal(endOf(' 90m '), nowMs + 90 * 60_000);
   assert.equal(endOf('2027-01-01'), Date.UTC(2027, 0, 1));
@@ -21,7 +21,7 @@ test('an expiry may be a duration, a date, or a time with its zone', () => {
   }
 });
 
-test('null in a new key means absent', () => {
+test('a setting of null in a new key means its default', () => {
   const { terms } = parseNewKeyTerms(
     { name: 'a', models: null, limits: null, budgets: null, capture: null },
     { nowMs },
@@ -30,7 +30,7 @@ test('null in a new key means absent', () => {
   assert.deepEqual(terms?.caps, noCaps);
 });
 
-test('a value that is no mapping is one fault about the whole', () => {
+test('a new key that is no mapping gets a single fault with an empty path', () => {
   for (const document of [null, [], 'text', 7]) {
     assert.deepEqual(
       parseNewKeyTerms(document, { nowMs }).faults?.map(({ path }) => path),
@@ -39,12 +39,12 @@ test('a value that is no mapping is one fault about the whole', () => {
   }
 });
 
-test('duplicates in a list are removed', () => {
+test("duplicates in a list of a key's settings are removed", () => {
   const { terms } = parseNewKeyTerms({ name: 'a', models: ['m', 'm'], operations: ['rerank', 'rerank'] }, { nowMs });
   assert.deepEqual([terms?.models, terms?.operations], [['m'], ['rerank']]);
 });
 
-test('changing limits keeps budgets, and the other way round', () => {
+test("changing a key's limits keeps its budgets, and changing budgets keeps the limits", () => {
   const { terms } = parseNewKeyTerms(
     { name: 'a', limits: { concurrency: 3 }, budgets: [{ every: 'day', amount: '1.5', alerts: ['50%'] }] },
     { nowMs },
@@ -57,12 +57,12 @@ test('changing limits keeps budgets, and the other way round', () => {
   assert.deepEqual(parseKeyChange({ name: 'b' }, { caps }, { nowMs }).terms, { name: 'b' });
 });
 
-test('an expiry in the past is accepted if it is unchanged', () => {
+test('a change of a key may not set an expiry in the past, and keeps the expiry if it sets none', () => {
   assert.deepEqual(parseKeyChange({ name: 'b' }, { caps: noCaps }, { nowMs }).terms, { name: 'b' });
   assert.equal(parseKeyChange({ expires: '2020-01-01' }, { caps: noCaps }, { nowMs }).faults?.length, 1);
 });
 
-test('an overlap is up to a year, or none', () => {
+test('the overlap of a rotated secret is up to a year, or none', () => {
   assert.equal(parseOverlap('0s'), 0);
   assert.equal(parseOverlap('365d'), 365 * 86_400_000);
   for (const bad of ['366d', '1', '', '-1h']) assert.equal(typeof parseOverlap(bad), 'object', bad);

@@ -28,7 +28,7 @@ const one = 'operations: [embeddings]\ntargets: [{ upstream: a }]';
 const two = 'operations: [embeddings]\ntargets: [{ upstream: a }, { upstream: b }]';
 const ranked = 'operations: [embeddings]\ntargets: [{ upstream: a }, { upstream: b, priority: 1 }]';
 
-test('defaults: balanced by weight, retried where safe, not hedged', async (t) => {
+test('by default a model balances by weight, retries where that is safe, and does not hedge', async (t) => {
   const standard = {
     balance: 'weighted',
     retry: { scope: 'safe', attempts: 5, sameTarget: undefined },
@@ -41,7 +41,7 @@ test('defaults: balanced by weight, retried where safe, not hedged', async (t) =
   assert.deepEqual(snapshot.models.all[0]?.retry, standard.retry);
 });
 
-test('retry is a scope, or a mapping', async (t) => {
+test('the retry setting of a model is a scope, or a mapping with scope and attempts', async (t) => {
   const edits = two.replace('embeddings', 'edits');
   for (const [written, scope, attempts] of [
     ['always', 'always', 5],
@@ -61,18 +61,18 @@ test('same_target is part of the retry mapping, and undefined if left out', asyn
   assert.equal((await policyOf(t, `${two}\nretry: { same_target: 0 }`)).retry.sameTarget, 0);
 });
 
-test('an empty retry means the default, and numbers may come from the environment', async (t) => {
+test('an empty retry setting means the default, and its numbers may come from the environment', async (t) => {
   assert.deepEqual((await policyOf(t, `${two}\nretry:`)).retry, { scope: 'safe', attempts: 5, sameTarget: undefined });
   const { snapshot } = await loaded(t, textOf(`${two}\nretry: { attempts: "\${N}" }`), { env: { N: '3' } });
   assert.equal(snapshot.models.resolve('m')?.model.retry.attempts, 3);
 });
 
-test('a hedge waits a fixed time, or the 95th percentile', async (t) => {
+test('the delay of a hedge is a fixed time, or p95', async (t) => {
   assert.deepEqual((await policyOf(t, `${two}\nhedge: { after: 200ms }`)).hedge, { afterMs: 200 });
   assert.deepEqual((await policyOf(t, `${two}\nhedge: { after: p95 }`)).hedge, { afterMs: 'p95' });
 });
 
-test('warns of settings without effect', async (t) => {
+test('warns of balance and retry settings that have no effect', async (t) => {
   const keys = one.replace('upstream: a', 'upstream: keys');
   const idle = two.replace('upstream: b', 'upstream: b, weight: 0');
   const single = 'as there is a single target to call';
@@ -141,7 +141,7 @@ for (const [fields, line, path, error] of [
   });
 }
 
-test('a hedge is refused exactly for operations whose routes are not replayable, unless retry is always', async (t) => {
+test('a hedge is refused for operations that cannot be replayed, unless retry is always', async (t) => {
   for (const { operation, label } of routes) {
     const family = label === 'anthropic' ? label : label === 'gemini' || label === 'interactions' ? 'gemini' : 'openai';
     const text = (retry: string) => `upstreams: [{ id: a, family: ${family} }, { id: b, family: ${family} }]

@@ -7,7 +7,7 @@ const upstreams = `upstreams:
   - { id: r, family: ranker }
 `;
 
-test("a target uses the model's own name unless it sets another", async (t) => {
+test('a target without a model name sends the ID of its model to the upstream', async (t) => {
   const text = `${upstreams}models:
   - { id: m, operations: [edits], targets: [{ upstream: a }] }
   - { id: n, operations: [edits], targets: [{ upstream: a, model: x/y }] }
@@ -24,7 +24,7 @@ test("a target uses the model's own name unless it sets another", async (t) => {
   );
 });
 
-test('a target keeps its index in the file, its priority and its weight', async (t) => {
+test('compiled targets keep the order of the file, with their priority and weight', async (t) => {
   const text = `${upstreams}models:
   - id: m
     operations: [embeddings]
@@ -41,7 +41,7 @@ test('a target keeps its index in the file, its priority and its weight', async 
   );
 });
 
-test('built-in models of a family are served by its first upstream', async (t) => {
+test("built-in models of a family are served by the family's first upstream", async (t) => {
   const { snapshot } = await loaded(t, 'upstreams: [{ id: one, family: local }, { id: two, family: local }]');
   assert.deepEqual(
     snapshot.models.all.map(({ id, operations, space, targets: [{ upstream, model }] }) => [
@@ -58,12 +58,12 @@ test('built-in models of a family are served by its first upstream', async (t) =
   );
 });
 
-test('without an upstream of the family its built-in models do not exist', async (t) => {
+test('without an upstream of their family, built-in models do not exist', async (t) => {
   const { snapshot } = await loaded(t, upstreams);
   assert.deepEqual(snapshot.models.all, []);
 });
 
-test('a built-in model does not override a name that the file uses', async (t) => {
+test('a configured model replaces the built-in model of the same name', async (t) => {
   const text = `upstreams: [{ id: one, family: local }]
 models:
   - { id: local/echo, operations: [edits], visible: false, targets: [{ upstream: one }] }
@@ -75,7 +75,7 @@ models:
   assert.equal(snapshot.models.all.length, 2);
 });
 
-test('warns of a hidden model that only serves routes for visible ones', async (t) => {
+test('warns of a hidden model whose routes serve only visible models', async (t) => {
   const text = `${upstreams}models:
   - { id: m, visible: false, operations: [embeddings], targets: [{ upstream: a }] }
   - { id: n, visible: false, operations: [embeddings, edits], targets: [{ upstream: a }] }
@@ -183,4 +183,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault of a model once, with path, line and expected value', (t) => assertFaults(t, faultRows));

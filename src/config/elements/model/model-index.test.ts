@@ -32,12 +32,12 @@ test('an exact ID or alias wins over patterns, and among patterns the one with t
   }
 });
 
-test('an empty name matches no model, and a pattern does not match itself', async (t) => {
+test('an empty name or the text of a pattern matches no model', async (t) => {
   const { snapshot } = await loaded(t, text);
   for (const name of ['', '*', 'gpt-*', 'gpt-*x']) assert.equal(snapshot.models.resolve(name), undefined, name);
 });
 
-test('prefix and suffix of a pattern cannot match the same characters', async (t) => {
+test("in a name that matches a pattern, the pattern's prefix and suffix do not overlap", async (t) => {
   const pattern =
     'upstreams: [{ id: a, family: openai }]\nmodels: [{ id: "ab*ba", operations: [edits], targets: [{ upstream: a }] }]';
   const { snapshot } = await loaded(t, pattern);
@@ -45,12 +45,12 @@ test('prefix and suffix of a pattern cannot match the same characters', async (t
   assert.equal(snapshot.models.resolve('abba')?.matched, '');
 });
 
-test('names such as "constructor" are unknown', async (t) => {
+test('names such as "constructor" match no model', async (t) => {
   const { snapshot } = await loaded(t, 'upstreams: [{ id: a, family: openai }]');
   for (const name of ['constructor', '__proto__', 'toString']) assert.equal(snapshot.models.resolve(name), undefined);
 });
 
-test('a path-like name matches no pattern, but an exact entry of it works', async (t) => {
+test('a model name like a path (.., //) matches no pattern, and is found only as an exact ID or alias', async (t) => {
   const { snapshot } = await loaded(
     t,
     `upstreams: [{ id: a, family: openai }]
@@ -86,7 +86,7 @@ models:
   assert.equal(snapshot.models.resolve('az//alias')?.id, 'az/50%/../as-written');
 });
 
-test('warns of a pattern that no name can match, and of an upstream name without a valid result', async (t) => {
+test('warns of a pattern that no name can match, or whose upstream model name would always be invalid', async (t) => {
   const { warnings } = await loaded(
     t,
     `upstreams: [{ id: a, family: openai }]
@@ -101,7 +101,7 @@ models:
   assert.deepEqual(paths, ['models[0].id', 'models[1].id', 'models[2].targets[0].model']);
 });
 
-test('a default model cannot be a path-like name that only a pattern matches', async (t) => {
+test('a default model with a name like a path cannot be one that only a pattern matches', async (t) => {
   const text = (name: string) => `upstreams: [{ id: a, family: openai }]
 default_model: { edits: ${name} }
 models: [{ id: az/*, operations: [edits], targets: [{ upstream: a, model: "*" }] }]`;

@@ -14,7 +14,7 @@ async function served(t: TestContext, model: string) {
   return { operations: snapshot.models.resolve('m')?.model.operations, warnings };
 }
 
-test("without operations, the family's are used, with a warning if there are several", async (t) => {
+test('a model without operations serves those of its family, with a warning if there are several', async (t) => {
   const { operations, warnings } = await served(t, 'targets: [{ upstream: r }, { upstream: s }]');
   assert.deepEqual(operations, ['rerank', 'embeddings']);
   assert.deepEqual(warnings, [
@@ -22,7 +22,7 @@ test("without operations, the family's are used, with a warning if there are sev
   ]);
 });
 
-test('without operations and with several families, the union of theirs is used', async (t) => {
+test('a model without operations and with targets of several families serves the union of their operations', async (t) => {
   const { operations, warnings } = await served(t, 'targets: [{ upstream: r }, { upstream: a }]');
   assert.deepEqual(operations, ['completions', 'edits', 'rerank', 'moderations', 'embeddings']);
   assert.deepEqual(warnings, [
@@ -30,12 +30,12 @@ test('without operations and with several families, the union of theirs is used'
   ]);
 });
 
-test('a target that is never called adds no operation', async (t) => {
+test('a target with weight 0 adds no operation to its model', async (t) => {
   const { operations } = await served(t, 'targets: [{ upstream: r }, { upstream: a, weight: 0 }]');
   assert.deepEqual(operations, ['rerank', 'embeddings']);
 });
 
-test('an operation needs one target that offers it, with a warning for the others', async (t) => {
+test('each operation of a model needs one target that offers it; targets that do not offer it cause a warning', async (t) => {
   const targets = 'targets: [{ upstream: a }, { upstream: r, priority: 1 }, { upstream: s, weight: 0 }]';
   const { operations, warnings } = await served(t, `operations: [embeddings, rerank, edits, edits], ${targets}`);
   assert.deepEqual(operations, ['embeddings', 'rerank', 'edits']);
@@ -71,4 +71,5 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test("reports each fault in a model's operations once, with path, line and expected value", (t) =>
+  assertFaults(t, faultRows));

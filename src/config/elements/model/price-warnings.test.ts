@@ -16,7 +16,7 @@ async function warningsOf(t: TestContext, model: string, more = ''): Promise<rea
   return warnings;
 }
 
-test('warns of an unknown price once per model, if a budget should count it', async (t) => {
+test('warns once per model that its price is unknown, if a budget would count it', async (t) => {
   const model = 'id: m, operations: [embeddings], space: s, targets: [{ upstream: a }, { upstream: a, model: n }]';
   const whole =
     'models[0]: its price is not known, so budgets do not count it; set price (or price: unknown, if that is meant)';
@@ -31,7 +31,7 @@ test('warns of an unknown price once per model, if a budget should count it', as
   assert.deepEqual(await warningsOf(t, `${model}, price: { input: 1 }, ${budgets}`), []);
 });
 
-test("an upstream's budget concerns its own targets only", async (t) => {
+test("a budget of an upstream causes price warnings only for that upstream's targets", async (t) => {
   const warnings = await warningsOf(t, 'id: m, operations: [embeddings], targets: [{ upstream: a }, { upstream: b }]');
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /^models\[0\]: the price of targets\[1\] is not known, so budgets do not count it/);
@@ -57,7 +57,7 @@ test('warns of a price for units that are never billed, and of an input price wi
   }
 });
 
-test('warns once of old built-in prices, if a budget counts by them', async (t) => {
+test('warns once that built-in prices are old, if a budget counts by them', async (t) => {
   const text = (more: string) => `upstreams: [{ id: o, family: openai, api_key: x }]
 models:
   - { id: one, operations: [embeddings], targets: [{ upstream: o, model: text-embedding-3-small }] }

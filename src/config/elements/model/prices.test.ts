@@ -19,7 +19,7 @@ models: [{ id: text-embedding-3-small, operations: [embeddings]${model}, targets
   return snapshot.models.resolve('text-embedding-3-small')?.model.targets[0].price;
 }
 
-test("a target uses its own price, else its model's, else the built-in table's", async (t) => {
+test("a target has its own price, else its model's price, else that of the built-in price table", async (t) => {
   const model = ', price: { input: 0.5 }';
   assert.equal(
     (await priceOf(t, { model, target: ', price: { input: "0.25", cached_input: 0.1 }' }))?.input,
@@ -32,13 +32,13 @@ test("a target uses its own price, else its model's, else the built-in table's",
   assert.equal(await priceOf(t, { model: ', price: unknown' }), undefined);
 });
 
-test('units without a price cost nothing extra', async (t) => {
+test('a price without some units leaves those units unpriced', async (t) => {
   const price = await priceOf(t, { model: ', price: { search_unit: 0.002, request: 1e-9, item: 0, image: 3 }' });
   const named = Object.entries(price ?? {}).filter(([, amount]) => amount !== undefined);
   assert.deepEqual(Object.fromEntries(named), { searchUnit: 2_000_000, request: 1, item: 0, image: 3_000_000_000 });
 });
 
-test('the built-in table applies to the original vendors only, not to compatible services', async (t) => {
+test('the built-in price table applies to the original vendors only, not to compatible services', async (t) => {
   assert.equal(await priceOf(t, { upstream: 'family: openai, base_url: http://10.0.0.7:8000/v1' }), undefined);
   assert.equal(
     await priceOf(t, { upstream: 'family: openai, base_url: https://api.openai.com.example/v1' }),
@@ -50,7 +50,7 @@ test('the built-in table applies to the original vendors only, not to compatible
   assert.match((azure && listOf(azure)?.source) ?? '', /azure/);
 });
 
-test('local models are free', async (t) => {
+test('models of the local family have a price of zero', async (t) => {
   const { snapshot } = await loaded(t, 'upstreams: [{ id: l, family: local }]', { families });
   for (const { targets } of snapshot.models.all) assert.equal(targets[0].price?.input, 0);
   assert.ok(snapshot.models.all.length > 0);
@@ -69,4 +69,4 @@ const faultRows: readonly FaultRow[] = [
   { text: modelWith('{ inputs: 1 }'), line: 5, path: 'models[0].price.inputs', error: /did you mean input\?/ },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault of a price once, with path, line and expected value', (t) => assertFaults(t, faultRows));

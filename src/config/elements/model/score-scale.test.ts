@@ -16,7 +16,7 @@ const all = { families };
 
 const model = (more: string) => `${upstreams}models:\n  - { id: m, operations: [rerank], ${more} }\n`;
 
-test('the score scale is that of all called targets, and unknown if one does not set it', async (t) => {
+test("a model's rerank score scale is that of all its called targets, and unknown if one of them has none", async (t) => {
   const rows: readonly (readonly [more: string, scores: string | undefined])[] = [
     ['targets: [{ upstream: tei }]', 'sigmoid'],
     ['targets: [{ upstream: tei, defaults: { raw_scores: true } }, { upstream: nim }]', 'raw'],
@@ -63,7 +63,7 @@ const faulty: readonly (readonly [more: string, path: string, error: RegExp])[] 
   ['scores: logit, targets: [{ upstream: tei }]', 'models[0].scores', /raw, sigmoid/],
 ];
 
-test('two score scales in one model are a fault with both locations and a fix', async (t) => {
+test('targets with different score scales in one model are a fault with both locations and a fix', async (t) => {
   for (const [more, path, error] of faulty) {
     const [fault, ...others] = await faultsOf(t, model(more), all);
     assert.deepEqual([fault?.path, fault?.line, others.length], [path, 10, 0], more);

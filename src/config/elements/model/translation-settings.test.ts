@@ -42,7 +42,7 @@ async function targetOf(t: TestContext, ...texts: Parameters<typeof textOf>) {
   return { target: model.targets[0], model, warnings };
 }
 
-test("a target offers what its upstream does, with the family's default parameters and no others", async (t) => {
+test("a target without settings offers what its upstream offers, with the family's defaults", async (t) => {
   const { target, model, warnings } = await targetOf(t, '');
   assert.equal(target.offers, target.upstream.offers);
   assert.deepEqual([target.unsupported, target.tokenIds, Object.keys(target.defaults)], [undefined, 'decode', []]);
@@ -54,7 +54,7 @@ test("a target offers what its upstream does, with the family's default paramete
   );
 });
 
-test('warns of passing token IDs if they may cause more than an error', async (t) => {
+test('warns of token_ids: pass for an upstream that answers unknown token IDs with more than an error', async (t) => {
   const warningsOf = async (family: string, tokenIds: string) =>
     (await targetOf(t, `, token_ids: ${tokenIds}`, '', `family: ${family}`)).warnings.filter((text) =>
       text.includes('token_ids'),
@@ -66,7 +66,7 @@ test('warns of passing token IDs if they may cause more than an error', async (t
   assert.deepEqual(await warningsOf('talker', 'pass'), []);
 });
 
-test("a bridge replaces the family's offer, and its paths use the upstream's options", async (t) => {
+test("a bridge replaces the family's operations, and its paths are filled with the upstream's options", async (t) => {
   const { target, model } = await targetOf(t, ', bridge: chat');
   assert.deepEqual([...target.offers.keys()], ['openai completions']);
   assert.equal(target.offers.get('openai completions')?.path, '/chat/loud/loud');
@@ -91,7 +91,7 @@ test('an unknown bridge is a fault with its name', async (t) => {
   }
 });
 
-test('defaults are kept as they will be sent, without nulls', async (t) => {
+test('default parameters of a target are stored as they will be sent, without nulls', async (t) => {
   const { target } = await targetOf(t, ', defaults: { a: 1.5, b: [x, null], c: { d: true }, e: null, constructor: 2 }');
   assert.ok(isJsonObject(target.defaults));
   assert.equal(writeJson(target.defaults).toString(), '{"a":1.5,"b":["x",null],"c":{"d":true},"constructor":2}');
@@ -101,7 +101,7 @@ test('defaults are kept as they will be sent, without nulls', async (t) => {
 /** Required fields of the routes. */
 const required = new Set(openaiRoutes.flatMap((route) => Object.keys(route.required)));
 
-test('a default for a mandatory field is refused with its path and an alternative', async (t) => {
+test('a default for a mandatory request field is refused with its path and an alternative', async (t) => {
   for (const [name, error] of [
     ['model', /can have no default: leave it out, and write the upstream's name for the model in the target's model/],
     ['stream', /can have no default: leave it out; the client says whether/],
@@ -120,7 +120,7 @@ test('a default for a mandatory field is refused with its path and an alternativ
   assert.deepEqual(Object.keys(target.defaults), ['input_type']);
 });
 
-test('warns of defaults that no request can receive', async (t) => {
+test('warns of default parameters that no request can receive', async (t) => {
   const about = async (...texts: Parameters<typeof textOf>) =>
     (await targetOf(t, ...texts)).warnings.filter((warning) => warning.includes('defaults'));
   const warned = ['models[0].targets[0].defaults has no effect, as the bytes of a request pass as they came'];
@@ -133,7 +133,7 @@ test('warns of defaults that no request can receive', async (t) => {
   assert.deepEqual(await about(', defaults: { a: 1 }, bridge: chat'), []);
 });
 
-test('sizes, choices and types are checked', async (t) => {
+test('token_ids, unsupported, answer_limit and defaults of a target accept only valid values', async (t) => {
   const { target } = await targetOf(
     t,
     ', token_ids: o200k_base, unsupported: drop',

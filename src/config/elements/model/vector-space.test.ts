@@ -14,7 +14,7 @@ const upstreams = `upstreams:
   - { id: r, family: ranker }
 `;
 
-test("the vector space is the upstream model's name, unless set", async (t) => {
+test("a model's vector space is the name of its upstream model, unless space is set", async (t) => {
   const text = `${upstreams}models:
   - { id: m, operations: [embeddings], targets: [{ upstream: a, model: x }] }
   - { id: n, operations: [embeddings], space: s, targets: [{ upstream: a, model: x }, { upstream: r, model: y }] }
@@ -30,7 +30,7 @@ test("the vector space is the upstream model's name, unless set", async (t) => {
   );
 });
 
-test('a target that serves no embeddings may name another model', async (t) => {
+test('in a model with embeddings, a target that serves no embeddings may have another upstream model', async (t) => {
   const rankOnly = defineFamily({
     id: 'rank-only',
     title: 'A service that embeds nothing',
@@ -52,7 +52,7 @@ models:
   assert.equal(snapshot.models.resolve('m')?.model.space, 'new');
 });
 
-test('warns of a space without embeddings', async (t) => {
+test('warns of a space setting on a model without embeddings', async (t) => {
   const { snapshot, warnings } = await loaded(
     t,
     `${upstreams}models: [{ id: m, operations: [edits], space: s, targets: [{ upstream: a }] }]`,
@@ -61,7 +61,7 @@ test('warns of a space without embeddings', async (t) => {
   assert.deepEqual(warnings, ['models[0].space has no effect, as the model does not serve embeddings']);
 });
 
-test('a name from the environment is not repeated', async (t) => {
+test('a fault about vector spaces does not repeat a name that comes from the environment', async (t) => {
   const text = `${upstreams}models:
   - id: "\${ID}"
     operations: [embeddings]
@@ -90,4 +90,5 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault of a vector space once, with path, line and expected value', (t) =>
+  assertFaults(t, faultRows));

@@ -19,14 +19,14 @@ function availableIn(t: TestContext, membership: string, files: Readonly<Record<
   return availableMemory(machineBytes, { membership: join(root, 'membership'), root });
 }
 
-test('cgroup v2 limits it by memory.max or memory.high', (t) => {
+test('in cgroup v2 the available memory is limited by memory.max or memory.high', (t) => {
   assert.equal(availableIn(t, '0::/app\n', { 'app/memory.max': `${512 * MiB}\n` }), 512 * MiB);
   const both = { 'app/memory.max': `${512 * MiB}\n`, 'app/memory.high': `${400 * MiB}\n` };
   assert.equal(availableIn(t, '0::/app\n', both), 400 * MiB);
   assert.equal(availableIn(t, '0::/\n', { 'memory.max': `${256 * MiB}\n` }), 256 * MiB);
 });
 
-test('cgroup v1 limits it', (t) => {
+test('in cgroup v1 the available memory is limited by memory.limit_in_bytes', (t) => {
   const membership = '9:name=systemd:/x\n4:cpu,memory:/docker/abc\n';
   const file = 'memory/docker/abc/memory.limit_in_bytes';
   assert.equal(availableIn(t, membership, { [file]: `${300 * MiB}\n` }), 300 * MiB);
@@ -35,7 +35,7 @@ test('cgroup v1 limits it', (t) => {
   assert.equal(availableIn(t, membership, { 'memory/memory.limit_in_bytes': `${200 * MiB}\n` }), 200 * MiB);
 });
 
-test('parent cgroups limit it too', (t) => {
+test('the available memory is also limited by parent cgroups', (t) => {
   const files = { 'app.slice/memory.max': `${128 * MiB}\n`, 'app.slice/one.service/memory.max': 'max\n' };
   assert.equal(availableIn(t, '0::/app.slice/one.service\n', files), 128 * MiB);
 });

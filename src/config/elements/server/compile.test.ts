@@ -8,7 +8,7 @@ import { localhostCertificate, localhostKey } from '../../../../test/support/ups
 const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
 
-test('certificate and key are read with the configuration, and watched', async (t) => {
+test('the files of server.tls are read with the configuration, and watched for changes', async (t) => {
   const files = { 'tls/cert.pem': localhostCertificate, 'tls/key.pem': localhostKey };
   const result = await loaded(t, 'server: { tls: { cert: tls/cert.pem, key: ./tls/key.pem } }', { files });
   assert.deepEqual(result.snapshot.server.tls, { cert: localhostCertificate, key: localhostKey });
@@ -34,7 +34,7 @@ test('workers: auto is the number of processors', async (t) => {
   assert.equal(await workersOf('3'), 3);
 });
 
-test('several workers give no warning, with redis or without', async (t) => {
+test('more than one worker causes no warning, with or without redis', async (t) => {
   const warningsOf = async (text: string) => {
     const { warnings } = await loaded(t, text, { availableCores: 4 });
     return warnings.filter((warning) => warning.startsWith('server.workers'));
@@ -86,7 +86,7 @@ test('body memory defaults to an eighth, takes a percentage or a size, and fits 
   assert.match(String(tooMuch), /8GiB is more than this process may have/);
 });
 
-test('the wait for body memory is shorter than the request timeout', async (t) => {
+test('body_wait is shortened to stay below the request timeout', async (t) => {
   const waitOf = async (fields: string) => (await loaded(t, `server: { ${fields} }`)).snapshot.server.bodyWaitMs;
   assert.equal(await waitOf('port: 1'), 5_000);
   assert.equal(await waitOf('body_wait: 2m'), 30_000);
@@ -183,9 +183,10 @@ const faultRows: readonly FaultRow[] = [
   { text: 'store: data/postern.db', line: 1, path: 'store', error: /wanted: sqlite:/ },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault of the server section once, with path, line and expected value', (t) =>
+  assertFaults(t, faultRows));
 
-test('a socket alone replaces host and port, unless they are set too', async (t) => {
+test('server.socket replaces host and port, unless one of them is set too', async (t) => {
   const socket = 'socket: { path: /run/p.sock }';
   for (const [text, port] of [
     [socket, undefined],
@@ -209,7 +210,7 @@ test('a socket alone replaces host and port, unless they are set too', async (t)
   });
 });
 
-test('a socket needs an absolute path, and its mode in octal', async (t) => {
+test('server.socket needs an absolute path, and its mode in octal', async (t) => {
   for (const [text, path, error] of [
     ['path: p.sock', 'server.socket.path', /the whole path of a file/],
     [`path: /${'x'.repeat(103)}`, 'server.socket.path', /103 bytes at most/],

@@ -67,14 +67,14 @@ test('a Unix socket is for upstreams of the file only, whatever the policy allow
   }
 });
 
-test('the file widens and narrows the policy', async (t) => {
+test('upstream_addresses allows and denies ranges beyond the default address policy', async (t) => {
   const wide = await load(t, 'upstream_addresses: { allow: [100.64.0.0/10] }\n', 'http://100.64.0.1');
   assert.ok(wide.ok, JSON.stringify(wide));
   const narrow = await load(t, 'upstream_addresses: { deny: [127.0.0.0/8] }\n', 'http://127.0.0.1');
   assert.ok(!narrow.ok);
 });
 
-test('an invalid address or range is a fault', async (t) => {
+test('an invalid address or range in upstream_addresses is a fault', async (t) => {
   const faults = await faultsOf(t, 'upstream_addresses: { allow: [10.0.0.0/33], deny: [localhost] }\n');
   assert.deepEqual(
     faults.map(({ path }) => path),
@@ -82,12 +82,12 @@ test('an invalid address or range is a fault', async (t) => {
   );
 });
 
-test('without the setting nothing is set', async (t) => {
+test('without upstream_addresses the default address policy applies', async (t) => {
   const { snapshot } = await loaded(t, 'server: {}\n');
   assert.equal(snapshot.upstreamAddresses.permits('100.64.0.1'), false);
 });
 
-test('endpoints are discovered by DNS if the host is a name', async (t) => {
+test('endpoints of an upstream are discovered by DNS if its host is a name', async (t) => {
   const endpointsOf = async (fields: string) => {
     const { snapshot } = await loaded(t, `upstreams: [{ id: a, family: homemade, ${fields} }]`);
     return snapshot.upstreams.get('a')?.endpoints;

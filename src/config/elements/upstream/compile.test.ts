@@ -15,7 +15,7 @@ async function upstreamOf(t: TestContext, fields: string, surroundings?: Paramet
   return upstream;
 }
 
-test('the address is the base URL, split where operation paths are appended', async (t) => {
+test('the base URL of an upstream is split into its origin and the path before operation paths', async (t) => {
   for (const [fields, origin, pathPrefix] of [
     ['family: openai', 'https://api.openai.test', '/v1'],
     ['family: openai, base_url: "http://10.0.0.7:8000/v1/"', 'http://10.0.0.7:8000', '/v1'],
@@ -30,7 +30,7 @@ test('the address is the base URL, split where operation paths are appended', as
   }
 });
 
-test('the base URL may already end with the start of the operation paths', async (t) => {
+test("a base URL may end with the beginning of the family's operation paths, which is then not doubled", async (t) => {
   for (const [end, pathPrefix] of [
     ['', ''],
     ['/', ''],
@@ -52,7 +52,7 @@ test('the base URL may already end with the start of the operation paths', async
   }
 });
 
-test('a version in the base URL is optional', async (t) => {
+test('the version at the end of a base URL is optional', async (t) => {
   for (const [family, operation, version, others] of [
     [together, 'completions', '/v1', []],
     [siliconflow, 'rerank', '/v1', []],
@@ -92,7 +92,7 @@ test('a family without a fixed address needs a base URL and its API version', as
   );
 });
 
-test('options are substituted in operation paths', async (t) => {
+test('options of an upstream are substituted in operation paths', async (t) => {
   const { offers } = await upstreamOf(t, 'family: azure, base_url: "https://h", options: { api_version: 2024-10-21 }', {
     families: [azure],
   });
@@ -102,14 +102,14 @@ test('options are substituted in operation paths', async (t) => {
   );
 });
 
-test('secret header values are redacted too, without their scheme, unless they are short', async (t) => {
+test('secret header values of at least 8 characters are redacted too, without their scheme', async (t) => {
   const headers =
     'headers: { x-team: not-a-secret, x-auth: Bearer abcdefgh, x-token: "12345678", cookie2: "1234567", x-key: Bearer a }';
   const { secrets } = await upstreamOf(t, `family: openai, api_key: short, ${headers}`);
   assert.deepEqual(secrets, ['abcdefgh', '12345678', 'Bearer a']);
 });
 
-test('a value not searched for in successful responses is named by its location, with the reason', async (t) => {
+test('a credential too weak to search for in successful responses is listed by its location, with the reason', async (t) => {
   const keys =
     'credentials: [{ api_key: short }, { api_key: your-openai-api-key-here }, { api_key: Qz7xVw3kJp9mHt2cRb6n }]';
   const headers = 'headers: { x-token: "12345678" }';
@@ -124,7 +124,7 @@ test('a value not searched for in successful responses is named by its location,
   assert.deepEqual([off.screen, off.unscreened], ['errors', []]);
 });
 
-test('forwarded headers are stored once in lower case, without those that always pass', async (t) => {
+test('forward_headers is stored in lower case without duplicates and without headers that always pass', async (t) => {
   const { forwardHeaders } = await upstreamOf(
     t,
     'family: openai, forward_headers: [X-Tenant, x-tenant, Accept, OpenAI-Beta]',
@@ -132,7 +132,7 @@ test('forwarded headers are stored once in lower case, without those that always
   assert.deepEqual(forwardHeaders, ['x-tenant']);
 });
 
-test('the legacy path is served natively only if the operator enables it', async (t) => {
+test('the legacy engines path is sent to an upstream only with legacy_engines: native', async (t) => {
   assert.equal((await upstreamOf(t, 'family: openai')).offers.has('engines embeddings'), false);
   const { offers } = await upstreamOf(t, 'family: openai, legacy_engines: native');
   assert.equal(offers.get('engines embeddings')?.path, '/engines/{model}/embeddings');
@@ -242,4 +242,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault of an upstream once, with path, line and expected value', (t) => assertFaults(t, faultRows));

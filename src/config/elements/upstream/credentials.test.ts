@@ -31,12 +31,12 @@ test('the credential goes into the header of the family, if it has one', async (
   assert.deepEqual((await upstreamOf(t, 'family: openai')).credentials[0].headers, []);
 });
 
-test('a key file holds the key; surrounding white space is ignored', async (t) => {
+test('api_key_file contains the key, and white space around it is ignored', async (t) => {
   const upstream = await upstreamOf(t, 'family: openai, api_key_file: k', { files: { k: '\nsk-1\n' } });
   assert.deepEqual(upstream.credentials[0].headers, ['authorization', 'Bearer sk-1']);
 });
 
-test('several credentials each have a header value, weight and name, and all are secret', async (t) => {
+test('each of several credentials has its header value, weight and ID, and counts as a secret', async (t) => {
   const keys = '[{ api_key: first-key }, { api_key: second-key, weight: 3 }, { api_key_file: k, weight: 0 }]';
   const fields = `family: openai, headers: { x-team: red }, credentials: ${keys}`;
   const upstream = await upstreamOf(t, fields, { files: { k: 'third-key' } });
@@ -51,14 +51,14 @@ test('several credentials each have a header value, weight and name, and all are
   assert.deepEqual(upstream.secrets, ['first-key', 'second-key', 'third-key']);
 });
 
-test('a list of one credential equals a single key', async (t) => {
+test('a credentials list with one entry is equivalent to api_key', async (t) => {
   const listed = await upstreamOf(t, 'family: openai, credentials: [{ api_key: sk-1 }]');
   const alone = await upstreamOf(t, 'family: openai, api_key: sk-1');
   assert.deepEqual(listed.credentials, alone.credentials);
   assert.deepEqual([alone.credentials[0].id, alone.credentials[0].weight], ['key', 1]);
 });
 
-test('a fingerprint depends only on the upstream and the key', async (t) => {
+test("the fingerprint of a credential depends only on the upstream's ID and the secret", async (t) => {
   const fingerprintOf = async (fields: string) => (await upstreamOf(t, fields)).credentials[0].fingerprint;
   const fingerprint = await fingerprintOf('family: openai, api_key: sk-1');
   assert.equal(fingerprint, createHash('sha256').update('a\0sk-1').digest('hex').slice(0, 16));
@@ -69,7 +69,7 @@ test('a fingerprint depends only on the upstream and the key', async (t) => {
   assert.notEqual(await fingerprintOf('family: openai, headers: { authorization: two }'), inHeader);
 });
 
-test('counts the keys of each upstream, zero if it has none', async (t) => {
+test('credentials of each upstream are counted, zero if it has none', async (t) => {
   const { credentialCounts } = await loaded(
     t,
     'upstreams: [{ id: a, family: openai }, { id: b, family: openai, credentials: [{ api_key: x }, { api_key: y }] }]',
@@ -83,7 +83,7 @@ test('counts the keys of each upstream, zero if it has none', async (t) => {
   );
 });
 
-test('a header that replaces the keys leaves one credential, with a warning', async (t) => {
+test('a configured header that replaces the credential header leaves one credential, with a warning', async (t) => {
   const { snapshot, warnings } = await loaded(
     t,
     'upstreams: [{ id: a, family: openai, headers: { Authorization: mine }, credentials: [{ api_key: x }, { api_key: y }] }]',
@@ -95,7 +95,7 @@ test('a header that replaces the keys leaves one credential, with a warning', as
   assert.deepEqual(warnings, ['upstreams[0]: its keys have no effect, as headers sets authorization']);
 });
 
-test('static headers are sent in lower case, and replace the credential header of the same name', async (t) => {
+test('configured headers are sent in lower case, and replace the credential header of the same name', async (t) => {
   const upstream = await upstreamOf(
     t,
     'family: openai, api_key: sk-1, headers: { X-Team: "red team", Authorization: Basic abcdefgh }',
@@ -103,7 +103,7 @@ test('static headers are sent in lower case, and replace the credential header o
   assert.deepEqual(upstream.credentials[0].headers, ['x-team', 'red team', 'authorization', 'Basic abcdefgh']);
 });
 
-test('warns of a key for a family that takes none', async (t) => {
+test('warns of a key for a family that takes no credential', async (t) => {
   const { warnings } = await loaded(t, 'upstreams: [{ id: a, family: local, api_key: sk-1 }]');
   assert.deepEqual(warnings, ['upstreams[0]: its key has no effect, as family local takes none']);
 });
@@ -168,9 +168,9 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault of a credential once, with path, line and expected value', (t) => assertFaults(t, faultRows));
 
-test('a credential document may be in api_key itself; otherwise a key is one word', async (t) => {
+test('api_key may contain a whole credential document for a family that takes one, and is one word otherwise', async (t) => {
   const account = JSON.stringify({ type: 'service_account', note: 'with spaces\nand lines' });
   const family = defineFamily({
     id: 'documented',

@@ -49,7 +49,7 @@ async function faultsIn(t: TestContext, fields: string, env: Record<string, stri
   return faults.map(({ path, message }) => `${path.replace('upstreams[0].', '')} ${message}`);
 }
 
-test("options have defaults and are used in addresses, paths and the family's own settings", async (t) => {
+test("options of a family have defaults and are used in addresses, paths and the family's own settings", async (t) => {
   const upstream = await upstreamOf(t, 'family: regional, options: { region: eu-1, most: 25, version: b }, api_key: k');
   assert.deepEqual(upstream.options, { region: 'eu-1', project: 'mine', version: 'b', most: '25', base64: 'pass' });
   assert.deepEqual([upstream.origin, upstream.pathPrefix], ['https://eu-1.h.test', '/mine']);
@@ -60,7 +60,7 @@ test("options have defaults and are used in addresses, paths and the family's ow
   assert.ok(Object.isFrozen(upstream.options) && Object.isFrozen(offer));
 });
 
-test('upstream settings reach the family too, and cannot be set twice', async (t) => {
+test('upstream settings such as base64 are passed to the family, and are refused as options', async (t) => {
   const upstream = await upstreamOf(t, 'family: regional, options: { region: eu }, base64: convert');
   assert.equal(upstream.offers.get('openai embeddings')?.facts, 'convert 10');
   assert.match(
@@ -69,7 +69,7 @@ test('upstream settings reach the family too, and cannot be set twice', async (t
   );
 });
 
-test('a written address is kept, except for the version that the paths add', async (t) => {
+test('a configured base_url is kept, except for a version that operation paths contain', async (t) => {
   const options = 'options: { region: eu }';
   for (const [written, pathPrefix] of [
     ['http://h', ''],
@@ -86,7 +86,7 @@ test('a written address is kept, except for the version that the paths add', asy
   }
 });
 
-test('an option fault gives its location and the allowed values', async (t) => {
+test('a fault in an option gives its location and the allowed values', async (t) => {
   for (const [options, wanted] of [
     ['', 'options.region is missing; family regional needs it: The region, such as `eu-1`.'],
     [
@@ -122,13 +122,13 @@ test('an option fault gives its location and the allowed values', async (t) => {
   }
 });
 
-test('options of a family without any are refused', async (t) => {
+test('options are refused for a family without options', async (t) => {
   assert.deepEqual(await faultsIn(t, 'family: plain, options: { region: eu }'), [
     'options.region unknown option "region" of family plain; family plain has none',
   ]);
 });
 
-test('a name from the environment is not repeated, and a value never is', async (t) => {
+test('a fault in an option does not repeat a value that comes from the environment', async (t) => {
   const env = { SECRET: 'a secret / that is no region' };
   const faults = await faultsIn(t, `family: regional, options: { region: "\${SECRET}" }`, env);
   assert.deepEqual(faults, ['options.region wanted: The region, such as `eu-1`']);
@@ -136,7 +136,7 @@ test('a name from the environment is not repeated, and a value never is', async 
   assert.equal(upstream.origin, 'https://us-2.h.test');
 });
 
-test('an unknown option may have any name, such as "constructor"', async (t) => {
+test('unknown options are refused whatever their name, such as "constructor"', async (t) => {
   for (const name of ['constructor', 'toString', 'hasOwnProperty']) {
     const faults = await faultsIn(t, `family: regional, options: { region: eu, "${name}": x }`);
     assert.match(String(faults), /^options\.\S+ unknown option/, name);

@@ -112,4 +112,5 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault in header settings of an upstream once, with path, line and expected value', (t) =>
+  assertFaults(t, faultRows));

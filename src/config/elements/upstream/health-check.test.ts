@@ -8,7 +8,7 @@ async function healthCheckOf(t: TestContext, fields: string) {
   return snapshot.upstreams.get('a')?.healthCheck;
 }
 
-test('health checks are off without a path', async (t) => {
+test('health checks are off without a health_check path', async (t) => {
   assert.equal(await healthCheckOf(t, ''), undefined);
   assert.deepEqual(await healthCheckOf(t, ', health_check: { path: "/health?ready=1" }'), {
     path: '/health?ready=1',
@@ -17,7 +17,7 @@ test('health checks are off without a path', async (t) => {
   });
 });
 
-test('the default timeout shrinks to a short interval', async (t) => {
+test('the default timeout of health checks is shortened to a short interval', async (t) => {
   const check = await healthCheckOf(t, ', health_check: { path: /, interval: 1s }');
   assert.deepEqual(check, { path: '/', intervalMs: 1000, timeoutMs: 1000 });
 });
@@ -69,4 +69,4 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault in health_check once, with path, line and expected value', (t) => assertFaults(t, faultRows));

@@ -8,7 +8,7 @@ async function limitsOf(t: TestContext, fields: string) {
   return snapshot.upstreams.get('a')?.limits;
 }
 
-test('unset limits have defaults', async (t) => {
+test('limits of an upstream that are not set have defaults', async (t) => {
   assert.deepEqual(await limitsOf(t, ''), { concurrency: 256, queue: 256, queueTimeoutMs: 5000, bulkShare: 0.1 });
   assert.deepEqual(await limitsOf(t, ', limits: { concurrency: 8 }'), {
     concurrency: 8,
@@ -24,7 +24,7 @@ test('unset limits have defaults', async (t) => {
   });
 });
 
-test('a learned limit has a minimum and a maximum, with defaults', async (t) => {
+test('a learned concurrency limit has a minimum and a maximum, with defaults', async (t) => {
   const concurrencyOf = async (limits: string) => {
     const { concurrency, auto } = (await limitsOf(t, `, limits: { ${limits} }`)) ?? {};
     return [auto?.min, concurrency];
@@ -34,7 +34,7 @@ test('a learned limit has a minimum and a maximum, with defaults', async (t) => 
   assert.deepEqual(await concurrencyOf('concurrency: auto, min_concurrency: 4, max_concurrency: 64'), [4, 64]);
 });
 
-test('the default wait shrinks to a short total timeout', async (t) => {
+test('the default queue timeout is shortened to a short total timeout', async (t) => {
   const limits = await limitsOf(t, ', timeouts: { total: 1s }');
   assert.equal(limits?.queueTimeoutMs, 1000);
 });
@@ -86,4 +86,5 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault in limits of an upstream once, with path, line and expected value', (t) =>
+  assertFaults(t, faultRows));

@@ -25,7 +25,7 @@ test('a configured timeout applies to every operation', async (t) => {
   }
 });
 
-test('default timeouts shrink to a short total timeout', async (t) => {
+test('default timeouts are shortened to a short total timeout', async (t) => {
   const timeouts = await timeoutsOf(t, '{ total: 1s }');
   const short = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000, totalMs: 1000 };
   assert.deepEqual([timeouts.completions, timeouts.embeddings], [short, short]);
@@ -65,4 +65,5 @@ const faultRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) => assertFaults(t, faultRows));
+test('reports each fault in timeouts of an upstream once, with path, line and expected value', (t) =>
+  assertFaults(t, faultRows));

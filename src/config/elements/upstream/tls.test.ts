@@ -28,7 +28,7 @@ async function tlsOf(t: TestContext, fields: string) {
   return snapshot.upstreams.get('a')?.tls;
 }
 
-test('takes each TLS file by itself or all together', async (t) => {
+test('the TLS files of an upstream may be given one by one or all together', async (t) => {
   const none = { ca: undefined, cert: undefined, key: undefined, serverName: undefined };
   assert.equal(await tlsOf(t, ''), undefined);
   assert.deepEqual(await tlsOf(t, ', tls: { ca: bundle }'), { ...none, ca: files.bundle });
@@ -80,5 +80,5 @@ const sectionRows: readonly FaultRow[] = [
   },
 ];
 
-test('reports each fault once, with path, line and expected value', (t) =>
+test('reports each fault in tls of an upstream once, with path, line and expected value', (t) =>
   assertFaults(t, [...faultRows, ...sectionRows]));
