@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { commandsLoading, toHeaderList, whyWithheld, withheldClasses } from './answer-headers.ts';
 
-test('every header name of the table is in the docs', async () => {
+test('every response header in the table is in the docs', async () => {
   const docs = (await readFile(new URL('../../docs/reference/routes.md', import.meta.url), 'utf8')).toLowerCase();
   // Names of one service are listed with their prefix once.
   const written = docs.replaceAll(/`-([a-z-]+)`/g, '`x-envoy-$1`');
   for (const name of withheldClasses.flatMap(({ names }) => names)) assert.ok(written.includes(`\`${name}\``), name);
 });
 
-test('headers about an account are recognised by their form, and similar names pass', () => {
+test("response headers that identify the operator's account are recognised, and headers with similar names pass", () => {
   for (const name of [
     'openai-organization',
     'openai-project',
@@ -56,7 +56,7 @@ test('headers about an account are recognised by their form, and similar names p
   }
 });
 
-test('a Link header is dropped if it makes browsers preload something', () => {
+test('a Link response header is dropped if it makes browsers preload something', () => {
   for (const link of [
     '</a.js>; rel=preload',
     '</a>; rel="next preload"; as=script',
@@ -69,7 +69,7 @@ test('a Link header is dropped if it makes browsers preload something', () => {
   for (const link of ['</next>; rel=next', '</preload>; rel="next"', '']) assert.ok(!commandsLoading(link), link);
 });
 
-test('a header list admits exact names, prefixes, and indispensable headers', () => {
+test('a list of response headers admits exact names, prefixes, and headers that clients need in any case', () => {
   const list = toHeaderList(['x-ratelimit-*', 'date']);
   for (const name of ['date', 'x-ratelimit-limit-requests', 'content-type', 'content-encoding', 'retry-after']) {
     assert.ok(list.has(name), name);

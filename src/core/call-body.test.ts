@@ -5,7 +5,7 @@ import { type CallBody, inOnePiece, lengthOf, wholeBodyBytes, withSpan } from '.
 
 const joined = (body: CallBody): string => inOnePiece(body).toString();
 
-test('replacing spans, also within replaced ones, changes no other byte', () => {
+test('replacing parts of a body, also within replaced parts, changes no other byte', () => {
   const span = fc.record({ at: fc.nat(1_000), length: fc.nat(1_000), text: fc.string({ maxLength: 9 }) });
   const bytes = fc.constantFrom(10, 1_000, wholeBodyBytes, wholeBodyBytes + 1);
   fc.assert(
@@ -25,7 +25,7 @@ test('replacing spans, also within replaced ones, changes no other byte', () => 
   );
 });
 
-test('a long body is not copied for a replacement', () => {
+test('replacing a part of a long body does not copy the body', () => {
   const body = Buffer.alloc(wholeBodyBytes + 1, 'x');
   const renamed = withSpan(body, 10, 12, 'name');
   assert.ok(!Buffer.isBuffer(renamed));

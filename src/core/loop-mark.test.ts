@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withOwnMark } from './loop-mark.ts';
 
-test("a request passes on its loop marks with this gateway's behind them", () => {
+test("a forwarded request keeps its loop marks, with this gateway's mark appended", () => {
   assert.equal(withOwnMark('own', undefined), 'own');
   assert.equal(withOwnMark('own', 'other'), 'other, own');
   assert.equal(withOwnMark('own', ' a ,b,\tc.d_e-f'), 'a, b, c.d_e-f, own');
   assert.equal(withOwnMark('own', 'owner'), 'owner, own');
 });
 
-test("refuses a request that already has this gateway's mark anywhere", () => {
+test("refuses a request whose loop marks contain this gateway's own", () => {
   for (const came of ['own', 'a, own', 'own,a', 'a,own , b']) {
     assert.throws(() => withOwnMark('own', came), { code: 'malformed_request', status: 400 }, came);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mayMeanTheSame } from './paths.ts';
 
-test('two paths overlap if a request could match both', () => {
+test('two route paths overlap if one request path could match both', () => {
   for (const [one, other, may] of [
     ['/v1/a', '/v1/a', true],
     ['/v1/a', '/v1/b', false],

@@ -7,7 +7,7 @@ const grammar: QueryGrammar = {
   'include[]': { pattern: /^[a-z.]+$/, form: 'a name', isList: true },
 };
 
-test('known parameters are written anew, and others dropped', () => {
+test('known query parameters are re-encoded, and unknown ones are dropped', () => {
   const written = (query: string): string => readQuery(query, grammar).text;
   assert.equal(written(''), '');
   assert.equal(written('limit=20'), 'limit=20');
@@ -19,7 +19,7 @@ test('known parameters are written anew, and others dropped', () => {
   assert.equal(readQuery('x=1', grammar).get('x'), undefined);
 });
 
-test('an invalid or repeated known parameter is refused by name', () => {
+test('an invalid or repeated query parameter is refused, and the error names it', () => {
   for (const query of [
     'limit=',
     'limit=x',
@@ -33,7 +33,7 @@ test('an invalid or repeated known parameter is refused by name', () => {
   assert.throws(() => readQuery('limit=1&limit=1', grammar), { code: 'duplicate_parameter', param: 'limit' });
 });
 
-test('the query is appended to a path, or to its existing query', () => {
+test('a query is appended to a path, or to the query that the path already has', () => {
   const query = readQuery('limit=1', grammar);
   assert.equal(withQuery('/a', query), '/a?limit=1');
   assert.equal(withQuery('/a?b=c', query), '/a?b=c&limit=1');

@@ -8,7 +8,7 @@ const scored = (scale: ScoreScale | undefined, wanted: ScoreScale | undefined, i
   isSwitched,
 });
 
-test("without a configured scale, scores keep the target's scale, or the client's choice if the target takes one", () => {
+test("without a configured scale, rerank scores stay on the target's scale, or on the one that the client chose", () => {
   for (const asked of [undefined, true, false, 'unclear'] as const) {
     for (const scale of ['raw', 'sigmoid', undefined] as const) {
       assert.deepEqual(scoringOf(scored(scale, undefined), asked), { from: scale, to: scale, raw: undefined });
@@ -22,7 +22,7 @@ test("without a configured scale, scores keep the target's scale, or the client'
   );
 });
 
-test('a target that takes raw_scores is sent the wanted scale, and any other is converted', () => {
+test('a target with raw_scores is asked for the configured scale, and scores of other targets are converted', () => {
   assert.deepEqual(scoringOf(scored('sigmoid', 'raw', true), undefined), { from: 'raw', to: 'raw', raw: true });
   assert.deepEqual(scoringOf(scored('sigmoid', 'raw'), undefined), { from: 'sigmoid', to: 'raw', raw: false });
   assert.equal(needsScoring(scored('sigmoid', 'raw', true), undefined), true);
@@ -31,7 +31,7 @@ test('a target that takes raw_scores is sent the wanted scale, and any other is 
   assert.equal(needsScoring(scored('sigmoid', 'sigmoid'), undefined), false);
 });
 
-test("raw_scores: true from the client overrides the model's scale; false asks for nothing", () => {
+test("raw_scores: true from the client overrides the model's score scale, and raw_scores: false does not", () => {
   assert.equal(scoringOf(scored('raw', 'sigmoid'), true).to, 'raw');
   assert.equal(scoringOf(scored('raw', 'sigmoid'), false).to, 'sigmoid');
   assert.equal(scoringOf(scored('raw', 'raw'), false).to, 'raw');

@@ -74,7 +74,7 @@ async function open(t: TestContext, wanted: Partial<QuotaSettings>, asFrom = '12
   return { quota, settings, lines, come, isServed, holds };
 }
 
-test('limits connections per address to the configured number', async (t) => {
+test('connections from one address are limited to the configured number', async (t) => {
   const { come, isServed } = await open(t, { maxConnectionsPerAddress: 2 });
   const first = await come('127.0.0.2');
   assert.equal(await isServed('127.0.0.2'), true);
@@ -86,14 +86,14 @@ test('limits connections per address to the configured number', async (t) => {
   assert.fail('a connection that ended still counts');
 });
 
-test('a changed limit applies to new connections', async (t) => {
+test('a changed connection limit applies to new connections', async (t) => {
   const { quota, settings, isServed } = await open(t, { maxConnectionsPerAddress: 3 });
   assert.equal(await isServed('127.0.0.2'), true);
   quota.apply({ ...settings, maxConnectionsPerAddress: 1 });
   assert.equal(await isServed('127.0.0.2'), false);
 });
 
-test('without a limit, one address gets at most a tenth once 80 % are open, and the log suggests trusted_proxies', async (t) => {
+test('without a limit, one address gets a tenth of the connections once 80 % are open, and the log gives advice', async (t) => {
   const { isServed, lines } = await open(t, { maxConnections: 20 }, '10.0.0');
   for (let turn = 0; turn < 16; turn += 1) assert.equal(await isServed('127.0.0.2'), true, `connection ${turn}`);
   for (let turn = 0; turn < 3; turn += 1) assert.equal(await isServed('127.0.0.2'), false);
@@ -106,7 +106,7 @@ test('without a limit, one address gets at most a tenth once 80 % are open, and 
   assert.match(String(advice), /server\.trusted_proxies/);
 });
 
-test('proxies are never limited, and loopback only with a configured limit', async (t) => {
+test('trusted proxies have no connection limit per address, and loopback has one only if it is configured', async (t) => {
   const proxies = await open(t, { maxConnections: 10, trustedProxies: toBlockList(['10.0.0.0/30']) }, '10.0.0');
   const loopback = await open(t, { maxConnections: 10 });
   for (const { isServed } of [proxies, loopback]) {
@@ -116,7 +116,7 @@ test('proxies are never limited, and loopback only with a configured limit', asy
   for (let turn = 0; turn < 3; turn += 1) assert.equal(await named.isServed('127.0.0.2'), true);
 });
 
-test('at the limit the longest idle connection is closed for a new one, never one with a request', async (t) => {
+test('at the limit, a new connection closes the longest idle one, and never one with a request', async (t) => {
   const { come, isServed, lines, holds } = await open(t, { maxConnections: 4 });
   const [busy, partial, older, newer] = [await come(), await come(), await come(), await come()];
   await busy.write(hold);
@@ -138,7 +138,7 @@ test('at the limit the longest idle connection is closed for a new one, never on
   assert.equal((await partial.nextResponse()).status, 200);
 });
 
-test('without an idle connection, a new one is refused', async (t) => {
+test('at the limit and without an idle connection, a new connection is refused', async (t) => {
   const { come, isServed, lines, holds } = await open(t, { maxConnections: 2 });
   for (const one of [await come(), await come()]) await one.write(hold);
   await holds(2);

@@ -11,7 +11,7 @@ function modelIn(match: RouteMatch | undefined): string | undefined {
   return match?.kind === 'route' ? match.modelFromPath : undefined;
 }
 
-test('every route answers at its path and all aliases', () => {
+test('every route is found at its path and at all aliases', () => {
   for (const route of routes) {
     for (const path of [route.path, ...route.aliases]) {
       const match = router.find(path.replace(/\{model(?:=([^}]*)\*)?\}/, (_written, begins = '') => `${begins}m`));
@@ -20,13 +20,13 @@ test('every route answers at its path and all aliases', () => {
   }
 });
 
-test('ignores exactly one trailing slash', () => {
+test('the router ignores exactly one trailing slash', () => {
   assert.equal(router.find('/v1/embeddings/')?.path, '/v1/embeddings');
   assert.equal(router.find('/v1/engines/m/embeddings/')?.path, '/v1/engines/{model}/embeddings');
   assert.equal(router.find('/v1/embeddings//'), undefined);
 });
 
-test('any other path matches no route', () => {
+test('the router finds no route for unknown, differently cased or percent-encoded paths', () => {
   for (const path of [
     '',
     '/v1',
@@ -40,7 +40,7 @@ test('any other path matches no route', () => {
   }
 });
 
-test('the model is between the prefix and the last /embeddings, decoded once', () => {
+test('the model in an engines path is the text up to the last /embeddings, percent-decoded once', () => {
   const names: Record<string, string> = {
     '/v1/engines/m/embeddings': 'm',
     '/v1/engines/BAAI/bge-m3/embeddings': 'BAAI/bge-m3',
@@ -53,7 +53,7 @@ test('the model is between the prefix and the last /embeddings, decoded once', (
   for (const [path, name] of Object.entries(names)) assert.equal(modelIn(router.find(path)), name, path);
 });
 
-test('a model name with path, query or control characters matches no route', () => {
+test('a model name with path, query or control characters in an engines path matches no route', () => {
   const names = [
     '',
     '.',
@@ -79,7 +79,7 @@ test('a model name with path, query or control characters matches no route', () 
   for (const name of names) assert.equal(router.find(`/v1/engines/${name}/embeddings`), undefined, name);
 });
 
-test('models are found by ID, with slashes plain or encoded', () => {
+test('GET /v1/models/ID finds IDs with slashes, plain or percent-encoded', () => {
   for (const path of ['/v1/models/local/bm25', '/models/local%2Fbm25', '/v1/models/local/bm25/']) {
     const match = router.find(path);
     assert.equal(match?.kind === 'model' ? match.id : undefined, 'local/bm25', path);
@@ -88,7 +88,7 @@ test('models are found by ID, with slashes plain or encoded', () => {
   assert.equal(router.find('/v1/models/..'), undefined);
 });
 
-test('a base path moves all routes; health checks are at the root as well', () => {
+test('a base path applies to all routes, and health checks answer at the root as well', () => {
   const based = createRouter(all, '/ai');
   assert.equal(based.find('/ai/v1/rerank')?.kind, 'route');
   assert.equal(based.find('/v1/rerank'), undefined);
@@ -96,7 +96,7 @@ test('a base path moves all routes; health checks are at the root as well', () =
   assert.equal(based.find('/ai/readyz')?.kind, 'ready');
 });
 
-test('two routes for the same path are a fault, and the more specific of two overlapping ones wins', () => {
+test('two routes with the same path are a fault, and of two overlapping routes the more specific one is found', () => {
   const embed = routes.find(({ path }) => path === '/v2/embed');
   assert.ok(embed !== undefined);
   for (const path of ['/v1/embeddings', '/healthz', '/v1/models', '/api/tags', '/v1/engines/{model}/embeddings']) {
@@ -115,7 +115,7 @@ test('two routes for the same path are a fault, and the more specific of two ove
   assert.equal(router.find('/openai/deployments/x/completions')?.path, '/v1/completions');
 });
 
-test('stored objects are at the path that creates them, followed by an ID of one segment', () => {
+test("a stored object is found at its route's path with the object's ID as one segment", () => {
   for (const { route } of objectRoutes) {
     for (const path of [route.path, ...route.aliases, ...Object.keys(route.clientApiPaths ?? {})]) {
       // A list, and what makes one, have none.
@@ -141,7 +141,7 @@ test('stored objects are at the path that creates them, followed by an ID of one
   assert.equal(router.find('/v1/responses/')?.kind, 'route');
 });
 
-test('the realtime API is refused by name, at every path that leads to it', () => {
+test('every path of the realtime API is refused by that name', () => {
   for (const path of [
     '/v1/realtime',
     '/realtime',
@@ -154,7 +154,7 @@ test('the realtime API is refused by name, at every path that leads to it', () =
   assert.equal(router.find('/v1/realtime/anything'), undefined);
 });
 
-test('files are created and listed at one path without an ID', () => {
+test('the path that creates and lists files takes no ID', () => {
   for (const path of ['/v1/files', '/files/', '/openai/v1/files', '/openai/files']) {
     const match = router.find(path);
     assert.ok(match?.kind === 'object', path);
@@ -164,7 +164,7 @@ test('files are created and listed at one path without an ID', () => {
   assert.deepEqual(one?.kind === 'object' ? [one.id, one.path] : [], ['file-1', '/v1/files/{id}/content']);
 });
 
-test('the root and /ollama answer as Ollama clients expect, also under a base path', () => {
+test('the root and /ollama answer "Ollama is running", also under a base path', () => {
   const based = createRouter(all, '/ai');
   for (const [of, path] of [
     [router, '/'],
@@ -184,7 +184,7 @@ test('the root and /ollama answer as Ollama clients expect, also under a base pa
   assert.equal(based.find('/'), undefined);
 });
 
-test('aliases of other servers lead to the same routes', () => {
+test('path aliases that other servers use are found as the same routes', () => {
   for (const [path, canonical] of Object.entries({
     '/ollama/v1/chat/completions': '/v1/chat/completions',
     '/ollama/v1/embeddings': '/v1/embeddings',
@@ -208,7 +208,7 @@ function hint(method: string, path: string, base = ''): string {
   return of.hintFor({ method, path, clientApi: of.clientApiOf(path) });
 }
 
-test('an unknown path is answered with the nearest one and the paths for that method', () => {
+test('an unknown path is answered with the most similar path and method, if there is one', () => {
   for (const [method, path, nearest] of [
     ['POST', '/v1/chat/complete', 'POST /v1/chat/completions'],
     ['POST', '/v1/embedding', 'POST /v1/embeddings'],

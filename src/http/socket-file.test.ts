@@ -39,7 +39,7 @@ const fault = (expected: RegExp) => (error: unknown) =>
 
 const socket = { mode: 0o600, owner: undefined, group: undefined, isTrusted: false };
 
-test('removes a stale socket file, and reports nothing if there is none', async (t) => {
+test('removes a stale Unix socket file, and reports nothing if there is none', async (t) => {
   const path = await pathFor(t);
   await removeStaleSocket(path);
   await leaveBehind(t, path);
@@ -48,14 +48,14 @@ test('removes a stale socket file, and reports nothing if there is none', async 
   assert.equal(await exists(path), false);
 });
 
-test('keeps a socket in use, and the fault names it', async (t) => {
+test('keeps a Unix socket file that is in use, and the fault names it', async (t) => {
   const path = await pathFor(t);
   await listenAt(t, path);
   await assert.rejects(removeStaleSocket(path), fault(new RegExp(`^somebody listens at ${path}; stop what listens`)));
   assert.equal(await exists(path), true);
 });
 
-test('keeps a file that is no socket, including a link to one', async (t) => {
+test('keeps a file that is no Unix socket, including a symbolic link to one', async (t) => {
   const path = await pathFor(t);
   await writeFile(path, 'precious');
   await assert.rejects(removeStaleSocket(path), fault(/is no socket; remove it/));
@@ -67,7 +67,7 @@ test('keeps a file that is no socket, including a link to one', async (t) => {
   assert.equal(await exists(`${path}.other`), true);
 });
 
-test('mode, owner and group are set by number or name, and invalid ones are a fault', async (t) => {
+test('mode, owner and group of a socket file are set by number or name, and invalid ones are a fault', async (t) => {
   const path = await pathFor(t);
   await writeFile(path, '');
   const { uid, gid } = await stat(path);
@@ -85,7 +85,7 @@ test('mode, owner and group are set by number or name, and invalid ones are a fa
   }
 });
 
-test('a failure to create the socket gives its path and reason; other errors pass unchanged', () => {
+test('a failure to create the socket file gives its path and reason, and other errors pass unchanged', () => {
   const failed = (code: string) => toSocketFault('/run/p.sock', Object.assign(new Error('listen'), { code }));
   assert.ok(fault(/^somebody listens at \/run\/p\.sock/)(failed('EADDRINUSE')));
   assert.ok(fault(/^no socket can be made at \/run\/p\.sock \(ENOENT\)/)(failed('ENOENT')));

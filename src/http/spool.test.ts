@@ -11,7 +11,7 @@ function directoryFor(t: TestContext): string {
   return directory;
 }
 
-test('an unlinked file can be written, and read repeatedly from any position', async (t) => {
+test('an upload is spooled to a file without a name, and can be read repeatedly from any position', async (t) => {
   const directory = join(directoryFor(t), 'of-its-own', 'uploads');
   const file = await createSpool(directory).open();
   await file.append([Buffer.from('one '), Buffer.from('two ')]);
@@ -29,7 +29,7 @@ test('an unlinked file can be written, and read repeatedly from any position', a
   await assert.rejects(whole.read(0, 1));
 });
 
-test("removes abandoned files and links, but not a link's target", (t) => {
+test("removes abandoned spool files and links, but not a link's target", (t) => {
   const directory = directoryFor(t);
   const elsewhere = directoryFor(t);
   writeFileSync(join(elsewhere, 'precious'), 'x');

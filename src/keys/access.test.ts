@@ -5,7 +5,7 @@ import { checkAddress, checkKey, checkRoute, mayUseModel, unauthorized } from '.
 
 const challenge = ['WWW-Authenticate', 'Bearer'];
 
-test('every 401 has a WWW-Authenticate challenge', () => {
+test('every error with status 401 has a WWW-Authenticate challenge', () => {
   for (const code of ['missing_api_key', 'invalid_api_key', 'expired_api_key', 'revoked_api_key'] as const) {
     const error = unauthorized(code);
     assert.equal(error.code, code);
@@ -22,7 +22,7 @@ test('a key works until the moment it expires', () => {
   }
 });
 
-test('a revoked key is refused as revoked, expired or not', () => {
+test('a revoked key is refused as revoked, whether it has expired or not', () => {
   for (const expiresAtMs of [undefined, 1]) {
     assert.throws(() => checkKey(toKeyRecord({ revokedAtMs: 1_000, expiresAtMs }), 2_000), {
       code: 'revoked_api_key',
@@ -31,14 +31,14 @@ test('a revoked key is refused as revoked, expired or not', () => {
   }
 });
 
-test('a key limited to operations may use only those', () => {
+test('a key limited to some operations is refused for others', () => {
   checkRoute(toKeyRecord({}), 'edits');
   checkRoute(toKeyRecord({ operations: ['rerank', 'edits'] }), 'edits');
   assert.throws(() => checkRoute(toKeyRecord({ operations: ['rerank'] }), 'edits'), { code: 'route_not_allowed' });
   assert.throws(() => checkRoute(toKeyRecord({ operations: [] }), 'edits'), { code: 'route_not_allowed' });
 });
 
-test('a key limited to addresses works from those only, in any notation', () => {
+test('a key limited to addresses works only from those, in any notation of the address', () => {
   const key = toKeyRecord({ addresses: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'fe80::/10'] });
   for (const address of [
     '10.255.0.1',
@@ -65,19 +65,19 @@ test('a key limited to addresses works from those only, in any notation', () => 
   }
 });
 
-test('a range in IPv4-mapped IPv6 notation covers the IPv4 addresses', () => {
+test('an address range in IPv4-mapped IPv6 notation covers the IPv4 addresses', () => {
   const key = toKeyRecord({ addresses: ['::ffff:10.0.0.0/104'] });
   checkAddress(key, '10.1.2.3');
   assert.throws(() => checkAddress(key, '11.1.2.3'), { code: 'ip_not_allowed' });
 });
 
-test('a key without an address list works from anywhere, with an empty list from nowhere', () => {
+test('a key without an address list works from any address, and with an empty list from none', () => {
   checkAddress(toKeyRecord({}), '203.0.113.9');
   checkAddress(toKeyRecord({}), undefined);
   assert.throws(() => checkAddress(toKeyRecord({ addresses: [] }), '203.0.113.9'), { code: 'ip_not_allowed' });
 });
 
-test('model patterns match the whole name, with one star anywhere', () => {
+test("a key's model pattern matches the whole model name, with at most one star at any position", () => {
   const rows: readonly (readonly [pattern: string, allowed: readonly string[], refused: readonly string[]])[] = [
     ['*', ['a', '', 'org/model:tag'], []],
     ['gpt-4', ['gpt-4'], ['gpt-4o', 'GPT-4', 'xgpt-4', '']],
@@ -95,7 +95,7 @@ test('model patterns match the whole name, with one star anywhere', () => {
   }
 });
 
-test('a key with several model patterns needs one that matches', () => {
+test('a key with several model patterns may use a model that matches one of them', () => {
   const key = toKeyRecord({ models: ['bge-m3', 'gpt-*'] });
   assert.deepEqual(
     ['bge-m3', 'gpt-4', 'bge-m4'].map((id) => mayUseModel(key, id)),

@@ -10,14 +10,14 @@ function readCredential(headers: Headers): string | undefined {
   return readFrom({ get: (name) => byName.get(name), has: (name) => byName.has(name) });
 }
 
-test('the key is read from each of the four headers', () => {
+test('the key is read from authorization, x-api-key, api-key or x-goog-api-key', () => {
   assert.equal(readCredential({ authorization: 'Bearer secret' }), 'secret');
   assert.equal(readCredential({ 'x-api-key': 'secret' }), 'secret');
   assert.equal(readCredential({ 'api-key': 'secret' }), 'secret');
   assert.equal(readCredential({ 'x-goog-api-key': 'secret' }), 'secret');
 });
 
-test('the first header in that order wins', () => {
+test('of several key headers, the first in the order authorization, x-api-key, api-key, x-goog-api-key is used', () => {
   const headers: Headers = {
     'x-goog-api-key': 'fourth',
     'api-key': 'third',
@@ -36,7 +36,7 @@ test('the first header in that order wins', () => {
   assert.equal(readCredential(headers), undefined);
 });
 
-test('the scheme matches in any case, and blanks around the key are ignored', () => {
+test('the scheme of the Authorization header matches in any case, and blanks around the key are ignored', () => {
   for (const authorization of [
     'bearer secret',
     'BEARER secret',
@@ -66,7 +66,7 @@ test('an Authorization header that is empty or of another scheme counts as absen
   assert.equal(readCredential({ 'x-api-key': '  ', 'api-key': 'other' }), 'other');
 });
 
-test('a key of 512 characters is read, a longer one is refused as unknown in any header', () => {
+test('a key of 512 characters is read, and a longer one is refused as invalid_api_key', () => {
   const longest = 'k'.repeat(512);
   assert.equal(readCredential({ authorization: `Bearer ${longest}` }), longest);
   for (const headers of [{ authorization: `Bearer ${longest}k` }, { 'x-goog-api-key': `${longest}k` }]) {
@@ -78,7 +78,7 @@ test('a key of 512 characters is read, a longer one is refused as unknown in any
   }
 });
 
-test('several keys in one header are refused as one unknown key', () => {
+test('several keys in one header are refused as invalid_api_key', () => {
   assert.equal(readCredential({ 'x-api-key': 'one, two' }), 'one, two');
 });
 

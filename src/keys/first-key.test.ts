@@ -36,7 +36,7 @@ function createStore(): FirstKeyDeps['store'] &
   };
 }
 
-test('the first start without any key creates one for every model, and the next start none', async () => {
+test('the first start without any key creates one that allows every model, and the next start creates none', async () => {
   const store = createStore();
   const first = await ensureFirstKey({ store, fileKeyCount: 0, posternKey: undefined });
   assert.equal(first.kind, 'created');
@@ -48,14 +48,14 @@ test('the first start without any key creates one for every model, and the next 
   assert.equal(store.digests.size, 1);
 });
 
-test('of two simultaneous starts, one creates a key', async () => {
+test('of two simultaneous first starts, one creates a key', async () => {
   const store = createStore();
   const starts = [1, 2].map(() => ensureFirstKey({ store, fileKeyCount: 0, posternKey: undefined }));
   const kinds = (await Promise.all(starts)).map(({ kind }) => kind);
   assert.deepEqual(kinds.toSorted(), ['created', 'none']);
 });
 
-test('with keys in the file none is created, and the environment is ignored', async () => {
+test('with keys in the configuration file, no first key is created and POSTERN_KEY is ignored', async () => {
   const store = createStore();
   assert.deepEqual(await ensureFirstKey({ store, fileKeyCount: 1, posternKey: undefined }), { kind: 'none' });
   assert.deepEqual(await ensureFirstKey({ store, fileKeyCount: 1, posternKey }), { kind: 'none' });
@@ -63,7 +63,7 @@ test('with keys in the file none is created, and the environment is ignored', as
   assert.equal(store.digests.size, 0);
 });
 
-test('the key from the environment is added once, beside existing keys', async () => {
+test('the key in POSTERN_KEY is added to the store once, beside existing keys', async () => {
   const store = createStore();
   await ensureFirstKey({ store, fileKeyCount: 0, posternKey: undefined });
   const given = { store, fileKeyCount: 0, posternKey: `  ${posternKey}\n` };
@@ -73,7 +73,7 @@ test('the key from the environment is added once, beside existing keys', async (
   assert.equal(store.digests.size, 2);
 });
 
-test('a revoked key from the environment stays revoked and is not replaced', async () => {
+test('a key in POSTERN_KEY that was revoked stays revoked and is not replaced', async () => {
   const store = createStore();
   await ensureFirstKey({ store, fileKeyCount: 0, posternKey });
   await store.revoke('key_0');
@@ -86,7 +86,7 @@ test('a revoked key from the environment stays revoked and is not replaced', asy
   assert.deepEqual(await ensureFirstKey({ store, fileKeyCount: 0, posternKey: undefined }), { kind: 'none' });
 });
 
-test('two simultaneous starts with the same key in the environment both succeed', async () => {
+test('two simultaneous starts with the same key in POSTERN_KEY both succeed', async () => {
   const store = createStore();
   const starts = [1, 2].map(() => ensureFirstKey({ store, fileKeyCount: 0, posternKey }));
   const made = (await Promise.all(starts)).filter((key) => key.kind === 'from-environment' && key.created);
@@ -94,13 +94,13 @@ test('two simultaneous starts with the same key in the environment both succeed'
   assert.equal(store.digests.size, 1);
 });
 
-test('an empty variable counts as unset', async () => {
+test('an empty POSTERN_KEY counts as unset', async () => {
   for (const empty of ['', '  ']) {
     assert.equal((await ensureFirstKey({ store: createStore(), fileKeyCount: 0, posternKey: empty })).kind, 'created');
   }
 });
 
-test('an invalid key in the variable is refused without being shown', async () => {
+test('an invalid key in POSTERN_KEY is refused without being shown', async () => {
   for (const unfit of ['k'.repeat(513), 'a key with blanks in the midst', 'schlüssel'.repeat(4)]) {
     const store = createStore();
     await assert.rejects(ensureFirstKey({ store, fileKeyCount: 0, posternKey: unfit }), (error: Error) => {
@@ -112,7 +112,7 @@ test('an invalid key in the variable is refused without being shown', async () =
   }
 });
 
-test('a short key in the variable works, is called weak, and is not shown even in part', async () => {
+test('a short key in POSTERN_KEY works, is reported as weak, and is not shown even in part', async () => {
   const store = createStore();
   const made = await ensureFirstKey({ store, fileKeyCount: 0, posternKey: 'twenty-three-characters' });
   assert.deepEqual(made, { kind: 'from-environment', created: true, weak: true });

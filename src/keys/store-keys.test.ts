@@ -27,7 +27,7 @@ function setUp(more: Partial<KeyDirectoryDeps> = {}) {
   return { clock, rows, state, directory };
 }
 
-test('a recently read key is returned synchronously, without the store', async () => {
+test('a recently read key is returned from the cache, synchronously and without a query', async () => {
   const { directory, rows, state, clock } = setUp();
   const key = record('key_a');
   rows.set('a', key);
@@ -37,7 +37,7 @@ test('a recently read key is returned synchronously, without the store', async (
   assert.equal(state.asked, 1);
 });
 
-test('a digest recently found unknown is answered synchronously too', async () => {
+test('a key recently found to be unknown is answered from the cache, synchronously', async () => {
   const { directory, state, clock } = setUp();
   assert.equal(await directory.find('x'), undefined);
   clock.advance(999);
@@ -45,7 +45,7 @@ test('a digest recently found unknown is answered synchronously too', async () =
   assert.equal(state.asked, 1);
 });
 
-test('a revocation is seen once the cached answer is stale', async () => {
+test('a revocation in the store takes effect when the cached key is one second old', async () => {
   const { directory, rows, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -54,7 +54,7 @@ test('a revocation is seen once the cached answer is stale', async () => {
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('the age of an answer counts from its query', async () => {
+test('the age of a cached key counts from the start of its query', async () => {
   const clock = createFakeClock();
   const rows = new Map([['a', record('key_a')]]);
   const directory = createKeyDirectory({
@@ -73,7 +73,7 @@ test('the age of an answer counts from its query', async () => {
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a key created after it was looked up is found once the answer is stale', async () => {
+test('a key created after a look-up found none is found once the cached result is a second old', async () => {
   const { directory, rows, clock } = setUp();
   assert.equal(await directory.find('a'), undefined);
   rows.set('a', record('key_a'));
@@ -81,7 +81,7 @@ test('a key created after it was looked up is found once the answer is stale', a
   assert.equal((await directory.find('a'))?.id, 'key_a');
 });
 
-test('a deleted key is unknown, even when the store fails right after', async () => {
+test('a deleted key is not answered from the cache if the store fails right after its deletion', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -93,7 +93,7 @@ test('a deleted key is unknown, even when the store fails right after', async ()
   await assert.rejects(async () => directory.find('a'), { code: 'store_unavailable' });
 });
 
-test('concurrent look-ups of one digest share one query', async () => {
+test('concurrent look-ups of one key share one query', async () => {
   const { directory, rows, state } = setUp();
   rows.set('a', record('key_a'));
   const found = await Promise.all(Array.from({ length: 50 }, () => directory.find('a')));
@@ -101,7 +101,7 @@ test('concurrent look-ups of one digest share one query', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('while the store fails a known key works for ten minutes, then cannot be looked up', async () => {
+test('while the store fails, a cached key works for ten minutes and then causes 503', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -130,7 +130,7 @@ test('a key whose look-up failed is never reported as unknown', async () => {
   assert.equal((await directory.find('a'))?.id, 'key_a');
 });
 
-test('while the store fails, a digest found unknown before is not reported as unknown', async () => {
+test('while the store fails, a key found unknown before causes 503, not unknown', async () => {
   const { directory, state, clock } = setUp();
   assert.equal(await directory.find('x'), undefined);
   state.mode = 'down';
@@ -138,7 +138,7 @@ test('while the store fails, a digest found unknown before is not reported as un
   await assert.rejects(async () => directory.find('x'), { code: 'store_unavailable' });
 });
 
-test('a revoked key stays revoked while the store fails', async () => {
+test('a key that was cached as revoked stays revoked while the store fails', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a', 1));
   await directory.find('a');
@@ -147,7 +147,7 @@ test('a revoked key stays revoked while the store fails', async () => {
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a failing store is queried about once a second, and no request waits for it', async () => {
+test('a store that fails is queried about once a second, and no request waits for it', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -186,13 +186,13 @@ test('a revocation made during an outage takes effect within a second of its end
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a key unused during the outage is looked up before it is trusted again', async () => {
+test('a key that was not used during the outage is looked up before it is used again', async () => {
   const { directory, clock } = await revokeInOutage();
   clock.advance(120_000);
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a hanging store counts as failing', async () => {
+test('a store that does not answer counts as failing', async () => {
   const { directory, rows, state, clock } = setUp({ lookUpTimeoutMs: 5 });
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -202,7 +202,7 @@ test('a hanging store counts as failing', async () => {
   await assert.rejects(async () => directory.find('b'), { code: 'store_unavailable' });
 });
 
-test('a flood of unknown keys evicts no known key', async () => {
+test('many look-ups of unknown keys evict no known key from the cache', async () => {
   const { directory, rows, state } = setUp({ maxEntries: 100 });
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -212,7 +212,7 @@ test('a flood of unknown keys evicts no known key', async () => {
   assert.equal(state.asked, 0);
 });
 
-test('remembers the latest unknown keys, up to the limit', async () => {
+test('caches the latest unknown keys, up to the limit', async () => {
   const { directory, state } = setUp({ maxEntries: 100 });
   for (let round = 0; round < 1_000; round++) await directory.find(`random-${round}`);
   state.asked = 0;
@@ -222,7 +222,7 @@ test('remembers the latest unknown keys, up to the limit', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('remembers the latest known keys, up to the limit', async () => {
+test('caches the latest known keys, up to the limit', async () => {
   const { directory, rows, state } = setUp({ maxEntries: 100 });
   for (let round = 0; round < 101; round++) {
     rows.set(`key-${round}`, record(`key_${round}`));
@@ -235,7 +235,7 @@ test('remembers the latest known keys, up to the limit', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('while the store confirms that nothing changed, a known key needs no query', async () => {
+test('while the store confirms that no key changed, cached keys need no query', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -250,7 +250,7 @@ test('while the store confirms that nothing changed, a known key needs no query'
   assert.equal(state.asked, 0);
 });
 
-test('a second after the last confirmation the store is queried again', async () => {
+test('a second after the store last confirmed that no key changed, a cached key is queried again', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -264,7 +264,7 @@ test('a second after the last confirmation the store is queried again', async ()
   assert.equal(state.asked, 2);
 });
 
-test('a change is seen by the next request, despite later confirmations', async () => {
+test('a reported change of a key takes effect at its next look-up, despite later confirmations', async () => {
   const { directory, rows, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -275,7 +275,7 @@ test('a change is seen by the next request, despite later confirmations', async 
   assert.equal((directory.find('a') as KeyRecord).revokedAtMs, 1);
 });
 
-test('a changed key does not affect the others', async () => {
+test('a reported change of one key does not affect other cached keys', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   rows.set('b', record('key_b'));
@@ -291,7 +291,7 @@ test('a changed key does not affect the others', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('if it is unknown which keys changed, each is read again', async () => {
+test('a report that any key may have changed causes each key to be queried again', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -303,7 +303,7 @@ test('if it is unknown which keys changed, each is read again', async () => {
   assert.equal(state.asked, 1);
 });
 
-test('a new key is found as soon as the change is reported', async () => {
+test('a key cached as unknown is found as soon as the store reports it as new', async () => {
   const { directory, rows, clock } = setUp();
   directory.confirmed(clock.monotonicMs());
   assert.equal(await directory.find('a'), undefined);
@@ -313,7 +313,7 @@ test('a new key is found as soon as the change is reported', async () => {
   assert.equal((await directory.find('a'))?.id, 'key_a');
 });
 
-test('an answer in flight during a change is trusted for a moment only', async () => {
+test('the result of a key query that overlapped with a change is used for a second at most', async () => {
   const clock = createFakeClock();
   const { promise: slow, resolve } = Promise.withResolvers<KeyRecord | undefined>();
   const answers = [slow, slow, Promise.resolve(record('key_a', 1)), Promise.resolve(record('key_b'))];
@@ -337,7 +337,7 @@ test('an answer in flight during a change is trusted for a moment only', async (
   assert.equal((await directory.find('c'))?.revokedAtMs, 1);
 });
 
-test('the ten minutes of an outage begin when the key was last confirmed', async () => {
+test('the ten minutes of an outage begin when the key was last read or confirmed', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -350,7 +350,7 @@ test('the ten minutes of an outage begin when the key was last confirmed', async
   await assert.rejects(async () => directory.find('a'), { code: 'store_unavailable' });
 });
 
-test('a key reported as changed works while the store cannot answer', async () => {
+test('a key that was reported as changed works from the cache while the store fails', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');
@@ -366,7 +366,7 @@ test('a key reported as changed works while the store cannot answer', async () =
   assert.equal((await directory.find('a'))?.revokedAtMs, 1);
 });
 
-test('a change reported after a failed look-up waits for the store', async () => {
+test('a reported change after a failed look-up is read from the store before the key is used', async () => {
   const { directory, rows, state, clock } = setUp();
   rows.set('a', record('key_a'));
   await directory.find('a');

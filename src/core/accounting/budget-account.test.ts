@@ -10,7 +10,7 @@ const of = (period: (typeof budgetPeriods)[number], at: string) => {
   return [id, new Date(startsAtMs).toISOString(), Number.isFinite(endsAtMs) ? new Date(endsAtMs).toISOString() : null];
 };
 
-test('periods begin at midnight UTC: of the day, of Monday, of the first', () => {
+test('budget periods begin at midnight UTC: of the day, of Monday, of the first of the month', () => {
   assert.deepEqual(of('day', '2026-11-21T23:59:59.999Z'), [
     'key/dev/day/2026-11-21',
     '2026-11-21T00:00:00.000Z',
@@ -38,7 +38,7 @@ test('periods begin at midnight UTC: of the day, of Monday, of the first', () =>
   ]);
 });
 
-test('every moment belongs to exactly one period of each kind, and the next begins where it ends', () => {
+test('every moment belongs to exactly one budget period of each kind, and periods follow without a gap', () => {
   const moments = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
   fc.assert(
     fc.property(moments, fc.constantFrom('day', 'week', 'month'), (nowMs, period) => {
@@ -52,7 +52,7 @@ test('every moment belongs to exactly one period of each kind, and the next begi
   );
 });
 
-test('no two holders share an account, whatever their IDs contain', () => {
+test('keys, projects or models with different IDs never share a budget account, whatever the IDs contain', () => {
   const id = fc.string({ unit: fc.constantFrom('a', '/', '%', '2', 'F', ' ', '無', '\u0000'), maxLength: 6 });
   fc.assert(
     fc.property(id, id, fc.constantFrom(...budgetPeriods), (one, other, period) => {
