@@ -10,7 +10,7 @@ const families = [family];
 const toText = (key: string, region = 'us-east-1'): string =>
   `upstreams: [{ id: a, family: bedrock, api_key: "${key}", options: { region: ${region} } }]`;
 
-test('the address is derived from the region', async (t) => {
+test('the address of a Bedrock upstream is derived from its region', async (t) => {
   for (const region of ['us-east-1', 'us-gov-west-1']) {
     const { snapshot } = await loaded(t, toText('key', region), { families });
     assert.equal(snapshot.upstreams.get('a')?.origin, `https://bedrock-runtime.${region}.amazonaws.com`);
@@ -22,7 +22,7 @@ test('the address is derived from the region', async (t) => {
   );
 });
 
-test('an incomplete key is a fault whose message shows no part of the key', async (t) => {
+test('an incomplete Bedrock key is a fault whose message shows no part of the key', async (t) => {
   for (const key of ['AKIAIOSFODNN7EXAMPLE', 'AKIAIOSFODNN7EXAMPLE:', 'ASIAIOSFODNN7EXAMPLE:secret-0123']) {
     const faults = await faultsOf(t, toText(key), { families });
     assert.deepEqual(
@@ -33,7 +33,7 @@ test('an incomplete key is a fault whose message shows no part of the key', asyn
   }
 });
 
-test('accepts a key of three parts, and none', async (t) => {
+test('Bedrock accepts an access key with or without session token, and an API key', async (t) => {
   for (const key of ['ASIAIOSFODNN7EXAMPLE:secret:token', 'AKIAIOSFODNN7EXAMPLE:secret', 'ABSKQmVkcm9ja0FQSUtleQ==']) {
     const { snapshot } = await loaded(t, toText(key), { families });
     const [credential] = snapshot.upstreams.get('a')?.credentials ?? [];
@@ -42,7 +42,7 @@ test('accepts a key of three parts, and none', async (t) => {
   }
 });
 
-test('a header set by the operator replaces the key', async (t) => {
+test('a configured Authorization header replaces the signature of a Bedrock key, with a warning', async (t) => {
   const text =
     'upstreams: [{ id: a, family: bedrock, api_key: "id:secret", headers: { Authorization: mine }, options: { region: us-east-1 } }]';
   const { snapshot, warnings } = await loaded(t, text, { families });
@@ -51,7 +51,7 @@ test('a header set by the operator replaces the key', async (t) => {
   assert.deepEqual(warnings, ['upstreams[0]: its key has no effect, as headers sets authorization']);
 });
 
-test('a failed or timed-out model lets the request go to the next target', async (t) => {
+test('a Bedrock error 424 or 408 (model failed or timed out) sends the request to the next target', async (t) => {
   for (const status of [424, 408]) {
     const first = await startService(t, () => bedrockError(status, 'no', 'ModelErrorException'));
     const second = await startService(t, () => ({ body: { embedding: [1], inputTextTokenCount: 1 } }));

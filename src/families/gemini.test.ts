@@ -10,7 +10,7 @@ import { families } from './index.ts';
 
 const answer = z.object({ data: z.array(z.object({ embedding: z.array(z.number()) })) });
 
-test('long inputs are split into several calls of at most 4 MiB', async (t) => {
+test('Gemini embeddings of long inputs are split into several calls of at most 4 MiB', async (t) => {
   const setup = await openSetup(t, gemini);
   // Half of the characters take twice the bytes in JSON.
   const texts = Array.from({ length: 100 }, (_, index) => `${index}${'x'.repeat(20_000)}${'"'.repeat(20_000)}`);
@@ -23,7 +23,7 @@ test('long inputs are split into several calls of at most 4 MiB', async (t) => {
   assert.equal(setup.calls.length, 2);
 });
 
-test('the address may end in a version, also that of the OpenAI-compatible API', async (t) => {
+test('the base URL of a Gemini upstream may end in a version, also that of the OpenAI-compatible API', async (t) => {
   for (const end of ['', '/', '/v1beta', '/v1beta/', '/v1', '/v1beta/openai/']) {
     const text = `upstreams: [{ id: a, family: gemini, base_url: "https://g.test/x${end}" }]`;
     const { snapshot } = await loaded(t, text, { families: [family] });
@@ -31,7 +31,7 @@ test('the address may end in a version, also that of the OpenAI-compatible API',
   }
 });
 
-test('bridges send the key as the OpenAI-compatible API documents it', async (t) => {
+test("a bridge to Gemini's OpenAI-compatible API sends the key as bearer token, not as x-goog-api-key", async (t) => {
   const key = 'sk-service-0123456789';
   const setup = await openSetup(t, gemini, { target: { bridge: 'chat' }, model: { operations: ['completions'] } });
   setup.answerWith(() => ({
@@ -46,7 +46,7 @@ test('bridges send the key as the OpenAI-compatible API documents it', async (t)
   assert.doesNotMatch((await setup.ask('/v1/completions', { model: 'm', prompt: 'p' })).text, new RegExp(key));
 });
 
-test('both ways of sending a key are one key, with one cooldown', async (t) => {
+test('a Gemini key is one credential with one cooldown, whichever header sends it', async (t) => {
   const text = `upstreams: [{ id: a, family: gemini, credentials: [{ api_key: first-key, weight: 3 }, { api_key: second-key }] }]
 models:
   - { id: e, operations: [embeddings], space: s, targets: [{ upstream: a }] }
@@ -68,7 +68,7 @@ models:
   );
 });
 
-test('a path-like model name is refused', async (t) => {
+test('a Gemini model name with path characters is sent percent-encoded within its path segment', async (t) => {
   for (const model of ['models/../../v1/files', 'a?b#c', 'x:generateContent']) {
     const setup = await openSetup(t, gemini, { target: { model } });
     const { status } = await setup.ask('/v1/embeddings', { model: 'm', input: 'a' });

@@ -8,7 +8,7 @@ const asks = [
   ['/v1/embeddings', { input: 'x' }],
 ] as const;
 
-test('a model has an owner and a name, and cannot change the path', async (t) => {
+test('a Hugging Face model name is owner/name, and a name that would change the request path is refused', async (t) => {
   for (const [route, body] of asks) {
     const operations = [route.replace('/v1/', '')];
     const setup = await openSetup(t, huggingface, { model: { id: 'hm:*', operations }, target: { model: '*' } });
@@ -47,7 +47,7 @@ test('a model has an owner and a name, and cannot change the path', async (t) =>
   }
 });
 
-test('a label that repeats the key or the input is not returned to the client', async (t) => {
+test('a Hugging Face label that repeats the key or the input is not returned to the client', async (t) => {
   const setup = await openSetup(t, huggingface, { model: { operations: ['moderations'] } });
   for (const [index, label] of ['sk-service-0123456789', 'my private text'].entries()) {
     setup.answerWith(({ text }) => ({ body: [[{ label: text.includes('private') ? label : 'ok', score: 0.9 }]] }));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isMadeHere, offersOf, standardOptions } from '../core/family.ts';
 import { families } from './index.ts';
 
-test('lists every family that has a file, under the name of the file', async () => {
+test("the list of families contains every family file under the file's name", async () => {
   const entries = await readdir(import.meta.dirname, { withFileTypes: true });
   const files = entries.filter(
     (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts'),
@@ -13,7 +13,7 @@ test('lists every family that has a file, under the name of the file', async () 
   assert.deepEqual(families.map(({ id }) => id).sort(), names.sort());
 });
 
-test('a family is either local without settings, or has a way to send a credential', () => {
+test('every family is either answered locally without credentials, or defines how to send a credential', () => {
   for (const family of families) {
     const { id, baseUrl, auth, signer } = family;
     const offers = offersOf(family, standardOptions(family));

@@ -27,14 +27,14 @@ const fetchLocally: typeof fetch = async (input, init) => {
 const openai = new OpenAI({ apiKey: 'none', baseURL: 'http://local/v1', fetch: fetchLocally, maxRetries: 0 });
 const cohereOptions = { token: 'none', environment: 'http://local', fetch: fetchLocally, maxRetries: 0 };
 
-test('offers every operation that one of its models serves, each answered locally', () => {
+test('the local family offers every operation that one of its models serves, each answered locally', () => {
   const served = new Set<Operation>(models.flatMap(({ operations }) => operations));
   assert.deepEqual(Object.keys(offered).sort(), [...served].sort());
   assert.equal(local.baseUrl, undefined);
   assert.equal(local.auth, undefined);
 });
 
-test('embeds for the OpenAI client, which requests base64 by default', async () => {
+test('local embeddings work with the OpenAI client, which requests base64 by default', async () => {
   const input = ['hello world', 'naïve 東京'];
   const byDefault = await openai.embeddings.create({ model: 'local/hash-embed', input });
   const asFloats = await openai.embeddings.create({ model: 'local/hash-embed', input, encoding_format: 'float' });
@@ -46,7 +46,7 @@ test('embeds for the OpenAI client, which requests base64 by default', async () 
   assert.equal(byDefault.usage.total_tokens, 5);
 });
 
-test('moderates for the OpenAI client', async () => {
+test('local moderations work with the OpenAI client', async () => {
   const { results } = await openai.moderations.create({ model: 'local/wordlist', input: ['hello', 'I will kill you'] });
   assert.deepEqual(
     results.map(({ flagged }) => flagged),
@@ -55,7 +55,7 @@ test('moderates for the OpenAI client', async () => {
   assert.equal(results[1]?.categories['harassment/threatening'], true);
 });
 
-test('completes for the OpenAI client, plain and streamed', async () => {
+test('local completions work with the OpenAI client, plain and streamed', async () => {
   const fields = { model: 'local/echo', prompt: 'one two three' };
   const whole = await openai.completions.create(fields);
   assert.equal(whole.choices[0]?.text, 'one two three');
@@ -66,7 +66,7 @@ test('completes for the OpenAI client, plain and streamed', async () => {
   assert.equal(text, 'one two three');
 });
 
-test('chats for the OpenAI client, plain and streamed', async () => {
+test('local chat completions work with the OpenAI client, plain and streamed', async () => {
   const fields = { model: 'local/echo', messages: [{ role: 'user' as const, content: 'one two three' }] };
   const whole = await openai.chat.completions.create(fields);
   assert.equal(whole.choices[0]?.message.content, 'one two three');
@@ -77,13 +77,13 @@ test('chats for the OpenAI client, plain and streamed', async () => {
   assert.equal(text, 'one two three');
 });
 
-test('edits by plain POST requests', async () => {
+test('local/echo answers POST requests for edits', async () => {
   const body = { model: 'local/echo', input: 'hello', instruction: 'upper case' };
   const edited = await openai.post<{ choices: { text: string }[] }>('/edits', { body });
   assert.equal(edited.choices[0]?.text, 'HELLO');
 });
 
-test('returns errors that the OpenAI client understands', async () => {
+test('errors of local models are those that the OpenAI client understands', async () => {
   await assert.rejects(openai.embeddings.create({ model: 'local/hash-embed', input: [[1, 2], [-3]] }), (error) => {
     assert.ok(error instanceof OpenAI.BadRequestError);
     assert.equal(error.param, 'input');
@@ -92,7 +92,7 @@ test('returns errors that the OpenAI client understands', async () => {
   });
 });
 
-test('reranks for both Cohere clients', async () => {
+test('local rerank works with both Cohere clients', async () => {
   const documents = ['Bananas are yellow.', 'Berlin is the capital of Germany.'];
   const query = 'capital of Germany';
   const v2 = await new CohereClientV2(cohereOptions).rerank({ model: 'local/bm25', query, documents, topN: 1 });
@@ -113,7 +113,7 @@ test('reranks for both Cohere clients', async () => {
   assert.equal(v1.meta?.billedUnits?.searchUnits, 1);
 });
 
-test('reads the embedding width under the field names of other services', async () => {
+test('local embeddings take the vector width under the field names of other services', async () => {
   const widthFor = async (more: object) => {
     const body = Buffer.from(JSON.stringify({ input: 'x', ...more }));
     const made = await embedByHash(body, AbortSignal.timeout(60_000));
@@ -129,7 +129,7 @@ test('reads the embedding width under the field names of other services', async 
   ]);
 });
 
-test('refuses a body that is not a JSON object on every operation', async () => {
+test('local models refuse a body that is not a JSON object, on every operation', async () => {
   for (const { path, make } of Object.values(offered)) {
     assert.ok(make !== undefined);
     for (const body of ['', '{', 'null', '[]', '"text"']) {
@@ -150,7 +150,7 @@ test('the docs list every local model and the number of word-list rules', () => 
   assert.ok(page.includes(`${rules.length} rules`));
 });
 
-test('the requests in the docs work as they are', async () => {
+test('the requests to local models in the docs work without changes', async () => {
   const requests = [
     ...page.matchAll(/^curl http:\/\/127\.0\.0\.1:4000\/v1(\/[\w/]+) [^']*'[^']*' \\\n {2}-d '([^']*)'/gm),
   ];

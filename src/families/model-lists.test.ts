@@ -136,13 +136,13 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
-test('every family with a model list has a row here, and the other way round', () => {
+test("this test's table has an example of the model list of every family with one", () => {
   const listing = families.filter(({ modelList }) => modelList !== undefined).map(({ id }) => id);
   assert.deepEqual(listing.sort(), Object.keys(rows).sort());
 });
 
 for (const [id, { path, body, models }] of Object.entries(rows)) {
-  test(`${id}: reads the model names, and their operations if the list has them`, () => {
+  test(`${id}: reads model names from the upstream's list, and their operations if the list has them`, () => {
     const family = families.find((one) => one.id === id);
     assert.ok(family?.modelList);
     assert.equal(family.modelList.path, path);
@@ -150,14 +150,14 @@ for (const [id, { path, body, models }] of Object.entries(rows)) {
   });
 }
 
-test('a response that is no model list gives none', () => {
+test("an upstream's response that is no model list gives no models", () => {
   for (const { id, modelList } of families) {
     for (const body of [null, undefined, 7, 'models', {}, { data: null, models: 'x' }, { error: { message: 'no' } }])
       assert.equal(modelList?.read(body), undefined, `${id} ${JSON.stringify(body)}`);
   }
 });
 
-test('no list assigns a model an operation that its family does not offer', () => {
+test('no model list gives a model an operation that its family does not offer', () => {
   for (const family of families) {
     const row = rows[family.id];
     if (row === undefined) continue;
@@ -168,7 +168,7 @@ test('no list assigns a model an operation that its family does not offer', () =
   }
 });
 
-test('local families have built-in models and no list request', () => {
+test('families answered locally have built-in models and request no model list', () => {
   for (const family of families) {
     if (!isMadeHere(offersOf(family, standardOptions(family)))) continue;
     assert.equal(family.modelList, undefined, family.id);

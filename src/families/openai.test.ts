@@ -4,7 +4,7 @@ import openai from './openai.ts';
 
 const judge = (text: string, isWhole: boolean) => openai.failureIn?.(Buffer.from(text), isWhole);
 
-test('an error object is an error once complete, and undecided before', () => {
+test('a response body with an error object is an error once complete, and undecided before', () => {
   const text = ' {"error" : {"message":"no","code":429}}';
   for (let length = 0; length < text.length; length += 1) assert.equal(judge(text.slice(0, length), false), 'unclear');
   assert.equal(judge(text, true), 429);
@@ -12,7 +12,7 @@ test('an error object is an error once complete, and undecided before', () => {
   assert.equal(judge('{"error":{"message":"no","code":"model_gone"}}', true), 500);
 });
 
-test('text is ruled out as an error as soon as it cannot become one', () => {
+test('a response body counts as no error as soon as it cannot become an error object', () => {
   for (const text of [
     '{"o',
     '{"id":1',

@@ -11,7 +11,7 @@ import family from './vertex.ts';
 const answer = z.object({ data: z.array(z.object({ embedding: z.array(z.number()) })) });
 const families = [family];
 
-test('long inputs are split into several calls', async (t) => {
+test('Vertex AI embeddings of long inputs are split into several calls', async (t) => {
   const setup = await openSetup(t, vertex);
   const texts = Array.from({ length: 250 }, (_, index) => `${index} ${'word '.repeat(100)}`);
   const { status, text, json } = await setup.ask('/v1/embeddings', { model: 'm', input: texts });
@@ -23,7 +23,7 @@ test('long inputs are split into several calls', async (t) => {
   assert.equal(setup.calls.length, 3);
 });
 
-test('the operator can set the number of inputs per call', async (t) => {
+test('the number of inputs per Vertex AI call can be configured', async (t) => {
   const setup = await openSetup(t, vertex, {
     upstream: { options: { project: 'p-1', location: 'us-central1', max_items: 2 } },
   });
@@ -31,7 +31,7 @@ test('the operator can set the number of inputs per call', async (t) => {
   assert.deepEqual([status, setup.calls.length], [200, 2]);
 });
 
-test('the address is derived from the location', async (t) => {
+test('the address of a Vertex AI upstream is derived from its location', async (t) => {
   const rows = [
     ['europe-west4', 'https://europe-west4-aiplatform.googleapis.com'],
     ['global', 'https://aiplatform.googleapis.com'],
@@ -50,7 +50,7 @@ test('the address is derived from the location', async (t) => {
 
 const upstream = 'upstreams:\n  - id: a\n    family: vertex\n    options: { project: p-1, location: eu }\n';
 
-test('a file without a credential is a fault at its path, and its content is not shown', async (t) => {
+test('a Vertex AI key file without a credential is a fault at its path, and its content is not shown', async (t) => {
   const broken = JSON.stringify({
     type: 'service_account',
     client_email: 'a@b',
@@ -72,7 +72,7 @@ test('a file without a credential is a fault at its path, and its content is not
   assert.match(empty[0]?.message ?? '', /is empty/);
 });
 
-test('project and location are mandatory', async (t) => {
+test('project and location of a Vertex AI upstream are mandatory', async (t) => {
   const faults = await faultsOf(t, 'upstreams: [{ id: a, family: vertex, api_key: token }]', { families });
   assert.deepEqual(
     faults.map(({ path }) => path),

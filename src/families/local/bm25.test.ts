@@ -32,7 +32,7 @@ const capitals = [
   'Capital punishment has existed in the United States since before it was a country.',
 ];
 
-test('answers in the response shape of Cohere and Jina', async () => {
+test('rerank responses have the shape of Cohere and Jina', async () => {
   const answer = await rerank('capital of the United States', capitals);
   assert.deepEqual(Object.keys(answer), ['id', 'object', 'model', 'results', 'meta', 'usage']);
   assert.match(answer.id, /^rerank-[0-9a-f]{24}$/);

@@ -60,7 +60,7 @@ test('treats a text of only symbols as one word, and white space as none', () =>
   assert.deepEqual(wordsOf(''), []);
 });
 
-test('reads lone surrogates as symbols', () => {
+test('treats lone surrogates as symbols between words', () => {
   assert.deepEqual(wordsOf('a\ud800b'), ['a', 'b']);
   assert.deepEqual(wordsOf('\ud800'), ['\ufffd']);
 });
@@ -73,7 +73,7 @@ test('splits long texts between words, and endless words between characters', ()
   assert.equal([...foldedStretches(endless)].join(''), `a${'x'.repeat(20_000)}`);
 });
 
-test('reading a text in pieces loses no character', () => {
+test('reading a text in pieces gives all its characters', () => {
   const text = fc.string({
     unit: fc.constantFrom('a', 'B', ' ', '\n', '.'),
     minLength: 0,
@@ -88,7 +88,7 @@ test('reading a text in pieces loses no character', () => {
   );
 });
 
-test('normalises at most 32 combining marks at a time, and drops none', (t) => {
+test('normalises at most 32 combining marks at a time, and drops no mark', (t) => {
   const spell = String.prototype.normalize;
   let longest = 0;
   t.mock.method(String.prototype, 'normalize', function (this: string, form: string) {

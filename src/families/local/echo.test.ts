@@ -47,7 +47,7 @@ async function stream(fields: object): Promise<{ chunks: Completion[]; events: s
 
 const texts = ({ choices }: Completion): string[] => choices.map(({ text }) => text);
 
-test('repeats the prompt, in the OpenAI shape', async () => {
+test('a completion repeats the prompt, in the OpenAI shape', async () => {
   const answer = await complete({ model: 'my-name', prompt: 'Say this again' });
   assert.match(answer.id, /^cmpl-[0-9a-f]{24}$/);
   assert.deepEqual(answer, {
@@ -60,7 +60,7 @@ test('repeats the prompt, in the OpenAI shape', async () => {
   });
 });
 
-test('stops after max_tokens words, 16 by default, with finish reason length', async () => {
+test('a completion stops after max_tokens words, 16 by default, with finish_reason length', async () => {
   const prompt = Array.from({ length: 20 }, (_, at) => `w${at}`).join(' ');
   const byDefault = await complete({ prompt });
   assert.equal(byDefault.choices[0]?.text, prompt.split(' ').slice(0, 16).join(' '));
@@ -81,7 +81,7 @@ test('stops after max_tokens words, 16 by default, with finish reason length', a
   }
 });
 
-test('returns n choices per prompt, in prompt order', async () => {
+test('a completion has n choices per prompt, in the order of prompts', async () => {
   const answer = await complete({ prompt: ['a', 'b c'], n: 2 });
   assert.deepEqual(texts(answer), ['a', 'a', 'b c', 'b c']);
   assert.deepEqual(
@@ -91,11 +91,11 @@ test('returns n choices per prompt, in prompt order', async () => {
   assert.deepEqual(answer.usage, { prompt_tokens: 3, completion_tokens: 6, total_tokens: 9 });
 });
 
-test('prepends the prompt if echo is set', async () => {
+test('a completion begins with the prompt if echo is set', async () => {
   assert.deepEqual(texts(await complete({ prompt: 'one two', max_tokens: 1, echo: true })), ['one twoone']);
 });
 
-test('stops before the first stop sequence', async () => {
+test('a completion ends before the first stop sequence', async () => {
   const rows: [stop: unknown, text: string, reason: string][] = [
     ['c', 'a b ', 'stop'],
     [['d', 'b'], 'a ', 'stop'],
@@ -113,14 +113,14 @@ test('stops before the first stop sequence', async () => {
   assert.deepEqual([choices[0]?.text, choices[0]?.finish_reason], ['a b', 'length']);
 });
 
-test('answers empty prompts and empty lists', async () => {
+test('an empty prompt gives an empty completion, and an empty list of prompts gives none', async () => {
   const empty = await complete({ prompt: '' });
   assert.deepEqual(texts(empty), ['']);
   assert.deepEqual(empty.usage, { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
   assert.deepEqual(texts(await complete({ prompt: [] })), []);
 });
 
-test('streams word by word, with a finish reason per choice', async () => {
+test('a stream has one word per event, and a finish_reason per choice', async () => {
   const { chunks } = await stream({ prompt: ['one two  three ', 'four'], max_tokens: 3 });
   assert.deepEqual(
     chunks.map(({ choices }) => choices.map(({ text, index, finish_reason }) => [index, text, finish_reason])),
@@ -141,7 +141,7 @@ test('streams word by word, with a finish reason per choice', async () => {
   assert.ok(chunks.every((chunk) => !('usage' in chunk)));
 });
 
-test('streams the same text as the plain response', async () => {
+test('a stream has the same text as the plain response', async () => {
   for (const fields of [
     { prompt: ' a  b\n' },
     { prompt: 'a b c', echo: true, max_tokens: 2 },
@@ -156,7 +156,7 @@ test('streams the same text as the plain response', async () => {
   }
 });
 
-test('ends a stream with usage on request; all other chunks then have usage null', async () => {
+test('a stream ends with usage on request, and then every other chunk has usage null', async () => {
   const { chunks } = await stream({ prompt: 'a b c', n: 2, stream_options: { include_usage: true } });
   const last = chunks.pop();
   assert.deepEqual(last?.choices, []);
@@ -178,7 +178,7 @@ test('yields to the event loop between stream events', async () => {
   assert.ok(turns >= 4, `${turns} turns`);
 });
 
-test('stops a stream when the client disconnects', async () => {
+test('a stream stops when the client disconnects', async () => {
   const leaving = new AbortController();
   const answer = await completeByEcho(
     toBody({ prompt: 'a '.repeat(1_000), max_tokens: 1_000, stream: true }),
@@ -198,7 +198,7 @@ test('stops a stream when the client disconnects', async () => {
   assert.equal(events, 3);
 });
 
-test('finds a stop sequence anywhere, the earliest of several', async () => {
+test('a completion ends before the earliest of several stop sequences, wherever it occurs in a word', async () => {
   const text = 'x'.repeat(40_000);
   for (const at of [0, 1, 16_383, 16_384, 16_390, 39_990]) {
     const prompt = `${text.slice(0, at)}END${text.slice(at)}`;
@@ -235,7 +235,7 @@ test('refuses an invalid completion request and names the field', async () => {
   }
 });
 
-test('treats null as absent and ignores unsupported fields', async () => {
+test('a field of null counts as absent, and unsupported fields are ignored', async () => {
   const plain = await complete({ prompt: 'a b' });
   const more = await complete({
     prompt: 'a b',
@@ -250,7 +250,7 @@ test('treats null as absent and ignores unsupported fields', async () => {
   assert.deepEqual(more.choices, plain.choices);
 });
 
-test('repeats prompts of any kind and length', async () => {
+test('a completion repeats prompts with any characters and of any length', async () => {
   for (const prompt of [
     'x'.repeat(1_000_000),
     '\ud800 x',
@@ -282,7 +282,7 @@ test('gives identical bytes for identical requests, on every machine', async () 
   assert.equal(digest(edited.text), '8ea8071dc7e0b0f4');
 });
 
-test('edits by instruction, in the shape of the former edits endpoint', async () => {
+test("edits follow the instruction, and have the shape of OpenAI's former edits endpoint", async () => {
   const { status, json } = await ask<Edited>(editByInstruction, {
     input: 'make me loud',
     instruction: 'upper case',
@@ -300,12 +300,12 @@ test('edits by instruction, in the shape of the former edits endpoint', async ()
   });
 });
 
-test('returns the input unchanged for an unknown instruction', async () => {
+test('an edit with an unknown instruction returns the input unchanged', async () => {
   const { json } = await ask<Edited>(editByInstruction, { input: 'Some tekst', instruction: 'Fix the spelling' });
   assert.equal(json.choices[0]?.text, 'Some tekst');
 });
 
-test('treats an absent input as empty', async () => {
+test('an edit without input counts as an edit of an empty text', async () => {
   for (const input of [undefined, null, '']) {
     const { json } = await ask<Edited>(editByInstruction, { input, instruction: 'trim' });
     assert.deepEqual(json.choices, [{ text: '', index: 0 }]);
@@ -335,7 +335,7 @@ test('refuses an invalid edit request and names the field', async () => {
 
 const user = (content: unknown) => ({ role: 'user', content });
 
-test("repeats the user's last message, in the chat shape", async () => {
+test("a chat completion repeats the user's last message", async () => {
   const messages = [
     { role: 'system', content: 'Be brief' },
     user('first'),
@@ -368,7 +368,7 @@ test("repeats the user's last message, in the chat shape", async () => {
   });
 });
 
-test('reads messages in parts, and stops chat at a token limit or stop sequence', async () => {
+test('chat reads messages that consist of parts, and stops at a token limit or stop sequence', async () => {
   const messages = [
     user([
       { type: 'text', text: 'one two' },
@@ -388,7 +388,7 @@ test('reads messages in parts, and stops chat at a token limit or stop sequence'
   assert.deepEqual(await contentOf({ stop: [' two'] }), ['one', 'stop']);
 });
 
-test('streams chat word by word, from role to finish reason, with usage on request', async () => {
+test('a chat stream has the role, one word per event and the finish_reason, with usage on request', async () => {
   const fields = { messages: [user('one two')], stream: true, stream_options: { include_usage: true } };
   const { headers, text } = await ask(chatByEcho, fields);
   assert.equal(headers.get('content-type'), 'text/event-stream');
@@ -409,7 +409,7 @@ test('streams chat word by word, from role to finish reason, with usage on reque
   assert.deepEqual(chunks.at(-1).usage, { prompt_tokens: 2, completion_tokens: 2, total_tokens: 4 });
 });
 
-test('refuses invalid chat requests by field name', async () => {
+test('refuses an invalid chat request and names the field', async () => {
   const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
   for (const [messages, param] of [
     [undefined, 'messages'],

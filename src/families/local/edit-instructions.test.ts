@@ -74,7 +74,7 @@ test('follows several instructions in order', () => {
   assert.equal(follow('replace "a" with "x" and make it upper case', 'banana'), 'BXNXNX');
 });
 
-test('takes quoted text literally', () => {
+test('text in quotes in an edit instruction is used literally', () => {
   assert.equal(follow('replace "upper case" with "$& lower case"', 'is upper case'), 'is $& lower case');
   assert.equal(follow('replace "it\'s" with ""', "it's ok"), ' ok');
   assert.equal(follow('replace "" with "x"', 'abc'), 'abc');
@@ -94,7 +94,7 @@ test('leaves the text unchanged for an unknown instruction', () => {
   }
 });
 
-test('handles Windows line ends', () => {
+test('sorting lines splits a text at Windows line endings too', () => {
   assert.equal(follow('sort lines', 'b\r\na'), 'a\nb');
 });
 

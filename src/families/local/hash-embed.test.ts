@@ -27,7 +27,7 @@ function assertUnit(vector: readonly number[] | undefined): void {
   assert.ok(Math.abs(Math.sqrt(dot(vector, vector)) - 1) < 1e-5);
 }
 
-test('answers in the OpenAI shape: one vector per text, in order, words counted as tokens', async () => {
+test('responses have the OpenAI shape: one vector per text, in order, with words counted as tokens', async () => {
   const { json, headers } = await ask<Embeddings>(embedByHash, {
     model: 'my-name',
     input: ['two words', 'and three more'],
@@ -54,7 +54,7 @@ test('accepts a text, a list of texts, and objects with a text', async () => {
   assert.deepEqual(fromObject, fromText);
 });
 
-test('gives unit vectors of 512 dimensions, or of the requested number', async () => {
+test('vectors have unit length and 512 dimensions, or the requested number', async () => {
   assert.equal((await embed('hello'))[0]?.length, 512);
   for (const dimensions of [1, 2, 7, 256, 1000, 4096]) {
     const [vector] = await embed('the quick brown fox jumps over the lazy dog', { dimensions });
@@ -63,7 +63,7 @@ test('gives unit vectors of 512 dimensions, or of the requested number', async (
   }
 });
 
-test('an empty format means float, and is reported as ignored', async () => {
+test('an unknown encoding_format counts as float, and is reported as ignored', async () => {
   const ignoredFor = async (encoding_format: string) => {
     const answer = await embedByHash(toBody({ input: 'a', encoding_format }), new AbortController().signal);
     assert.match(Buffer.concat(await readParts(answer)).toString(), /"embedding":\[/);
@@ -73,7 +73,7 @@ test('an empty format means float, and is reported as ignored', async () => {
   assert.deepEqual(await ignoredFor('FLOAT'), []);
 });
 
-test('float and base64 carry the same bits', async () => {
+test('float and base64 vectors have the same bits', async () => {
   const input = ['the quick brown fox', 'naïve 東京 🎉', 'x', ''];
   const floats = await embed(input, { encoding_format: 'float' });
   const { json } = await ask<{ data: { embedding: string }[] }>(embedByHash, { input, encoding_format: 'base64' });
@@ -98,7 +98,7 @@ test('writes each number as the shortest text for that float32', async () => {
   }
 });
 
-test('finds the text that a person would call the most similar', async () => {
+test('the nearest vector belongs to the text that a person would call the most similar', async () => {
   const pairs = [
     ['How do I reset my password?', 'I forgot my pasword and want to reset it'],
     ['Best pizza restaurants in Naples', 'restaurant for pizza near naples'],

@@ -9,7 +9,7 @@ function drained(tally: Tally): [number, number][] {
   return rows;
 }
 
-test('adds up like a Map, in insertion order', () => {
+test('a tally adds up amounts per key like a Map, and returns them in insertion order', () => {
   // Few different low bits, so that keys collide.
   const key = fc.tuple(fc.nat(3), fc.nat(5)).map(([low, high]) => (low | (high << 16)) >>> 0);
   fc.assert(
@@ -26,7 +26,7 @@ test('adds up like a Map, in insertion order', () => {
   );
 });
 
-test('refuses a new key when full, and still updates existing ones', () => {
+test('a full tally refuses a new key, and still updates existing ones', () => {
   const tally = createTally(2);
   const taken = [1, 2, 3, 1].map((key) => tally.add(key));
   assert.deepEqual(taken, [true, true, false, true]);
@@ -37,7 +37,7 @@ test('refuses a new key when full, and still updates existing ones', () => {
   ]);
 });
 
-test('the tally is empty after drain', () => {
+test('a tally is empty after it was drained', () => {
   const tally = createTally(4);
   tally.add(7, 0.25);
   drained(tally);

@@ -11,42 +11,42 @@ function finds(pattern: string, text: string): boolean {
   return found.has(thing);
 }
 
-test('matches words in order, anywhere in the text', () => {
+test('a word pattern matches its words in order, anywhere in the text', () => {
   assert.equal(finds('walk the dog', 'please walk the dog now'), true);
   assert.equal(finds('walk the dog', 'the dog can walk'), false);
   assert.equal(finds('walk the dog', 'walk the'), false);
   assert.equal(finds('cat', 'concatenate'), false);
 });
 
-test('matches any of several words, and named word lists', () => {
+test('a word pattern may list alternative words, and name word lists', () => {
   for (const text of ['walk a cat', 'feed a dog', 'feed a bird'])
     assert.equal(finds('walk|feed a {pet}|bird', text), true);
   assert.equal(finds('walk|feed a {pet}|bird', 'walk a fish'), false);
 });
 
-test('matches optional words', () => {
+test('a word pattern may have optional words', () => {
   assert.equal(finds('walk the|a? big? dog', 'walk dog'), true);
   assert.equal(finds('walk the|a? big? dog', 'walk a big dog'), true);
   assert.equal(finds('walk the|a? big? dog', 'walk a big bad dog'), false);
 });
 
-test('skips up to a given number of arbitrary words', () => {
+test('a word pattern may skip up to a given number of arbitrary words', () => {
   assert.equal(finds('walk ..2 dog', 'walk dog'), true);
   assert.equal(finds('walk ..2 dog', 'walk my old dog'), true);
   assert.equal(finds('walk ..2 dog', 'walk my very old dog'), false);
 });
 
-test('does not match if an excluded word follows', () => {
+test('a word pattern does not match if an excluded word follows', () => {
   assert.equal(finds('walk dog !food|toys', 'walk dog'), true);
   assert.equal(finds('walk dog !food|toys', 'walk dog today'), true);
   assert.equal(finds('walk dog !food|toys', 'walk dog food'), false);
 });
 
-test('reports the maximum number of words a pattern spans', () => {
+test('the maximum number of words that a word pattern can span is known', () => {
   assert.equal(longestPattern([{ patterns: ['a ..3 b? c', 'a'] }], vocabulary), 6);
 });
 
-test('refuses patterns that could never match as intended', () => {
+test('word patterns with invalid syntax, unknown lists or unreachable words are refused', () => {
   for (const pattern of ['', '..2 dog', 'the? dog', '!a dog', 'walk {bird}', 'walk Dog', 'walk  dog', "don't"]) {
     assert.throws(() => createPatternSearch([{ patterns: [pattern] }], vocabulary), TypeError, pattern);
   }

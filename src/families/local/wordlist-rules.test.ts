@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openaiCategories } from '../wire-formats/moderations/moderation-categories.ts';
 import { rules } from './wordlist-rules.ts';
 
-test('every rule has a unique name, patterns, and weights from 0 to 1', () => {
+test('every word-list rule has a unique name, patterns, and weights from 0 to 1', () => {
   assert.equal(new Set(rules.map(({ id }) => id)).size, rules.length);
   for (const { id, patterns, weights } of rules) {
     assert.match(id, /^[a-z]+(-[a-z]+)*$/);
@@ -13,7 +13,7 @@ test('every rule has a unique name, patterns, and weights from 0 to 1', () => {
   }
 });
 
-test('every category has a rule that flags alone', () => {
+test('every moderation category has a rule that flags a text by itself', () => {
   for (const category of openaiCategories) {
     assert.ok(
       rules.some(({ weights }) => (weights[category] ?? 0) >= 0.5),

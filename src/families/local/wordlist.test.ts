@@ -45,7 +45,7 @@ const openaiCategories = [
   'violence/graphic',
 ];
 
-test('answers in the OpenAI shape, with all 13 categories everywhere', async () => {
+test('moderation responses have the OpenAI shape, with all 13 categories in each result', async () => {
   const { json } = await ask<Moderated>(moderateByWordlist, { model: 'my-name', input: 'hello' });
   assert.deepEqual(Object.keys(json), ['id', 'model', 'results']);
   assert.match(json.id, /^modr-[0-9a-f]{24}$/);
@@ -106,7 +106,7 @@ const harmless = [
   'How do I break into a new industry?',
 ];
 
-test('flags the texts its rules describe, in the right category', async () => {
+test('flags example texts for the rules, in the right category', async () => {
   for (const [text, ...expected] of flagged) {
     const { flagged: isFlagged, categories, category_scores: scores } = await judge(text);
     assert.equal(isFlagged, true, text);
@@ -117,7 +117,7 @@ test('flags the texts its rules describe, in the right category', async () => {
   }
 });
 
-test('does not flag everyday sentences with some of the same words', async () => {
+test('does not flag everyday sentences that contain some words of the rules', async () => {
   for (const text of harmless) {
     const { flagged: isFlagged, postern_rules: rules } = await judge(text);
     assert.equal(isFlagged, false, `${rules.join()}: ${text}`);
@@ -141,14 +141,14 @@ test('combines rule weights as independent probabilities', async () => {
   assert.equal(scores.harassment, 0.8);
 });
 
-test('counts a rule once, however often it matches', async () => {
+test('counts a rule once in a text, however often it matches', async () => {
   const once = await judge('shut up');
   assert.deepEqual(await judge('shut up '.repeat(1_000)), once);
   assert.equal(once.flagged, false);
   assert.equal(once.category_scores.harassment, 0.35);
 });
 
-test('gives one result per text, and one for all parts of a message', async () => {
+test('gives one result per text of a list, and one for all parts of a multimodal message', async () => {
   const threat = 'I will kill you';
   assert.equal((await moderate(threat)).length, 1);
   assert.deepEqual(

@@ -24,7 +24,7 @@ async function sign(key: string, { url, headers = [], body = Buffer.alloc(0) }: 
   return { made, request };
 }
 
-test("the tests' own verification reproduces AWS's published signatures", () => {
+test('the signature check of these tests reproduces signatures that AWS published', () => {
   const date = { 'x-amz-date': '20150830T123600Z' };
   const vanilla = { path: '/', headers: { host: 'example.amazonaws.com', ...date }, body: '' };
   const scopeOfSuite = { region: 'us-east-1', service: 'service' };
@@ -50,7 +50,7 @@ test("the tests' own verification reproduces AWS's published signatures", () => 
   for (const [request, ofScope, signature] of known) assert.equal(signatureOf(request, secret, ofScope), signature);
 });
 
-test('signs all headers AWS requires, and none that a proxy may change', async () => {
+test('an AWS signature covers all headers that AWS requires, and none that a proxy may change', async () => {
   const { made, request } = await sign(`AKIDEXAMPLE:${secret}`, {
     url: 'https://bedrock-runtime.us-east-1.amazonaws.com/model/cohere.embed-v4%3A0/invoke',
     headers: [
@@ -70,7 +70,7 @@ test('signs all headers AWS requires, and none that a proxy may change', async (
   );
 });
 
-test('signs the path exactly as sent, whatever the model name', async () => {
+test('an AWS signature covers the path exactly as sent, whatever the model name', async () => {
   const names = [
     'amazon.titan-embed-text-v2:0',
     'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2',
@@ -85,7 +85,7 @@ test('signs the path exactly as sent, whatever the model name', async () => {
   }
 });
 
-test('a temporary key sends its session token, signed and secret', async () => {
+test('a temporary AWS key sends its session token, which is signed and treated as a secret', async () => {
   const sessionToken = `IQoJb3JpZ2luX2Vj/${'x'.repeat(300)}==`;
   const key = `ASIDEXAMPLE:${secret}:${sessionToken}`;
   const { request } = await sign(key, { url: 'https://example.test/model/m/invoke' });
@@ -94,14 +94,14 @@ test('a temporary key sends its session token, signed and secret', async () => {
   assert.deepEqual(typeof signer === 'string' ? [] : signer.secrets?.(), ['ASIDEXAMPLE', secret, sessionToken]);
 });
 
-test('the key ID is redacted as a secret too, unless it is too short', () => {
+test('an AWS key ID is redacted like a secret, unless it is too short', () => {
   const signer = awsSigner(`AKIDEXAMPLE:${secret}`, scope);
   assert.deepEqual(typeof signer === 'string' ? [] : signer.secrets?.(), ['AKIDEXAMPLE', secret]);
   const short = awsSigner(`a:${secret}`, scope);
   assert.deepEqual(typeof short === 'string' ? [] : short.secrets?.(), [secret]);
 });
 
-test('an invalid signing key is reported without repeating it', () => {
+test('an invalid AWS key is reported without repeating it', () => {
   for (const key of ['AKIDEXAMPLE:', ':secret', 'id::token', 'a:b:c:d', `ASIA0123456789012345:${secret}`]) {
     const why = awsSigner(key, scope);
     assert.ok(typeof why === 'string', key);

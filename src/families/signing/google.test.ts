@@ -58,13 +58,13 @@ function startEndpoint(): Endpoint {
 
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
-test('sends a ready-made token unchanged', async () => {
+test('a configured Google access token is sent unchanged', async () => {
   const { tools, posts } = startEndpoint();
   assert.deepEqual(await signerOf('ya29.token')(call, tools), ['authorization', 'Bearer ya29.token']);
   assert.equal(posts.length, 0);
 });
 
-test('an assertion states issuer, scope, audience and lifetime, and is signed with the key', async () => {
+test('the assertion for a Google token has issuer, scope, audience and lifetime, and is signed with the key', async () => {
   const { tools, posts, clock } = startEndpoint();
   assert.deepEqual(await signerOf(account)(call, tools), ['authorization', 'Bearer token-1']);
   const [{ url, form } = assert.fail('nothing was asked for')] = posts;
@@ -92,7 +92,7 @@ test('an assertion states issuer, scope, audience and lifetime, and is signed wi
   });
 });
 
-test('concurrent calls that need a token share one request, and later calls need none', async () => {
+test('concurrent calls that need a Google token share one token request, and later calls need none', async () => {
   const { tools, posts } = startEndpoint();
   const signer = signerOf(account);
   const made = await Promise.all(Array.from({ length: 100 }, () => signer(call, tools)));
@@ -101,7 +101,7 @@ test('concurrent calls that need a token share one request, and later calls need
   assert.equal(posts.length, 1);
 });
 
-test('a token is renewed once, in the background, before it expires', async () => {
+test('a Google token is renewed once, in the background, before it expires', async () => {
   const { tools, posts, clock } = startEndpoint();
   const signer = signerOf(account);
   await signer(call, tools);
@@ -117,7 +117,7 @@ test('a token is renewed once, in the background, before it expires', async () =
   assert.deepEqual(signer.secrets?.().slice(0, 2), ['token-2', 'token-1']);
 });
 
-test('an expired token is never sent', async () => {
+test('an expired Google token is never sent', async () => {
   const { tools, posts, clock } = startEndpoint();
   const signer = signerOf(account);
   await signer(call, tools);
@@ -146,7 +146,7 @@ test('while the token endpoint fails, the current token is used and retries are 
   await assert.rejects(async () => signer(call, tools), /the token endpoint answered 503$/);
 });
 
-test('a token failure is reported without request or response content', async () => {
+test('a failure to get a Google token is reported without the content of request or response', async () => {
   const endpoint = startEndpoint();
   const { tools } = endpoint;
   const signer = signerOf(account);
@@ -175,7 +175,7 @@ test('a token failure is reported without request or response content', async ()
   }
 });
 
-test('an invalid credential is refused when the configuration is read, and not repeated', () => {
+test('an invalid Google credential is refused when the configuration is read, and not repeated', () => {
   const elliptic = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const rows: [document: string | object, expected: RegExp][] = [
     ['{"type":', /wanted: the JSON file/],
@@ -196,7 +196,7 @@ test('an invalid credential is refused when the configuration is read, and not r
   }
 });
 
-test('the lines of a private key are secrets, except those common to all keys', () => {
+test('the lines of a Google private key are secrets, except those that all keys have', () => {
   const secrets = signerOf(account).secrets?.() ?? [];
   assert.ok(secrets.length > 20, String(secrets.length));
   for (const secret of z.array(z.string()).parse(secrets)) assert.ok(pem.includes(secret) && !secret.startsWith('-'));

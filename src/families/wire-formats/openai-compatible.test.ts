@@ -9,7 +9,7 @@ function offered(facts: Parameters<typeof openaiCompatible>[0], options: Options
   return offersOf(openaiCompatible(facts), options).openai ?? {};
 }
 
-test('offers the operations of its row, directly under the base URL, with a bearer token', () => {
+test('a family offers the operations in its definition, directly under the base URL, with a bearer token', () => {
   const family = openaiCompatible({ ...row, completions: { facts: 'c' }, rerank: { own: [], facts: 'r' } });
   const { openai = {}, ...others } = offersOf(family, {});
   assert.deepEqual(
@@ -24,7 +24,7 @@ test('offers the operations of its row, directly under the base URL, with a bear
   assert.deepEqual(family.errors, {});
 });
 
-test('passes bytes through unless a limitation of the upstream needs a check', () => {
+test('requests and responses pass unchanged unless a limitation of the upstream needs a check', () => {
   const plain = offered({ ...row, completions: { facts: '' }, embeddings: { facts: '' } });
   assert.equal(plain.completions?.translation, undefined);
   // Whether the requested base64 was sent must be checked.
@@ -39,7 +39,7 @@ test('passes bytes through unless a limitation of the upstream needs a check', (
   }
 });
 
-test('places every path as the options say, chat included', () => {
+test("the paths of all operations, chat included, are made by the family's at function", () => {
   const family = openaiCompatible({
     ...row,
     at: (path, { side }) => `/${side}${path}`,
@@ -55,14 +55,14 @@ test('places every path as the options say, chat included', () => {
   );
 });
 
-test('offers chat if it has completions or the family says so', () => {
+test('a family offers chat if it has completions or sets hasChat', () => {
   const embeddings = { facts: '' };
   assert.equal(openaiCompatible({ ...row, embeddings }).chat, undefined);
   assert.equal(typeof openaiCompatible({ ...row, embeddings, hasChat: true }).chat, 'function');
   assert.equal(typeof openaiCompatible({ ...row, completions: { facts: '' } }).chat, 'function');
 });
 
-test('adds offers that a family defines itself', () => {
+test('a family may add operations with definitions of its own', () => {
   const own = { rerank: { path: '/ranking' } };
   assert.deepEqual(Object.keys(offered({ ...row, embeddings: { facts: '' }, own: () => own })), [
     'embeddings',

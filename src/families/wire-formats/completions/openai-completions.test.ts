@@ -38,7 +38,7 @@ async function ask(facts: Parameters<typeof openaiCompletions>[0], body: string,
 const read = async ({ read: toReply }: Conversation, ...answers: string[]) =>
   toReply(answers.map((answer) => ({ body: json(answer), headers: [] })));
 
-test('translates only what the upstream does not support', () => {
+test('a completions request is translated only if the upstream lacks something that the request uses', () => {
   const watched = compileWatchedKeys(['prompt']);
   const isNeeded = (facts: Parameters<typeof openaiCompletions>[0], prompt: string, tokenIds: TokenIds = 'decode') => {
     const body = Buffer.from(`{"prompt":${prompt}}`);
@@ -66,7 +66,7 @@ test('translates only what the upstream does not support', () => {
   assert.equal(isNeeded({ misreadsTokens: true }, '[[1]]', 'pass'), false);
 });
 
-test('sends one call per prompt, with all other fields unchanged', async () => {
+test('a list of prompts becomes one call per prompt, with all other fields unchanged', async () => {
   const { sent } = await ask(both, '{"n":1.0,"prompt":["a",[9906,1917]],"odd":[1e2],"model":"m"}');
   assert.deepEqual(sent, [
     '{"n":1.0,"prompt":"a","odd":[1e2],"model":"up"}',
@@ -74,7 +74,7 @@ test('sends one call per prompt, with all other fields unchanged', async () => {
   ]);
 });
 
-test('an upstream that takes lists gets one, with token IDs decoded to text', async () => {
+test('an upstream that takes lists of prompts gets one list, with token IDs decoded to text', async () => {
   const facts = { misreadsTokens: true };
   assert.deepEqual((await ask(facts, '{"prompt":[[9906,1917],[1578]]}')).sent, [
     '{"prompt":["Hello world"," again"],"model":"up"}',
@@ -91,7 +91,7 @@ test("token IDs of the upstream's own vocabulary are sent unchanged", async () =
   assert.deepEqual((await ask({ onePromptACall: true }, '{"prompt":[[7],[8]]}')).sent.length, 2);
 });
 
-test('refuses a prompt that is neither text nor token IDs, and a stream of several prompts', async () => {
+test('refuses prompts that are neither text nor token IDs, and streams of several prompts', async () => {
   for (const [body, tokenIds] of [
     ['{"prompt":["a",{"text":"b"}]}'],
     ['{"prompt":[[1],[]]}', 'pass'],
@@ -106,7 +106,7 @@ test('refuses a prompt that is neither text nor token IDs, and a stream of sever
   assert.equal((await ask(both, '{"prompt":["a","b"],"stream":false}')).conversation.stream, undefined);
 });
 
-test('refuses an empty or too long list where each prompt needs its own call', async () => {
+test('an upstream with one prompt per call refuses an empty list and a list of more than 2048 prompts', async () => {
   const prompts = (count: number) => JSON.stringify({ prompt: Array.from({ length: count }, () => [9906]) });
   assert.equal((await ask(both, prompts(2048))).sent.length, 2048);
   for (const count of [0, 2049, 20_000]) {
@@ -118,7 +118,7 @@ test('refuses an empty or too long list where each prompt needs its own call', a
   assert.deepEqual((await ask({}, '{"prompt":[]}')).sent, ['{"prompt":[],"model":"up"}']);
 });
 
-test('orders choices by prompt and adds up usage', async () => {
+test('choices of several calls are in the order of prompts, and their usage is added up', async () => {
   const { conversation } = await ask(both, '{"prompt":["a","b"],"n":2}');
   const answer = (first: string, second: string, count: number) =>
     `{"id":"cmpl-${first}","object":"text_completion","created":7,"model":"real","system_fingerprint":"fp","choices":[{"index":1,"text":"${second}","finish_reason":"length","stop_reason":1.0},{"index":0,"text":"${first}","finish_reason":"stop"}],"usage":{"prompt_tokens":${count},"completion_tokens":2,"total_tokens":${count + 2},"details":{"cached":${count}},"cost":0.5}}`;
@@ -133,7 +133,7 @@ test('orders choices by prompt and adds up usage', async () => {
   assert.deepEqual(usage, { promptTokens: 11, completionTokens: 4, totalTokens: 15, searchUnits: null });
 });
 
-test('fills in a missing id and created, and drops usage that one call lacks', async () => {
+test('fills in a missing id and created, and drops usage that one of several calls lacks', async () => {
   const { conversation } = await ask(both, '{"prompt":["a","b"]}');
   const { body, usage } = await read(
     conversation,
@@ -147,7 +147,7 @@ test('fills in a missing id and created, and drops usage that one call lacks', a
   assert.equal(usage, null);
 });
 
-test('refuses a response of another shape', async () => {
+test('refuses an upstream response that does not have the shape of a completion', async () => {
   const { conversation } = await ask(both, '{"prompt":["a"]}');
   for (const answer of [
     '[]',
@@ -169,7 +169,7 @@ test('refuses a response of another shape', async () => {
   }
 });
 
-test('drops invalid counts, alone and in sums', async () => {
+test('drops invalid token counts of an upstream, alone and in sums', async () => {
   const usageFor = async (...usages: string[]) => {
     const prompts = usages.map(() => 'a');
     const { conversation } = await ask(both, JSON.stringify({ prompt: prompts }));
@@ -200,7 +200,7 @@ test('does not check the number of choices if n is invalid', async () => {
   await read(conversation, '{"choices":[{"index":0,"text":"A"},{"index":1,"text":"B"}]}');
 });
 
-test('passes chunks unchanged, and needs a finish reason for each choice', async () => {
+test('passes stream chunks unchanged, and a stream is complete when each choice has a finish_reason', async () => {
   const { conversation } = await ask(both, '{"prompt":["a"],"n":2,"stream":true}');
   const { stream } = conversation;
   assert.ok(stream);
@@ -237,7 +237,7 @@ const streamOf = async (more = '') => {
 const saying = (reason: string, index = 0): Json =>
   json(`{"choices":[{"index":${index},"text":"A","finish_reason":${reason}}]}`);
 
-test('an empty finish reason, or the text "null", ends nothing', async () => {
+test('a stream\'s finish_reason that is empty or the text "null" does not end the choice', async () => {
   const stream = await streamOf();
   for (const reason of ['""', '"null"', 'null']) stream.event(saying(reason));
   assert.equal(stream.isComplete, false);
@@ -247,7 +247,7 @@ test('an empty finish reason, or the text "null", ends nothing', async () => {
   assert.deepEqual([stream.isComplete, stream.end()], [true, []]);
 });
 
-test("the upstream's [DONE] counts once each choice has finished", async () => {
+test("an upstream's [DONE] ends the stream successfully only if each choice has finished", async () => {
   for (const events of [
     [],
     [saying('"stop"')],
@@ -263,7 +263,7 @@ test("the upstream's [DONE] counts once each choice has finished", async () => {
   assert.deepEqual(unknown.end(), []);
 });
 
-test('a usage chunk without choices gets an empty list of them', async () => {
+test('a stream chunk that has usage and no choices gets an empty list of choices', async () => {
   const stream = await streamOf();
   for (const [chunk, passed, promptTokens] of [
     ['{"usage":{"prompt_tokens":1}}', '{"usage":{"prompt_tokens":1},"choices":[]}', 1],

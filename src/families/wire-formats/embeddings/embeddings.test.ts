@@ -76,12 +76,12 @@ const refused = (param: string, message = /./) => ({
 });
 const unfit = (message: RegExp) => ({ name: 'Unfit', message });
 
-describe('inputs', () => {
-  test('are sent in order, in one call', async () => {
+describe('embedding inputs', () => {
+  test('several inputs are sent in order, in one call', async () => {
     assert.deepEqual((await talk('{"input":["a","b","c"]}')).written, ['{"texts":["a","b","c"]}']);
   });
 
-  test('are one for a single text, and one call for an empty list', async () => {
+  test('a single text or token list is one input, and an empty list makes one call', async () => {
     for (const [text, isSingle, count] of [
       ['{"input":"a"}', true, 1],
       ['{"input":["a"]}', false, 1],
@@ -98,7 +98,7 @@ describe('inputs', () => {
     }
   });
 
-  test('given as token IDs are decoded with the named vocabulary or that of the model', async () => {
+  test('inputs that are token IDs are decoded with the configured vocabulary or that of the model', async () => {
     assert.deepEqual((await talk('{"input":[9906,1917]}')).written, ['{"texts":["Hello world"]}']);
     assert.deepEqual((await talk('{"input":[[13225,2375],"x"]}', { tokenIds: 'o200k_base' })).written, [
       '{"texts":["Hello world","x"]}',
@@ -108,19 +108,19 @@ describe('inputs', () => {
     ]);
   });
 
-  test('given as token IDs of an unknown vocabulary are refused', async () => {
+  test('inputs that are token IDs of an unknown vocabulary are refused', async () => {
     for (const list of ['[9906,100256]', '[1.5]', '[-1]', '[1e99]', '[[1],[123456789]]']) {
       await assert.rejects(talk(`{"input":${list}}`), refused('input', /token IDs/), list);
     }
     await assert.rejects(talk('{"input":[1]}', { tokenIds: 'pass' }), refused('input', /token IDs/));
   });
 
-  test('given as token IDs are sent unchanged if the wire format takes them', async () => {
+  test('inputs that are token IDs are sent unchanged if the wire format takes them', async () => {
     const settings = { wireFormat: { takesTokens: () => true } };
     assert.deepEqual((await talk('{"input":[[1,2],"x",[3]]}', settings)).written, ['{"texts":[[1,2],"x",[3]]}']);
   });
 
-  test('that are not text are refused, unless the wire format takes objects', async () => {
+  test('inputs that are not text are refused, unless the wire format takes objects', async () => {
     for (const input of ['{"text":"a"}', '[{"text":"a"}]', '["a",null]', '[["a"]]', '[[]]', '["a",1]', '7', 'true']) {
       await assert.rejects(talk(`{"input":${input}}`), refused('input', /text only/), input);
     }
@@ -135,7 +135,7 @@ describe('inputs', () => {
     }
   });
 
-  test('are mandatory, and a conversation is refused', async () => {
+  test('inputs are mandatory, and a conversation in their place is refused', async () => {
     await assert.rejects(talk('{}'), refused('input', /not there/));
     await assert.rejects(talk('{"messages":[{"role":"user","content":"a"}]}'), refused('messages', /conversation/));
     const settings = { wireFormat: { takesTokens: () => true, takes: 'anything' }, unsupported: 'drop' } as const;
@@ -143,14 +143,14 @@ describe('inputs', () => {
   });
 });
 
-describe('parameters', () => {
-  test('known to the wire format are sent under its name with their digits', async () => {
+describe('embedding parameters', () => {
+  test("a parameter known to the wire format is sent under the wire format's name with its digits", async () => {
     assert.deepEqual((await talk('{"input":"a","dimensions":1.0e1,"truncate":"END"}')).written, [
       '{"truncate":"END","texts":["a"],"width":1.0e1}',
     ]);
   });
 
-  test('unknown to the wire format are passed on, unless it is strict', async () => {
+  test('a parameter unknown to the wire format is passed on, unless the wire format is strict', async () => {
     const text = '{"input":"a","unheard_of":{"a":[1.0]},"__proto__":2}';
     assert.deepEqual((await talk(text)).written, ['{"unheard_of":{"a":[1.0]},"__proto__":2,"texts":["a"]}']);
     const strict = { wireFormat: { isStrict: true } };
@@ -164,7 +164,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('reserved for the operator are refused with the reason', async () => {
+  test('a parameter that only the operator may set is refused with the reason', async () => {
     const settings = { wireFormat: { cannot: { width: 'wants "dimensions" for it' } } };
     await assert.rejects(talk('{"input":"a","width":4}', settings), refused('width', /wants "dimensions" for it/));
   });
@@ -183,7 +183,7 @@ describe('parameters', () => {
     assert.deepEqual([...(await talk('{"input":"a"}', narrow)).asked.ignored], []);
   });
 
-  test('dimensions have several names, and the first sent by the client counts', async () => {
+  test('dimensions may have several names, and the first of them that the client sent is used', async () => {
     const calls = async (text: string, defaults = '{}') => {
       const { asked, written } = await talk(text, { defaults });
       return [written.join(), ...asked.ignored];
@@ -204,7 +204,7 @@ describe('parameters', () => {
     );
   });
 
-  test('optional hints are dropped and reported unless supported, even if unknown fields are refused', async () => {
+  test('optional parameters such as truncate are dropped and reported unless supported, or refused if so configured', async () => {
     const text = '{"input":"a","truncate":"END","max_tokens_per_doc":9,"drop_params":true}';
     for (const isStrict of [false, true]) {
       const { asked, written } = await talk(text, { wireFormat: { isStrict } });
@@ -214,7 +214,7 @@ describe('parameters', () => {
     await assert.rejects(talk(text, { unsupported: 'refuse' }), refused('max_tokens_per_doc'));
   });
 
-  test('a user is dropped and reported unless supported', async () => {
+  test('the user parameter is dropped and reported unless the wire format supports it', async () => {
     const { asked, written } = await talk('{"input":"a","user":"u"}');
     assert.deepEqual(written, ['{"texts":["a"]}']);
     assert.deepEqual([...asked.ignored], ['user']);
@@ -224,7 +224,7 @@ describe('parameters', () => {
     ]);
   });
 
-  test('a format other than float and base64 is refused', async () => {
+  test('an encoding_format other than float and base64 is refused', async () => {
     for (const format of ['"int8"', '"base64 "', '64', '["base64"]', '{}']) {
       const text = `{"input":"a","encoding_format":${format}}`;
       await assert.rejects(talk(text), refused('encoding_format', /"float" or "base64"/), format);
@@ -243,13 +243,13 @@ describe('parameters', () => {
   });
 });
 
-describe('vectors', () => {
+describe('embedding vectors', () => {
   const one = (vector: string, format = 'float') =>
     reply(`{"input":"a","encoding_format":"${format}"}`, [`{"vectors":[${vector}],"count":1}`]);
   const embedding = async (vector: string, format?: string): Promise<string> =>
     /"embedding":(.*?)\}\]/.exec((await one(vector, format)).text)?.[1] ?? '';
 
-  test("come in the client's order and shape", async () => {
+  test("vectors are returned in the client's order and in the OpenAI shape", async () => {
     const answers = ['{"vectors":[[1.0],[2e0],[3]],"count":7}'];
     const { text, usage, isEstimated } = await reply('{"input":["a","b","c"]}', answers);
     assert.equal(
@@ -260,16 +260,16 @@ describe('vectors', () => {
     assert.equal(isEstimated, false);
   });
 
-  test("keep the upstream's digits if floats are requested", async () => {
+  test("vectors keep the upstream's digits if floats are requested", async () => {
     assert.equal(await embedding('[0.10,-0.0,1e-7,12345678901234567890]'), '[0.10,-0.0,1e-7,12345678901234567890]');
   });
 
-  test('accept the format name in any case', async () => {
+  test('encoding_format is accepted in any case', async () => {
     for (const format of ['BASE64', 'Base64']) assert.equal(await embedding('[0.5,-1]', format), '"AAAAPwAAgL8="');
     assert.equal(await embedding('"AAAAPwAAgL8="', 'FLOAT'), '[0.5,-1]');
   });
 
-  test('become base64 of little-endian, rounded 32-bit floats', async () => {
+  test('vectors requested as base64 become base64 of little-endian, rounded 32-bit floats', async () => {
     assert.equal(await embedding('[0.5,-1]', 'base64'), '"AAAAPwAAgL8="');
     assert.equal(await embedding('[-0.0,0]', 'base64'), '"AAAAgAAAAAA="');
     const values = [0.1, 1e-45, 1.4e-46, 3.4028234663852886e38, 3.4028235e38, -1 / 3, 16_777_217];
@@ -277,13 +277,13 @@ describe('vectors', () => {
     assert.equal(await embedding(JSON.stringify(values), 'base64'), `"${bits}"`);
   });
 
-  test('with numbers outside the float32 range are refused', async () => {
+  test('vectors with numbers outside the float32 range are refused', async () => {
     for (const number of ['3.5e38', '-1e39', '1e308']) {
       await assert.rejects(one(`[0,${number}]`, 'base64'), unfit(/no 32-bit float/), number);
     }
   });
 
-  test('from base64 become numbers that parse to the same bits', async () => {
+  test('base64 vectors of an upstream become numbers that parse to the same bits', async () => {
     const floats = new Float32Array([0.1, -0, 1e-45, 3.4028234663852886e38, -1 / 3, 1, 1e21, 123456]);
     const text = await embedding(`"${Buffer.from(floats.buffer).toString('base64')}"`);
     const numbers: unknown = JSON.parse(text);
@@ -292,11 +292,11 @@ describe('vectors', () => {
     assert.ok(text.startsWith('[0.10000000149011612,-0,'), text);
   });
 
-  test('in base64 stay unchanged if base64 is requested', async () => {
+  test('base64 vectors of an upstream stay unchanged if base64 is requested', async () => {
     assert.equal(await embedding('"AAAAPwAAgL8="', 'base64'), '"AAAAPwAAgL8="');
   });
 
-  test('in base64 with NaN or infinity are refused in either format', async () => {
+  test('base64 vectors with NaN or infinity are refused in either format', async () => {
     // The largest float, and the smallest bits that are not a number.
     const good = Buffer.from('ffff7f7fffff7fff', 'hex').toString('base64');
     assert.equal(await embedding(`"${good}"`, 'base64'), `"${good}"`);
@@ -312,7 +312,7 @@ describe('vectors', () => {
     }
   });
 
-  test('with infinite numbers are refused, and large ones stay unchanged', async () => {
+  test('float vectors with infinite numbers are refused, and large finite ones stay unchanged', async () => {
     const nines = (count: number): string => '9'.repeat(count);
     for (const number of ['1e999', '-1E+999', '1e0000309', nines(310), `-${nines(301)}.5e9`]) {
       for (const vector of [`[${number}]`, `[0.1,${number},0.2]`, `[${'0.1,'.repeat(500)}${number}]`]) {
@@ -325,7 +325,7 @@ describe('vectors', () => {
     }
   });
 
-  test('are converted in slices that yield to the event loop', async () => {
+  test('vectors are converted in slices that yield to the event loop', async () => {
     const width = 4_096;
     const vector = `[${Array.from({ length: width }, (_, index) => Math.sin(index))}]`;
     const inputs = Array.from({ length: 256 }, () => 'a');
@@ -341,7 +341,7 @@ describe('vectors', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  test('are changed by the adapt function of the wire format, as floats or base64', async () => {
+  test('vectors are changed by the adapt function of the wire format, as floats or base64', async () => {
     const doubled: EmbeddingWireFormat['read'] = (answer, call) => ({
       ...wireFormat.read(answer, call),
       adapt: ([first = 0, ...others]) => (first === 0 ? undefined : [first, ...others].map((value) => value * 2)),
@@ -365,7 +365,7 @@ describe('vectors', () => {
     }
   });
 
-  test('in truncated, misaligned or otherwise invalid base64 are refused', async () => {
+  test('vectors in truncated, misaligned or otherwise invalid base64 are refused', async () => {
     for (const text of ['', '=', 'AAAA', 'AAAAPwA=', 'AAAAPw', 'AAAAPw=', 'AAAAPw===', 'AAAAPw==\\n', ' AAAAPw==']) {
       for (const format of ['float', 'base64']) {
         await assert.rejects(one(`"${text}"`, format), unfit(/no base64 of 32-bit floats/), text);
@@ -375,7 +375,7 @@ describe('vectors', () => {
     await assert.rejects(one('"AAAAP=AA"'), unfit(/no base64/));
   });
 
-  test('without numbers, or with other values, are refused', async () => {
+  test('vectors that are empty or contain other values than numbers are refused', async () => {
     for (const vector of ['[]', 'null', '{}', 'true']) {
       await assert.rejects(one(vector), unfit(/the vector of input 0 holds no numbers/), vector);
     }
@@ -384,7 +384,7 @@ describe('vectors', () => {
     }
   });
 
-  test('must be as many as the inputs of their call', async () => {
+  test('a response needs as many vectors as its call has inputs', async () => {
     for (const [vectors, fact] of [
       ['[1]', /1 vectors for 2 inputs/],
       ['', /0 vectors for 2 inputs/],
@@ -396,7 +396,7 @@ describe('vectors', () => {
     await assert.rejects(reply('{"input":[]}', ['{"vectors":[[1]]}']), unfit(/1 vectors for 0 inputs/));
   });
 
-  test('of one response must have the same width', async () => {
+  test('vectors of one response must have the same width', async () => {
     const text = '{"input":["a","b"]}';
     await assert.rejects(reply(text, ['{"vectors":[[1,2],[1]]}']), unfit(/vectors of 2 and of 1 numbers/));
     await assert.rejects(reply(text, ['{"vectors":["AAAAPwAAgL8=",[1]]}']), unfit(/vectors of 2 and of 1 numbers/));
@@ -405,14 +405,14 @@ describe('vectors', () => {
   });
 });
 
-describe('usage', () => {
+describe('embedding usage', () => {
   const text = '{"input":["abcdefgh","b","🚀🚀"]}';
   const usageOf = async (counts: string) => {
     const { text: body, usage, isEstimated } = await reply(text, [`{"vectors":[[1],[1],[1]]${counts}}`]);
     return [/"usage":(.*)\}/.exec(body)?.[1], usage, isEstimated];
   };
 
-  test('is what the call reported', async () => {
+  test('usage is what the upstream reported', async () => {
     assert.deepEqual(await usageOf(',"count":3,"total":5'), [
       '{"prompt_tokens":3,"total_tokens":5}',
       { promptTokens: 3, completionTokens: null, totalTokens: 5, searchUnits: null },
@@ -420,7 +420,7 @@ describe('usage', () => {
     ]);
   });
 
-  test('uses the prompt count as total if the total is missing', async () => {
+  test('usage without a total has the prompt count as total', async () => {
     assert.deepEqual(await usageOf(',"count":5'), [
       '{"prompt_tokens":5,"total_tokens":5}',
       { promptTokens: 5, completionTokens: null, totalTokens: 5, searchUnits: null },
@@ -428,20 +428,20 @@ describe('usage', () => {
     ]);
   });
 
-  test('is estimated for billing, and left out of the response, if not reported', async () => {
+  test('usage that is not reported is estimated for billing, and left out of the response', async () => {
     for (const silent of ['', ',"count":null', ',"count":-1', ',"count":"3"', ',"count":1.5']) {
       assert.deepEqual(await usageOf(silent), ['{"prompt_tokens":5,"total_tokens":5}', null, true]);
     }
   });
 
-  test('is estimated by the number of token IDs if they were sent unchanged', async () => {
+  test('usage that is not reported is estimated by the number of token IDs if those were sent unchanged', async () => {
     const settings = { wireFormat: { takesTokens: () => true } };
     const { text: body } = await reply('{"input":[1,2,3,4,5,6,7]}', ['{"vectors":[[1]]}'], settings);
     assert.match(body, /"prompt_tokens":7/);
   });
 });
 
-test('the model is what the upstream names in the response, else its configured name', async () => {
+test("the response's model is the name that the upstream returned, else the configured name", async () => {
   const answers = ['{"vectors":[[1]],"count":1}'];
   const read: EmbeddingWireFormat['read'] = (answer, call) => ({ ...wireFormat.read(answer, call), model: 'said' });
   assert.match((await reply('{"input":"a"}', answers, { wireFormat: { read } })).text, /"model":"said"/);

@@ -41,15 +41,15 @@ async function written(facts: OpenaiEmbeddingFacts, text: string, tokenIds?: Tok
 
 const resultOf = (text: string) => readOpenaiEmbeddings({ body: parseJson(Buffer.from(text)), headers: [] });
 
-test('recognises a format in any case, and no longer text', () => {
+test('encoding_format is recognised in any case and with escapes, and longer texts are not', () => {
   const long = `"${'base64'.repeat(1_000)}"`;
   assert.equal(openaiEmbeddings({}).isNeeded?.(glanceAt(`{"input":"a","encoding_format":${long}}`)), false);
   const escaped = [...'base64'].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join('');
   assert.equal(openaiEmbeddings({}).isNeeded?.(glanceAt(`{"input":"a","encoding_format":"${escaped}"}`)), true);
 });
 
-describe('token IDs', () => {
-  test('are found anywhere in the list', () => {
+describe('token IDs in the input', () => {
+  test('token IDs are found anywhere in the input list', () => {
     for (const text of ['[1,2]', '[[1],[2]]', '["a",[1]]', '["a",1]', '[[]]', '[1e3]']) {
       assert.equal(holdsTokens(glanceAt(`{"input":${text}}`)), true, text);
     }
@@ -59,12 +59,12 @@ describe('token IDs', () => {
     assert.equal(holdsTokens(glanceAt('{"messages":[[1]]}')), false);
   });
 
-  test('are ignored if the operator lets them pass', () => {
+  test('token IDs are not looked for with token_ids: pass', () => {
     assert.equal(holdsTokens(glanceAt('{"input":[1]}', 'pass')), false);
     assert.equal(holdsTokens(glanceAt('{"input":[1]}', 'o200k_base')), true);
   });
 
-  test('are decoded for an upstream that would misread them', async () => {
+  test('token IDs are decoded for an upstream that would misread them', async () => {
     const facts = { misreadsTokens: true };
     assert.deepEqual(await written(facts, '{"input":[9906,1917]}'), ['{"model":"their-model","input":"Hello world"}']);
     assert.deepEqual(await written(facts, '{"input":[[9906,1917],"x",[1578]]}'), [
@@ -75,7 +75,7 @@ describe('token IDs', () => {
     ]);
   });
 
-  test('stay unchanged if they may pass', async () => {
+  test('token IDs stay unchanged with token_ids: pass', async () => {
     const facts = { misreadsTokens: true };
     assert.equal(isNeeded(facts, '{"input":[[1],[2],[3]]}', 'pass'), false);
     assert.deepEqual(await written(facts, '{"input":[[1,2],[3],"x"]}', 'pass'), [
@@ -84,15 +84,15 @@ describe('token IDs', () => {
     assert.deepEqual(await written(facts, '{"input":[1,2,3]}', 'pass'), ['{"model":"their-model","input":[1,2,3]}']);
   });
 
-  test('stay unchanged for an upstream that reads them, whatever else changes', async () => {
+  test('token IDs stay unchanged for an upstream that reads them, whatever else changes', async () => {
     assert.deepEqual(await written({ lacksBase64: true }, '{"input":[[1,2]],"encoding_format":"base64"}'), [
       '{"model":"their-model","input":[[1,2]],"encoding_format":"float"}',
     ]);
   });
 });
 
-describe('passes unchanged', () => {
-  test('everything, for an upstream that lacks nothing', () => {
+describe('requests that pass without translation', () => {
+  test('any request passes without translation to an upstream that supports everything', () => {
     for (const text of [
       '{"input":[1]}',
       '{"input":"a","encoding_format":"float","dimensions":4}',
@@ -102,7 +102,7 @@ describe('passes unchanged', () => {
     }
   });
 
-  test('a conversation instead of the input, with any options', () => {
+  test('a conversation instead of the input passes without translation, with any parameters', () => {
     const lacks = { misreadsTokens: true, lacksBase64: true, lacksDimensions: true };
     const facts: OpenaiEmbeddingFacts = { ...lacks, refusesNull: ['encoding_format', 'dimensions'] };
     const asked = ['"encoding_format":"base64"', '"encoding_format":null', '"dimensions":4', '"x":1'];
@@ -112,7 +112,7 @@ describe('passes unchanged', () => {
     }
   });
 
-  test('everything but base64, in any spelling', () => {
+  test('a request is translated for an upstream without base64 only if it asks for base64, in any spelling', () => {
     for (const facts of [{ lacksBase64: true }, {}]) {
       for (const format of ['"base64"', String.raw`"b\u0061se64"`, '"BASE64"']) {
         assert.equal(isNeeded(facts, `{"input":"a","encoding_format":${format}}`), true, format);
@@ -123,7 +123,7 @@ describe('passes unchanged', () => {
     }
   });
 
-  test('everything but dimensions, for a fixed-width upstream', async () => {
+  test('a request is translated for a fixed-width upstream only if it has dimensions', async () => {
     const facts = { lacksDimensions: true };
     assert.equal(isNeeded(facts, '{"input":"a","dimensions":4}'), true);
     assert.equal(isNeeded(facts, '{"input":"a","dimensions":null}'), false);
@@ -134,7 +134,7 @@ describe('passes unchanged', () => {
     assert.deepEqual([...asked.ignored], ['dimensions']);
   });
 
-  test('everything but null, for an upstream that rejects null', async () => {
+  test('a request is translated for an upstream that rejects null only if the field is null', async () => {
     const facts: OpenaiEmbeddingFacts = { refusesNull: ['encoding_format'] };
     assert.equal(isNeeded(facts, '{"input":"a","encoding_format":null}'), true);
     assert.equal(isNeeded(facts, '{"input":"a","encoding_format":"null"}'), false);
@@ -143,7 +143,7 @@ describe('passes unchanged', () => {
   });
 });
 
-describe('base64', () => {
+describe('base64 embeddings', () => {
   const half = 'AAAAPw==';
   const element = (index: number, embedding: string) => `{"index":${index},"embedding":${embedding}}`;
   const two = `{"data":[${element(0, `"${half}"`)},${element(1, `"${half}"`)}],"usage":{"prompt_tokens":2}}`;
@@ -162,7 +162,7 @@ describe('base64', () => {
 
   const ask = '{"input":["a","b"],"encoding_format":"base64"}';
 
-  test('is requested, and a base64 response is passed on unchanged', async () => {
+  test('base64 is requested from the upstream, and a base64 response is passed on unchanged', async () => {
     const { formats, isAsItCame } = await reply(ask, [two]);
     assert.deepEqual(formats, ['base64']);
     assert.equal(isAsItCame, true);
@@ -172,7 +172,7 @@ describe('base64', () => {
     );
   });
 
-  test('is made from floats that come instead, in all or some elements', async () => {
+  test('base64 is made from floats that come instead, in all or some elements', async () => {
     for (const second of ['[0.50]', `"${half}"`]) {
       const { text, isAsItCame } = await reply(ask, [`{"data":[${element(0, '[5e-1]')},${element(1, second)}]}`]);
       assert.equal(isAsItCame, false);
@@ -180,7 +180,7 @@ describe('base64', () => {
     }
   });
 
-  test('is written anew if the response or the request had to be changed', async () => {
+  test('a base64 response is rewritten if the response or the request had to be changed', async () => {
     const turned = `{"data":[${element(1, `"${half}"`)},${element(0, `"${half}"`)}]}`;
     assert.equal((await reply(ask, [turned])).isAsItCame, false);
     const tokens = '{"input":[[9906,1917],[1578]],"encoding_format":"base64"}';
@@ -193,7 +193,7 @@ describe('base64', () => {
     assert.equal((await reply(floats, [`{"data":[${element(0, '[1]')}]}`])).isAsItCame, false);
   });
 
-  test('is validated like any other response', async () => {
+  test('a base64 response is validated like any other response', async () => {
     const nan = Buffer.from('0000c07f', 'hex').toString('base64');
     for (const [answer, fact] of [
       [`{"data":[${element(0, `"${half}"`)}]}`, /1 vectors for 2 inputs/],
@@ -206,7 +206,7 @@ describe('base64', () => {
     }
   });
 
-  test('of other number types that the client requested is not validated', async () => {
+  test('a base64 response of another number type that the client requested is not validated', async () => {
     const facts = { forOtherNumbers: ['embed_dtype'] };
     const answer = `{"data":[${element(0, '"AH4="')},${element(1, '"AHwAfA=="')}]}`;
     const wanted = ask.replace('{', '{"embed_dtype":"float16",');
@@ -215,7 +215,7 @@ describe('base64', () => {
     await assert.rejects(reply(wanted, [answer]), { name: 'Unfit' });
   });
 
-  test('is converted here from requested floats if the operator says so', async () => {
+  test('with base64: convert, floats are requested from the upstream and converted to base64', async () => {
     const answer = `{"data":[${element(0, '[0.5]')},${element(1, '[0.5]')}]}`;
     const { formats, text, isAsItCame } = await reply(ask, [answer], {}, { base64: 'convert' });
     assert.deepEqual(formats, ['float']);
@@ -225,21 +225,21 @@ describe('base64', () => {
   });
 });
 
-describe('the written request', () => {
-  test('has one text as text, a list as list, and nothing that the client did not send', async () => {
+describe('the request to an OpenAI-compatible upstream', () => {
+  test('the request has one text as text, a list as list, and nothing that the client did not send', async () => {
     assert.deepEqual(await written({}, '{"input":"a"}'), ['{"model":"their-model","input":"a"}']);
     assert.deepEqual(await written({}, '{"input":["a"]}'), ['{"model":"their-model","input":["a"]}']);
     assert.deepEqual(await written({}, '{"input":[]}'), ['{"model":"their-model","input":[]}']);
     assert.deepEqual(await written({}, '{"input":""}'), ['{"model":"their-model","input":""}']);
   });
 
-  test('keeps numbers in their digits, and unknown fields unchanged', async () => {
+  test('the request keeps numbers in their digits, and unknown fields unchanged', async () => {
     assert.deepEqual(await written({}, '{"input":"a","dimensions":1.0e1,"user":"u","x":{"y":[1.50]},"__proto__":1}'), [
       '{"user":"u","x":{"y":[1.50]},"__proto__":1,"model":"their-model","input":"a","dimensions":1.0e1}',
     ]);
   });
 
-  test('has as many inputs per call as configured, else as the family allows', () => {
+  test('the request has at most as many inputs as configured, else as the family allows', () => {
     const facts = { maxItems: 4, maxItemsOption: 'most' };
     assert.deepEqual(openaiEmbeddings(facts, {}).limits, { items: 4 });
     assert.deepEqual(openaiEmbeddings(facts, { most: '1' }).limits, { items: 1 });
@@ -247,13 +247,13 @@ describe('the written request', () => {
   });
 });
 
-describe('the parsed response', () => {
+describe('the parsed response of an OpenAI-compatible upstream', () => {
   const element = (index: string, embedding: string): string => `{"index":${index},"embedding":${embedding}}`;
   const answer = (...elements: string[]): string => `{"data":[${elements.join()}]}`;
   const vectors = (text: string): string[] =>
     resultOf(text).vectors.map((vector: Json) => writeJson(vector).toString());
 
-  test('has vectors by index, in their digits', () => {
+  test('a parsed response has vectors by index, in their digits', () => {
     assert.deepEqual(vectors(answer(element('2', '[3.0]'), element('0', '[1e0]'), element('1', '"AACAPw=="'))), [
       '[1e0]',
       '"AACAPw=="',
@@ -262,7 +262,7 @@ describe('the parsed response', () => {
     assert.deepEqual(vectors(answer(element('0.0', '[1]'))), ['[1]']);
   });
 
-  test('needs each index exactly once', () => {
+  test('a response needs each index exactly once', () => {
     for (const [text, fact] of [
       [answer(element('0', '[1]'), element('0', '[1]')), /index 0 stands twice/],
       [answer(element('1', '[1]')), /the index 1, and there are 1/],
@@ -283,7 +283,7 @@ describe('the parsed response', () => {
     }
   });
 
-  test('has the reported usage, even if partial', () => {
+  test('a parsed response has the reported usage, even if some counts are missing', () => {
     const counts = (usage: string) => {
       const { promptTokens, totalTokens } = resultOf(`{"data":[],"usage":${usage}}`);
       return [promptTokens, totalTokens];
@@ -297,7 +297,7 @@ describe('the parsed response', () => {
     assert.deepEqual(counts('[]'), [undefined, undefined]);
   });
 
-  test('has the model name if it is one', () => {
+  test("a parsed response has the upstream's model name if that is a text", () => {
     assert.equal(resultOf('{"data":[],"model":"bge"}').model, 'bge');
     assert.equal(resultOf('{"data":[],"model":null}').model, undefined);
   });

@@ -51,7 +51,7 @@ async function replyOfMistral(answer: string, options?: Readonly<Record<string, 
   return objectIn(JSON.parse(writeJson(body).toString()), 'the reply');
 }
 
-test('of several categories mapped to one, the highest score counts in its digits, and any can flag', async () => {
+test('of several categories mapped to one, the highest score is used with its digits, and any of them can flag', async () => {
   const { read: readReply } = await mistralModerations.ask(asked({ input: 'x' }));
   const { body } = await readReply([
     {
@@ -68,7 +68,7 @@ test('of several categories mapped to one, the highest score counts in its digit
   assert.match(text, /"original":\{"categories":\{"dangerous":true,"criminal":false,"pii":true\},"category_scores":\{/);
 });
 
-test('a category unknown to OpenAI flags too, unless flagged_by is mapped', async () => {
+test('a category that OpenAI does not have flags a text too, unless flagged_by is mapped', async () => {
   const answer = '{"results":[{"categories":{"pii":true,"sexual":false,"of_tomorrow":true},"category_scores":{}}]}';
   const flagged = async (options?: Readonly<Record<string, string>>) =>
     JSON.stringify((await replyOfMistral(answer, options)).results).includes('"flagged":true');
@@ -78,7 +78,7 @@ test('a category unknown to OpenAI flags too, unless flagged_by is mapped', asyn
   assert.deepEqual(mistral.options?.flagged_by?.values, ['any', 'mapped']);
 });
 
-test('refuses verdicts and scores of other types', async () => {
+test('refuses verdicts and scores of the wrong type', async () => {
   for (const result of [
     '{}',
     'null',
@@ -103,14 +103,14 @@ test('with flagged_by mapped, a response without mapped categories is refused', 
   await assert.rejects(replyOfMistral(answer, { flagged_by: 'mapped' }), Unfit);
 });
 
-test('names such as "constructor" are ordinary category names', async () => {
+test('names such as "constructor" are ordinary names of unknown categories', async () => {
   const reply = await replyOfMistral(
     '{"results":[{"categories":{"__proto__":false,"constructor":true,"toString":false}}]}',
   );
   assert.match(JSON.stringify(reply), /"flagged":true,"categories":\{"harassment":false/);
 });
 
-test('usage is kept as the upstream reports it', async () => {
+test('a moderation response keeps the usage that the upstream reports', async () => {
   const wireFormat = translateModerations({
     own: [],
     write: () => ({ body: {} }),
@@ -133,7 +133,7 @@ const judged = (labels: object[], options: Readonly<Record<string, string>> = {}
     }),
   );
 
-test('labels map as the table says, in any spelling', () => {
+test('labels of an upstream are mapped by the table, in any spelling', () => {
   assert.deepEqual(judged([{ label: 'Self_Harm', score: 0.5 }]), [{ categories: ['self-harm'], isFlagged: true }]);
   assert.deepEqual(judged([{ label: 'self-harm/intent', score: 0.4 }]), [
     { categories: ['self-harm/intent'], isFlagged: false },
@@ -142,7 +142,7 @@ test('labels map as the table says, in any spelling', () => {
   assert.deepEqual(judged([{ label: 'NOT-HATE', score: 0.99 }]), []);
 });
 
-test('the operator can map labels, also to several categories', () => {
+test('labels of an upstream can be mapped by the options, also to several categories', () => {
   const options = { labels: 'S=safe,LABEL_1=hate,LABEL_1=violence,toxic=flagged,+=sexual' };
   assert.deepEqual(judged([{ label: 'S', score: 1 }], options), []);
   assert.deepEqual(judged([{ label: 'LABEL_1', score: 1 }], options), [
@@ -156,7 +156,7 @@ test('the operator can map labels, also to several categories', () => {
 const ofScores = (scores: Readonly<Record<string, number>>) =>
   judged(Object.entries(scores).map(([label, score]) => ({ label, score })));
 
-test('an unknown label is refused if its score decides the result', () => {
+test('an unknown label of an upstream is refused if its score could decide the result', () => {
   assert.deepEqual(ofScores({ toxic: 0.4, LABEL_0: 0.39 }), [{ categories: ['harassment'], isFlagged: false }]);
   assert.deepEqual(ofScores({ LABEL_0: 0.1, safe: 0.9 }), []);
   for (const scores of [
@@ -178,7 +178,7 @@ test('an unknown label is refused if its score decides the result', () => {
   assert.throws(() => judged([{ label: 'toxic' }]), Unfit);
 });
 
-test('an unknown label is reported by its position only, never by name', () => {
+test('an unknown label of an upstream is reported by its position only, never by name', () => {
   for (const label of ['sk-upstream-0123456789', 'my secret text', 'LABEL_1']) {
     assert.throws(
       () => ofScores({ safe: 0.1, [label]: 0.9 }),
@@ -190,7 +190,7 @@ test('an unknown label is reported by its position only, never by name', () => {
   }
 });
 
-test('the options accept only valid mappings and thresholds', () => {
+test('the options labels and threshold accept only valid mappings and thresholds', () => {
   const { labels, threshold } = labelOptions;
   for (const good of ['toxic=harassment', 'LABEL_1=hate/threatening,severe toxic=flagged,毒=safe']) {
     assert.match(good, labels.pattern ?? /^$/);
@@ -202,7 +202,7 @@ test('the options accept only valid mappings and thresholds', () => {
   for (const bad of ['0', '0.0', '1.1', '2', '-0.5', '50%', '']) assert.doesNotMatch(bad, threshold.pattern ?? /^/);
 });
 
-test('table keys are in normalised form', () => {
+test('the keys of the label table are in normalised form', () => {
   for (const label of [...Object.keys(labelCategories), ...harmlessLabels]) assert.equal(foldLabel(label), label);
   for (const label of harmlessLabels) assert.ok(!Object.hasOwn(labelCategories, label), label);
   assert.equal(new Set(openaiCategories).size, 13);

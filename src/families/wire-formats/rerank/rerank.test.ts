@@ -74,7 +74,7 @@ const result = (index: unknown, score: unknown): string => JSON.stringify({ inde
 const indexesIn = (answer: string): unknown =>
   JSON.parse(answer).results.map(({ index }: { readonly index: number }) => index);
 
-test('refuses a response that does not score each document', async () => {
+test('refuses an upstream response that does not score each document exactly once', async () => {
   const good = result(0, 0.5);
   const bad: readonly (readonly [answer: string, fact: RegExp])[] = [
     [results(good, result(2, 0.1)), /of document 2, and there are 2/],
@@ -103,7 +103,7 @@ test('refuses a response that does not score each document', async () => {
   }
 });
 
-test('needs as many results as requested, and returns no more', async () => {
+test('a response needs at least as many results as requested, and returns no more than that', async () => {
   const body = { query: 'q', documents: ['a', 'b', 'c'], top_n: 2 };
   assert.deepEqual(indexesIn(await answerTo(body, [results(result(2, 0.1), result(0, 0.5))])), [0, 2]);
   const all = results(result(0, 0.1), result(1, 0.3), result(2, 0.2));
@@ -112,7 +112,7 @@ test('needs as many results as requested, and returns no more', async () => {
   await assert.rejects(read(conversation, results(result(2, 0.1))), /1 results for 2/);
 });
 
-test("scores keep their digits, and ties keep the upstream's order", async () => {
+test("scores keep their digits, and equal scores keep the upstream's order", async () => {
   const body = { query: 'q', documents: ['a', 'b', 'c', 'd'] };
   const answer = results(
     '{"index":3,"relevance_score":0.50}',
@@ -125,14 +125,14 @@ test("scores keep their digits, and ties keep the upstream's order", async () =>
   assert.deepEqual(text.match(/(?<="relevance_score":)[^},]+/g), ['1', '0.50', '5e-1', '0.5000000000000000000001']);
 });
 
-test('top_n is a positive integer, in any spelling', async () => {
+test('top_n must be a positive whole number, and is at most the number of documents', async () => {
   assert.deepEqual(await bodiesFor(two), [two]);
   assert.deepEqual(await bodiesFor({ ...two, top_n: 1 }), [{ ...two, top: 1 }]);
   assert.deepEqual(await bodiesFor({ ...two, top_n: 1e300 }), [{ ...two, top: 2 }]);
   for (const top_n of [0, -1, 1.5, '2', true, [1], {}]) await assertRefused({ ...two, top_n }, 'top_n', /whole number/);
 });
 
-test('top_n of zero means all if the upstream reads it so', async () => {
+test('top_n of zero is accepted and means all results, if it does so at the upstream', async () => {
   const wireFormat = { zeroIsAll: true };
   assert.deepEqual(await bodiesFor({ ...two, top_n: 0 }, { wireFormat }), [two]);
   assert.deepEqual(await bodiesFor({ ...two, top_k: 0 }, { wireFormat, shape: 'voyage' }), [two]);
@@ -151,7 +151,7 @@ test("top_k means top_n, as in Voyage's API, and is ignored beside top_n", async
   assert.deepEqual([...asked.ignored], ['top_k']);
 });
 
-test("a request with top_k alone also gets Voyage's list", async () => {
+test("the response to a request with top_k alone also has the data list of Voyage's API", async () => {
   const listsOf = async (more: object, setting: Setting = {}) =>
     Object.keys(JSON.parse(await answerTo({ ...two, ...more }, [results(...scores)], setting)));
   assert.deepEqual(await listsOf({ top_k: 2 }), ['id', 'object', 'model', 'data', 'results', 'meta', 'usage']);
@@ -164,7 +164,7 @@ test("a request with top_k alone also gets Voyage's list", async () => {
   }
 });
 
-test('return_documents may be given as text', async () => {
+test('return_documents may be the text "true" or "false"', async () => {
   const documentsIn = async (return_documents: unknown) =>
     JSON.parse(await answerTo({ ...two, return_documents }, [results(...scores)])).results.map(
       ({ document }: { readonly document?: unknown }) => document,
@@ -173,7 +173,7 @@ test('return_documents may be given as text', async () => {
   for (const no of [false, 'false', 'FALSE']) assert.deepEqual(await documentsIn(no), [undefined, undefined]);
 });
 
-test('texts and return_text are accepted from TEI clients only', async () => {
+test("texts and return_text are accepted only from clients of TEI's API", async () => {
   const body = { query: 'q', texts: ['a', 'b'], return_text: true, raw_scores: false, truncate: true };
   assert.deepEqual(await bodiesFor(body, { shape: 'tei' }), [two]);
   assert.deepEqual(
@@ -186,7 +186,7 @@ test('texts and return_text are accepted from TEI clients only', async () => {
   await assertRefused({ ...body, raw_scores: true }, 'raw_scores', /no such parameter/, { shape: 'tei' });
 });
 
-test("uses an object's text, or its named fields in order", async () => {
+test('of a document that is an object, text or the fields in rank_fields are used, in order', async () => {
   const documents = [{ text: 'a', title: 'A' }, 'b', { title: 'C', year: 2020, draft: false, tags: ['x'] }];
   const sent = async (more: object) => (await bodiesFor({ query: { text: 'q' }, documents, ...more }))[0];
   assert.deepEqual(await sent({ rank_fields: ['title', 'year', 'text', 'draft', 'tags', 'none'] }), {
@@ -199,7 +199,7 @@ test("uses an object's text, or its named fields in order", async () => {
   ]);
 });
 
-test('a document without text is refused by its field name', async () => {
+test('a document or query without text is refused, and the error names the parameter', async () => {
   const ask = (documents: unknown) => ({ query: 'q', documents });
   for (const document of [{}, { text: 1 }, { text: null }, { image: 'x' }, { constructor: 'x' }]) {
     await assertRefused(ask(['a', document]), 'documents', /needs a "text"/);
@@ -214,7 +214,7 @@ test('a document without text is refused by its field name', async () => {
   }
 });
 
-test('objects pass if the upstream takes them, unless rank_fields it does not know are given', async () => {
+test('document objects pass to an upstream that takes them, except with rank_fields that it does not take', async () => {
   const body = { query: { text: 'q' }, documents: [{ image: 'x' }, 'b'] };
   assert.deepEqual(await bodiesFor(body, { wireFormat: { takesObjects: true } }), [body]);
   assert.deepEqual(await bodiesFor(body, { wireFormat: { takesObjects: 'documents' } }), [{ ...body, query: 'q' }]);
@@ -225,7 +225,7 @@ test('objects pass if the upstream takes them, unless rank_fields it does not kn
   assert.deepEqual(await bodiesFor(named, { wireFormat: { takesObjects: true, own: ['rank_fields'] } }), [named]);
 });
 
-test('unknown parameters pass unless the upstream is strict; those of other services never pass', async () => {
+test('unknown parameters pass unless the upstream is strict, and known parameters of other services never pass', async () => {
   assert.deepEqual(await bodiesFor({ ...two, new: 1, __proto__x: 2 }), [{ ...two, new: 1, __proto__x: 2 }]);
   await assertRefused({ ...two, new: 1 }, 'new', /no such parameter/, { wireFormat: { isStrict: true } });
   await assertRefused({ ...two, raw_scores: true }, 'raw_scores', /no such parameter/);
@@ -235,7 +235,7 @@ test('unknown parameters pass unless the upstream is strict; those of other serv
   assert.deepEqual(await bodiesFor({ ...two, max_tokens_per_doc: 9 }, own), [{ ...two, max_tokens_per_doc: 9 }]);
 });
 
-test('optional hints are dropped and reported, or refused if so configured', async () => {
+test('optional parameters that the upstream lacks are dropped and reported, or refused if so configured', async () => {
   const body = { ...two, truncation: true, truncate: 'END', priority: 3, max_tokens_per_doc: 9, max_chunks_per_doc: 1 };
   const asked = askedFor(body);
   const { requests } = await translateRerank(plain).ask(asked);
@@ -252,7 +252,7 @@ test('requests at most as many results as there are documents', async () => {
   assert.deepEqual(await bodiesFor({ ...two, top_n: 9 }), [{ ...two, top: 2 }]);
 });
 
-test('no documents make one call and no results', async () => {
+test('an empty list of documents makes one call and gives no results', async () => {
   assert.deepEqual(indexesIn(await answerTo({ query: 'q', documents: [] }, ['{"results":[]}'])), []);
 });
 
@@ -279,7 +279,7 @@ const common = {
   usage: estimated,
 };
 
-test('a response always has id, model, meta and usage', async () => {
+test('a rerank response always has id, model, meta and usage', async () => {
   for (const shape of [undefined, 'cohere', 'jina'] as const) {
     assert.deepEqual(await shaped(shape, mixed, results(...scores)), { made: common, isEstimated: true }, `${shape}`);
   }
@@ -290,7 +290,7 @@ test('a response always has id, model, meta and usage', async () => {
   });
 });
 
-test("keeps the upstream's meta with its units, and adds a version and empty `billed_units`", async () => {
+test("a rerank response keeps the upstream's meta with its units, and adds a version and empty billed_units", async () => {
   const metaOf = async (answers: readonly string[]) => {
     const made: unknown = JSON.parse(await answerTo(two, answers));
     return isMapping(made) && made.meta;
@@ -307,7 +307,7 @@ test("keeps the upstream's meta with its units, and adds a version and empty `bi
   assert.deepEqual(await metaOf([withMeta(JSON.stringify(units), results(...scores))]), { ...version2, ...units });
 });
 
-test('a Jina client gets its documents back unless it declines them', async () => {
+test("a client of Jina's API gets its documents back unless return_documents is false", async () => {
   const { return_documents: _, ...unsaid } = mixed;
   const { made } = await shaped('jina', unsaid, results(...scores));
   assert.deepEqual(made, common);
@@ -318,7 +318,7 @@ test('a Jina client gets its documents back unless it declines them', async () =
   });
 });
 
-test('a Voyage client gets documents as texts under data', async () => {
+test("a client of Voyage's API gets documents as texts in the data list", async () => {
   const data = [
     { index: 1, relevance_score: 0.5, document: 'b' },
     { index: 0, relevance_score: 0.25, document: 'eight888' },
@@ -326,7 +326,7 @@ test('a Voyage client gets documents as texts under data', async () => {
   assert.deepEqual(await shaped('voyage', mixed, results(...scores)), { made: { ...common, data }, isEstimated: true });
 });
 
-test('documents that are objects without text are returned unchanged', async () => {
+test('returned documents that are objects without text are unchanged', async () => {
   const body = { query: 'q', documents: [{ image: 'i' }], return_documents: true };
   const setting = { wireFormat: { takesObjects: true } } as const;
   const answers = [results(result(0, 0.5))];

@@ -8,7 +8,7 @@ import { rescaled } from './rerank.ts';
 const toSigmoid = (source: string): string => rescaled(new JsonNumber(source), 'raw', 'sigmoid').source;
 const toRaw = (source: string): string => rescaled(new JsonNumber(source), 'sigmoid', 'raw').source;
 
-test('converts a logit to 1 / (1 + e^-x), and a probability to ln(p / (1 - p))', () => {
+test('converts a raw score (logit) to 1 / (1 + e^-x), and a probability to ln(p / (1 - p))', () => {
   assert.deepEqual(['0', '-0.0', '1e0', '-7.1'].map(toSigmoid), [
     '0.5',
     '0.5',
@@ -18,7 +18,7 @@ test('converts a logit to 1 / (1 + e^-x), and a probability to ln(p / (1 - p))',
   assert.deepEqual(['0.5', '0.50', '0.7310585786300049'].map(toRaw), ['0', '0', '1']);
 });
 
-test('a score already on the scale, or of unknown scale, keeps its digits', () => {
+test('a score that is already on the wanted scale, or of unknown scale, keeps its digits', () => {
   for (const [from, to] of [
     ['raw', 'raw'],
     ['sigmoid', 'sigmoid'],
@@ -29,7 +29,7 @@ test('a score already on the scale, or of unknown scale, keeps its digits', () =
   }
 });
 
-test('any conversion gives a JSON number and keeps the order', () => {
+test('converting any score gives a JSON number and keeps the order of scores', () => {
   const logit = fc.double({ noNaN: true, noDefaultInfinity: true });
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   for (const [number, convert] of [
@@ -47,7 +47,7 @@ test('any conversion gives a JSON number and keeps the order', () => {
   }
 });
 
-test('converting 0, 1 and extreme logits gives finite bounds', () => {
+test('converting 0, 1 and extreme raw scores gives finite numbers', () => {
   assert.deepEqual(['0', '1', '-0.0000001', '1.0000001'].map(toRaw), [
     '-744.4400719213812',
     '36.7368005696771',
@@ -57,6 +57,6 @@ test('converting 0, 1 and extreme logits gives finite bounds', () => {
   assert.deepEqual(['1e308', '-1e308', '800', '-800'].map(toSigmoid), ['1', '0', '1', '0']);
 });
 
-test('a value outside 0 to 1 is no probability, and is not converted to one', () => {
+test('a score outside 0 to 1 is not treated as a probability, and is not converted', () => {
   for (const source of ['1.1', '-0.1', '7.3']) assert.throws(() => toRaw(source), Unfit);
 });

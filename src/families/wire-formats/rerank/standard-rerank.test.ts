@@ -21,7 +21,7 @@ function isNeeded(facts: StandardRerankFacts | undefined, more: object, shape?: 
   });
 }
 
-test('passes the body unchanged where every parameter is one of the upstream', () => {
+test('a rerank request passes unchanged if the upstream has every parameter of it', () => {
   for (const more of [{}, { top_n: 1 }, { top_n: null }, { return_documents: true }, { own_field: ['a'] }]) {
     assert.equal(isNeeded({ own: [] }, more), false, JSON.stringify(more));
     assert.equal(isNeeded(undefined, more), false, JSON.stringify(more));
@@ -29,7 +29,7 @@ test('passes the body unchanged where every parameter is one of the upstream', (
   assert.equal(isNeeded(undefined, { documents: [{ a: 1 }], query: {} }), false);
 });
 
-test('translates parameters of other services that the upstream would ignore', () => {
+test("a rerank request is translated if it has other services' parameters, which the upstream would ignore", () => {
   const values = { max_tokens_per_doc: 9, max_chunks_per_doc: 2, rank_fields: ['a'], top_k: 1 };
   for (const [name, value] of Object.entries(values)) {
     assert.equal(isNeeded({ own: [] }, { [name]: value }), true, name);
@@ -45,12 +45,12 @@ test('translates parameters of other services that the upstream would ignore', (
   assert.equal(isNeeded(facts, { max_chunks_per_doc: 2 }), false);
 });
 
-test('always translates if the client wants another shape', () => {
+test('a rerank request is always translated if the client wants another response shape', () => {
   assert.equal(isNeeded({ own: [] }, {}, 'cohere'), true);
   assert.equal(isNeeded(undefined, {}, 'tei'), true);
 });
 
-test('translates objects anywhere in the list for upstreams that take only text', () => {
+test('a rerank request with objects among its texts is translated for upstreams that take only text', () => {
   for (const documents of [[{ text: 'a' }], ['a', { text: 'b' }]]) {
     assert.equal(isNeeded({ own: [] }, { documents }), true);
     assert.equal(isNeeded({ own: [], takesObjects: 'documents' }, { documents }), false);
@@ -61,7 +61,7 @@ test('translates objects anywhere in the list for upstreams that take only text'
   assert.equal(isNeeded({ own: [], takesObjects: true }, { query: { text: 'q' } }), false);
 });
 
-test('translates if documents would be missing, or returned unasked', () => {
+test('a rerank request is translated if documents would be missing in the response, or returned unrequested', () => {
   for (const echoes of ['never', 'otherwise'] as const) {
     assert.equal(isNeeded({ own: [], echoes }, { return_documents: true }), true);
     assert.equal(isNeeded({ own: [], echoes }, { return_documents: null }), false);
@@ -73,7 +73,7 @@ test('translates if documents would be missing, or returned unasked', () => {
   assert.equal(isNeeded({ own: [], echoes: 'always' }, { return_documents: true }), false);
 });
 
-test('translates null fields that the upstream does not accept', () => {
+test('a rerank request is translated if it has a null field that the upstream does not accept', () => {
   assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { top_n: null }), true);
   assert.equal(isNeeded({ own: [], refusesNull: ['top_n'] }, { return_documents: null }), false);
   assert.deepEqual(standardRerank({ own: [], maxItems: 3 }).limits, { items: 3 });
