@@ -69,7 +69,7 @@ async function setUpFiles(t: TestContext) {
   return { slots, clock, claims: createOrphanClaims({ ...slots, ownSlot: undefined, isSecure: async () => true }) };
 }
 
-test('imports rows as they come, and releases ended nodes before the journal forgets them', async (t) => {
+test('rows are imported as they are written, and ended nodes release their budgets before the journal drops them', async (t) => {
   const { store, journal, reader, events, start } = await setUp(t);
   const order: string[] = [];
   const watched: JournalReader = {
@@ -93,7 +93,7 @@ test('imports rows as they come, and releases ended nodes before the journal for
   assert.deepEqual(events, [], 'nothing had failed that would go on again');
 });
 
-test('the more rows a round imports, the longer the pause until the next', async (t) => {
+test('the more rows one import takes, the longer the pause until the next import', async (t) => {
   const { journal, reader, start } = await setUp(t);
   const pollMs = 20;
   const looks: { readonly rows: number; readonly atMs: number }[] = [];
@@ -122,7 +122,7 @@ test('the more rows a round imports, the longer the pause until the next', async
   assert.ok((await pauseAfter(500)) > 10 * pollMs - 2);
 });
 
-test('while the store fails nothing more is read, and afterwards each row is imported once', async (t) => {
+test('while the store fails no more rows are read, and afterwards each row is imported once', async (t) => {
   const { clock, store, journal, reader, events, start } = await setUp(t);
   let isAway = true;
   let attempts = 0;
@@ -168,7 +168,7 @@ test('while the store fails nothing more is read, and afterwards each row is imp
   assert.equal(events.filter(({ message }) => message === 'rows go into the store again').length, 1);
 });
 
-test('a batch of several parts that fails at its end is imported later, each row once', async (t) => {
+test('a batch of several parts whose import fails at its end is imported again later, each row once', async (t) => {
   const { clock, store, journal, reader, start } = await setUp(t);
   const positions: (JournalPosition | undefined)[] = [];
   const parts: number[] = [];
@@ -212,7 +212,7 @@ test('a batch of several parts that fails at its end is imported later, each row
   assert.deepEqual([importer.state().failure, importer.state().rowsBehind], [undefined, 0]);
 });
 
-test('a node that ended in a later part of a batch is released again after a failed release', async (t) => {
+test('a node that ended in a later part of a batch is released again after releasing it failed', async (t) => {
   const { slots, clock: fileClock, claims } = await setUpFiles(t);
   const { clock, store, start } = await setUp(t);
   const slot = claimSlot(slots);
@@ -244,7 +244,7 @@ test('a node that ended in a later part of a batch is released again after a fai
   assert.equal(importer.state().importedRows, numbers.length);
 });
 
-test('captured bodies bound what one import takes', async (t) => {
+test('the size of captured bodies limits how many rows one import takes', async (t) => {
   const { slots, clock: fileClock, claims } = await setUpFiles(t);
   const { store, start } = await setUp(t);
   const slot = claimSlot(slots);
@@ -281,7 +281,7 @@ test('captured bodies bound what one import takes', async (t) => {
   assert.ok(most * 2 * body.length < 17 * 1024 * 1024, `one import took ${most} rows`);
 });
 
-test('has caught up under steady traffic, where each import finds further rows', async (t) => {
+test('an importer catches up under steady traffic, where each import finds further rows', async (t) => {
   const { store, journal, reader, start } = await setUp(t);
   const most = 300;
   let rows = 1;
@@ -301,7 +301,7 @@ test('has caught up under steady traffic, where each import finds further rows',
   assert.ok(rowsBefore < most, 'it caught up once the traffic had ended');
 });
 
-test('the delay grows after each failure, up to two seconds', async (t) => {
+test('the delay between imports grows after each failure, up to two seconds', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   const attemptsAt: number[] = [];
   const ledger = {
@@ -325,7 +325,7 @@ test('the delay grows after each failure, up to two seconds', async (t) => {
   }
 });
 
-test('rows imported before the journal is notified are not imported twice', async (t) => {
+test('rows that were imported by a process that then was killed are not imported twice', async (t) => {
   const { store, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   await journal.note(settlementLine(id(2)));
@@ -346,7 +346,7 @@ test('rows imported before the journal is notified are not imported twice', asyn
   assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 3);
 });
 
-test('continues a journal on disk at the position in the store', async (t) => {
+test('an import from a journal on disk continues at the position in the store', async (t) => {
   const { slots, clock } = await setUpFiles(t);
   const { store, start } = await setUp(t);
   const slot = claimSlot(slots);
@@ -376,7 +376,7 @@ test('continues a journal on disk at the position in the store', async (t) => {
   assert.ok((from[0]?.offset ?? 0) > 0);
 });
 
-test('imports the rows again that the store lost with its last transactions, each once', async (t) => {
+test('rows that the store lost with its last transactions are imported again, each once', async (t) => {
   const { slots, clock } = await setUpFiles(t);
   const { store, start } = await setUp(t);
   const replica = await openStore('sqlite::memory:', { cwd: '/nowhere', clock });
@@ -410,7 +410,7 @@ test('imports the rows again that the store lost with its last transactions, eac
   assert.equal((await replica.ledger.usage({}, []))[0]?.sums.requests, 3);
 });
 
-test('imports journals of killed processes to the end, marks open requests as lost, and frees the slot', async (t) => {
+test('journals of killed processes are imported to the end, their open requests are lost, and the slot is freed', async (t) => {
   const { slots, clock, claims } = await setUpFiles(t);
   const { store, start } = await setUp(t);
   const slot = claimSlot(slots);
@@ -462,7 +462,7 @@ test('finds the journal of a killed process within ten seconds', async (t) => {
   await until(async () => (await idsIn(store)).length === 1);
 });
 
-test('an unreadable journal does not block the others', async (t) => {
+test('a journal that cannot be read does not block the import of others', async (t) => {
   const { store, journal, reader, events, start } = await setUp(t);
   const broken: JournalReader = {
     ...reader,
@@ -477,7 +477,7 @@ test('an unreadable journal does not block the others', async (t) => {
   assert.ok(events.some(({ level }) => level === 'error'));
 });
 
-test('damage of a journal is reported once', async (t) => {
+test('damage in a journal is reported once', async (t) => {
   const { buffer, length } = settlementLine(id(0));
   const nameless = { buffer: Buffer.from(buffer), length, names: [] };
   const { journal, events, start } = await setUp(t);
@@ -488,7 +488,7 @@ test('damage of a journal is reported once', async (t) => {
   assert.equal(events.filter(({ message }) => message === 'a journal is damaged').length, 1);
 });
 
-test('expired rows are deleted after each complete import and every hour', async (t) => {
+test('expired rows are deleted after an import that caught up, and every hour', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   let looks = 0;
@@ -532,7 +532,7 @@ test('stored objects that expired upstream are deleted after thirty days', async
   await until(async () => (await store.storedObjects.find([object])).length === 0);
 });
 
-test('a clock that jumps ahead deletes nothing until it is confirmed', async (t) => {
+test('with a clock that jumps ahead, no expired rows are deleted until the new time is confirmed', async (t) => {
   const { clock, store, journal, events, start } = await setUp(t);
   let aheadMs = 0;
   const jumping = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
@@ -554,7 +554,7 @@ test('a clock that jumps ahead deletes nothing until it is confirmed', async (t)
   await until(async () => (await idsIn(store)).length === 0);
 });
 
-test('a shorter retention applies at once', async (t) => {
+test('a shorter retention deletes rows at once', async (t) => {
   const { clock, store, journal, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   const importer = start();
@@ -564,7 +564,7 @@ test('a shorter retention applies at once', async (t) => {
   await until(async () => (await idsIn(store)).length === 0);
 });
 
-test('close imports the remaining rows', async (t) => {
+test('closing the importer imports the remaining rows', async (t) => {
   const { store, journal, start } = await setUp(t, { batch: 3 });
   const importer = start();
   await importer.caughtUp();
@@ -574,7 +574,7 @@ test('close imports the remaining rows', async (t) => {
   await importer.close();
 });
 
-test('closes even with the store unreachable, and the journal keeps the rows', async (t) => {
+test('the importer can be closed while the store is unreachable, and the journal keeps the rows', async (t) => {
   const { store, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   const ledger = { ...store.ledger, import: () => Promise.reject(new Error('the store is away')) };
@@ -584,7 +584,7 @@ test('closes even with the store unreachable, and the journal keeps the rows', a
   assert.ok(reader.state().bytesBehind > 0);
 });
 
-test('a segment that could not be deleted after import is deleted later, even without new rows', async (t) => {
+test('a segment that could not be deleted after its import is deleted later, even without new rows', async (t) => {
   const { clock, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));
   const positions: JournalPosition[] = [];

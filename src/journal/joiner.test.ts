@@ -23,7 +23,7 @@ function join(...makers: (() => RowItem)[]): string[] {
   return joined.rows.map(({ row }) => `${row.outcome} ${row.id}`);
 }
 
-test('of two requests with similar IDs, the one without an end is lost', () => {
+test('of two requests with similar IDs, the one without an end record gets a row as lost', () => {
   for (const [a, b] of [[one, other], words] as const) {
     const intents = [() => intentLine(a), () => intentLine(b)];
     assert.deepEqual(
@@ -39,7 +39,7 @@ test('of two requests with similar IDs, the one without an end is lost', () => {
   }
 });
 
-test('a withdrawn start record leaves no row, and one with a similar ID is unaffected', () => {
+test('a withdrawn start record gives no row, and a request with a similar ID is not affected', () => {
   for (const [a, b] of [[one, other], words] as const) {
     const taken = () => toItem({ kind: 'void', ids: [a] });
     assert.deepEqual(

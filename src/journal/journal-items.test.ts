@@ -74,7 +74,7 @@ const rows: fc.Arbitrary<LedgerRow> = fc
     return ledgerRow({ ...row, error, upstreamModel, firstByteMs: 3.5, upstreamMs: 1.5 });
   });
 
-test('any row and start record is read back unchanged', () => {
+test('any row and any start record is read back unchanged', () => {
   fc.assert(
     fc.property(rows, count, fc.array(text, { maxLength: 3 }), (row, nanos, accounts) => {
       const settlement = settlementIn(settlementItem(row, accounts));
@@ -92,18 +92,18 @@ test('any row and start record is read back unchanged', () => {
   );
 });
 
-test('each outcome has its own stable number', () => {
+test('each outcome is stored as its own number, which never changes', () => {
   assert.deepEqual(outcomeCodes, ['ok', 'error', 'refused', 'aborted', 'cut', 'lost']);
   assert.deepEqual([...outcomeCodes].sort(), [...rowOutcomes].sort());
 });
 
-test('a plain request takes under 200 bytes, start and settlement together', () => {
+test('a plain request takes less than 200 bytes of the journal for its start and its end', () => {
   const row = ledgerRow({ requestBytes: 19_000, responseBytes: 19_000, costNanos: 2_000_000, durationMs: 123.4 });
   const bytes = intentItem(row, { nanos: 3_000_000, accounts: ['a', 'b'] }).length;
   assert.ok(bytes + settlementItem(row, ['a', 'b']).length < 200);
 });
 
-test('a segment repeats its names every 256 KiB, and a row without its names is never invented', async (t) => {
+test('a segment repeats its table of names every 256 KiB, and a row whose names are missing is not read', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-items-'));
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const journal = await createJournal({ directory, node: 'node-1', durability: 'fast', clock: systemClock });

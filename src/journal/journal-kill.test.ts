@@ -34,7 +34,7 @@ function runAndKill(directory: string, node: string, durability: string, promise
 }
 
 for (const durability of durabilities) {
-  test(`all guarantees hold after ${kills} kills of the process: ${durability}`, async () => {
+  test(`after ${kills} kills of the process, no written record is lost or doubled: ${durability}`, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'postern-kill-'));
     try {
       const intents = new Set<string>();

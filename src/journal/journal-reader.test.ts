@@ -83,7 +83,7 @@ function rowsOf(some: typeof frames): string[] {
   return [...rows, ...open.map((id) => `${id} lost`)];
 }
 
-test('of a journal truncated at any byte, exactly the complete frames are read', async () => {
+test('of a journal file that is truncated at any byte, exactly the complete frames are read', async () => {
   for (let cut = 0; cut <= whole.length; cut++) {
     const expected = rowsOf(frames.filter(({ end }) => end <= cut));
     const zeroed = Buffer.alloc(whole.length + 512);
@@ -106,7 +106,7 @@ test("a torn frame whose last byte looks like a frame's end is not reported as d
   assert.deepEqual((await readThrough(await readerOf(zeroed))).damage, []);
 });
 
-test('a damaged byte loses at most its own frame, and is always reported', async () => {
+test('a damaged byte in a journal file loses at most its own frame, and is always reported', async () => {
   let start = 0;
   for (const [index, { end }] of frames.entries()) {
     for (let at = start; at < end; at++) {
@@ -123,7 +123,7 @@ test('a damaged byte loses at most its own frame, and is always reported', async
   }
 });
 
-test('continues with the next segment after one with a damaged end', async () => {
+test('reading continues with the next segment after one with a damaged end', async () => {
   const damaged = Buffer.from(whole);
   damaged.fill(0x41, whole.length - 30);
   const { rows, damage } = await readThrough(await readerOf(damaged, Buffer.alloc(100), whole));
@@ -134,7 +134,7 @@ test('continues with the next segment after one with a damaged end', async () =>
   assert.equal(damage.length, 1);
 });
 
-test('waits at the end of a segment in use, and returns no partial frame', async () => {
+test('reading waits at the end of a segment in use, and returns no partial frame', async () => {
   const live = Buffer.alloc(whole.length + 512);
   const files: JournalFiles = {
     ...systemFiles,
@@ -161,7 +161,7 @@ test('waits at the end of a segment in use, and returns no partial frame', async
   assert.deepEqual([reader.state().bytesBehind, reader.state().oldestUnimportedAtMs], [0, undefined]);
 });
 
-test('deletes nothing before the store is durable', async (t) => {
+test('an imported segment is not deleted before the store confirms that its data is durable', async (t) => {
   const copy = mkdtempSync(join(tmpdir(), 'postern-reader-'));
   t.after(() => rmSync(copy, { recursive: true, force: true }));
   cpSync(directory, copy, { recursive: true });
@@ -183,7 +183,7 @@ test('deletes nothing before the store is durable', async (t) => {
   await reader.close();
 });
 
-test('reports the number of waiting rows, counting each frame once', async () => {
+test('the reader reports the number of rows that wait for import, counting each frame once', async () => {
   const reader = await readerOf(whole);
   assert.equal(reader.state().rowsBehind, 3);
   const first = await reader.read(2);
@@ -202,7 +202,7 @@ test('reports the number of waiting rows, counting each frame once', async () =>
   assert.equal(untouched.state().rowsBehind, 0);
 });
 
-test('skips a segment that was deleted after it was listed', async () => {
+test('the reader skips a segment that was deleted after it was listed', async () => {
   const gone = (): never => {
     throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
   };
@@ -228,7 +228,7 @@ test('skips a segment that was deleted after it was listed', async () => {
   await reader.imported({ segment: 3, offset: 0 });
 });
 
-test('reads a journal of version 0.1.0, then the segments of this version', async () => {
+test('the reader reads a journal of version 0.1.0, then the segments of this version', async () => {
   const fixture = new URL('../../test/fixtures/text-journal/', import.meta.url);
   const former = readFileSync(new URL('0000000001.journal', fixture));
   const expected = JSON.parse(readFileSync(new URL('rows.json', fixture), 'utf8'));

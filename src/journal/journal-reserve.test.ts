@@ -38,7 +38,7 @@ async function isTaken(promise: Promise<void>): Promise<boolean> {
   }
 }
 
-test('every admitted request can be completed on a full disk, however long its names', async () => {
+test('every admitted request can record its end on a full disk, however long its names', async () => {
   const longName = '\u0001'.repeat(256);
   const intent = (id: string): RowItem => intentLine(id, longName);
   // The model's name occurs three times in an end: twice, and in a failed call. Here it occurs once.
@@ -60,7 +60,7 @@ test('every admitted request can be completed on a full disk, however long its n
   );
 });
 
-test('reserved space is released to the byte, in any order', () => {
+test('space reserved for end records is released to the byte, in any order', () => {
   const reserve = new EndReserve();
   for (const [id, bytes] of [
     ['a', 400],
@@ -75,7 +75,7 @@ test('reserved space is released to the byte, in any order', () => {
   assert.deepEqual([reserve.count, reserve.bytes], [0, 0]);
 });
 
-test('a refused request releases its space', async () => {
+test('a request that is refused on a full disk releases its reserved space', async () => {
   const disk = createFaultyFiles('ENOSPC');
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
   const journal = await open({ files: disk.files });
@@ -89,7 +89,7 @@ test('a refused request releases its space', async () => {
 });
 
 for (const durability of ['fast', 'strict'] as const) {
-  test(`nothing counts as written after the journal's files were deleted: ${durability}`, async () => {
+  test(`after the journal's files were deleted, writes are refused: ${durability}`, async () => {
     const journal = await open({ durability });
     await journal.open('a', intentLine('a'));
     rmSync(directory, { recursive: true });

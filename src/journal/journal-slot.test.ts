@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(join(directory, '..'), { recursive: true, force: true }));
 
-test('each claim gets its own journal slot, and the first free one is reused', () => {
+test('each process claims a journal slot of its own, and the first free slot is reused', () => {
   assert.deepEqual(listSlots(directory), []);
   const slots = [claimSlot(deps()), claimSlot(deps()), claimSlot(deps())];
   assert.deepEqual(
@@ -29,7 +29,7 @@ test('each claim gets its own journal slot, and the first free one is reused', (
   assert.deepEqual(listSlots(directory), [1_000, 1_001, 1_002]);
 });
 
-test('avoids slots that version 0.1.0 uses, and lists those it left', () => {
+test('slots that version 0.1.0 uses are not claimed, and slots that it left are listed', () => {
   claimSlotAt(deps(), 0)?.release();
   const { number } = claimSlot(deps());
   // The slots that version 0.1.0 sees.
@@ -37,7 +37,7 @@ test('avoids slots that version 0.1.0 uses, and lists those it left', () => {
   assert.deepEqual(listSlots(directory), [0, number]);
 });
 
-test('a slot keeps its ID while it has segments, and gets a new one afterwards', () => {
+test('a journal slot keeps its ID while it has segments, and gets a new ID afterwards', () => {
   const first = claimSlot(deps());
   writeFileSync(join(first.directory, '0000000001.journal'), '');
   first.release();
@@ -48,7 +48,7 @@ test('a slot keeps its ID while it has segments, and gets a new one afterwards',
   assert.notEqual(claimSlot(deps()).id, first.id);
 });
 
-test('slots are accessible to the user only', () => {
+test('journal slots are accessible to the user only', () => {
   const slot = claimSlot(deps());
   assert.equal(statSync(directory).mode & 0o777, 0o700);
   assert.equal(statSync(slot.directory).mode & 0o777, 0o700);
@@ -57,7 +57,7 @@ test('slots are accessible to the user only', () => {
   }
 });
 
-test('reports that all slots are taken', () => {
+test('reports when all journal slots are taken', () => {
   assert.throws(
     () => claimSlot({ ...deps(), lock: () => undefined }),
     /All 256 directories .+ set another ledger\.journal/,
@@ -78,7 +78,7 @@ test('a journal of another store is reported and kept, and the next slot is used
   second.release();
 });
 
-test('a journal without a store name belongs to the configured store, unless another used the directory', () => {
+test('a slot without a store name belongs to the configured store, unless another store used the directory', () => {
   const first = claimSlot(deps());
   writeFileSync(join(first.directory, '0000000001.journal'), 'rows');
   first.release();

@@ -65,7 +65,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-test('writes records of consecutive event-loop turns in one frame, and a single record at once', async () => {
+test('records that wait for a write share one frame, and a single record is written at once', async () => {
   const counted = createFaultyFiles();
   const journal = await open({ files: counted.files });
   await journal.open('0', intentLine('0'));
@@ -125,7 +125,7 @@ for (const durability of durabilities) {
     assert.deepEqual([endedNodes, damage], [['node-1'], []]);
   });
 
-  test(`continues in further segments, and makes a larger one for a larger record: ${durability}`, async () => {
+  test(`a full journal continues in further segments, with a larger one for a larger record: ${durability}`, async () => {
     const journal = await open({ durability, segmentBytes: 4096 });
     const ids = Array.from({ length: 60 }, (_, index) => `id-${index}`);
     for (const id of ids) {
@@ -146,7 +146,7 @@ for (const durability of durabilities) {
   });
 }
 
-test('deletes imported segments, except those with an open request', async () => {
+test('imported segments are deleted, except those with the start record of an open request', async () => {
   const journal = await open({ segmentBytes: 4096 });
   await journal.open('long', intentLine('long'));
   const segments = () => readdirSync(directory).filter((name) => name.endsWith('.journal'));
@@ -175,7 +175,7 @@ test('deletes imported segments, except those with an open request', async () =>
   await journal.close();
 });
 
-test('files are accessible to the user only', async () => {
+test('journal files are accessible to the user only', async () => {
   const inner = join(directory, 'inner');
   const journal = await open({ directory: inner });
   assert.equal(statSync(inner).mode & 0o777, 0o700);
@@ -183,14 +183,14 @@ test('files are accessible to the user only', async () => {
   await journal.close();
 });
 
-test('a directory that cannot be created is a configuration fault in one sentence', async () => {
+test('a journal directory that cannot be created is a configuration fault in one sentence', async () => {
   await assert.rejects(
     open({ directory: join(directory, 'id', 'below') }),
     /lies under something that is no directory/,
   );
 });
 
-test('a start record without an end is lost if its process ended, with its reserved amount', async () => {
+test('a request without an end record becomes lost when its process ended, with its reserved amount', async () => {
   const journal = await open();
   await journal.open('a', intentLine('a', 'node-1', 700));
   await journal.open('b', intentLine('b', 'node-1', 0));
@@ -216,7 +216,7 @@ test('a start record without an end is lost if its process ended, with its reser
   assert.deepEqual([outcomes(last.rows), last.endedNodes], [['c lost'], ['node-2']]);
 });
 
-test('open requests in an abandoned slot are lost once, however often it is read', async () => {
+test('open requests in an abandoned slot become lost once, however often the slot is read', async () => {
   const journal = await open({ segmentBytes: 4096 });
   await journal.open('a', intentLine('a'));
   await hasSpare();
@@ -239,7 +239,7 @@ test('open requests in an abandoned slot are lost once, however often it is read
   await next.close();
 });
 
-test("after a restart a reader continues at the store's position and knows the open requests", async () => {
+test("a reader that restarts continues at the store's position and knows the open requests", async () => {
   const journal = await open({ segmentBytes: 4096 });
   for (let index = 0; index < 20; index++) {
     await journal.open(`o${index}`, intentLine(`o${index}`));
@@ -264,7 +264,7 @@ test("after a restart a reader continues at the store's position and knows the o
   }
 });
 
-test('on a full disk new requests are refused, running ones complete, and service resumes by itself', async () => {
+test('on a full disk new requests are refused and running ones complete, and writing resumes by itself', async () => {
   const disk = createFaultyFiles('ENOSPC');
   const logged: string[] = [];
   const note = (message: string): void => void logged.push(message);
@@ -306,7 +306,7 @@ test('on a full disk new requests are refused, running ones complete, and servic
   assert.equal(logged.length, 2, `${logged}`);
 });
 
-test('waits for space if the disk is full at the start', async () => {
+test('if the disk is full at the start, the journal waits for space', async () => {
   const disk = createFaultyFiles('ENOSPC');
   disk.judge((call) => (call === 'writeLater' ? 'fails' : undefined));
   const journal = await open({ files: disk.files });
@@ -319,7 +319,7 @@ test('waits for space if the disk is full at the start', async () => {
   assert.deepEqual(outcomes((await readThrough(await read())).rows), ['b lost']);
 });
 
-test('a segment whose sync failed is abandoned, and its last write repeated elsewhere', async () => {
+test('a segment whose sync failed is abandoned, and its last write is repeated in another segment', async () => {
   const disk = createFaultyFiles();
   const journal = await open({ durability: 'strict', files: disk.files });
   await journal.open('a', intentLine('a'));
@@ -333,7 +333,7 @@ test('a segment whose sync failed is abandoned, and its last write repeated else
 });
 
 for (const durability of durabilities) {
-  test(`a disk that does not answer holds up nobody but who waits for it: ${durability}`, async () => {
+  test(`a disk that does not answer causes refusals, and no other write is tried meanwhile: ${durability}`, async () => {
     const stalled = Promise.withResolvers<void>();
     let isStalled = false;
     const disk = createFaultyFiles();
@@ -383,7 +383,7 @@ for (const durability of durabilities) {
   });
 }
 
-test('a record that could not be written to two segments is refused, even if further segments can be allocated', async () => {
+test('a record whose write failed in two segments is refused, even if more segments can be allocated', async () => {
   const disk = createFaultyFiles();
   const journal = await open({ files: disk.files });
   await journal.open('a', intentLine('a'));
@@ -397,7 +397,7 @@ test('a record that could not be written to two segments is refused, even if fur
 });
 
 for (const durability of durabilities) {
-  test(`nobody waits longer for space than for a write: ${durability}`, async () => {
+  test(`while a new segment cannot be created, records that need it are refused in time: ${durability}`, async () => {
     const answered = Promise.withResolvers<void>();
     let created = 0;
     const disk = createFaultyFiles();
@@ -435,7 +435,7 @@ for (const durability of durabilities) {
   });
 }
 
-test('an exchange in a first frame that failed is not lost', async () => {
+test('a request in the first frame of a segment whose write failed is not lost', async () => {
   const answered = Promise.withResolvers<void>();
   let frames = 0;
   const files: JournalFiles = {
@@ -461,7 +461,7 @@ test('an exchange in a first frame that failed is not lost', async () => {
   assert.deepEqual(outcomes((await readThrough(await read())).rows), ['a ok']);
 });
 
-test('while a write does not return, nobody waits for a segment that is prepared no more', async () => {
+test('while a write does not return, records that need a new segment are refused', async () => {
   const answered = Promise.withResolvers<void>();
   let isStalled = false;
   const files: JournalFiles = {
@@ -488,7 +488,7 @@ test('while a write does not return, nobody waits for a segment that is prepared
   await journal.close();
 });
 
-test('settlements that cannot be written are rejected, and recorded as cut when the journal recovers', async () => {
+test('end records that cannot be written are rejected, and become rows with outcome cut when the journal recovers', async () => {
   const disk = createFaultyFiles();
   const journal = await open({ files: disk.files });
   await journal.open('a', intentLine('a'));
@@ -507,7 +507,7 @@ test('settlements that cannot be written are rejected, and recorded as cut when 
   assert.equal(rows[0]?.row.costNanos, 60);
 });
 
-test('unwritten settlements are kept up to a limit, and losses beyond it are reported', async () => {
+test('end records that cannot be written are kept up to a limit, and losses beyond it are reported', async () => {
   const disk = createFaultyFiles();
   const lost: unknown[] = [];
   const error = (message: string, fields?: unknown): void => {
@@ -527,7 +527,7 @@ test('unwritten settlements are kept up to a limit, and losses beyond it are rep
   assert.deepEqual(outcomes(rows), ['a cut', 'b cut', 'c lost']);
 });
 
-test('a closed journal leaves no empty segment', async () => {
+test('closing the journal leaves no empty segment', async () => {
   const journal = await open();
   await journal.note(settlementLine('a'));
   await hasSpare();
@@ -565,7 +565,7 @@ async function live(
 
 for (const durability of durabilities) {
   for (const fault of ['fails', 'fails-afterwards', 'breaks-off', 'is-short'] satisfies Fault[]) {
-    test(`a fault at any step neither loses nor doubles a request: ${durability}, a step ${fault}`, async () => {
+    test(`a failure at any step neither loses nor doubles a request: ${durability}, a step ${fault}`, async () => {
       const disk = createFaultyFiles();
       disk.judge(() => undefined);
       await live(disk, durability);

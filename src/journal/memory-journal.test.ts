@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { createMemoryJournal } from './memory-journal.ts';
 
-test('returns the rows of settled requests in order, and no open ones', async () => {
+test('the in-memory journal returns rows of ended requests in order, and none of open requests', async () => {
   const { journal, reader } = createMemoryJournal();
   await reader.open(undefined);
   await journal.open('a', intentLine('a'));
@@ -19,7 +19,7 @@ test('returns the rows of settled requests in order, and no open ones', async ()
   assert.deepEqual(outcomes((await readThrough(reader)).rows), ['a ok']);
 });
 
-test('returns rows again that were not imported before it was reopened', async () => {
+test('rows that were not imported before the in-memory journal was reopened are returned again', async () => {
   const { journal, reader } = createMemoryJournal();
   for (const id of ['a', 'b', 'c']) await journal.note(settlementLine(id));
   await reader.open(undefined);
@@ -31,7 +31,7 @@ test('returns rows again that were not imported before it was reopened', async (
   assert.deepEqual(outcomes(rows), ['b ok', 'c ok']);
 });
 
-test('refuses new requests while too much waits for import, and completes running ones', async () => {
+test('the in-memory journal refuses new requests while too much waits for import, and completes running ones', async () => {
   const { journal, reader } = createMemoryJournal(500);
   await reader.open(undefined);
   await journal.open('a', intentLine('a'));

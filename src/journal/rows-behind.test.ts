@@ -6,7 +6,7 @@ import { toPayload } from './journal-items.ts';
 import type { SegmentReader } from './journal-segment.ts';
 import { RowsBehind } from './rows-behind.ts';
 
-test('counts the rows of each frame once, and not those that were imported', () => {
+test('rows that wait for import are counted once per frame, without those that were imported', () => {
   const payload = Buffer.from(toPayload(settlementLine('a')));
   const frames = [1, 2, 3].map((end) => ({ payload, isItems: true, end }) as Frame);
   let reads = 0;
