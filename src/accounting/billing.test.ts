@@ -81,7 +81,7 @@ test('bills the token counts that the upstream reported', () => {
   });
 });
 
-test('splits a reported total: tokens that are not output are billed as input', () => {
+test('splits a reported token total: tokens that are not output are billed as input', () => {
   const cost = (usage: Partial<Usage>) => billOf({ price: perMillion, usage })?.costNanos;
   assert.equal(cost({ totalTokens: 100 }), 2000);
   assert.equal(cost({ totalTokens: 100, completionTokens: 50 }), 1000 + 3000);
@@ -145,7 +145,7 @@ test('estimates counts that the upstream did not report, and marks the bill as e
   assert.equal(billOf({ ...streamed, usage: { promptTokens: 4, completionTokens: 2 } })?.isEstimated, false);
 });
 
-test('keeps counts of free and unpriced requests, and counts search units only if they have a price', () => {
+test('counts tokens of free and unpriced requests too, and search units only if they have a price', () => {
   const unknown = billOf({ operation: 'rerank', price: undefined, usage: { totalTokens: 12 } });
   assert.deepEqual([unknown?.inputTokens, unknown?.searchUnits, unknown?.costNanos], [12, 0, null]);
   const free = billOf({ operation: 'rerank', price: { ...nothing, input: 0, searchUnit: 0 } });
@@ -198,7 +198,7 @@ test('bills an aborted or broken response by the reported usage, else by an esti
   assert.deepEqual([before?.inputTokens, before?.isEstimated], [40, true]);
 });
 
-test('rounds a cost once, half up', () => {
+test('rounds the cost of a request once at the end, half up', () => {
   const cost = (input: number, output: number, promptTokens: number, completionTokens: number) =>
     billOf({ price: { ...nothing, input, output }, usage: { promptTokens, completionTokens }, estimate: { items: 1 } })
       ?.costNanos;
@@ -258,7 +258,7 @@ const parted: Price = {
   ...{ output: 13 * million, audioOutput: 17 * million, imageOutput: 19 * million },
 };
 
-test('bills audio, image and one-hour cache tokens at their own price, or at the price of other tokens', () => {
+test('bills audio, image and one-hour cache tokens at their own price, or at the general token price without one', () => {
   const usage = {
     ...{ promptTokens: 100, completionTokens: 50, cachedTokens: 10, cacheWriteTokens: 30 },
     units: {
@@ -339,7 +339,7 @@ test('names the request parameter that may raise the cost but has no configured 
   assert.equal(named({ speed: 'fast' }, nothing), undefined);
 });
 
-test('bills tool calls by kind, and assumes the maximum when the response broke off before its usage', () => {
+test('bills tool calls by kind, and assumes the maximum when the response broke off before reporting usage', () => {
   const price: Price = { ...nothing, input: million, tools: { web_search: 100, file_search: 7 } };
   const tools = { kinds: ['web_search', 'file_search'], most: 4 };
   const costs = (toolCalls: Readonly<Record<string, number>> | undefined, more: Partial<Case> = {}) => {
@@ -401,7 +401,7 @@ test('a bill is exact to the nano-dollar at any size', () => {
   );
 });
 
-test('never estimates a worst case below the final bill', () => {
+test('the worst-case estimate of a request is never below its final bill', () => {
   fc.assert(
     fc.property(prices, quantities, fc.double({ min: 0, max: 1, noNaN: true }), (price, most, share) => {
       const part = (whole: number): number => Math.floor(whole * share);

@@ -25,7 +25,7 @@ function capture(request: string | Buffer, response: string | Buffer = '{}', hea
   return made;
 }
 
-test('captures both bodies unchanged, for the retention time of the key', () => {
+test('captures request and response body unchanged, for the capture time of the key', () => {
   const request = '{"model":"m","input":"größer \\"x\\""}';
   const events = 'data: {"text":"a"}\n\ndata: [DONE]\n\n';
   assert.deepEqual(capture(request, events, { contentType: 'text/event-stream; charset=utf-8' }), {
@@ -48,13 +48,13 @@ test('captures no bodies if the key has no capture time, or if no body was read'
   }
 });
 
-test('redacts the credentials of all upstreams', () => {
+test('redacts the credentials of all upstreams in captured bodies', () => {
   const { request, response } = capture(`{"input":"${secret}"}`, `{"error":"${secret}"}`);
   assert.equal(request, '{"input":"[credential]"}');
   assert.equal(response, '{"error":"[credential]"}');
 });
 
-test('truncates long bodies and notes the original length', () => {
+test('truncates long captured bodies and notes the original length', () => {
   const long = `{"input":"${'a'.repeat(mostKeptBytes * 2)}"}`;
   const { request, response } = capture(long, long);
   const mark = `… [cut: ${long.length} bytes in all]`;

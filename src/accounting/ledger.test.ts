@@ -75,7 +75,7 @@ async function rowsOf(most?: number): Promise<readonly ImportedRow[]> {
   return (await readThrough(reader, most === undefined ? {} : { most })).rows;
 }
 
-test('stores the captured bodies with the row', async () => {
+test('stores captured bodies with the ledger row', async () => {
   const journal = await openJournal(createFaultyFiles(), 1024 * 1024);
   const ledger = createLedger({ journal, node: 'n', clock: systemClock });
   const exchange = exchangeOf('a');

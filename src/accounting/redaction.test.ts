@@ -57,7 +57,7 @@ test('redacts every occurrence of an upstream credential', () => {
   assert.equal(all(`a ${secret} b ${secret}`, [secret]), `a ${credentialMark} b ${credentialMark}`);
 });
 
-test('finds secrets written with JSON escapes', () => {
+test('finds secrets that are written with JSON escapes', () => {
   assert.equal(
     all(String.raw`{"input":"sk\u002dproj\u002dabcdefgh bob\u0040example.com"}`),
     `{"input":"${credentialMark} ${addressMark}"}`,
@@ -86,7 +86,7 @@ test('leaves ordinary text, numbers and hashes unchanged', () => {
   }
 });
 
-test('drops a secret that is cut off by the truncation, and everything behind it', () => {
+test('drops a secret that the end of a truncated text cuts off, and everything after it', () => {
   const text = `${'x '.repeat(10)}sk-abcdefghijklmnop and bob@example.com`;
   for (let most = 0; most <= text.length; most += 1) {
     const kept = redact(text, { secrets: [], fields: undefined }, most);
@@ -100,7 +100,7 @@ test('redacts overlapping matches as one', () => {
   assert.equal(all('api_key=sk-abcdefgh12345678@example.com', ['k-abcdefgh12345678@ex']).includes('example'), false);
 });
 
-test('takes linear time on hostile text', () => {
+test('redacting takes linear time on any text', () => {
   for (const piece of [
     'a',
     '1 ',
@@ -119,7 +119,7 @@ test('takes linear time on hostile text', () => {
   }
 });
 
-test('withholds the fields that the operator named, whatever their type', () => {
+test('withholds the values of fields that the operator listed, whatever their type', () => {
   const fields = toFieldPattern(['user', 'x.id']);
   const rows: [string, string][] = [
     ['{"user":"Ada","a":1}', '{"user":[withheld],"a":1}'],

@@ -80,7 +80,7 @@ test("a request's start record holds the operation, the model and the reserved a
   assert.deepEqual(intent, { kind: 'intent', row: head, reservedNanos: 700, accounts: reservation.accounts });
 });
 
-test('a settlement record holds all fields, with times to tenths of a millisecond', () => {
+test('a settlement record holds all fields of the row, with times to tenths of a millisecond', () => {
   assert.deepEqual(settlementOf(exchangeOf()), {
     kind: 'settlement',
     row: {
@@ -115,7 +115,7 @@ test('a settlement record holds all fields, with times to tenths of a millisecon
   });
 });
 
-test('a settlement record holds the other billed units, such as audio tokens and tool calls', () => {
+test('a settlement record holds units such as audio tokens and tool calls', () => {
   const units = { audioInputTokens: 2, toolCalls: { web_search: 1 }, serviceTier: 'flex' };
   const { bill } = exchangeOf();
   assert.ok(bill !== null);
@@ -146,7 +146,7 @@ test('the row of a request that a rate limit refused has no cost, key or model',
   );
 });
 
-test('an unknown price is null, and non-finite numbers never reach a row', () => {
+test('a cost without a known price is null in the row, and non-finite token counts are null', () => {
   const bill = { ...exchangeOf().bill, costNanos: null, isEstimated: true } as Exchange['bill'];
   const usage = {
     promptTokens: Number.POSITIVE_INFINITY,
@@ -168,7 +168,7 @@ test('without a recorded outcome, an unsent request counts as refused and a sent
   assert.deepEqual([outcomeAfter(0), outcomeAfter(1)], ['refused', 'error']);
 });
 
-test('a request whose client left has status 499', () => {
+test('a request whose client disconnected is recorded with status 499', () => {
   const { row } = settlementOf(exchangeOf({ errorCode: 'client_closed', outcome: 'aborted', status: 200 }));
   assert.deepEqual([row.status, row.outcome, row.error], [499, 'aborted', 'client_closed']);
 });
@@ -183,7 +183,7 @@ test('records the trace ID if the request has one', () => {
   assert.equal(settlementOf(exchangeOf({ trace })).row.traceId, trace.traceId);
 });
 
-test('records the queue time if the request had to wait', () => {
+test('records how long a request waited in a queue, and null if it did not wait', () => {
   assert.equal(settlementOf(exchangeOf()).row.queueMs, null);
   assert.equal(settlementOf(exchangeOf({ queuedMs: 12.34 })).row.queueMs, 12.3);
 });
@@ -210,7 +210,7 @@ test('records how long a request and each of its calls waited for a connection, 
   );
 });
 
-test('records the model name that was requested when it matched a pattern', () => {
+test("records the upstream's model name with the star of its pattern replaced by the requested name", () => {
   const target = { upstream: { id: 'up' }, model: 'vendor/*' } as Target;
   assert.equal(settlementOf(exchangeOf({ target, modelId: 'any/$&' })).row.upstreamModel, 'vendor/$&');
 });

@@ -227,7 +227,7 @@ test('reserves the worst-case cost over all targets from all budgets, and settle
 });
 
 for (const isSlow of [false, true]) {
-  test(`when a budget refuses ${isSlow ? 'later' : 'at once'}, the rate limits are released completely`, async () => {
+  test(`when a budget refuses ${isSlow ? 'later' : 'at once'}, the request's reserved rate limits are released`, async () => {
     const { reserve, reserveNow, fakeBudgets } = stage({
       key: { ...budget, rates: [requestsAMinute(3), tokensAMinute(100)], concurrency: 1 },
     });
@@ -298,7 +298,7 @@ test('counts a request at each upstream that it calls, but charges tokens only a
   assert.equal(late.retryAfterMs, 60_000);
 });
 
-test('skips an upstream whose budget is spent, and releases its limits', () => {
+test("a call to an upstream whose budget is spent is refused, and the upstream's limits are released", () => {
   const { reserveNow, fakeBudgets, upstreams } = stage({ upstreams: [{ ...budget, rates: [requestsAMinute(1)] }] });
   const [upstream] = upstreams;
   assert.ok(upstream);
@@ -310,7 +310,7 @@ test('skips an upstream whose budget is spent, and releases its limits', () => {
   assert.equal(reserveNow().enter(upstream), undefined);
 });
 
-test('skips an upstream whose budget cannot be read, without reporting it as spent', () => {
+test('a call to an upstream whose budget cannot be read is refused, but not reported as a spent budget', () => {
   const { reserveNow, fakeBudgets, upstreams } = stage({ upstreams: [budget] });
   const [upstream] = upstreams;
   assert.ok(upstream);
@@ -382,7 +382,7 @@ test("a changed limit of a project applies from the project's next request", () 
   assert.equal(refusalOf(() => reserve(1)).code, 'rate_limit_exceeded');
 });
 
-test('a request that waits for its budget counts once for the concurrency of its key', async () => {
+test("a request that waits for its budget counts once against its key's concurrency limit", async () => {
   const { fakeBudgets, beginAndReserve } = stage({ key: { ...budget, concurrency: 3 } });
   fakeBudgets.isSlow = true;
   const reserved = [beginAndReserve(), beginAndReserve(), beginAndReserve()];

@@ -29,7 +29,7 @@ test('exactly the endpoints that the contract declares are implemented', async (
   assert.deepEqual(done.toSorted(), said.toSorted());
 });
 
-test("each file of endpoint definitions is part of the console's contract", async () => {
+test('each file of endpoint definitions is imported by contract.ts, which the console uses', async () => {
   const contract = await readFile(join(folder, 'contract.ts'), 'utf8');
   for (const [path, names] of await readContracts()) {
     if (names.length === 0) continue;

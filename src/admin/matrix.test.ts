@@ -300,7 +300,7 @@ test('an invalid bearer token is refused even beside a valid session, and other 
   assert.equal(await judge('GET /api/members', { ...headers, authorization: 'Basic eDp5' }), 'through');
 });
 
-test('members see and revoke only their own tokens; owners see and revoke all', async (t) => {
+test('members see and revoke only their own API tokens, and owners see and revoke all', async (t) => {
   const { store, addMember, sessionOf, tokenOf, send } = await open(t);
   const [ada, bo, owner] = [await addMember('admin'), await addMember('viewer'), await addMember('owner')];
   const [mine, theirs] = [await tokenOf(ada, 'admin'), await tokenOf(bo, 'viewer')];
@@ -321,7 +321,7 @@ test('members see and revoke only their own tokens; owners see and revoke all', 
   assert.notEqual((await store.tokens.get(mine.id))?.revokedAtMs, undefined);
 });
 
-test('a token cannot have a higher role than its creator', async (t) => {
+test('an API token cannot have a higher role than its creator', async (t) => {
   const { addMember, sessionOf, send } = await open(t);
   for (const maker of roles) {
     const { headers } = await sessionOf(await addMember(maker));

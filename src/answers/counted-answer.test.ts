@@ -44,7 +44,7 @@ test('a response that is no readable event stream (an error, JSON or compressed)
   }
 });
 
-test('an unfinished event without usage is passed on as the upstream sent it', () => {
+test('an unfinished stream event without usage is passed on as the upstream sent it', () => {
   const { source, answer, client } = open();
   source.send(text, 'data: {"choices":[{"text":"b"}]');
   source.end();

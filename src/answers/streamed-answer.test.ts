@@ -111,7 +111,7 @@ test("a broken upstream stream breaks the client's stream", () => {
   assert.deepEqual([client.text, client.failure?.code, client.endings], [said('1'), 'upstream_timeout', 1]);
 });
 
-test('an invalid event breaks the stream after the valid ones, and cancels the upstream', () => {
+test('an invalid stream event breaks the stream after the valid events, and cancels the upstream call', () => {
   for (const [bad, cause] of [
     ['{"say":', /no JSON/],
     ['[1]', /no object/],
@@ -144,7 +144,7 @@ test("a translation that finds the response incomplete at its end breaks the cli
   }
 });
 
-test("an error in mid-stream is passed on in the gateway's format, and breaks the stream", () => {
+test('an error event in mid-stream is passed on in the shape of OpenAI errors, and breaks the stream', () => {
   for (const [event, message] of [
     ['data: {"error":{"message":"too much","type":"t","param":null,"code":null}}', 'too much'],
     ['data: {"error":"too much"}', 'too much'],
@@ -177,7 +177,7 @@ test('an error field of null in a stream event is no error', () => {
   assert.deepEqual([client.text, client.endings], [said('1'), 0]);
 });
 
-test('a slow client slows down the upstream', () => {
+test('a client that reads slowly slows down reading from the upstream', () => {
   const { source, client, answer } = open();
   client.isOpen = false;
   assert.deepEqual(source.send('data: {"say":1}\n\n', ': nothing for the client\n\n'), [false, true]);
@@ -185,7 +185,7 @@ test('a slow client slows down the upstream', () => {
   assert.equal(source.resumes, 1);
 });
 
-test('a client that disconnects cancels the upstream', () => {
+test('a client that disconnects cancels the upstream call', () => {
   const { source, client, answer } = open();
   answer.cancel();
   assert.equal(source.isCancelled, true);

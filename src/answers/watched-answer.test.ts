@@ -136,7 +136,7 @@ test('a stream event that ends like the start of a secret is passed on at once, 
   }
 });
 
-test('a secret in the trailers breaks the response before its end', () => {
+test('a secret in the trailers of a response breaks the response before its end', () => {
   const { source, client, exchange } = open();
   source.send('{}');
   source.end(['X-Debug', `key=${secret}`]);

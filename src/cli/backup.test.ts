@@ -25,7 +25,7 @@ test('a backup of a store in use is complete, and only its owner may read the fi
   for (const { digest } of keys) assert.notEqual(await copy.keys.find(digest), undefined);
 });
 
-test('an existing file is not overwritten', async (t) => {
+test('backup does not overwrite an existing file', async (t) => {
   const { run, cwd, withStore } = await setUpCommand(t, backup);
   await withStore((store) => store.keys.create(newKey()));
   await writeFile(join(cwd, 'here'), 'mine');

@@ -44,7 +44,7 @@ test('options are parsed from the usage text: with a value, as a letter, or repe
   });
 });
 
-test('an unknown option is refused with the nearest one', () => {
+test('an unknown option is refused and the most similar option suggested', () => {
   const faults: [args: string[], message: RegExp][] = [
     [['tail', '-n', '5'], /^unknown option -n; did you mean --limit\? \(usage: postern ledger tail \[--limit N\]/],
     [['tail', '--folow'], /^unknown option --folow; did you mean --follow\?/],

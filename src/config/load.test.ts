@@ -115,7 +115,7 @@ test('warns of a configuration file in the working directory that is not used', 
   assert.match(String(result.ok && result.warnings), /postern\.json is not read/);
 });
 
-test('without a file the built-in configuration is used, and the default locations are watched', async (t) => {
+test('without a configuration file the built-in configuration is used, and the default locations are watched', async (t) => {
   const cwd = await createDirectory(t);
   const result = await loadConfiguration({ ...options, cwd });
   assert.ok(result.ok);
@@ -186,7 +186,7 @@ test('reads a configuration in JSON, also when it is indented with tabs', async 
   assert.deepEqual([snapshot.server.port, snapshot.server.basePath], [5, '/ai']);
 });
 
-test('lists every file read once, by absolute path, for watching', async (t) => {
+test('lists every file that was read once, by absolute path, so that it can be watched', async (t) => {
   const text = `
 upstreams:
   - { id: a, family: openai, api_key_file: keys/a }

@@ -15,7 +15,7 @@ test("refuses a request whose loop marks contain this gateway's own", () => {
   }
 });
 
-test('refuses a malformed list of marks and one that is too long', () => {
+test('refuses a malformed list of loop marks and one that is too long', () => {
   const many = Array.from({ length: 16 }, (_, i) => `m${i}`);
   for (const came of ['', ',', 'a,,b', 'a b', 'a;b', 'a\x00', 'ü', 'x'.repeat(65), many.join(',')]) {
     assert.throws(() => withOwnMark('own', came), { code: 'malformed_request' }, JSON.stringify(came));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isJsonMediaType } from './request-body.ts';
 
-test('accepts JSON, types ending in +json, and an absent type', () => {
+test('accepts a Content-Type of JSON or of a type ending in +json, and an absent one', () => {
   for (const type of [
     undefined,
     '',
@@ -18,7 +18,7 @@ test('accepts JSON, types ending in +json, and an absent type', () => {
   }
 });
 
-test('refuses other types, and JSON in another charset', () => {
+test('refuses a Content-Type of another type, and JSON in another charset', () => {
   for (const type of [
     'text/plain',
     'text/json',

@@ -446,7 +446,7 @@ test('journals of killed processes are imported to the end, their open requests 
   assert.deepEqual(claims(), []);
 });
 
-test('finds the journal of a killed process within ten seconds', async (t) => {
+test('the journal of a killed process is found and imported within ten seconds', async (t) => {
   const { slots, clock: fileClock, claims } = await setUpFiles(t);
   const { clock, store, start } = await setUp(t);
   const importer = start({ claimOrphans: claims });
@@ -511,7 +511,7 @@ test('expired rows are deleted after an import that caught up, and every hour', 
   assert.equal((await store.ledger.usage({}, []))[0]?.sums.requests, 1);
 });
 
-test('stored objects that expired upstream are deleted after thirty days', async (t) => {
+test('stored objects are deleted from the store thirty days after their creation', async (t) => {
   const { clock, store, start } = await setUp(t);
   const madeAtMs = clock.nowMs();
   const object = {

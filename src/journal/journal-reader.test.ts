@@ -96,7 +96,7 @@ test('of a journal file that is truncated at any byte, exactly the complete fram
   }
 });
 
-test("a torn frame whose last byte looks like a frame's end is not reported as damage", async () => {
+test("an incomplete last frame is not reported as damage, even if its last byte looks like a frame's end", async () => {
   const second = frames[0]?.end ?? 0;
   // The frame's head, the first item's, and a part of that item.
   const cut = second + headBytes + 12;

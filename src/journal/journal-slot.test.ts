@@ -64,7 +64,7 @@ test('reports when all journal slots are taken', () => {
   );
 });
 
-test('a journal of another store is reported and kept, and the next slot is used', () => {
+test('a journal slot of another store is reported and kept, and the next slot is used', () => {
   const first = claimSlot(deps());
   writeFileSync(join(first.directory, '0000000001.journal'), 'rows');
   first.release();

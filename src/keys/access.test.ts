@@ -14,7 +14,7 @@ test('every error with status 401 has a WWW-Authenticate challenge', () => {
   }
 });
 
-test('a key works until the moment it expires', () => {
+test('a key works until its expiry time and is refused from then on', () => {
   const key = toKeyRecord({ expiresAtMs: 5_000 });
   checkKey(key, 4_999);
   for (const nowMs of [5_000, 5_001]) {

@@ -114,7 +114,7 @@ test('while the store fails, a cached key works for ten minutes and then causes 
   await assert.rejects(async () => directory.find('a'), { code: 'store_unavailable', status: 503 });
 });
 
-test('a key whose look-up failed is never reported as unknown', async () => {
+test('a key whose look-up failed is reported as unavailable, never as unknown', async () => {
   const { directory, rows, state } = setUp();
   rows.set('a', record('key_a'));
   state.mode = 'down';
@@ -178,7 +178,7 @@ async function revokeInOutage(): Promise<ReturnType<typeof setUp>> {
   return all;
 }
 
-test('a revocation made during an outage takes effect within a second of its end', async () => {
+test('a key that was revoked during an outage of the store is refused within a second of its end', async () => {
   const { directory, clock } = await revokeInOutage();
   clock.advance(1_000);
   await directory.find('a');

@@ -42,7 +42,7 @@ const refused = (what: RegExp) => (error: unknown) => {
   return true;
 };
 
-test('reads subject, address and name from the identity provider', async (t) => {
+test('reads subject, email address and name of a person from the identity provider', async (t) => {
   const { go, provider } = await setUp(t);
   assert.deepEqual(await go(), {
     subject: `${provider.issuer} user-1`,
@@ -53,7 +53,7 @@ test('reads subject, address and name from the identity provider', async (t) => 
   });
 });
 
-test('the highest role among the groups applies', async (t) => {
+test('a person in several mapped groups gets the highest of their roles', async (t) => {
   const { go, provider } = await setUp(t);
   for (const [groups, role] of [
     [['readers', 'bosses', 'others'], 'owner'],
@@ -80,7 +80,7 @@ test('an email address that the identity provider has not verified is accepted o
   assert.equal((await trusting.go()).email, 'ada@example.com');
 });
 
-test('refuses a wrong state, a used code, and a token for another audience, time or issuer', async (t) => {
+test('refuses a wrong state, a code used before, and an ID token for another audience, time or issuer', async (t) => {
   const { go, provider } = await setUp(t);
   await assert.rejects(
     go((url) => url.searchParams.set('state', 'other')),
@@ -118,7 +118,7 @@ test('sends the client secret in the form or as basic authentication, as the ide
   assert.equal((await other.go()).name, 'Ada');
 });
 
-test('asks the userinfo endpoint for the address and groups that the ID token lacks', async (t) => {
+test('asks the userinfo endpoint for the email address and groups that the ID token lacks', async (t) => {
   const { go, provider } = await setUp(t);
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` };
   provider.claims = { sub: 'user-1' };

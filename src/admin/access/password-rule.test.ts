@@ -4,7 +4,7 @@ import { faultOfPassword } from './passwords.ts';
 
 const email = 'ada.lovelace@example.com';
 
-test('accepts a few words, random text and other scripts', () => {
+test('accepts passwords of a few words, of random text and in other scripts', () => {
   const good = [
     'lantern moss gate',
     'xK3!vq9Lm2#p',
@@ -17,7 +17,7 @@ test('accepts a few words, random text and other scripts', () => {
   for (const password of good) assert.equal(faultOfPassword(password, email), undefined, password);
 });
 
-test('reports the length of a password that is too short or too long, in characters', () => {
+test('a password that is too short or too long is refused with its length in characters', () => {
   assert.match(faultOfPassword('elevenchars', email) ?? '', /at least 12/);
   assert.match(faultOfPassword('🦊'.repeat(6), email) ?? '', /at least 12/);
   assert.match(faultOfPassword('lantern moss gate'.repeat(12), email) ?? '', /at most 200/);

@@ -20,7 +20,7 @@ test('the same password hashes differently each time, and is accepted in any Uni
   assert.equal(await passwords.verify('gru\u0308ner garten', await passwords.hash('gr\u00fcner garten')), true);
 });
 
-test('the cost is stored in the hash, so that older hashes still verify', async () => {
+test('the cost is stored in the password hash, so that older hashes still verify', async () => {
   const line = await createPasswords(cheap).hash('lantern moss gate');
   assert.equal(await createPasswords({ ...cheap, cost: 32 }).verify('lantern moss gate', line), true);
 });
@@ -34,7 +34,7 @@ test('a password hash costs at least 128 MiB and N = 2^17', async () => {
   assert.equal(await passwords.verify('lantern moss gate', line), true);
 });
 
-test('a malformed hash matches nothing and cannot demand excessive memory', async () => {
+test('a malformed password hash matches nothing and cannot demand excessive memory', async () => {
   const passwords = createPasswords(cheap);
   const [, , , , salt, hash] = (await passwords.hash('x')).split('$');
   const lines = ['', 'x', 'scrypt$16$1$1$$', `scrypt$16$1$1$${salt}$short`, `scrypt$99999999$999$1$${salt}$${hash}`];

@@ -21,7 +21,7 @@ async function open(t: TestContext, isSecure = false) {
 
 const cookieOf = ({ cookie }: OpenedSession): Headers => new Headers({ cookie: cookie.split(';', 1)[0] ?? '' });
 
-test('the cookie is host-only, HttpOnly and SameSite', async (t) => {
+test('the session cookie is host-only, HttpOnly and SameSite', async (t) => {
   const plain = await open(t);
   const form = /^postern_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/;
   assert.match((await plain.start()).cookie, form);

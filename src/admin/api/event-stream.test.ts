@@ -71,7 +71,7 @@ test('produces no further events while a slow reader has not read the earlier on
   assert.equal(streams.size, 0);
 });
 
-test('limits streams per session and in total; an ended stream frees its slot', async (t) => {
+test('limits event streams per session and in total, and a stream that ended frees its slot', async (t) => {
   const { streams, onlooker } = open(t, { each: 2, all: 3 });
   const begin = (session: string) => streams.open(onlooker(member(session)), 'viewer', endless);
   const first = begin('one');
@@ -85,7 +85,7 @@ test('limits streams per session and in total; an ended stream frees its slot', 
   assert.equal(streams.size, 3);
 });
 
-test('a stream ends soon after its session or role ends, while others continue', async (t) => {
+test('an event stream ends soon after its session or role ends, while others continue', async (t) => {
   const { streams, known, onlooker } = open(t);
   const ended = streams.open(onlooker(member('ended')), 'admin', endless);
   const demoted = streams.open(onlooker(member('demoted')), 'admin', endless);
@@ -96,7 +96,7 @@ test('a stream ends soon after its session or role ends, while others continue',
   assert.equal(streams.size, 1);
 });
 
-test('a disconnected reader and the end of the listener stop the event source', async (t) => {
+test('the source of an event stream stops when the reader disconnects or the listener closes', async (t) => {
   const { streams, onlooker } = open(t);
   const gone = new AbortController();
   let over = 0;
@@ -123,7 +123,7 @@ test('when the event source fails, the connection breaks so that the reader sees
   assert.equal(streams.size, 0);
 });
 
-test('over a socket: events arrive as they are produced, and a disconnect ends the stream', async (t) => {
+test('over a socket, events arrive as they are produced, and a disconnect ends the stream', async (t) => {
   const { streams, onlooker } = open(t);
   const server = createServer(
     createFetchListener(
@@ -152,7 +152,7 @@ test('over a socket: events arrive as they are produced, and a disconnect ends t
   while (streams.size > 0) await wait(5);
 });
 
-test('a reader that left before the stream began holds no slot', async (t) => {
+test('a reader that disconnected before its event stream began takes no slot', async (t) => {
   const { streams, onlooker } = open(t);
   streams.open(onlooker(member('one'), AbortSignal.abort()), 'viewer', endless);
   assert.equal(streams.size, 0);

@@ -60,7 +60,7 @@ test('another caller with the same Idempotency-Key never gets the stored respons
   assert.equal(await ask({ caller: { ...member, sessionId: 'another', name: 'Grace' } }), 1);
 });
 
-test('Idempotency-Keys are separate per path', async () => {
+test('the same Idempotency-Key on another path is a separate request', async () => {
   const { ask } = rig();
   assert.equal(await ask({ path: '/api/keys/one/rotate' }), 1);
   assert.equal(await ask({ path: '/api/keys/two/rotate' }), 2);
@@ -72,7 +72,7 @@ test('a failed request can be repeated with the same Idempotency-Key', async () 
   assert.equal(await ask(), 2);
 });
 
-test('a stored response is forgotten after ten minutes', async () => {
+test('the stored response to an Idempotency-Key is forgotten after ten minutes', async () => {
   const { ask, advance } = rig();
   await ask();
   advance(10 * 60_000 - 1);

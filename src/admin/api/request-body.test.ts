@@ -7,7 +7,7 @@ function withBody(body: ReadableStream<Uint8Array>): Request {
   return new Request('http://localhost/', { method: 'POST', body, duplex: 'half' });
 }
 
-test("a truncated body is the caller's fault and writes no error to the log", async () => {
+test("a truncated request body is answered as the caller's fault and logs no error", async () => {
   const broken = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.error(Object.assign(new Error('aborted'), { code: 'ECONNRESET' })),
   });
@@ -17,7 +17,7 @@ test("a truncated body is the caller's fault and writes no error to the log", as
   );
 });
 
-test('a body of undeclared length is read up to the limit and no further', async () => {
+test('a request body without Content-Length is read up to the limit and no further', async () => {
   let pulled = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {

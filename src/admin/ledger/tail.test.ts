@@ -98,7 +98,7 @@ test('all readers of the tail share one query, each gets rows by its filter, and
   assert.equal(counts.looks, after);
 });
 
-test('a reader that reconnects continues after its last row, including late rows', async (t) => {
+test('a reader that reconnects to the tail gets the rows after its last one, including rows that came late', async (t) => {
   const { add, watch } = await open(t);
   const watcher = watch();
   await watcher.next();
@@ -111,7 +111,7 @@ test('a reader that reconnects continues after its last row, including late rows
   assert.deepEqual(await watch({}, at(10).id).ids(3), [at(20).id, at(15).id, at(30).id]);
 });
 
-test('a tail without previous readers continues after a row by the time in its ID', async (t) => {
+test("the first reader of a tail can continue after a row, by the time in the row's ID", async (t) => {
   const { add, watch } = await open(t);
   await add(at(1), at(2), at(3));
   assert.deepEqual(await watch({}, at(1).id).ids(2), [at(2).id, at(3).id]);

@@ -78,7 +78,7 @@ test('an address that exceeds its share of connections loses its own idle ones, 
   }
 });
 
-test('when all connections are busy, metrics are still served, one at a time', async (t) => {
+test('when all connections are busy, requests for metrics are still served, one at a time', async (t) => {
   const { live, ask, come } = await open(t);
   await live(64, '127.0.0.2');
   // Of the same address: it has no idle connection to close.
@@ -105,7 +105,7 @@ test("clients behind a trusted proxy do not share one address's quota of connect
   assert.equal((await ask('/page')).status, 200);
 });
 
-test('the more connections are open, the shorter an idle one is kept', async (t) => {
+test('idle connections are kept for a shorter time when more connections are open', async (t) => {
   const { live, ask } = await open(t);
   assert.equal((await ask('/metrics')).header('keep-alive'), 'timeout=75');
   for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4']) await live(43, address);

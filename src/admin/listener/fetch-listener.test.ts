@@ -39,7 +39,7 @@ test('HEAD returns the headers without a body', async (t) => {
   assert.deepEqual([answer.headers.get('content-length'), await answer.text()], ['4', '']);
 });
 
-test('a streamed body is sent as it is produced, and a disconnect ends it', async (t) => {
+test('a streamed response is sent as it is produced, and a disconnect ends it', async (t) => {
   let cancelled = false;
   let aborted = false;
   const { url, faults } = await open(t, async (request) => {
@@ -115,7 +115,7 @@ test('a client that disconnects before the response causes no error, and its res
   assert.deepEqual(faults, []);
 });
 
-test('an unread body does not block the next request on its connection', async (t) => {
+test("a request body that the handler does not read does not block the connection's next request", async (t) => {
   const { port } = await open(t, async () => new Response('refused', { status: 401 }));
   const socket = connect(port, '127.0.0.1');
   const body = 'a'.repeat(3_000_000);

@@ -52,7 +52,7 @@ function codeIn(response: RawResponse): unknown {
   return error.code;
 }
 
-test('serves metrics and a health check only, and every response has security headers', async (t) => {
+test('the listener without a console serves only metrics and a health check, with security headers', async (t) => {
   const { get } = await open(t);
   const metrics = await get('/metrics?any=thing');
   assert.deepEqual([metrics.status, metrics.body.toString()], [200, 'up 1\n']);
@@ -74,7 +74,7 @@ test('serves metrics and a health check only, and every response has security he
   }
 });
 
-test('accepts only GET and HEAD without a body', async (t) => {
+test('the listener without a console accepts only GET and HEAD without a body', async (t) => {
   const { get, port } = await open(t);
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
     const refused = await get('/metrics', undefined, method);
@@ -192,7 +192,7 @@ test('with a token configured, every path answers 401 to a caller without the to
   );
 });
 
-test('refuses to listen without a token where other machines can connect', async () => {
+test('refuses to listen without a token on an address that other machines can reach', async () => {
   const settings = {
     host: '0.0.0.0',
     port: 0,
@@ -210,7 +210,7 @@ test('refuses to listen without a token where other machines can connect', async
   );
 });
 
-test('an internal error is logged and not shown to the caller', async (t) => {
+test('an internal error of the listener is logged and not shown to the caller', async (t) => {
   const { get, faults } = await open(t);
   const answer = await get('/broken');
   assert.deepEqual([answer.status, codeIn(answer)], [500, 'internal_error']);
@@ -218,7 +218,7 @@ test('an internal error is logged and not shown to the caller', async (t) => {
   assert.match(String(faults[0]), /secret inside/);
 });
 
-test('limits headers and connections, and answers 400 to anything but HTTP', async (t) => {
+test('limits the size of headers and the number of connections, and answers 400 to malformed requests', async (t) => {
   const { get, port } = await open(t);
   const large = await get('/metrics', [['X', 'x'.repeat(10_000)]]);
   assert.deepEqual([large.status, codeIn(large)], [431, 'headers_too_large']);

@@ -69,7 +69,7 @@ test('every page path of the console serves the page, with a new CSP nonce each 
   assert.notEqual((await get('/', page)).text, (await get('/', page)).text, 'a nonce is used once');
 });
 
-test('files with a hash in their name are cached for good, compressed as the browser accepts', async (t) => {
+test('console files with a hash in their name are cached for good, compressed as the browser accepts', async (t) => {
   const { get } = await openSite(t);
   const rows: [accepted: string | undefined, coding: string | null, text: string][] = [
     ['gzip, deflate, br, zstd', 'br', 'brotli'],
@@ -97,7 +97,7 @@ test('files with a hash in their name are cached for good, compressed as the bro
   assert.equal((await get('/favicon.svg')).headers.get('cache-control'), 'no-cache');
 });
 
-test('answers 304 for a file that the browser has', async (t) => {
+test('answers 304 for a console file that the browser has cached', async (t) => {
   const { get } = await openSite(t);
   const etag = (await get('/favicon.svg')).headers.get('etag') ?? '';
   const again = await get('/favicon.svg', { 'if-none-match': `"other", W/${etag}` });
@@ -105,7 +105,7 @@ test('answers 304 for a file that the browser has', async (t) => {
   assert.equal((await get('/favicon.svg', { 'if-none-match': '"other"' })).status, 200);
 });
 
-test('HEAD returns the headers of GET without the body', async (t) => {
+test('HEAD for a console file returns the headers of GET without the body', async (t) => {
   const { get } = await openSite(t);
   for (const path of ['/', '/assets/app-1a2b.js']) {
     const [head, whole] = [await get(path, page, 'HEAD'), await get(path, page)];
@@ -115,7 +115,7 @@ test('HEAD returns the headers of GET without the body', async (t) => {
   }
 });
 
-test('leaves paths that are neither page nor built file to other handlers', async (t) => {
+test('leaves paths that are neither a console page nor a built file to other handlers', async (t) => {
   const { ask } = await openSite(t);
   const missing: readonly (readonly [path: string, headers: Record<string, string>])[] = [
     ['/assets/gone-9z9z.js', { accept: '*/*' }],

@@ -182,7 +182,7 @@ function toForm(fields: Readonly<Record<string, string>>): FormData {
   return form;
 }
 
-test('calls a listener with its own self-signed certificate over TLS, and trusts no other certificate', async (t) => {
+test('calls the gateway over TLS with its self-signed certificate, and fails without that certificate', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-own-certificate-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const tls = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') };

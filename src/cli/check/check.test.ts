@@ -60,7 +60,7 @@ keys:
   - { id: dev, secret: a-secret-of-24-characters, models: [nope], expires: 2099-01-31 }
 `;
 
-test('every fault is one line with its location, and the exit code is 1', async (t) => {
+test('check prints each fault as one line with its location, and exits with 1', async (t) => {
   const { code, lines } = await run(t, 'models:\n  - id: m\n    visble: true\n    targets: []\nkeys: 1\n');
   assert.equal(code, 1);
   assert.deepEqual(lines, [
@@ -70,7 +70,7 @@ test('every fault is one line with its location, and the exit code is 1', async 
   ]);
 });
 
-test('a valid configuration is shown as tables, then warnings, without secrets', async (t) => {
+test('check shows a valid configuration as tables, then warnings, without secrets', async (t) => {
   const { code, lines } = await run(t, good);
   assert.equal(code, 0);
   assert.equal(lines[0], 'postern.yaml is valid.');
@@ -258,14 +258,14 @@ test('--json prints the data of the tables as typed values', async (t) => {
   assert.doesNotMatch(lines.join('\n'), /[01]123456789/);
 });
 
-test('without a file the built-in configuration is shown', async (t) => {
+test('without a file, check shows the built-in configuration', async (t) => {
   const { code, lines } = await run(t, undefined);
   assert.equal(code, 0);
   assert.match(String(lines[0]), /no configuration file; the built-in configuration is in force/);
   assert.ok(lines.some((line) => line.startsWith('local/hash-embed')));
 });
 
-test('the score scale of rerank models is shown, or that it is unknown', async (t) => {
+test('check shows the score scale of rerank models, or that it is unknown', async (t) => {
   const text = `upstreams: [{ id: up, family: ranker }]
 models:
   - { id: known, operations: [rerank], scores: sigmoid, targets: [{ upstream: up, scores: raw }] }
@@ -279,7 +279,7 @@ models:
   assert.equal(table.find((line) => line.startsWith('unknown '))?.split(/ {2,}/)[5], 'unknown');
 });
 
-test('the response shape of a model or key is shown', async (t) => {
+test('check shows the response shape of a model or key', async (t) => {
   const text = `upstreams: [{ id: up, family: ranker }]
 models: [{ id: rank, operations: [rerank], shape: voyage, targets: [{ upstream: up }] }]
 keys: [{ id: dev, secret: a-secret-of-24-characters, models: [rank], shape: jina }]
@@ -314,7 +314,7 @@ test('--json prints one object, with either the configuration or the faults', as
   });
 });
 
-test('a missing file given by --config is a fault with its name', async (t) => {
+test('a missing file given by --config is a fault that names the file', async (t) => {
   const { code, lines, cwd } = await run(t, undefined, { config: '../elsewhere.yaml' });
   assert.equal(code, 1);
   assert.deepEqual(lines, [
@@ -346,7 +346,7 @@ keys: []
   assert.equal((JSON.parse(json.join('\n')) as { notes: string[] }).notes.length, 2);
 });
 
-test('no line is longer than 120 characters', async (t) => {
+test('check prints no line longer than 120 characters', async (t) => {
   const url = `http://${'long-'.repeat(20)}host.example.com/${'path/'.repeat(30)}v1`;
   const models = Array.from({ length: 3 }, (_, at) => ({
     id: `a-model-with-a-rather-long-name-${at}`,
@@ -367,7 +367,7 @@ test('no line is longer than 120 characters', async (t) => {
   assert.doesNotMatch(lines.join('\n'), /undefined/);
 });
 
-test('--brief prints counts and warnings', async (t) => {
+test('check --brief prints only counts and warnings', async (t) => {
   const text = JSON.stringify({
     upstreams: [{ id: 'one', family: 'openai', base_url: 'http://127.0.0.1:1/v1' }],
     models: [{ id: 'm', operations: ['embeddings'], targets: [{ upstream: 'one' }] }],

@@ -309,7 +309,7 @@ test("Portkey's targets become targets of one model, by priority or by weight", 
   assert.equal(notes.length, 3, notes.join('\n'));
 });
 
-test('an existing output file is kept, and an unsuitable input is refused', async (t) => {
+test('import keeps an existing output file, and refuses unsuitable input files', async (t) => {
   const { run, lines } = await bring(t, 'portkey', { provider: 'openai', api_key: secret('o') });
   assert.equal(await run(), 1);
   assert.match(lines.at(-1) ?? '', /postern\.yaml is there already; --force overwrites it/);
@@ -438,7 +438,7 @@ test("LiteLLM's timeouts, retries and pass-through endpoints are translated to P
   assert.ok(bases.includes('https://api.vendor.example/v2') && bases.includes('https://classify.example//'));
 });
 
-test('--diff lists each route of each model, and writes nothing', async (t) => {
+test('import --diff lists each route of each model, and writes nothing', async (t) => {
   const { lines, run, cwd } = await bring(t, 'litellm', litellmExample('sk-1234'), { diff: true, force: true });
   await assert.rejects(readFile(join(cwd, 'postern.yaml')), { code: 'ENOENT' });
   const rows = lines.map((line) => line.split(/ {2,}/));

@@ -66,7 +66,7 @@ test('show and list display project, limits, budgets, notes and operations of a 
   );
 });
 
-test('show finds a key of the configuration file', async (t) => {
+test('keys show finds a key of the configuration file', async (t) => {
   const { json, run, withStore } = await setUp(t);
   await withStore(async () => undefined);
   const shown = await json('show', 'dev');
@@ -76,7 +76,7 @@ test('show finds a key of the configuration file', async (t) => {
   await assert.rejects(run('show', secret), userFault(/^there is no key with this ID;/));
 });
 
-test("an invalid value is refused in the file's words with the option name, and creates no key", async (t) => {
+test("an invalid value is refused with the configuration's message and the option's name, and no key is created", async (t) => {
   const { cwd, run } = await setUp(t);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [
@@ -122,7 +122,7 @@ test("an invalid value is refused in the file's words with the option name, and 
   assert.equal((await readdir(cwd)).includes('store'), false);
 });
 
-test('an unknown project is refused with the nearest name', async (t) => {
+test('an unknown project is refused and the most similar name suggested', async (t) => {
   const { run, withStore } = await setUp(t);
   await assert.rejects(
     run('create', '--project', 'serch'),
@@ -259,14 +259,14 @@ test('rotate shows a new secret once, and the old one works until its overlap en
   assert.notEqual(await find(rotated.secret), undefined);
 });
 
-test('without an overlap the old secret ends at once', async (t) => {
+test('rotate without an overlap ends the former secret at once', async (t) => {
   const { find, json, run } = await setUp(t);
   const made = await json('create');
   assert.match((await run('rotate', made.id, '--overlap', '0s')).lines.join('\n'), /The previous secret ends now\.$/);
   assert.equal(await find(made.secret), undefined);
 });
 
-test('rotate refuses a key of the file, a revoked or unknown key, and an excessive overlap', async (t) => {
+test('rotate refuses a key of the configuration file, a revoked or unknown key, and an excessive overlap', async (t) => {
   const { json, run } = await setUp(t);
   const { id, secret: made } = await json('create');
   for (const [overlap, message] of [

@@ -71,7 +71,7 @@ test('--expires takes a duration, a date, or a date with a time', async (t) => {
   assert.equal(await expiryOf('2127-01-01T12:00:00+02:00'), Date.UTC(2127, 0, 1, 10));
 });
 
-test('create refuses invalid options, suggests the nearest one, and creates no key', async (t) => {
+test('create refuses invalid options, suggests the most similar option, and creates no key', async (t) => {
   const { cwd, run } = await setUp(t);
   const rows: readonly (readonly [args: readonly string[], message: RegExp])[] = [
     [
@@ -212,7 +212,7 @@ test('revoke ends a key, and a second revoke changes nothing', async (t) => {
   assert.deepEqual(lines, [`Key ${id} is changed; it stays revoked.`]);
 });
 
-test('revoking an unknown ID is a fault that does not repeat the ID', async (t) => {
+test('revoke refuses an unknown ID and does not repeat it', async (t) => {
   const { run } = await setUp(t, { keys: [{ id: 'dev', secret: 'a-secret-that-the-file-declares' }] });
   const { secret } = JSON.parse((await run('create', '--json')).lines.join('\n'));
   for (const id of [secret, "' OR 1=1 --", '%', 'key_first']) {

@@ -28,7 +28,7 @@ async function setUp(t: TestContext, rows: readonly ImportedRow[]) {
 const numbered = (count: number, more: Partial<ImportedRow['row']> = {}): ImportedRow[] =>
   Array.from({ length: count }, (_, n) => imported({ startedAtMs: startMs + n, ...more }));
 
-test('tail shows the newest rows, the newest last', async (t) => {
+test('ledger tail shows the newest rows, the newest last', async (t) => {
   const rows = numbered(30);
   const { run } = await setUp(t, rows);
   const { code, lines } = await run('tail');
@@ -52,7 +52,7 @@ test('ledger tail takes filters, a time span and a limit above the size of one p
   assert.equal(await count('--from', '2026-11-02'), 0);
 });
 
-test('each line of tail --json is a row with exact money', async (t) => {
+test('each line of ledger tail --json is a row with its exact cost', async (t) => {
   const { run } = await setUp(t, [imported({ startedAtMs: startMs, costNanos: 123_456_789_012 })]);
   const { lines } = await run('tail', '--json');
   const row = JSON.parse(lines[0] ?? '');
@@ -61,7 +61,7 @@ test('each line of tail --json is a row with exact money', async (t) => {
   assert.equal(row.project, null);
 });
 
-test('show prints every field of a row, and its captured bodies', async (t) => {
+test('ledger show prints every field of a row, and its captured bodies', async (t) => {
   const attempt = { upstream: 'far', model: 'm', credential: 'key 1', outcome: 'refused', detail: 429, durationMs: 3 };
   const tries = [attempt, { ...attempt, connectMs: 1.5 }];
   const kept = imported({ startedAtMs: startMs, tries, costNanos: null, connectMs: 0.5 });
@@ -95,7 +95,7 @@ test("ledger show finds rows by request ID first, then by the client's own reque
   assert.equal((await json('show', own)).id, own);
 });
 
-test('tail of an empty ledger says that it is empty', async (t) => {
+test('ledger tail reports that the ledger is empty', async (t) => {
   const { run, add } = await setUp(t, []);
   assert.deepEqual(await run('tail'), { code: 0, lines: ['The ledger is empty.'], errors: [] });
   await add(numbered(1));

@@ -60,7 +60,7 @@ test("the link of members invite begins with the console's public address", asyn
   }
 });
 
-test('a link without the port says so beside it: only the running gateway knows a port that is 0', async (t) => {
+test('members warns that a console link needs the real port if console.port is 0', async (t) => {
   const { run } = await open(t, { console: { port: 0 } });
   const invite = ['invite', '--email', 'bo@example.com', '--role', 'admin'];
   for (const args of [['reset', 'ada@example.com'], invite, [...invite, '--json']]) {

@@ -102,7 +102,7 @@ test("apply changes an existing key whose entry has no secret, and the key's sec
   assert.equal((await find(made.secret))?.caps.budgets.length, 1);
 });
 
-test('--dry-run reports each change by field, and writes nothing', async (t) => {
+test('apply --dry-run reports each change by field, and writes nothing', async (t) => {
   const { apply, stored } = await withStored(t);
   const before = await stored();
   const next = everything.replace('60', '70').replace(secret, other).replace('model: m', 'model: n');
@@ -129,7 +129,7 @@ test('--dry-run reports each change by field, and writes nothing', async (t) => 
   });
 });
 
-test('--dry-run creates no store', async (t) => {
+test('apply --dry-run creates no store', async (t) => {
   const { apply, cwd } = await setUp(t);
   await assert.rejects(apply(everything, '--dry-run'), userFault(/^There is no store at /));
   assert.equal((await readdir(cwd)).includes('store'), false);

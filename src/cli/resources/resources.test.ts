@@ -74,7 +74,7 @@ test('apply stores the resources of a file, and a second apply changes nothing',
   assert.equal((await stored()).length, 3);
 });
 
-test("neither the store's files nor the output contain a secret in plain text", async (t) => {
+test("neither the store's files nor the output of apply contain a secret in plain text", async (t) => {
   const { apply, run, runAs, json, cwd, withStore } = await setUp(t);
   const printed = [await apply(everything)];
   await run('apply', 'resources.yaml');
@@ -108,7 +108,7 @@ test("neither the store's files nor the output contain a secret in plain text", 
   });
 });
 
-test('the output of show can be edited and applied again, and secrets stay', async (t) => {
+test('the output of show can be edited and applied again, and its masked secrets are kept', async (t) => {
   const { apply, run, runAs } = await setUp(t);
   await apply(everything);
   const shown = (await run('show', 'upstream', 'two')).lines.join('\n');
@@ -155,7 +155,7 @@ test('an invalid secret key is refused with the reason as a user error', async (
   await assert.rejects(apply(everything), userFault(/^POSTERN_SECRET_KEY: key 1 is not 32 bytes/));
 });
 
-test('environment variables are substituted when a file is applied', async (t) => {
+test('apply substitutes environment variables in a file', async (t) => {
   const { apply, json } = await setUp(t, {}, { POSTERN_SECRET_KEY: secretKey, PORT: '8' });
   const text = `upstreams:\n  - { id: two, family: openai, base_url: "http://127.0.0.1:\${PORT}", api_key: "\${NO_SUCH}" }\n`;
   assert.match(

@@ -90,7 +90,7 @@ test('server settings have defaults', async (t) => {
   });
 });
 
-test('a base path has a leading slash and no trailing one', async (t) => {
+test('server.base_path is stored with a leading slash and without a trailing one', async (t) => {
   for (const [written, path] of [
     ['ai', '/ai'],
     ['/ai/', '/ai'],
@@ -103,7 +103,7 @@ test('a base path has a leading slash and no trailing one', async (t) => {
   }
 });
 
-test('origins are normalised as browsers send them', async (t) => {
+test('CORS origins are normalised as browsers send them', async (t) => {
   const { snapshot } = await loaded(t, 'server: { cors: { origins: ["https://App.Example.com:443/", "*"] } }');
   assert.deepEqual(snapshot.server.corsOrigins, ['https://app.example.com', '*']);
 });

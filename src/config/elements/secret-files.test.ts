@@ -50,7 +50,7 @@ keys: [{ id: a, secret_file: secrets/a }, { id: b, secret_file: "\${B_FILE}" }]
   assert.ok(again.ok && again.snapshot.keys.has(digestOf(secretOf('anew'))));
 });
 
-test('a key may be given by its digest alone', async (t) => {
+test('a gateway key may be given by its digest alone', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': `keys: [{ id: a, secret_sha256: ${digestOf(secretOf('a')).toUpperCase()} }]`,
   });
@@ -97,7 +97,7 @@ keys:
   await rm(join(cwd, 'token'));
 });
 
-test('an environment variable overrides either form of a secret', async (t) => {
+test('an environment variable overrides a secret setting and its _file setting', async (t) => {
   const cwd = await createDirectory(t, {
     'postern.yaml': 'redis_file: file\n',
     file: 'redis://file',

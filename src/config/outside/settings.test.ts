@@ -45,7 +45,7 @@ test('an environment variable overrides the file, --set overrides both, and othe
   assert.equal(server.drain.delayMs, 1000);
 });
 
-test('a gateway can be configured by the environment alone', async (t) => {
+test('a gateway can be configured by environment variables alone', async (t) => {
   const env = {
     POSTERN_UPSTREAMS: `[{ id: up, family: openai, api_key: "\${OPENAI}" }]`,
     POSTERN_MODELS: '[{"id":"m","targets":[{"upstream":"up"}]}]',

@@ -13,7 +13,7 @@ async function warningsOf(t: TestContext, text: string): Promise<readonly string
 
 const upstream = (more: string) => `upstreams: [{ id: a, family: openai, api_key: sk-0123456789, ${more} }]`;
 
-test('two listeners on one port are reported at once', async (t) => {
+test('server and console on the same port are reported as a fault', async (t) => {
   await assertFaults(t, [
     {
       text: 'server: { port: 4001 }\nconsole: { port: 4001 }',

@@ -34,7 +34,7 @@ test('a large file, which a thread parses, gives the same result as a small one'
   }
 });
 
-test('a file that is too large or missing is reported as such', async (t) => {
+test('a configuration file that is too large or missing is reported as such', async (t) => {
   const tooLarge = await readSourceFile(await inFile(t, `a: ${'x'.repeat(5 * 1024 * kibibyte)}`));
   assert.match(tooLarge.faults[0]?.message ?? '', /cannot be used: it is larger than 4096 KiB/);
   const missing = await readSourceFile(join(tmpdir(), 'no-such-file.yaml'));

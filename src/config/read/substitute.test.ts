@@ -26,7 +26,7 @@ test('the default of an environment reference replaces an unset or empty variabl
   assert.equal(put(`\${A:-http://h:1/a-b}`).text, 'http://h:1/a-b');
 });
 
-test('a doubled dollar is a literal dollar', () => {
+test('$$ in a value is a literal dollar sign', () => {
   assert.deepEqual(put(`$\${A} \${B}`, { B: 'x' }), { text: `\${A} x`, faults: [] });
 });
 
@@ -59,7 +59,7 @@ test('environment references in keys of a mapping are not substituted', async (t
   );
 });
 
-test('a variable can hold a number or boolean where one is expected', async (t) => {
+test('an environment variable can give a number or boolean where one is expected', async (t) => {
   const text = `server: { port: "\${PORT}", diagnostics: "\${D}", workers: "\${W:-1}", log_client_address: "\${L}" }`;
   const { snapshot } = await loaded(t, text, { env: { PORT: '8080', D: 'false', L: 'True' } });
   assert.deepEqual(

@@ -56,7 +56,7 @@ test('a stored model has a creation time, and a model of the file has none', asy
   assert.equal(snapshot.models.resolve('filed')?.model.createdAtS, undefined);
 });
 
-test('no warning of an empty file if the store has upstreams', async (t) => {
+test('does not warn of a file without upstreams if the store has upstreams', async (t) => {
   const { warnings } = await loaded(t, 'server: {}\n', [toResource('upstream', upstream)]);
   assert.deepEqual(warnings, []);
 });
@@ -233,7 +233,7 @@ test('an encrypted value with a missing or wrong secret key or altered text is a
   }
 });
 
-test('an encrypted value moved to another upstream cannot be decrypted', async (t) => {
+test('an encrypted value that was copied to another upstream cannot be decrypted', async (t) => {
   const { document } = sealedUpstream();
   const moved = toResource('upstream', { ...document, id: 'mine', base_url: 'http://127.0.0.1:6/v1' });
   const faults = await faultsOf(t, 'server: {}\n', [moved], { env: { POSTERN_SECRET_KEY: secretKey } });

@@ -57,13 +57,13 @@ test('gives the score of the BM25 formula', async () => {
   assert.equal(results[2]?.relevance_score, 0);
 });
 
-test('ranks by similar letters when no word matches', async () => {
+test('ranks documents by similar letters when no word matches', async () => {
   const answer = await rerank('elefants', ['giraffe', 'elephant', 'an elefant', 'zebra']);
   assert.deepEqual(order(answer), [2, 1, 0, 3]);
   assert.ok(answer.results.every(({ relevance_score }) => relevance_score <= 0.01));
 });
 
-test('a matching word always outweighs similar letters', async () => {
+test('a matching word always scores higher than similar letters', async () => {
   const documents = ['appels appel aple applez', `apple ${'something else entirely '.repeat(40)}`];
   assert.deepEqual(order(await rerank('apple', documents)), [1, 0]);
 });
@@ -77,7 +77,7 @@ test('keeps equal documents in their order', async () => {
   assert.deepEqual(order(await rerank('a b', ['x', 'a b', 'x', 'a b', 'x'])), [1, 3, 0, 2, 4]);
 });
 
-test('returns top_n results, or all if it is absent or larger', async () => {
+test('returns top_n results, or all if top_n is absent or larger', async () => {
   assert.equal((await rerank('capital', capitals, { top_n: 2 })).results.length, 2);
   for (const top_n of [null, 4, 1_000_000]) {
     assert.equal((await rerank('capital', capitals, { top_n })).results.length, 4);
@@ -102,7 +102,7 @@ test('reads a query that is an object with a text field', async () => {
   );
 });
 
-test('returns no results for no documents', async () => {
+test('returns no results for an empty list of documents', async () => {
   assert.deepEqual((await rerank('anything', [])).results, []);
 });
 

@@ -65,7 +65,7 @@ test('treats lone surrogates as symbols between words', () => {
   assert.deepEqual(wordsOf('\ud800'), ['\ufffd']);
 });
 
-test('splits long texts between words, and endless words between characters', () => {
+test('splits long texts between words, and very long words between characters', () => {
   const words = Array.from({ length: 20_000 }, (_, at) => `word${at}`);
   assert.deepEqual(wordsOf(words.join(' ')), words);
 

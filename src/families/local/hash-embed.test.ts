@@ -151,13 +151,13 @@ test('gives identical bytes for identical requests, on every machine', async () 
   assert.equal(digest(text), '66ada8e92459e108');
 });
 
-test("a text's vector does not depend on the other inputs", async () => {
+test('the vector of a text does not depend on the other inputs of the request', async () => {
   const [alone] = await embed('a lonely text');
   const many = await embed([...Array.from({ length: 500 }, (_, at) => `filler ${at}`), 'a lonely text']);
   assert.deepEqual(many[500], alone);
 });
 
-test('decodes token IDs to their text', async () => {
+test('decodes inputs of token IDs to their text', async () => {
   const [hello, again] = await embed(['Hello world', ' again']);
   assert.deepEqual(await embed([9906, 1917]), [hello]);
   assert.deepEqual(await embed([[9906, 1917], [1578]]), [hello, again]);
@@ -173,7 +173,7 @@ test('refuses numbers that are not token IDs', async () => {
   }
 });
 
-test('refuses a body over the limit before parsing it', async () => {
+test('refuses a body over the size limit before parsing it', async () => {
   const { status, json } = await ask(embedByHash, { input: 'x'.repeat(8 * 1024 * 1024) });
   assert.equal(status, 413);
   assert.equal(json.error.code, 'body_too_large');

@@ -52,7 +52,7 @@ test('word patterns with invalid syntax, unknown lists or unreachable words are 
   }
 });
 
-test('matching time is proportional to the text, for any text', () => {
+test('matching word patterns takes time proportional to the text, for any text', () => {
   const thing = { patterns: ['a ..9 a ..9 b'] };
   const tried = { count: 0 };
   const words = new Proxy(

@@ -124,7 +124,7 @@ test('does not flag everyday sentences that contain some words of the rules', as
   }
 });
 
-test('case, width, punctuation or invisible characters do not hide a flagged word', async () => {
+test('flags a word whatever its case, width, punctuation or invisible characters', async () => {
   for (const text of [
     'I WILL KILL YOU',
     'ｉ ｗｉｌｌ ｋｉｌｌ ｙｏｕ',
@@ -164,7 +164,7 @@ test('gives one result per text of a list, and one for all parts of a multimodal
   assert.deepEqual(await moderate([]), []);
 });
 
-test('finds words far apart in a long text, even across pieces', async () => {
+test('a rule matches words far apart in a long text, even across the pieces in which it is read', async () => {
   for (let padding = 8_150; padding < 8_215; padding += 1) {
     const text = `${'x'.repeat(4_000)} ${'y '.repeat((padding - 4_000) / 2)}i will kill you ${'z '.repeat(4_000)}`;
     assert.deepEqual((await judge(text)).postern_rules, ['threat'], String(padding));

@@ -107,7 +107,7 @@ test('a withdrawn or unknown invitation is refused', async (t) => {
   }
 });
 
-test('a password reset link ends the sessions and the old password', async (t) => {
+test("a password reset link ends the member's sessions and former password", async (t) => {
   const { ask, as, setUp, signIn, store } = await open(t);
   const first = await setUp();
   const owner = as(first);

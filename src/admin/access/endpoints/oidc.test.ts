@@ -32,7 +32,7 @@ async function setUp(t: TestContext, oidc: Readonly<Record<string, unknown>> = {
   return { ...admin, provider, signIn, owner };
 }
 
-test('a member is linked to the identity provider by email address, and returns to the requested page', async (t) => {
+test('a first OIDC sign-in links the member by email address, and returns to the requested page', async (t) => {
   const { signIn, store, ask } = await setUp(t);
   await store.members.create({ email: 'ada@example.com', name: 'Ada L.', role: 'owner' }, 'test');
   const { location, cookies } = await signIn('/models?q=a');
@@ -46,7 +46,7 @@ test('a member is linked to the identity provider by email address, and returns 
   assert.deepEqual(json.signIn.oidc, { title: 'single sign-on', makesFirstOwner: false });
 });
 
-test('admits only people with an invitation, a mapped group or the default role', async (t) => {
+test('OIDC admits only people with an invitation, a mapped group or the default role', async (t) => {
   const { signIn, store, owner } = await setUp(t);
   await store.members.create(owner, 'test');
   const refused = await signIn();
@@ -81,7 +81,7 @@ test('without an owner, OIDC is offered if a group maps to owner, and the first 
   assert.equal((await ask('GET', '/api/session')).json.needsSetUp, false);
 });
 
-test('groups set the role at each sign-in, but never demote the last owner', async (t) => {
+test('groups of the identity provider set the role at each sign-in, but never demote the last owner', async (t) => {
   const { signIn, store, provider } = await setUp(t, { roles: { owner: ['bosses'], viewer: ['readers'] } });
   provider.claims = { ...ada, groups: ['readers'] };
   assert.match((await signIn()).location, /there is no owner yet/);
@@ -130,13 +130,13 @@ test('a sign-in through the identity provider never redirects to another site', 
   }
 });
 
-test('without an identity provider, the page says that none is configured', async (t) => {
+test('an OIDC sign-in without a configured identity provider returns to a page that says so', async (t) => {
   const { ask } = await openAdmin(t, { role: null });
   const { headers } = await ask('GET', '/api/session/oidc');
   assert.match(decodeURIComponent(headers.get('location') ?? ''), /^\/#problem=No identity provider is configured/);
 });
 
-test('the return page in the cookie cannot point to another site, and the cookie is protected over https', async (t) => {
+test('the OIDC cookie cannot return the browser to another site, and is protected over https', async (t) => {
   const { ask, store, owner } = await setUp(t, { default_role: 'viewer' });
   await store.members.create(owner, 'test');
   const begun = await ask('GET', '/api/session/oidc?page=/');

@@ -61,7 +61,7 @@ test('re-authentication by password starts a new session and ends the old one', 
   assert.ok(entries.some((entry) => entry.join() === 'console,console.proof_failed,ada@example.com'));
 });
 
-test('repeated wrong passwords in an open session are slowed down', async (t) => {
+test('repeated wrong passwords for re-authentication are delayed', async (t) => {
   const { ask, addOwner, staleSession } = await open(t);
   const stale = await staleSession(await addOwner());
   const guess = () => ask('POST', '/api/me/proof', { password: 'another moss gate' }, stale);
@@ -89,7 +89,7 @@ test('a re-authentication is valid for under five minutes, even if the clock is 
   }
 });
 
-test('a member without a password sets one only after re-authentication', async (t) => {
+test('a member without a password can set one only after re-authentication', async (t) => {
   const { ask, context, addOwner, staleSession } = await open(t);
   const member = await addOwner(false);
   const next = { next: password };

@@ -84,14 +84,14 @@ test('after five failed sign-ins, of a member or an unknown address, the next ge
   }
 });
 
-test('a sign-in accepts only JSON', async (t) => {
+test('a sign-in request must be JSON', async (t) => {
   const { signIn } = await open(t);
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']) {
     assert.equal((await signIn(password, email, { 'content-type': type })).status, 415, type);
   }
 });
 
-test('a sign-in replaces the session that the browser had before', async (t) => {
+test('a sign-in ends the session that the browser had before', async (t) => {
   const { ask, signIn } = await open(t);
   const former = browserOf(await signIn());
   const next = browserOf(await signIn(password, email, former));
@@ -100,7 +100,7 @@ test('a sign-in replaces the session that the browser had before', async (t) => 
   assert.equal((await ask('GET', '/api/members', undefined, next)).status, 200);
 });
 
-test('a password change needs the current password, renews this session and ends the others', async (t) => {
+test("a password change needs the current password, renews the session and ends the member's other sessions", async (t) => {
   const { ask, signIn, actions } = await open(t);
   const [here, elsewhere] = [browserOf(await signIn()), browserOf(await signIn())];
   const change = (body: object, as = here) => ask('POST', '/api/me/password', body, as);

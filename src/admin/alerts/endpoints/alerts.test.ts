@@ -127,7 +127,7 @@ test('one of several nodes evaluates alerts, and another node takes over when th
   assert.equal(looks, 0);
 });
 
-test('a missed latency target of an upstream opens an alert that names its models', async (t) => {
+test('missed latency targets of an upstream open one alert that names the affected models', async (t) => {
   const { ask, context, store } = await openAdmin(t, {
     configuration: {
       upstreams: [{ id: 'up', family: 'openai', base_url: 'https://up.example/v1', api_key: 'sk-up' }],
@@ -196,7 +196,7 @@ test('a test alert goes to every channel or to one, and reports each result', as
   assert.equal((await ask('POST', '/api/alerts/test', { channel: 'pager' })).status, 404);
 });
 
-test('rules are listed with their thresholds, and disabled ones open no alert', async (t) => {
+test('alert rules are listed with their thresholds, and disabled rules open no alert', async (t) => {
   const alerts = { ...hooks, error_rate: '20%', off: ['reload_refused'] };
   const { ask, context, refuse } = await openAdmin(t, { configuration: { alerts } });
   refuse(fault);
@@ -209,7 +209,7 @@ test('rules are listed with their thresholds, and disabled ones open no alert', 
   assert.equal(json.channels.length, 2);
 });
 
-test('failing requests and a failing upstream open alerts with subject and start time', async (t) => {
+test('failing requests and a failing upstream each open an alert with its subject and start time', async (t) => {
   const { ask, store, context } = await openAdmin(t, {
     configuration: {
       upstreams: [{ id: 'eu-spare', family: 'openai', api_key: 'sk-0123456789' }],

@@ -143,7 +143,7 @@ test('of two concurrent changes to a key, the second gets a conflict that names 
   assert.equal((await ask('PATCH', path, { name: 'c' })).json.document.name, 'c');
 });
 
-test('null removes a setting of a key, or explains why it cannot be removed', async (t) => {
+test('null in a change removes a setting of a key, or is refused with the reason', async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin', configuration });
   const { json: made } = await ask('POST', '/api/keys', {
     name: 'a',
@@ -167,7 +167,7 @@ test('null removes a setting of a key, or explains why it cannot be removed', as
   );
 });
 
-test('a rotated key gets a new secret, and the old one works for the given overlap', async (t) => {
+test('a rotated key gets a new secret, and the former secret works for the given overlap', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin', configuration });
   const { json: made } = await ask('POST', '/api/keys', { name: 'a' });
   const rotated = await ask('POST', `/api/keys/${made.id}/rotate`, { overlap: '1h' });
@@ -224,7 +224,7 @@ test('an unknown key ID is not repeated in the response, because it may be a sec
   }
 });
 
-test('the list is paged without gaps, and filtered by name, note, project and state', async (t) => {
+test('the list of keys is paged without gaps, and filtered by name, note, project and state', async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin', configuration });
   const made = [];
   for (const name of ['one', 'two', 'three', 'four', 'five']) {
@@ -343,7 +343,7 @@ test('viewers and editors see keys but cannot change them', async (t) => {
   }
 });
 
-test("an audit log entry restores a key's earlier settings, but not its secret or state", async (t) => {
+test("a key's settings can be restored from an audit log entry, but not its secret or state", async (t) => {
   const { ask } = await openAdmin(t, { role: 'admin' });
   const first = { name: 'search', models: ['m-*'], limits: { requests_per_minute: 5 }, metadata: { team: 'search' } };
   const { json: made } = await ask('POST', '/api/keys', first);

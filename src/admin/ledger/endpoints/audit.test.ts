@@ -55,7 +55,7 @@ test('the audit log is filtered by actor, action prefix and subject, where no ch
   );
 });
 
-test('an entry shows the current name of a key, or its last name if it is gone', async (t) => {
+test('an audit entry shows the current name of its subject, or its last name if it is gone', async (t) => {
   const { ask, store } = await openAdmin(t, { role: 'admin' });
   const { id } = await store.keys.create(
     { name: 'search of the shop', digest: 'a'.repeat(64), hint: 'sk-…aaaa', models: ['*'] },

@@ -81,7 +81,7 @@ test('filters of ledger rows can be combined', async (t) => {
   assert.notEqual(alike.json.next, null);
 });
 
-test('rows are filtered by duration, cost, error code, cache and key tag, page by page', async (t) => {
+test('ledger rows can be filtered by duration, cost, error code, cache and key tag, page by page', async (t) => {
   const failed = { outcome: 'error', status: 504, error: 'timeout' } as const;
   const slow = { ...at(5), ...failed, durationMs: 900, costNanos: 50_000_000, cache: 'hit' };
   const rows = Array.from({ length: 1_500 }, (_, index) => ({ ...at(100 + index), durationMs: 10 }));
@@ -107,7 +107,7 @@ test('rows are filtered by duration, cost, error code, cache and key tag, page b
   assert.deepEqual([idsIn(second), second.next], [[at(1).id], null]);
 });
 
-test('an invalid cursor, time, number or filter is refused with its field', async (t) => {
+test('an invalid cursor, time, number or filter is refused and the error names the parameter', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, field: string][] = [
     ['before=abc', 'before'],
@@ -166,7 +166,7 @@ test('a request with a trace ID has a link made from the configured trace_url', 
   ]);
 });
 
-test('captured bodies are for admins, and each view is written to the audit log', async (t) => {
+test('only admins may read captured bodies, and each reading is written to the audit log', async (t) => {
   const { ask, become, store } = await open(t);
   const capture = { request: '{"input":"secret plans"}', response: '{}', expiresAtMs: Date.now() + 60_000 };
   await store.ledger.import('j', [{ ...imported(at(1)), capture }], { segment: 1, offset: 2 });
@@ -188,7 +188,7 @@ test('captured bodies are for admins, and each view is written to the audit log'
   assert.doesNotMatch(JSON.stringify(entries), /secret plans/);
 });
 
-test('exports filtered rows as CSV safe for spreadsheets, or as JSON lines', async (t) => {
+test('exports filtered ledger rows as CSV that is safe in spreadsheets, or as JSON lines', async (t) => {
   const evil = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx'];
   const { context } = await open(t, [
     ...evil.map((model, index) => ({ ...at(index), model, key: 'k' })),

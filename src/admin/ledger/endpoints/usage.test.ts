@@ -108,7 +108,7 @@ test('usage includes units such as images and tool calls, in CSV with a column e
   ]);
 });
 
-test('an invalid group or filter is refused with its field', async (t) => {
+test('an invalid group or filter is refused and the error names the parameter', async (t) => {
   const { ask } = await open(t);
   const rows: [query: string, field: string][] = [
     ['by=colour', 'by'],

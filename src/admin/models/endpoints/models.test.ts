@@ -145,7 +145,7 @@ test('a model is created, read with its version, changed and deleted', async (t)
   );
 });
 
-test('an invalid model is refused by field, and nothing is written', async (t) => {
+test('an invalid model is refused with the names of its fields, and nothing is written', async (t) => {
   const { ask } = await open(t);
   const wrong = { targets: [{ upstream: 'nowhere' }], operations: ['rerank'], colour: 'red' };
   const { status, json } = await ask('PUT', '/api/models/m', wrong, create);

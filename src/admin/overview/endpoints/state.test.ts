@@ -235,7 +235,7 @@ describe('the state of the gateway', () => {
     assert.deepEqual([listed.state, listed.calls, listed.failedCalls], ['healthy', 100, 30]);
   });
 
-  test('only owners see where the secret key is, until they confirm a backup', async (t) => {
+  test('the location of the secret key is shown only to owners, until they confirm that it is backed up', async (t) => {
     const { ask, become, cwd, store } = await openAdmin(t, {
       configuration: { ...configuration, store: 'sqlite:p.db' },
     });

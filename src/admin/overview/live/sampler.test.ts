@@ -67,7 +67,7 @@ async function watch({ sampler }: ReturnType<typeof open>) {
   return { frames, watching, last: () => frames.at(-1)?.sample };
 }
 
-describe('the sampler', () => {
+describe('sampler of live metrics', () => {
   test('reads metrics once a second for any number of watchers, and stops a minute after the last one left', async () => {
     const rig = open();
     await rig.pass(5);
@@ -204,7 +204,7 @@ describe('the sampler', () => {
     assert.deepEqual([last()?.requests, last()?.spanMs], [2, 2 * second]);
   });
 
-  test('reports the process state without watchers, reading at most every two seconds', async () => {
+  test('reports the process state even without watchers, and reads it at most every two seconds', async () => {
     const rig = open();
     rig.set({ postern_workers: { '': 2 }, postern_store_up: { '': 0 } });
     const state = await rig.sampler.state();

@@ -26,7 +26,7 @@ async function open(t: Parameters<typeof openAdmin>[0]) {
 
 const range = `from=${text(atMs)}&to=${text(atMs + 5 * minuteMs)}`;
 
-test('counts failed, refused and succeeded requests separately, and leaves refusals out of percentiles', async (t) => {
+test('counts failed, refused and succeeded requests separately, and leaves refused ones out of percentiles', async (t) => {
   const { ask } = await open(t);
   const { status, json } = await ask('GET', `/api/series?${range}`);
   assert.equal(status, 200);
@@ -109,7 +109,7 @@ test('a latency heat map has each measured request in exactly one row', async (t
   assert.ok(bounds.at(-1) >= 297 && bounds.length <= 31);
 });
 
-test('refuses invalid queries with the field', async (t) => {
+test('refuses an invalid time series query and names the parameter', async (t) => {
   const { ask } = await open(t);
   for (const [query, path] of [
     ['by=model,key,project', 'by'],

@@ -27,7 +27,7 @@ test('retention and withheld fields can be changed through the API, and take eff
   assert.equal((await ask('GET', '/api/settings')).json.items[1].effective.retentionDays, 90);
 });
 
-test('webhook secrets are sealed, never shown, and kept when the masked value is sent back', async (t) => {
+test('webhook secrets are encrypted, never shown, and kept when the masked value is sent back', async (t) => {
   const { ask, store } = await openAdmin(t, { env });
   const webhooks = [{ url: 'https://hooks.example/a?token=s3cret-of-the-hook', secret: 'a-secret-of-sixteen' }];
   assert.equal((await ask('PUT', '/api/settings/alerts', { webhooks }, create)).status, 200);

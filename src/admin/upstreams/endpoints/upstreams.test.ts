@@ -116,7 +116,7 @@ test('changing an option that changes the address, such as the region, requires 
   assert.deepEqual([status, json.fields[0].path], [422, 'api_key']);
 });
 
-test('refuses file references and internal addresses', async (t) => {
+test('refuses upstreams with key files or with addresses that the address policy excludes', async (t) => {
   const { ask } = await openAdmin(t, { env });
   const at = async (document: object) =>
     (await ask('PUT', '/api/upstreams/x', { family: 'openai', ...document }, create)).json;
@@ -132,7 +132,7 @@ test('refuses file references and internal addresses', async (t) => {
   }
 });
 
-test('a Unix socket is refused on create, change and test', async (t) => {
+test('an upstream at a Unix socket is refused on create, change and test', async (t) => {
   const { ask, store } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: 'http://127.0.0.1:9/v1' };
   assert.equal((await ask('PUT', '/api/upstreams/x', document, create)).status, 201);
@@ -181,7 +181,7 @@ test('each of several credentials keeps its secret when it is saved masked, even
   assert.equal((await ask('PUT', '/api/upstreams/x', vague, { 'if-match': '"2"' })).status, 422);
 });
 
-test('a draft is tested with typed or stored credentials, and nothing is written', async (t) => {
+test('an unsaved upstream can be tested with typed or stored credentials, and nothing is written', async (t) => {
   const upstream = await startListing(t);
   const { ask } = await openAdmin(t, { env });
   const document = { family: 'openai', base_url: upstream.url, api_key: key };

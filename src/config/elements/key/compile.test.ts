@@ -79,7 +79,7 @@ keys:
   });
 });
 
-test('an expiry date ends a key at its start in UTC, an expiry time at that time', async (t) => {
+test('a key with an expiry date ends at the start of that day in UTC, and one with an expiry time at that time', async (t) => {
   for (const [written, endsAt] of [
     ['2099-01-31', '2099-01-31T00:00:00.000Z'],
     ['2099-01-31T12:00:00+02:00', '2099-01-31T10:00:00.000Z'],

@@ -55,7 +55,7 @@ test('the retry setting of a model is a scope, or a mapping with scope and attem
   }
 });
 
-test('same_target is part of the retry mapping, and undefined if left out', async (t) => {
+test('retry.same_target is stored as configured, also if it is 0', async (t) => {
   const { retry } = await policyOf(t, `${two}\nretry: { same_target: 2 }`);
   assert.deepEqual(retry, { scope: 'safe', attempts: 5, sameTarget: 2 });
   assert.equal((await policyOf(t, `${two}\nretry: { same_target: 0 }`)).retry.sameTarget, 0);

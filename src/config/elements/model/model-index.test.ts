@@ -12,7 +12,7 @@ models:
   - { id: gpt-4o, aliases: [omni, gpt-4-omni], operations: [edits], targets: [{ upstream: a, model: exact }] }
 `;
 
-test('an exact ID or alias wins over patterns, and among patterns the one with the most literal characters', async (t) => {
+test('an exact ID or alias is preferred to patterns, and of patterns the one with the most literal characters', async (t) => {
   const { snapshot } = await loaded(t, text);
   for (const [name, model, id, matched] of [
     ['gpt-4o', 'exact', 'gpt-4o', ''],

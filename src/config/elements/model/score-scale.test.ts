@@ -71,7 +71,7 @@ test('targets with different score scales in one model are a fault with both loc
   }
 });
 
-test('warns of a scores setting that has no effect', async (t) => {
+test('warns of scores and raw_scores settings that have no effect', async (t) => {
   const text = `${upstreams}models:
   - { id: a, operations: [embeddings], scores: raw, targets: [{ upstream: tei }] }
   - { id: b, operations: [rerank], scores: sigmoid, targets: [{ upstream: tei, defaults: { raw_scores: true } }] }

@@ -75,7 +75,7 @@ test("a bridge replaces the family's operations, and its paths are filled with t
   assert.deepEqual(guard.model.operations, ['moderations']);
 });
 
-test('an unknown bridge is a fault with its name', async (t) => {
+test('an unknown bridge setting is a fault that names it', async (t) => {
   for (const [bridge, family, error] of [
     ['chta', 'talker', /unknown bridge "chta"; did you mean chat\?/],
     ['zzz', 'talker', /unknown bridge "zzz"; known are chat, guard/],

@@ -40,7 +40,7 @@ test('the available memory is also limited by parent cgroups', (t) => {
   assert.equal(availableIn(t, '0::/app.slice/one.service\n', files), 128 * MiB);
 });
 
-test("without a cgroup limit the available memory is the machine's", (t) => {
+test('without a cgroup limit the available memory is that of the machine', (t) => {
   assert.equal(availableIn(t, '0::/app\n', { 'app/memory.max': 'max\n' }), machineBytes);
   assert.equal(availableIn(t, '', {}), machineBytes);
   assert.equal(availableMemory(machineBytes, { membership: '/nowhere/at/all', root: '/nowhere' }), machineBytes);

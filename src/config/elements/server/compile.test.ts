@@ -44,7 +44,7 @@ test('more than one worker causes no warning, with or without redis', async (t) 
   assert.deepEqual(await warningsOf('server: { workers: 1 }'), []);
 });
 
-test('a memory limit is a size, or a percentage of the memory available', async (t) => {
+test('server.shedding.memory is a size, or a percentage of the memory available', async (t) => {
   const availableBytes = 1000 * 1024 ** 2;
   const sheddingOf = async (fields: string) => {
     const { snapshot, warnings } = await loaded(t, `server: { shedding: { ${fields} } }`, { availableBytes });
@@ -56,12 +56,12 @@ test('a memory limit is a size, or a percentage of the memory available', async 
   assert.deepEqual(await sheddingOf('memory: 100%'), { loopDelayMs: 500, memoryBytes: availableBytes });
 });
 
-test('warns of a memory limit that is never reached', async (t) => {
+test('warns of a server.shedding.memory above the memory available, which is never reached', async (t) => {
   const { warnings } = await loaded(t, 'server: { shedding: { memory: 2GiB } }', { availableBytes: 1024 ** 3 });
   assert.equal(warnings[0], 'server.shedding.memory: 2GiB is more than this process may have, so it is never reached');
 });
 
-test('body memory defaults to an eighth, takes a percentage or a size, and fits two bodies at least', async (t) => {
+test('body memory is an eighth by default, may be a percentage or a size, and always fits two bodies', async (t) => {
   const availableBytes = 4 * GiB;
   const memoryOf = async (fields: string, bytes = availableBytes) => {
     const { snapshot, warnings } = await loaded(t, `server: { ${fields} }\nredis: redis://h`, {
@@ -94,7 +94,7 @@ test('body_wait is shortened to stay below the request timeout', async (t) => {
   assert.equal(await waitOf('timeouts: { request: 3s }'), 1_500);
 });
 
-test('detects the memory available to the process', async (t) => {
+test('detects how much memory is available to the process', async (t) => {
   const { snapshot } = await loaded(t, 'server: { shedding: { memory: 100% } }');
   assert.ok(snapshot.server.shedding.memoryBytes > 0);
   assert.ok(snapshot.server.shedding.memoryBytes <= totalmem());

@@ -10,7 +10,7 @@ async function load(t: TestContext, text: string, baseUrl: string) {
   return loadConfiguration({ env: {}, families: sampleFamilies, resources, cwd });
 }
 
-test('stored upstreams must follow the address policy, those of the file need not', async (t) => {
+test('the address policy applies to upstreams of the store, and not to those of the configuration file', async (t) => {
   const found = await load(
     t,
     'upstreams: [{ id: f, family: homemade, base_url: "http://169.254.169.254" }]\n',
@@ -23,7 +23,7 @@ test('stored upstreams must follow the address policy, those of the file need no
   assert.deepEqual([rule?.permits('10.0.0.1'), rule?.permits('169.254.169.254')], [true, false]);
 });
 
-test('a refused literal address is a fault of base_url, in every spelling', async (t) => {
+test('an IP address that the address policy excludes is a fault of base_url, in every notation', async (t) => {
   for (const host of [
     '169.254.169.254',
     '2852039166',
@@ -43,7 +43,7 @@ test('a refused literal address is a fault of base_url, in every spelling', asyn
   }
 });
 
-test('a Unix socket is for upstreams of the file only, whatever the policy allows', async (t) => {
+test('only upstreams of the configuration file may be at a Unix socket, whatever the address policy allows', async (t) => {
   const inFile = 'upstreams: [{ id: f, family: homemade, base_url: "unix:/run/x.sock:/v1" }]\n';
   const found = await load(t, inFile, 'http://127.0.0.1:7');
   assert.ok(found.ok, JSON.stringify(found));
@@ -107,7 +107,7 @@ test('endpoints of an upstream are discovered by DNS if its host is a name', asy
   });
 });
 
-test('endpoints that cannot be resolved or may not be called are faults', async (t) => {
+test('endpoints of an upstream that cannot be resolved or that the address policy excludes are faults', async (t) => {
   for (const [fields, path, error] of [
     ['base_url: "http://10.0.0.7/v1", endpoints: dns', 'upstreams[0].endpoints', /no name to look up/],
     ['base_url: "unix:/run/x.sock:/v1", endpoints: [10.0.0.7]', 'upstreams[0].endpoints', /names a socket/],

@@ -69,7 +69,7 @@ test('the version at the end of a base URL is optional', async (t) => {
   }
 });
 
-test('a family without a fixed address needs a base URL and its API version', async (t) => {
+test('a family without a fixed address requires base_url and, where it has one, the API version', async (t) => {
   const about = async (fields: string) =>
     (await faultsOf(t, `upstreams: [{ id: a, family: azure, ${fields} }]`, { families: [azure] })).map(
       ({ path, message }) => `${path} ${message}`,

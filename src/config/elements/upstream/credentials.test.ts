@@ -19,7 +19,7 @@ async function upstreamOf(t: TestContext, fields: string, surroundings?: Paramet
   return upstream;
 }
 
-test('the credential goes into the header of the family, if it has one', async (t) => {
+test("an upstream's key is sent in the header that its family defines", async (t) => {
   assert.deepEqual((await upstreamOf(t, 'family: openai, api_key: sk-1')).credentials[0].headers, [
     'authorization',
     'Bearer sk-1',

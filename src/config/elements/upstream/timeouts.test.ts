@@ -10,7 +10,7 @@ async function timeoutsOf(t: TestContext, section = '{}') {
   return upstream.timeouts;
 }
 
-test('completions have longer default timeouts', async (t) => {
+test('the default timeouts of completions are longer than those of other operations', async (t) => {
   const timeouts = await timeoutsOf(t);
   assert.deepEqual(timeouts.completions, { connectMs: 2000, firstByteMs: 600_000, idleMs: 60_000, totalMs: 900_000 });
   for (const operation of ['edits', 'rerank', 'moderations', 'embeddings'] as const) {
@@ -31,7 +31,7 @@ test('default timeouts are shortened to a short total timeout', async (t) => {
   assert.deepEqual([timeouts.completions, timeouts.embeddings], [short, short]);
 });
 
-test('an idle timeout above the default total is allowed', async (t) => {
+test('an idle timeout longer than the default total timeout is allowed', async (t) => {
   const timeouts = await timeoutsOf(t, '{ idle: 10m }');
   assert.equal(timeouts.embeddings.idleMs, 600_000);
 });

@@ -82,7 +82,7 @@ test('an upstream that takes lists of prompts gets one list, with token IDs deco
   assert.deepEqual((await ask(facts, '{"prompt":[9906,1917]}')).sent, ['{"prompt":"Hello world","model":"up"}']);
 });
 
-test("token IDs of the upstream's own vocabulary are sent unchanged", async () => {
+test('token IDs are sent unchanged to an upstream that uses the same vocabulary', async () => {
   assert.deepEqual((await ask(both, '{"prompt":[[7],[8,9],"a"]}', 'pass')).sent, [
     '{"prompt":[7],"model":"up"}',
     '{"prompt":[8,9],"model":"up"}',
@@ -195,7 +195,7 @@ test('drops invalid token counts of an upstream, alone and in sums', async () =>
   assert.equal((await usageFor(lacking, lacking)).said, '{"completion_tokens":4,"total_tokens":6}');
 });
 
-test('does not check the number of choices if n is invalid', async () => {
+test("the number of choices in a response is not checked if the request's n is invalid", async () => {
   const { conversation } = await ask(both, '{"prompt":["a"],"n":"two"}');
   await read(conversation, '{"choices":[{"index":0,"text":"A"},{"index":1,"text":"B"}]}');
 });

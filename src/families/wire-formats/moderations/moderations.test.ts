@@ -98,7 +98,7 @@ test('refuses verdicts and scores of the wrong type', async () => {
   await assert.rejects(replyOfMistral('{"results":[]}'), Unfit);
 });
 
-test('with flagged_by mapped, a response without mapped categories is refused', async () => {
+test('with flagged_by: mapped, a response without any mapped category is refused', async () => {
   const answer = '{"results":[{"categories":{"pii":true,"of_tomorrow":false}}]}';
   await assert.rejects(replyOfMistral(answer, { flagged_by: 'mapped' }), Unfit);
 });

@@ -248,7 +248,7 @@ test('optional parameters that the upstream lacks are dropped and reported, or r
   assert.deepEqual(await bodiesFor({ ...two, raw_scores: true }, { unsupported: 'drop' }), [two]);
 });
 
-test('requests at most as many results as there are documents', async () => {
+test('asks the upstream for at most as many results as there are documents', async () => {
   assert.deepEqual(await bodiesFor({ ...two, top_n: 9 }), [{ ...two, top: 2 }]);
 });
 
