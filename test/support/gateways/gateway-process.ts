@@ -186,7 +186,11 @@ async function becomesReady({ log, hasEnded, exited, timeoutMs, probe }: Startin
 
 async function isReady(port: number, probe: string): Promise<boolean> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}${probe}`, { signal: AbortSignal.timeout(1_000) });
+    const response = await fetch(`http://127.0.0.1:${port}${probe}`, {
+      // A gateway that is stopped keeps an idle connection for another second.
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(1_000),
+    });
     await response.arrayBuffer();
     return response.status === 200;
   } catch {
