@@ -2,18 +2,24 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { type ConsoleRig, openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import {
+  type ConsoleRig,
+  type Lasting,
+  openConsole,
+  shareConsole,
+  testInBrowser,
+  testOnEachStore,
+} from '../support/console/browser.ts';
 import { patientMs } from '../support/time/patience.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const hostile = "\"'><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
 
 /** Answers embeddings, at a quarter of a dollar each. */
-async function startUpstream(t: TestContext) {
+async function startUpstream(t: Lasting) {
   const upstream = await startFakeUpstream((_, reply) =>
     reply.json(200, {
       object: 'list',
@@ -30,6 +36,9 @@ async function startUpstream(t: TestContext) {
     ],
   };
 }
+
+/** For tests that count no keys. */
+const openShared = shareConsole(async (file) => ({ config: await startUpstream(file) }));
 
 const dialog = (page: Page) => page.getByRole('dialog');
 const drawer = (page: Page) => page.locator('aside, .subject');
@@ -151,7 +160,7 @@ testOnEachStore(
 testInBrowser(
   'saving a key that somebody else changed meanwhile reports the conflict, and keeps the typed values',
   async (t) => {
-    const rig = await openConsole(t, { config: await startUpstream(t) });
+    const rig = await openShared(t);
     const { id } = await rig.ask('POST', '/api/keys', { name: 'Shared', limits: { requests_per_minute: 5 } });
     const visitor = await rig.signIn('admin');
     visitor.allow(/412/);
@@ -180,7 +189,7 @@ testInBrowser(
 );
 
 testInBrowser('the form of a key or project keeps its typed values across a page reload', async (t) => {
-  const rig = await openConsole(t, { config: await startUpstream(t), looks: false });
+  const rig = await openShared(t, { looks: false });
   const { id } = await rig.ask('POST', '/api/keys', { name: 'Typed' });
   const account = await rig.account('admin');
   await account.ask('PUT', '/api/projects/typed', { name: 'Typed' }, { 'if-none-match': '*' });
@@ -202,13 +211,13 @@ testInBrowser('the form of a key or project keeps its typed values across a page
 testInBrowser(
   'the form of a new key shows each fault at its field, and keeps its typed values across a page reload',
   async (t) => {
-    const rig = await openConsole(t, { config: await startUpstream(t) });
+    const rig = await openShared(t);
     const visitor = await rig.signIn('admin');
     visitor.allow(/422/);
     const { page } = visitor;
     await visitor.open('/keys?new=key');
     const name = dialog(page).getByRole('textbox', { name: 'Name', exact: true });
-    await name.fill('Typed once');
+    await name.fill('Faulty once');
     await dialog(page).getByRole('combobox', { name: 'Addresses' }).fill('10.0.0.0/99');
     await page.keyboard.press('Enter');
     await dialog(page).getByRole('button', { name: 'Add a budget' }).click();
@@ -224,8 +233,8 @@ testInBrowser(
     await visitor.checkAccessibility();
     await page.reload();
     await dialog(page).getByText('What you typed before is here again.').waitFor();
-    assert.equal(await name.inputValue(), 'Typed once');
-    assert.equal((await rig.ask('GET', '/api/keys?q=Typed')).items.length, 0);
+    assert.equal(await name.inputValue(), 'Faulty once');
+    assert.equal((await rig.ask('GET', '/api/keys?q=Faulty')).items.length, 0);
   },
 );
 
@@ -259,7 +268,7 @@ testInBrowser('a project is created with a budget, and cannot be removed while a
 });
 
 testInBrowser('HTML in the names, models and metadata of keys and projects is shown as text', async (t) => {
-  const rig = await openConsole(t, { config: await startUpstream(t) });
+  const rig = await openShared(t);
   const name = hostile.slice(0, 100);
   const made = await rig.ask('POST', '/api/keys', {
     name,
@@ -288,7 +297,7 @@ testInBrowser('HTML in the names, models and metadata of keys and projects is sh
 testInBrowser(
   'a viewer sees keys and their line in the configuration file, and cannot create or revoke a key',
   async (t) => {
-    const rig = await openConsole(t, { config: await startUpstream(t) });
+    const rig = await openShared(t);
     const { id } = await rig.ask('POST', '/api/keys', { name: 'Seen' });
     const visitor = await rig.signIn('viewer');
     const { page } = visitor;

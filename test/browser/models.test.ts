@@ -1,9 +1,8 @@
 /** The page Models: seen, added, hidden, changed by two at once, refused by field, and never run as script. */
 
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import { type Lasting, openConsole, shareConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const script = "\"><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
@@ -11,7 +10,7 @@ const script = "\"><img src=x onerror=\"document.title='run'\"><script>document.
 const listed = ['bge-m3', 'bge-reranker-v2', 'text-small', 'text-large'];
 
 /** Lists some models, and answers whatever it is asked. */
-async function startUpstream(t: TestContext): Promise<string> {
+async function startUpstream(t: Lasting): Promise<string> {
   const upstream = await startFakeUpstream((request, reply) =>
     request.path === '/v1/models'
       ? reply.json(200, { object: 'list', data: listed.map((id) => ({ id, object: 'model' })) })
@@ -42,6 +41,9 @@ function configuration(baseUrl: string) {
     ],
   };
 }
+
+/** For tests of models that no other one touches. */
+const openShared = shareConsole(async (file) => ({ config: configuration(await startUpstream(file)) }));
 
 const row = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
@@ -113,7 +115,7 @@ testOnEachStore(
 testInBrowser(
   "the time since a model's last change is calculated when its page is opened, not when the list was loaded",
   async (t) => {
-    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const rig = await openShared(t);
     const editor = await rig.account('editor');
     const document = { targets: [{ upstream: 'ours', model: 'bge-m3' }] };
     await editor.ask('PUT', '/api/models/made', document, { 'if-none-match': '*' });
@@ -128,7 +130,7 @@ testInBrowser(
 );
 
 testInBrowser('the search text of the model list is kept in the URL, and restored after a reload', async (t) => {
-  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const rig = await openShared(t);
   const visitor = await rig.signIn('viewer');
   const { page } = visitor;
   await visitor.open('/models');
@@ -162,7 +164,7 @@ testInBrowser('the search text of the model list is kept in the URL, and restore
 testInBrowser(
   'saving a model that somebody else changed meanwhile shows the differences, and keeps the typed values',
   async (t) => {
-    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const rig = await openShared(t);
     const [first, second] = [await rig.signIn('editor'), await rig.signIn('owner')];
     await first.open('/models?model=local%2Fbm25');
     await drawer(first.page).getByRole('button', { name: 'Edit', exact: true }).click();
@@ -197,26 +199,26 @@ testInBrowser(
 testInBrowser(
   'after a conflict, "Load theirs" also removes fields that the other person removed from the model',
   async (t) => {
-    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const rig = await openShared(t);
     const editor = await rig.account('editor');
     const visitor = await rig.signIn('owner');
     const { page } = visitor;
     const document = { operations: ['embeddings'], targets: [{ upstream: 'ours', model: 'bge-m3' }] };
     const noted = { ...document, metadata: { team: 'search' } };
-    await editor.ask('PUT', '/api/models/made', noted, { 'if-none-match': '*' });
-    await visitor.open('/models?model=made');
+    await editor.ask('PUT', '/api/models/lessened', noted, { 'if-none-match': '*' });
+    await visitor.open('/models?model=lessened');
     await drawer(page).getByRole('button', { name: 'Edit', exact: true }).click();
     await drawer(page).getByLabel('Other names').fill('mine');
-    await editor.ask('PUT', '/api/models/made', document, { 'if-match': '"1"' });
+    await editor.ask('PUT', '/api/models/lessened', document, { 'if-match': '"1"' });
     visitor.allow(/412/);
     await drawer(page).getByRole('button', { name: 'Save' }).click();
     await drawer(page).getByRole('button', { name: 'Load theirs' }).click();
     await drawer(page).getByLabel('Other names').fill('new');
     await drawer(page).getByRole('button', { name: 'Save' }).click();
-    await page.getByText('made is saved.').waitFor();
-    assert.deepEqual((await rig.ask('GET', '/api/models/made')).document, {
+    await page.getByText('lessened is saved.').waitFor();
+    assert.deepEqual((await rig.ask('GET', '/api/models/lessened')).document, {
       ...document,
-      id: 'made',
+      id: 'lessened',
       aliases: ['new'],
     });
   },
@@ -225,13 +227,13 @@ testInBrowser(
 testInBrowser(
   'the form of a new model shows each fault at its field, and keeps its typed values across a page reload',
   async (t) => {
-    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const rig = await openShared(t);
     const visitor = await rig.signIn('editor');
     const { page } = visitor;
     visitor.allow(/422/);
     await visitor.open('/models?model=');
     const form = drawer(page);
-    await form.getByLabel('Name for clients').fill('mine');
+    await form.getByLabel('Name for clients').fill('righted');
     await upstreamField(page).fill('nobody');
     await form.getByLabel('Its name there').fill('m*');
     await form.getByRole('button', { name: /^Price/ }).click();
@@ -248,23 +250,23 @@ testInBrowser(
     await upstreamField(page).fill('ours');
     await form.getByLabel('Its name there').fill('text-large');
     await form.getByRole('button', { name: 'Add the model' }).click();
-    await page.getByText('mine is added.').waitFor();
-    await form.getByRole('heading', { name: 'mine', exact: true }).waitFor();
+    await page.getByText('righted is added.').waitFor();
+    await form.getByRole('heading', { name: 'righted', exact: true }).waitFor();
   },
 );
 
 testInBrowser(
   'the form sets and unsets the model option that asks the upstream for the usage of streams',
   async (t) => {
-    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const rig = await openShared(t);
     const visitor = await rig.signIn('editor');
     const { page } = visitor;
     const form = drawer(page);
     const section = form.getByRole('button', { name: /^Calling/ });
     const counted = form.getByRole('checkbox', { name: /counted whose clients do not ask/ });
-    const written = async () => (await rig.ask('GET', '/api/models/mine')).document.usage;
+    const written = async () => (await rig.ask('GET', '/api/models/counted')).document.usage;
     await visitor.open('/models?model=');
-    await form.getByLabel('Name for clients').fill('mine');
+    await form.getByLabel('Name for clients').fill('counted');
     await upstreamField(page).fill('ours');
     await form.getByLabel('Its name there').fill('text-large');
     await section.click();
@@ -272,7 +274,7 @@ testInBrowser(
     await visitor.shoot('models-calling');
     await visitor.checkAccessibility();
     await form.getByRole('button', { name: 'Add the model' }).click();
-    await page.getByText('mine is added.').waitFor();
+    await page.getByText('counted is added.').waitFor();
     assert.equal(await written(), 'ask');
 
     await form.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -280,7 +282,7 @@ testInBrowser(
     assert.equal(await counted.isChecked(), true);
     await counted.uncheck();
     await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('mine is saved.').waitFor();
+    await page.getByText('counted is saved.').waitFor();
     assert.equal(await written(), undefined);
   },
 );
@@ -288,7 +290,7 @@ testInBrowser(
 testInBrowser(
   "tool prices, cache, canary texts and context size set in a model's form survive later saves of the form",
   async (t) => {
-    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const rig = await openShared(t);
     const visitor = await rig.signIn('editor');
     const { page } = visitor;
     const form = drawer(page);
@@ -301,11 +303,11 @@ testInBrowser(
         canary,
         context,
         targets,
-      } = (await rig.ask('GET', '/api/models/mine')).document;
+      } = (await rig.ask('GET', '/api/models/priced')).document;
       return { price: has, cache, shadow, canary, context, targets };
     };
     await visitor.open('/models?model=');
-    await form.getByLabel('Name for clients').fill('mine');
+    await form.getByLabel('Name for clients').fill('priced');
     await upstreamField(page).fill('ours');
     await form.getByLabel('Its name there').fill('text-large');
     await form.getByRole('button', { name: 'More' }).click();
@@ -328,7 +330,7 @@ testInBrowser(
     await visitor.shoot('models-lists-and-prices');
     await visitor.checkAccessibility();
     await form.getByRole('button', { name: 'Add the model' }).click();
-    await page.getByText('mine is added.').waitFor();
+    await page.getByText('priced is added.').waitFor();
     const whole = {
       price: { input: '0.10', tools: { web_search: '0.01' }, factors: { service_tier: { priority: 2 } } },
       cache: { ttl: '1h' },
@@ -351,7 +353,7 @@ testInBrowser(
     await form.getByLabel('Other names').fill('theirs');
     await page.keyboard.press('Enter');
     await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('mine is saved.').waitFor();
+    await page.getByText('priced is saved.').waitFor();
     assert.deepEqual(await written(), whole);
   },
 );
@@ -359,14 +361,14 @@ testInBrowser(
 testInBrowser(
   "a model's form saves limits and budgets, and keeps alert thresholds that it does not show",
   async (t) => {
-    const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+    const rig = await openShared(t);
     const visitor = await rig.signIn('editor');
     const { page } = visitor;
     const form = drawer(page);
     const section = form.getByRole('button', { name: /^Limits and budgets/ });
-    const budgets = async () => (await rig.ask('GET', '/api/models/mine')).document.budgets;
+    const budgets = async () => (await rig.ask('GET', '/api/models/limited')).document.budgets;
     await visitor.open('/models?model=');
-    await form.getByLabel('Name for clients').fill('mine');
+    await form.getByLabel('Name for clients').fill('limited');
     await upstreamField(page).fill('ours');
     await form.getByLabel('Its name there').fill('text-large');
     await section.click();
@@ -378,8 +380,8 @@ testInBrowser(
     await visitor.shoot('models-caps');
     await visitor.checkAccessibility();
     await form.getByRole('button', { name: 'Add the model' }).click();
-    await page.getByText('mine is added.').waitFor();
-    const { document } = await rig.ask('GET', '/api/models/mine');
+    await page.getByText('limited is added.').waitFor();
+    const { document } = await rig.ask('GET', '/api/models/limited');
     assert.deepEqual(document.limits, { requests_per_minute: 1200 });
     // Each of its own period: a second one for the same is refused.
     assert.deepEqual(
@@ -393,7 +395,7 @@ testInBrowser(
     const editor = await rig.account('editor');
     await editor.ask(
       'PUT',
-      '/api/models/mine',
+      '/api/models/limited',
       {
         ...document,
         budgets: [
@@ -403,19 +405,19 @@ testInBrowser(
       },
       { 'if-match': '"1"' },
     );
-    await visitor.open('/models?model=mine');
+    await visitor.open('/models?model=limited');
     await form.getByRole('button', { name: 'Edit', exact: true }).click();
     await section.click();
     await form.getByRole('button', { name: 'Remove the budget 2' }).click();
     await form.getByLabel('Amount').fill('60');
     await form.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('mine is saved.').waitFor();
+    await page.getByText('limited is saved.').waitFor();
     assert.deepEqual(await budgets(), [{ every: 'month', amount: '60', alerts: ['90%'] }]);
   },
 );
 
 testInBrowser("HTML and scripts in a model's names are shown as text", async (t) => {
-  const rig = await openConsole(t, { config: configuration(await startUpstream(t)) });
+  const rig = await openShared(t);
   const visitor = await rig.signIn('editor');
   const { page } = visitor;
   visitor.allow(/422/);

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
-import { openConsole, testInBrowser, testOnEachStore, type Visitor } from '../support/console/browser.ts';
+import { openConsole, shareConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
 import { choose, press, resultOf, shoot, tabOf } from '../support/console/playground.ts';
 import { patientMs } from '../support/time/patience.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
@@ -11,6 +11,29 @@ import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstr
 const run = promisify(execFile);
 const local = { id: 'local', family: 'local' };
 const config = { upstreams: [local] };
+/** With the models of the local upstream alone, the first of which a tab chooses by itself. */
+const openLocal = shareConsole(async () => ({ config }));
+/** For tests that choose their models. */
+const openNamed = shareConsole(async () => ({
+  config: {
+    ...config,
+    models: [
+      { id: 'by-words', operations: ['rerank'], targets: [{ upstream: 'local', model: 'local/bm25' }] },
+      {
+        id: 'hidden-words',
+        operations: ['rerank'],
+        visible: false,
+        targets: [{ upstream: 'local', model: 'local/bm25' }],
+      },
+      {
+        id: 'other-space',
+        operations: ['embeddings'],
+        space: 'of-its-own',
+        targets: [{ upstream: 'local', model: 'local/hash-embed' }],
+      },
+    ],
+  },
+}));
 /** The browser's message for an error status; here it is expected. */
 const refusal = /Failed to load resource: the server responded with a status of 4\d\d/;
 
@@ -55,8 +78,7 @@ testOnEachStore(
 );
 
 testInBrowser('rerank can be limited to the best three documents, and compares two models side by side', async (t) => {
-  const models = [{ id: 'by-words', operations: ['rerank'], targets: [{ upstream: 'local', model: 'local/bm25' }] }];
-  const postern = await openConsole(t, { config: { ...config, models } });
+  const postern = await openNamed(t);
   const { page, ...visitor } = await postern.signIn('editor');
   await visitor.open(tabOf('rerank'));
   await choose(page, 'Model', 'local/bm25');
@@ -81,13 +103,7 @@ testInBrowser('rerank can be limited to the best three documents, and compares t
 testInBrowser(
   'embeddings are compared in a heat map and a 2D plot, also as base64 and on the legacy engines path',
   async (t) => {
-    const other = {
-      id: 'other-space',
-      operations: ['embeddings'],
-      space: 'of-its-own',
-      targets: [{ upstream: 'local', model: 'local/hash-embed' }],
-    };
-    const postern = await openConsole(t, { config: { ...config, models: [other] } });
+    const postern = await openNamed(t);
     const { page, ...visitor } = await postern.signIn('editor');
     await visitor.open(tabOf('embeddings'));
     await choose(page, 'Model', 'local/hash-embed');
@@ -142,7 +158,7 @@ testInBrowser(
 testInBrowser(
   'moderation shows which texts are flagged and why, and edits mark deleted and inserted words',
   async (t) => {
-    const postern = await openConsole(t, { config });
+    const postern = await openLocal(t);
     const { page, ...visitor } = await postern.signIn('editor');
     await visitor.open(tabOf('moderations'));
     await press(page, 'Judge');
@@ -227,7 +243,7 @@ testInBrowser(
 testInBrowser(
   'the curl command shown for each playground route works unchanged with a key in POSTERN_KEY',
   async (t) => {
-    const postern = await openConsole(t, { config });
+    const postern = await openLocal(t);
     const { secret } = await postern.ask('POST', '/api/keys', { name: 'for curl', models: ['*'] });
     const { page, ...visitor } = await postern.signIn('editor');
     for (const [route, field] of [
@@ -304,13 +320,8 @@ testInBrowser(
   },
 );
 
-async function signInAsViewer(t: TestContext): Promise<Visitor> {
-  const postern = await openConsole(t, { config });
-  return postern.signIn('viewer');
-}
-
 testInBrowser('a viewer can open the playground, cannot send, and is told which role may', async (t) => {
-  const { page, ...visitor } = await signInAsViewer(t);
+  const { page, ...visitor } = await (await openLocal(t)).signIn('viewer');
   await visitor.open(tabOf('rerank'));
   await page.getByRole('group', { name: /takes the role editor/ }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Rerank', exact: true }).isDisabled(), true);
@@ -320,13 +331,7 @@ testInBrowser('a viewer can open the playground, cannot send, and is told which 
 testInBrowser(
   'playground input survives a page reload but a typed key does not, and refusals say what to do',
   async (t) => {
-    const hidden = {
-      id: 'hidden-words',
-      operations: ['rerank'],
-      visible: false,
-      targets: [{ upstream: 'local', model: 'local/bm25' }],
-    };
-    const postern = await openConsole(t, { config: { ...config, models: [hidden] } });
+    const postern = await openNamed(t);
     const { page, ...visitor } = await postern.signIn('editor');
     visitor.allow(refusal);
     await visitor.open(tabOf('rerank'));

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import { openConsole, shareConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
 
 const owner = { name: 'Ada Lovelace', email: 'ada@example.com', password: 'the analytical engine' };
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
 const password = (page: Page) => page.getByLabel('Password', { exact: true });
+/** For tests that neither need a gateway without members nor end a session. */
+const openShared = shareConsole(async () => ({ config: { upstreams: [{ id: 'local', family: 'local' }] } }));
 
 /** Undefined where the upper edge of what has the focus is in sight. */
 const nameOfCoveredFocus = `(() => {
@@ -103,7 +105,7 @@ testInBrowser(
 );
 
 testInBrowser('an invited member joins with a name and password, and gets the role of the invitation', async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const { link } = await rig.ask('POST', '/api/members', { email: 'grace@example.com', role: 'viewer' });
   const visitor = await rig.visit();
   const { page } = visitor;
@@ -142,7 +144,7 @@ testInBrowser(
 testInBrowser(
   'an expired session asks for the password in a dialog over the page, and typed values stay',
   async (t) => {
-    const rig = await openConsole(t);
+    const rig = await openShared(t);
     const { email, password: secret } = await rig.account('owner');
     const visitor = await rig.signIn('owner');
     const { page, context } = visitor;
@@ -185,7 +187,7 @@ testInBrowser('the set-up form keeps the typed name across a page reload, but ne
 });
 
 testInBrowser('the command palette (Ctrl+K) opens pages and switches to dark colours by keyboard alone', async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
   await visitor.open('/');
@@ -211,7 +213,7 @@ testInBrowser('the command palette (Ctrl+K) opens pages and switches to dark col
 testInBrowser(
   'the command palette finds models despite typos, requests by ID, and actions on an API key',
   async (t) => {
-    const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] }, looks: false });
+    const rig = await openShared(t, { looks: false });
     const { secret, id: key } = await rig.ask('POST', '/api/keys', { name: 'Indexing, nightly' });
     const answer = await fetch(`${rig.gateway.url}/v1/embeddings`, {
       method: 'POST',
@@ -247,7 +249,7 @@ testInBrowser(
 testInBrowser(
   'single-key shortcuts open pages, focus the search and move along lists, but do nothing in a text field',
   async (t) => {
-    const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] } });
+    const rig = await openShared(t);
     const visitor = await rig.signIn('owner');
     const { page } = visitor;
     await visitor.open('/');
@@ -280,7 +282,7 @@ testInBrowser(
 );
 
 testInBrowser("a skip link and each page change move keyboard focus to the page's content", async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
   await visitor.open('/');
@@ -297,7 +299,7 @@ testInBrowser("a skip link and each page change move keyboard focus to the page'
 });
 
 testInBrowser("a focused element is never covered by the page header or a form's action bar", async (t) => {
-  const rig = await openConsole(t, { config: { upstreams: [{ id: 'local', family: 'local' }] }, looks: false });
+  const rig = await openShared(t, { looks: false });
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
   await page.setViewportSize({ width: 1024, height: 600 });
@@ -315,7 +317,7 @@ testInBrowser("a focused element is never covered by the page header or a form's
 });
 
 testInBrowser("a focused element in a dialog is never covered by the dialog's title", async (t) => {
-  const rig = await openConsole(t, { looks: false });
+  const rig = await openShared(t, { looks: false });
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
   await page.setViewportSize({ width: 390, height: 700 });
@@ -328,7 +330,7 @@ testInBrowser("a focused element in a dialog is never covered by the dialog's ti
 });
 
 testInBrowser('on a phone the navigation opens by a button, and closes once a page is chosen', async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const visitor = await rig.signIn('owner');
   const { page } = visitor;
   await page.setViewportSize({ width: 375, height: 812 });
@@ -343,7 +345,7 @@ testInBrowser('on a phone the navigation opens by a button, and closes once a pa
 });
 
 testInBrowser('an unknown URL shows a not-found page with a link to the Overview', async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const visitor = await rig.signIn('viewer');
   await visitor.open('/nowhere/at/all');
   await heading(visitor.page, 'There is no page here').waitFor();
@@ -356,7 +358,7 @@ testInBrowser('an unknown URL shows a not-found page with a link to the Overview
 testInBrowser(
   'the URL of an unknown model, upstream, key or project shows "There is no such ..." instead of empty charts',
   async (t) => {
-    const rig = await openConsole(t);
+    const rig = await openShared(t);
     const visitor = await rig.signIn('admin');
     const { page } = visitor;
     visitor.allow(/404/);
@@ -385,7 +387,7 @@ testInBrowser(
 );
 
 testInBrowser('a model deleted while its page is open is reported as deleted, and can be restored', async (t) => {
-  const rig = await openConsole(t, { looks: false, config: { upstreams: [{ id: 'local', family: 'local' }] } });
+  const rig = await openShared(t, { looks: false });
   const { ask } = await rig.account('admin');
   const model = { operations: ['chat'], targets: [{ upstream: 'local', model: 'local/echo' }] };
   await ask('PUT', '/api/models/brief', model, { 'if-none-match': '*' });
@@ -406,7 +408,7 @@ testInBrowser('a model deleted while its page is open is reported as deleted, an
 });
 
 testInBrowser('an Explorer URL whose time range ends before it begins shows an error that says so', async (t) => {
-  const rig = await openConsole(t, { looks: false });
+  const rig = await openShared(t, { looks: false });
   const visitor = await rig.signIn('viewer');
   visitor.allow(/422/);
   await visitor.open('/explorer?from=2026-11-20T00:00:00Z&to=2026-11-19T00:00:00Z');
@@ -414,7 +416,7 @@ testInBrowser('an Explorer URL whose time range ends before it begins shows an e
 });
 
 testInBrowser('the console reports an unreachable gateway until it is reachable again', async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const visitor = await rig.signIn('owner');
   const { page, context } = visitor;
   visitor.allow(/ERR_FAILED|ERR_INTERNET_DISCONNECTED|ERR_CONNECTION/);
@@ -433,7 +435,7 @@ testInBrowser('the console reports an unreachable gateway until it is reachable 
 testInBrowser(
   'a page first opened while the gateway is unreachable loads by itself later, without advice to reload',
   async (t) => {
-    const rig = await openConsole(t, { looks: false });
+    const rig = await openShared(t, { looks: false });
     const visitor = await rig.signIn('owner');
     const { page, context } = visitor;
     visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch|dynamically imported module/);
@@ -448,7 +450,7 @@ testInBrowser(
 );
 
 testInBrowser('a page reloads data that failed to load as soon as the gateway is reachable again', async (t) => {
-  const rig = await openConsole(t, { looks: false });
+  const rig = await openShared(t, { looks: false });
   const visitor = await rig.signIn('owner');
   const { page, context } = visitor;
   visitor.allow(/ERR_INTERNET_DISCONNECTED|ERR_FAILED|Failed to fetch/);

@@ -3,11 +3,14 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { openConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
+import { openConsole, shareConsole, testInBrowser, testOnEachStore } from '../support/console/browser.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const secret = 'sk-typed-0123456789';
 const script = "\"><img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>";
+
+/** For tests that need no more than what they make. */
+const openShared = shareConsole(async () => ({}));
 
 /** Lists two models for the right key. */
 async function startUpstream(t: TestContext): Promise<FakeUpstream> {
@@ -103,7 +106,7 @@ testOnEachStore('an upstream is tested and added by its form, then edited and de
 });
 
 testInBrowser('the form of a new upstream shows each fault at its field, and keeps the typed values', async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const visitor = await rig.signIn('admin');
   const { page } = visitor;
   visitor.allow(/422/);
@@ -136,7 +139,7 @@ testInBrowser(
   async (t) => {
     const upstream = await startUpstream(t);
     const other = await startUpstream(t);
-    const rig = await openConsole(t);
+    const rig = await openShared(t);
     const visitor = await rig.signIn('admin');
     const { page } = visitor;
     visitor.allow(/422/);
@@ -165,7 +168,7 @@ testInBrowser(
 );
 
 testInBrowser('an upstream used by 12 models lists ten of them with a link to the rest', async (t) => {
-  const rig = await openConsole(t);
+  const rig = await openShared(t);
   const { ask } = await rig.account('admin');
   const anew = { 'if-none-match': '*' };
   await ask('PUT', '/api/upstreams/busy', { family: 'openai', base_url: 'http://127.0.0.1:1/v1' }, anew);
@@ -188,7 +191,7 @@ testInBrowser('an upstream used by 12 models lists ten of them with a link to th
 });
 
 testInBrowser('the form of an upstream or model keeps its typed values across a page reload', async (t) => {
-  const rig = await openConsole(t, { looks: false });
+  const rig = await openShared(t, { looks: false });
   const { ask } = await rig.account('admin');
   const anew = { 'if-none-match': '*' };
   await ask('PUT', '/api/upstreams/ours', { family: 'openai', base_url: 'http://127.0.0.1:1/v1' }, anew);
@@ -214,7 +217,7 @@ testInBrowser('the form of an upstream or model keeps its typed values across a 
 testInBrowser(
   'saving an upstream that somebody else changed meanwhile reports the conflict, and keeps the typed values',
   async (t) => {
-    const rig = await openConsole(t);
+    const rig = await openShared(t);
     await rig.ask('GET', '/api/upstreams');
     const visitor = await rig.signIn('admin');
     const { page } = visitor;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { after, describe, type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
@@ -15,7 +15,7 @@ import { type GatewayProcess, standardStore, startGatewayProcess } from '../gate
 import { usePostgres, whyNoPostgres } from '../servers/postgres.ts';
 import { patientMs } from '../time/patience.ts';
 import { useChromium, whyNoChromium } from './chromium.ts';
-import { type Account, createAccounts } from './console-accounts.ts';
+import { type Account, type Accounts, createAccounts } from './console-accounts.ts';
 
 const artifacts = fileURLToPath(new URL('../../artifacts/console/', import.meta.url));
 const wide = { width: 1280, height: 800 };
@@ -36,6 +36,11 @@ export interface ConsoleOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** False where the same pages are looked at in another test: neither pictures nor accessibility. */
   readonly looks?: boolean;
+}
+
+/** A test, or a whole file of them. */
+export interface Lasting {
+  after(end: () => unknown): void;
 }
 
 export interface Visitor {
@@ -73,23 +78,60 @@ export interface ConsoleRig {
 /** Builds the console first where its sources changed; POSTERN_TEST_CONSOLE=as-built takes it as it is. */
 export async function openConsole(
   t: TestContext,
-  { store, config = {}, env = {}, looks = true }: ConsoleOptions = {},
+  { looks = true, ...options }: ConsoleOptions = {},
 ): Promise<ConsoleRig> {
+  const console = await startConsole(options);
+  return toRig(t, console, looks, console.gateway.stop);
+}
+
+/**
+ * A gateway for tests of a file that do not disturb each other, started by the first of them: each has visitors of its own, and gives what it makes
+ * names of its own.
+ */
+export function shareConsole(
+  make: (file: Lasting) => Promise<Omit<ConsoleOptions, 'looks'>>,
+): (t: TestContext, options?: Pick<ConsoleOptions, 'looks'>) => Promise<ConsoleRig> {
+  const ends: (() => unknown)[] = [];
+  let started: Promise<StartedConsole> | undefined;
+  after(async () => {
+    await (await started)?.gateway.stop();
+    for (const end of ends) await end();
+  });
+  return async (t, { looks = true } = {}) => {
+    started ??= make({ after: (end) => void ends.push(end) }).then(startConsole);
+    return toRig(t, await started, looks);
+  };
+}
+
+interface StartedConsole extends Pick<ConsoleRig, 'gateway' | 'url' | 'setUpLink'> {
+  readonly accounts: Accounts;
+}
+
+async function startConsole({ store, config = {}, env = {} }: ConsoleOptions): Promise<StartedConsole> {
   if (process.env.POSTERN_TEST_CONSOLE !== 'as-built') await buildConsole();
   const gateway = await startGatewayProcess({
     config: { ...(store === undefined ? {} : { store }), ...config },
     env,
   });
+  const url = consoleUrlOf(gateway);
+  const setUpLink = await setUpLinkOf(gateway);
+  const accounts = createAccounts({ url, store: store ?? standardStore, cwd: gateway.directory });
+  return { gateway, url, setUpLink, accounts };
+}
+
+function toRig(
+  t: TestContext,
+  { gateway, url, setUpLink, accounts }: StartedConsole,
+  looks: boolean,
+  end?: () => Promise<unknown>,
+): ConsoleRig {
   const visits: Visit[] = [];
   t.after(async () => {
     // An open page would notice that its gateway stopped.
     for (const visit of visits) await visit.context.close();
-    await gateway.stop();
+    await end?.();
     for (const { faults } of visits) assert.deepEqual(faults(), [], 'the browser saw faults');
   });
-  const url = consoleUrlOf(gateway);
-  const setUpLink = await setUpLinkOf(gateway);
-  const accounts = createAccounts({ url, store: store ?? standardStore, cwd: gateway.directory });
 
   async function visit(): Promise<Visitor> {
     const browser = await useChromium();
