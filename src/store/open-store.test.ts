@@ -48,7 +48,7 @@ describeStore('a store in memory', async (t, clock) => {
   return store;
 });
 
-test('elements are read anew after the loss of a change whose number another one has', async (t) => {
+test('elements are read anew when a failover lost a change and a later change has its number', async (t) => {
   const cwd = await makeDirectory(t);
   const clock = createFakeClock();
   const { resources } = await open(t, cwd, clock);
@@ -67,7 +67,7 @@ test('elements are read anew after the loss of a change whose number another one
   assert.deepEqual(await names(), ['kept', 'new']);
 });
 
-test('another process reads the whole of a long health report, in its order', async (t) => {
+test('another process reads a long health report completely and in its order', async (t) => {
   const cwd = await makeDirectory(t);
   const clock = createFakeClock();
   const [{ health }, other] = [await open(t, cwd, clock), await open(t, cwd, clock)];
@@ -207,7 +207,7 @@ test('a database of a newer version is refused and unchanged', async (t) => {
   assert.deepEqual(await second.keys.list(), [made]);
 });
 
-test('a failed set-up leaves nothing behind', async (t) => {
+test('if setting up the store fails, none of its tables remain in the database', async (t) => {
   const cwd = await makeDirectory(t);
   const file = await writeDatabase(cwd, '');
   edit(file, 'CREATE TABLE keys (door text)');
@@ -250,7 +250,7 @@ test('a damaged database is refused with advice', async (t) => {
   });
 });
 
-test('damage found after opening ends a command with its message too', async (t) => {
+test('damage found only after opening the store is reported with advice to restore it', async (t) => {
   const cwd = await makeDirectory(t);
   const file = join(cwd, 'data', 'postern.db');
   const store = await open(t, cwd);
@@ -293,7 +293,7 @@ test('a path that cannot hold a file is refused with advice', async (t) => {
   await assert.rejects(openStore('sqlite:file/postern.db', { cwd }), { name: 'StoreError', message: /no directory/ });
 });
 
-test('a store on a file system without files is refused', { skip: !existsSync('/proc/self') }, async () => {
+test('a store on a file system that allows no files is refused', { skip: !existsSync('/proc/self') }, async () => {
   await assert.rejects(openStore('sqlite:/proc/x.db', { cwd: '/' }), { name: 'StoreError', message: /takes no files/ });
 });
 

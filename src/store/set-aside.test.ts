@@ -11,7 +11,7 @@ function openMemory() {
   return { database, db: new Kysely<Schema>({ dialect: createSqliteDialect(database, () => undefined) }) };
 }
 
-test('an outdated store is left as it is', async () => {
+test('a downgrade of a store that is not up to date is refused and changes nothing', async () => {
   const { database, db } = openMemory();
   await migrate(db, 'The store');
   database.exec("DELETE FROM kysely_migration WHERE name > '0001-keys'");
@@ -21,7 +21,7 @@ test('an outdated store is left as it is', async () => {
   assert.equal(database.prepare('SELECT count(*) AS n FROM kysely_migration').get()?.n, 1);
 });
 
-test('a migration that an older version cannot run with is named, and nothing is changed', async () => {
+test('a downgrade past a migration that the older version cannot use is refused and changes nothing', async () => {
   const { database, db } = openMemory();
   const applied = ['0013-ledger-slices', '0014-kept-objects', '0099-other-rows'];
   await assert.rejects(setAside(db, applied, '0.1.0', 'The store'), {

@@ -18,7 +18,7 @@ function lineOf(exchange: Exchange, worker?: number): unknown {
   return JSON.parse(text);
 }
 
-test('a request without any data has the fields of every line', () => {
+test('the access log line of a request without any data has the fields that every line has', () => {
   assert.deepEqual(lineOf(exchangeOf({})), {
     level: 30,
     time: '2026-01-01T00:00:00.000Z',
@@ -37,7 +37,7 @@ test('a request without any data has the fields of every line', () => {
   });
 });
 
-test('all data of a request is in its line, with any characters', () => {
+test('the access log line of a request has all its data, with special characters escaped', () => {
   const odd = 'a "name"\n\\ 模型';
   const exchange = exchangeOf(
     {

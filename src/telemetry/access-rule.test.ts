@@ -21,7 +21,7 @@ function logged(access: Partial<LogSettings['access']>): string[] {
   });
 }
 
-test('requests are logged by outcome, duration and sampling', () => {
+test('outcome, duration and sampling share decide which requests are logged', () => {
   assert.deepEqual(logged({ share: 1 }), ['fine', 'slow', 'refused', 'cut']);
   assert.deepEqual(logged({}), ['refused', 'cut']);
   assert.deepEqual(logged({ slowMs: 2_000 }), ['slow', 'refused', 'cut']);

@@ -30,11 +30,11 @@ function formed(form: LineForm | undefined, lines: readonly string[]): unknown[]
   });
 }
 
-test("the gateway's own format is unchanged", () => {
+test("the gateway's own log format needs no conversion of lines", () => {
   assert.equal(toLineForm({ format: 'json', fields: 'postern' }), undefined);
 });
 
-test('in the Elastic format every field is of the schema, or under postern', () => {
+test('in the Elastic format every field belongs to the schema or begins with "postern."', () => {
   assert.deepEqual(formed(toLineForm({ format: 'json', fields: 'ecs' }), [access, plain]), [
     {
       '@timestamp': '2026-01-01T00:00:00.000Z',
@@ -67,7 +67,7 @@ test('in the Elastic format every field is of the schema, or under postern', () 
   ]);
 });
 
-test('in the Google Cloud format a request is an httpRequest', () => {
+test('in the Google Cloud log format a request has an httpRequest field', () => {
   assert.deepEqual(formed(toLineForm({ format: 'json', fields: 'gcp' }), [access, plain]), [
     {
       severity: 'WARNING',
@@ -92,7 +92,7 @@ test('in the Google Cloud format a request is an httpRequest', () => {
   ]);
 });
 
-test('the text format omits unknown values, and no value breaks a line', () => {
+test('the text log format omits unknown values, and no value breaks a line', () => {
   const form = toLineForm({ format: 'text', fields: 'postern' });
   assert.equal(
     [access, plain.replace('"listening"', '"listening","name":"a \\"b\\"\\nc"')].map((line) => form?.(line)).join(''),

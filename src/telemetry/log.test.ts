@@ -52,7 +52,7 @@ test('processes that share an output never interleave lines, even with a slow re
   }
 });
 
-test('processes that share an output write no more than is atomic at once, in each form', async (t) => {
+test('a process never writes more log bytes at once than a pipe takes atomically, in each log format', async (t) => {
   const written: Buffer[] = [];
   const { write } = fs;
   t.mock.method(fs, 'write', (...args: Parameters<typeof write>) => {
@@ -79,7 +79,7 @@ test('processes that share an output write no more than is atomic at once, in ea
   }
 });
 
-test('a process ends although its log cannot be written: the disk is full, or nobody reads', {
+test('a process ends although its log cannot be written because the disk is full or nobody reads the pipe', {
   skip: process.platform !== 'linux',
 }, async (t) => {
   const full = openSync('/dev/full', 'w');
@@ -100,7 +100,7 @@ test('a process ends although its log cannot be written: the disk is full, or no
   }
 });
 
-test('a log that was full for a moment writes its last lines at a sudden end again', async () => {
+test("after a temporary write failure, the log's last lines are written even if the process ends suddenly", async () => {
   const failingOnce = `import fs from 'node:fs';
     import { createLog } from '${new URL('log.ts', import.meta.url).href}';
     const { write } = fs;
@@ -127,7 +127,7 @@ test('a log that was full for a moment writes its last lines at a sudden end aga
   assert.equal(errors.match(/the log cannot be written/g)?.length, 1, errors);
 });
 
-test('a request that waits for a busy upstream is a warning, one stopped by its own limit is not', async (t) => {
+test("a 429 because targets are in cooldown is logged as a warning, one because of the key's limit as info", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-log-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, 'log');
@@ -203,7 +203,7 @@ test('level debug is written if configured', async (t) => {
   assert.match(await readFile(file, 'utf8'), /^\{"level":20,"time":"[^"]+","upstream":"up","msg":"shown"\}\n$/);
 });
 
-test('a renamed event has its former name beside the new one', async (t) => {
+test('a log line of a renamed event has the former name beside the new one', async (t) => {
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, file });
   log.warn('target in cooldown', { upstream: 'u' });

@@ -56,14 +56,14 @@ async function verifyAfter(t: TestContext, sql: string): Promise<string[]> {
   return store.ledger.verify(0, startMs + dayMs);
 }
 
-test('finds a row deleted by hand, with its hour and the missing amount', async (t) => {
+test('verification finds a row deleted by hand, with its hour and the missing amount', async (t) => {
   const found = await verifyAfter(t, `DELETE FROM ledger_rows WHERE ${isOfKey('a')}`);
   assert.deepEqual(found, [
     '2027-01-01T00:00Z, key a, route /v1/embeddings, operation embeddings, model bge-m3, upstream near, outcome ok: against the sums, the rows have 1 requests less, 10 input tokens less, 1 items less, 1.5 dollars less, 100 request bytes less, 2000 response bytes less, 12.5 ms of duration less',
   ]);
 });
 
-test('finds a row whose cost was changed by hand', async (t) => {
+test('verification finds a row whose cost was changed by hand', async (t) => {
   const [found = '', ...others] = await verifyAfter(
     t,
     `UPDATE ledger_rows SET cost_nanos = cost_nanos + 1 WHERE ${isOfKey('b')}`,
@@ -72,14 +72,14 @@ test('finds a row whose cost was changed by hand', async (t) => {
   assert.deepEqual(others, []);
 });
 
-test('finds a row reassigned by hand, on both sides', async (t) => {
+test('verification reports a row moved to another key by hand, for both keys', async (t) => {
   const found = await verifyAfter(t, "UPDATE ledger_places SET key = 'c' WHERE key = 'b'");
   assert.equal(found.length, 2);
   assert.match(found[0] ?? '', /key b, .*1 requests less/);
   assert.match(found[1] ?? '', /key c, .*1 requests more/);
 });
 
-test('finds a sum changed by hand, and which one', async (t) => {
+test('verification finds a sum by hour, day or key that was changed by hand, and names it', async (t) => {
   const days = await verifyAfter(t, "UPDATE usage_days SET requests = 7 WHERE key = 'a'");
   assert.equal(days.length, 2);
   assert.match(days[0] ?? '', /^2027-01-01, key a, .* against the sums by day, the sums by hour have 6 requests less$/);
@@ -96,7 +96,7 @@ test('finds a sum changed by hand, and which one', async (t) => {
   assert.match(hours[1] ?? '', /^2027-01-01, key a, .* the sums by hour have 1 requests less/);
 });
 
-test('verifies units other than tokens too, by hour and by day', async (t) => {
+test('verification covers units other than tokens, such as images, by hour and by day', async (t) => {
   const verifyUnits = async (sql: string) => {
     const { store, file } = await openFile(t, createFakeClock(laterMs));
     const units = { images: 3, toolCalls: { web_search: 2 } };
@@ -118,7 +118,7 @@ test('verifies units other than tokens too, by hour and by day', async (t) => {
   assert.equal((await verifyUnits("DELETE FROM usage_unit_hours WHERE unit = 'images'")).length, 2);
 });
 
-test('finds rows missing without a prune, even if no older row remains', async (t) => {
+test('verification finds rows that are missing without a prune, even if no older row remains', async (t) => {
   assert.equal((await verifyAfter(t, 'DELETE FROM ledger_rows')).length, 2);
 });
 
@@ -152,7 +152,7 @@ function readSlices(file: string): string[] {
 const spread = { keys: 5, projects: 2, models: 4, upstreams: 3, fromMs: startMs };
 const toImported = (row: LedgerRow): ImportedRow => ({ row, accounts: [] });
 
-test('knows the rows of every time slice, for new and old stores and after a prune', async (t) => {
+test('records which names occur in each time slice of rows, in new and upgraded stores and after a prune', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 5_000, toMs: startMs + 10_000 })];
   await store.ledger.import('j', rows.map(toImported), { segment: 1, offset: 1 });
@@ -175,7 +175,7 @@ test('knows the rows of every time slice, for new and old stores and after a pru
   assert.deepEqual(readSlices(file), readSlices(otherFile));
 });
 
-test('a store of a version without sums of units gets them from its rows', async (t) => {
+test('upgrading a store of a version without unit sums computes them from its rows', async (t) => {
   const { store, file } = await openFile(t, createFakeClock(laterMs));
   const units = { seconds: 1.5, serviceTier: 'flex', toolCalls: { web_search: 2 } };
   const rows = [
@@ -200,7 +200,7 @@ test('a store of a version without sums of units gets them from its rows', async
   assert.deepEqual(await again.ledger.verify(0, startMs + 2 * dayMs), []);
 });
 
-test('an import with existing rows and used numbers adds each new row once', async (t) => {
+test('an import adds each new row once, although some rows exist and some row numbers are in use', async (t) => {
   const { store } = await openFile(t, createFakeClock(laterMs));
   const idOf = (number: number, tail: number): string =>
     firstIdOf(startMs + number) + tail.toString(16).padStart(20, '0');
@@ -216,7 +216,7 @@ test('an import with existing rows and used numbers adds each new row once', asy
   assert.deepEqual(await store.ledger.verify(0, startMs + dayMs), []);
 });
 
-test('a store of a version without sums per key gets them from the daily sums', async (t) => {
+test('upgrading a store of a version without sums per key computes them from the daily sums', async (t) => {
   const { store, file } = await openFile(t, createFakeClock(laterMs));
   const rows = [
     imported({ startedAtMs: startMs, key: 'a', model: 'one' }),
@@ -247,7 +247,7 @@ function readDays(file: string): string[] {
   return days.map(({ key, requests }) => `${key} ${requests}`);
 }
 
-test('a downgrade rolls up all hours, and imports add to days until the upgrade', async (t) => {
+test('a downgrade adds all hours to the daily sums, and an upgrade keeps daily sums that changed meanwhile', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const importOne = async (to: Store, key: string, offset: number) =>
     to.ledger.import('j', [imported({ startedAtMs: startMs, key })], { segment: 1, offset });
@@ -270,7 +270,7 @@ test('a downgrade rolls up all hours, and imports add to days until the upgrade'
   );
 });
 
-test('a process that runs during a downgrade adds to the days at once', async (t) => {
+test('a process that still runs after a downgrade adds imported rows to the daily sums at once', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   await store.ledger.import('j', [imported({ startedAtMs: startMs, key: 'a' })], { segment: 1, offset: 1 });
   await goBack(file);
@@ -292,7 +292,7 @@ function count(file: string, table: string): number {
   return Number(found?.rows);
 }
 
-test('rows of an older version move to the table of this one in slices, and back for a downgrade', async (t) => {
+test("rows of an older version move to this version's table in slices, and back for a downgrade", async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 1_200, toMs: startMs + 10_000 })].map(withId);
   await store.ledger.import('j', rows, { segment: 1, offset: 1 });
@@ -325,7 +325,7 @@ test('rows of an older version move to the table of this one in slices, and back
   assert.equal(count(file, 'ledger'), 1);
 });
 
-test('a process that runs during a downgrade moves no rows', async (t) => {
+test('a process that still runs after a downgrade moves no rows to its own table', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   await store.ledger.import('j', [imported({ startedAtMs: startMs })], { segment: 1, offset: 1 });
   await goBack(file);
@@ -333,7 +333,7 @@ test('a process that runs during a downgrade moves no rows', async (t) => {
   assert.equal(count(file, 'ledger'), 1);
 });
 
-test('a process that runs through a downgrade and an upgrade moves all rows again', async (t) => {
+test('a process that runs through a downgrade and an upgrade moves all rows to its table again', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 700, toMs: startMs + 10_000 })].map(withId);
   await store.ledger.import('j', rows, { segment: 1, offset: 1 });
@@ -345,7 +345,7 @@ test('a process that runs through a downgrade and an upgrade moves all rows agai
   }
 });
 
-test('a page has all rows, even if they move while it is read', async (t) => {
+test('a page has all rows, even if they move to the new table while it is read', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 600, toMs: startMs + 10_000 })].map(withId);
   await store.ledger.import('j', rows.slice(0, 300), { segment: 1, offset: 1 });
@@ -371,7 +371,7 @@ test('a page has all rows, even if they move while it is read', async (t) => {
   assert.equal(count(file, 'ledger'), 0);
 });
 
-test('a row keeps its own names, though its number of shared values was pruned', async (t) => {
+test('after a prune of shared values, a new key and a returning key get their own rows', async (t) => {
   const { store } = await openFile(t, createFakeClock(startMs));
   let offset = 0;
   const put = (startedAtMs: number, key: string) =>
@@ -390,7 +390,7 @@ test('a row keeps its own names, though its number of shared values was pruned',
   assert.deepEqual(await store.ledger.verify(0, startMs + 20 * dayMs), []);
 });
 
-test('rows of an older version and this one are read, verified and pruned together', async (t) => {
+test('rows in the tables of an older version and of this one are read, verified and pruned together', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const rows = [...spreadRows({ ...spread, rows: 600, toMs: startMs + 10_000 })].map(withId);
   const formers = rows.filter((_, index) => index % 3 === 0);
@@ -443,7 +443,7 @@ test('rows of an older version and this one are read, verified and pruned togeth
   assert.deepEqual(readSlices(file), readSlices(otherFile));
 });
 
-test('a failed import leaves no state that a later one relies on', async (t) => {
+test('an import that failed on a full disk succeeds completely when it is repeated', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   tamper(file, "CREATE TRIGGER full BEFORE INSERT ON journals BEGIN SELECT RAISE(ABORT, 'the disk is full'); END");
   const row = imported({ startedAtMs: startMs });
@@ -454,7 +454,7 @@ test('a failed import leaves no state that a later one relies on', async (t) => 
   assert.deepEqual((await store.ledger.page({}, { limit: 10 })).rows, [row.row]);
 });
 
-test('shared values of rows are deleted with the last row, but for the newest, and return with the next', async (t) => {
+test('a prune deletes the shared values of pruned rows except the newest, and a new row gets its own again', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const { ledger } = store;
   await ledger.import('j', [imported({ startedAtMs: startMs, key: 'early' })], { segment: 1, offset: 1 });
@@ -467,7 +467,7 @@ test('shared values of rows are deleted with the last row, but for the newest, a
   assert.deepEqual(await ledger.get(row.row.id), row.row);
 });
 
-test('shared values that were read from the store return in their own columns, after others were added', async (t) => {
+test('a row whose shared values another process stored and a prune deleted is stored again unchanged', async (t) => {
   const { store: first, file } = await openFile(t, createFakeClock());
   const early = imported({
     startedAtMs: startMs,
@@ -490,7 +490,7 @@ test('shared values that were read from the store return in their own columns, a
   assert.deepEqual(await ledger.get(late.row.id), late.row);
 });
 
-test('shared values of rows stay for the newest row, whichever process brought older ones last', async (t) => {
+test('a prune keeps the newest row readable, although another process imported an older row after it', async (t) => {
   const { store, file } = await openFile(t, createFakeClock());
   const other = await openStore(`sqlite:${file}`, { cwd: '/nowhere', clock: createFakeClock() });
   t.after(() => other.close());

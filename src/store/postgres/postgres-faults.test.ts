@@ -55,7 +55,7 @@ test('an unknown sslmode is refused with the valid ones', async () => {
   }
 });
 
-test('a database is named without user and password', () => {
+test('messages name the database without user and password', () => {
   assert.equal(
     nameOf(`postgres://me:${secret}@db.example:6432/app?x=1`),
     'The store in PostgreSQL at db.example:6432 (database "app")',
@@ -68,7 +68,7 @@ test('a database is named without user and password', () => {
   assert.equal(nameOf(`postgres://me:${secret}@:x/`), 'The store in PostgreSQL');
 });
 
-test('an unsuitable server is refused with the requirements', () => {
+test('an unsuitable PostgreSQL server is refused with the requirements', () => {
   const good = { version: 150_012, encoding: 'UTF8', isStandby: false };
   assert.equal(whyUnfit(good, 'It'), undefined);
   assert.equal(whyUnfit({ ...good, version: 140_020 }, 'It'), 'It is PostgreSQL 14; Postern needs 15 or newer.');
@@ -77,7 +77,7 @@ test('an unsuitable server is refused with the requirements', () => {
   assert.match(whyUnfit({ ...good, isStandby: true }, 'It') ?? '', /point "store" at the primary/);
 });
 
-test('tells temporary failures from configuration faults, and leaves programming errors unchanged', () => {
+test('distinguishes temporary failures from configuration faults, and leaves programming errors unchanged', () => {
   const thrown = (code: string, severity?: string) =>
     Object.assign(new Error('said'), { code }, severity && { severity });
   for (const code of ['ECONNREFUSED', '57P03', '53300', '40001', '57014', '25006', '53100']) {

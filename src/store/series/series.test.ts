@@ -35,7 +35,7 @@ describeSeriesStore('the series in memory', async (t, clock) => {
   return store;
 });
 
-test('every duration is within 1 % of the middle of its bucket', () => {
+test('the middle of a histogram bucket differs by at most 1 % from every duration in it', () => {
   for (let ms = 0.0011; ms < 1e9; ms *= 1.0037) {
     assert.ok(Math.abs(middleOf(bucketOf(ms)) - ms) <= ms * 0.0100001, String(ms));
   }
@@ -43,7 +43,7 @@ test('every duration is within 1 % of the middle of its bucket', () => {
   assert.equal(bucketOf(1e300), bucketOf(1e9));
 });
 
-test('sketches add up: percentiles of a sum are those of all values', () => {
+test('percentiles of added duration sketches are those of all values together', () => {
   const values = Array.from({ length: 999 }, (_, at) => 1 + ((at * 7919) % 5_003));
   const sketch = new Sketch();
   const pairsOf = (some: readonly number[]) => some.flatMap((value) => [bucketOf(value), 1]);
@@ -57,7 +57,7 @@ test('sketches add up: percentiles of a sum are those of all values', () => {
   }
 });
 
-test('a quantile of a sketch is that of its pairs, whatever was added, taken away or far above the others', () => {
+test("a sketch's quantiles equal those of its pairs after any additions, removals and outliers", () => {
   const sketch = new Sketch();
   assert.equal(sketch.quantile(0.95), undefined);
   const agree = (): void => {
@@ -96,7 +96,7 @@ test('a block is decoded as it was encoded, with any numbers and names', () => {
   assert.equal(reader.find('mödel/😀'), reader.names.length > 0 ? 2 : 0);
 });
 
-test('with too many names, those with the fewest requests are combined as others', () => {
+test('with too many keys, those with the fewest requests are combined as others', () => {
   const cells = new Cells();
   for (let number = 0; number < 100; number++) {
     cells.of(cellKinds.request, namesOf('m', `key-${number}`)).add(0, number === 50 ? 9 : 1);
@@ -111,7 +111,7 @@ test('with too many names, those with the fewest requests are combined as others
 const stretch = { fromMs: Date.UTC(2020, 0, 1), toMs: Date.UTC(2040, 0, 1) };
 const all: SeriesQuery = { ...stretch, ...wholeStretch };
 
-test('a split by all keys has steps of a day beyond eight days, and one of a filter keeps shorter ones', () => {
+test('a series split by key has daily steps beyond eight days, and shorter ones if filtered by project', () => {
   const stepOf = (days: number, more: Partial<SeriesQuery>) =>
     planSeries({ ...all, ...more, fromMs: stretch.fromMs, toMs: stretch.fromMs + days * dayMs }, stretch.fromMs).stepMs;
   assert.equal(stepOf(8, { by: ['key'] }), dayMs / 24);
@@ -120,7 +120,7 @@ test('a split by all keys has steps of a day beyond eight days, and one of a fil
   assert.equal(stepOf(30, { by: ['model'] }), dayMs / 4);
 });
 
-test('attempts of a key in blocks of older versions have no upstream, and are counted', () => {
+test("a key's attempts in blocks of older versions, which lack the upstream, are counted under an empty name", () => {
   const cells = new Cells();
   for (const upstream of ['', 'up'])
     cells.of(cellKinds.attempt, ['', upstream, 'k', '', 'embeddings', 'failed', '503', '']).add(0, 2);
@@ -175,7 +175,7 @@ test('series and rows agree after the process was killed during import and roll-
   assert.equal(total.figures.duration?.count, usage?.sums.requests);
 });
 
-test('reports since when there are series: from the first row, or since an upgrade', async (t) => {
+test('reports the start of the series: the first row, or the upgrade until older rows are converted', async (t) => {
   const cwd = await makeDirectory(t);
   const open = () => openStore('sqlite:postern.db', { cwd });
   const store = await open();
@@ -213,7 +213,7 @@ test('a failed call counts under its system error code, not a message with addre
   ]);
 });
 
-test('older rows are converted to blocks gradually, and late ones are counted once', async (t) => {
+test('rows of an older version are converted to blocks gradually, and late ones are counted once', async (t) => {
   const cwd = await makeDirectory(t);
   const open = async () => {
     const store = await openStore('sqlite:postern.db', { cwd });

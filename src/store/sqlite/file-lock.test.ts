@@ -33,7 +33,7 @@ function lockElsewhere(path: string) {
   return { child, said };
 }
 
-test('a second attempt in the process gets no lock, and does not break the first', async () => {
+test('a second lock attempt in the same process fails, and the first lock stays', async () => {
   const path = join(directory, 'a');
   const lock = lockFile(path);
   assert.ok(lock !== undefined);
@@ -58,7 +58,7 @@ test('a lock ends with its process, however it ends', async () => {
   lock.release();
 });
 
-test('a thread of the same process gets no lock either', async () => {
+test('a thread cannot lock a file that its own process has locked', async () => {
   const path = join(directory, 'c');
   const lock = lockFile(path);
   const worker = new Worker(

@@ -33,7 +33,7 @@ test('a small bigint is read as a number', async (t) => {
   assert.equal(rows[0]?.value, 7);
 });
 
-test('a value that SQL does not have is refused anywhere', async (t) => {
+test('a query parameter of a type that SQL lacks is refused at any position', async (t) => {
   const db = open(t);
   for (const value of [{ a: 1 }, [1], true, undefined, Symbol('a')]) {
     for (const parameters of [[value], [1, value]]) {
@@ -43,7 +43,7 @@ test('a value that SQL does not have is refused anywhere', async (t) => {
   }
 });
 
-test('changed rows are counted, and returned where they are asked for', async (t) => {
+test('a query reports the number of changed rows, and returns them with RETURNING', async (t) => {
   const db = open(t);
   const inserted = await db
     .insertInto('things')
@@ -54,7 +54,7 @@ test('changed rows are counted, and returned where they are asked for', async (t
   assert.equal(returned.length, 2);
 });
 
-test('a failed transaction leaves nothing behind', async (t) => {
+test('a failed transaction writes nothing', async (t) => {
   const db = open(t);
   const failing = db.transaction().execute(async (transaction) => {
     await transaction.insertInto('things').values({ value: 1 }).execute();

@@ -24,7 +24,7 @@ test('the message of a store that cannot be opened or written names a read-only 
 });
 
 for (const inThread of [false, true]) {
-  test(`a durable write is in the file, not only in the log${inThread ? ', from a thread too' : ''}`, async (t) => {
+  test(`secure() writes the whole write-ahead log to the file${inThread ? ', from a thread too' : ''}`, async (t) => {
     const cwd = await directoryOf(t);
     const path = join(cwd, 'postern.db');
     const store = await openStore('sqlite:postern.db', { cwd, inThread });
@@ -48,7 +48,7 @@ for (const inThread of [false, true]) {
   });
 }
 
-test('a truncated file is not treated as new while its log exists', async (t) => {
+test('a database file truncated to zero is refused while its write-ahead log exists', async (t) => {
   const cwd = await directoryOf(t);
   const path = join(cwd, 'postern.db');
   const running = await openStore('sqlite:postern.db', { cwd });

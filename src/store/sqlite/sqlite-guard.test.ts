@@ -31,7 +31,7 @@ const kindsOf = (losses: readonly StoreLoss[]): string[] => losses.map(({ kind }
 const isRefused = { name: 'StoreError', message: /takes no more writes: "postern\.db/ };
 
 for (const suffix of ['', '-wal', '-shm']) {
-  test(`refuses writes once "postern.db${suffix}" is deleted, and saves committed data`, async (t) => {
+  test(`once "postern.db${suffix}" is deleted, writes are refused and committed data is saved to a copy`, async (t) => {
     const cwd = await directoryOf(t);
     const { store, losses } = await open(t, cwd);
     const threaded = (await open(t, cwd, true)).store;
@@ -63,7 +63,7 @@ for (const suffix of ['', '-wal', '-shm']) {
   });
 }
 
-test('refuses writes once the database is replaced by another file', async (t) => {
+test('writes are refused once the database is replaced by another file', async (t) => {
   const cwd = await directoryOf(t);
   const { store, losses } = await open(t, cwd);
   await copyFile(join(cwd, 'postern.db'), join(cwd, 'other.db'));
@@ -72,7 +72,7 @@ test('refuses writes once the database is replaced by another file', async (t) =
   await until(() => losses.length === 2);
 });
 
-test('processes with the same open log save it once, and the next start names the file', async (t) => {
+test('of several processes whose write-ahead log is deleted one saves it, and the next start names the copy', async (t) => {
   const cwd = await directoryOf(t);
   const all = [await open(t, cwd), await open(t, cwd), await open(t, cwd)];
   await rm(join(cwd, 'postern.db-wal'));
@@ -85,7 +85,7 @@ test('processes with the same open log save it once, and the next start names th
   assert.deepEqual((await open(t, cwd)).losses, [{ kind: 'found', file }]);
 });
 
-test('reports why it cannot save, and leaves no partial file', async (t) => {
+test('if the data of a deleted file cannot be saved, the reason is reported and no partial copy remains', async (t) => {
   const cwd = await directoryOf(t);
   const { store, losses } = await open(t, cwd);
   await store.keys.create(newKey());

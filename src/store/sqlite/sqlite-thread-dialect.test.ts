@@ -151,7 +151,7 @@ test('when the thread dies, waiting queries fail with an error, and it is restar
   assert.deepEqual(await values(), [1, 5]);
 });
 
-test('a transaction of a dead thread does not continue in the next', async (t) => {
+test('a transaction of a thread that died fails, and does not continue in the next thread', async (t) => {
   const { db, values, workers } = await open(t);
   const stale = db.transaction().execute(async (trx) => {
     await trx.insertInto('things').values({ value: 1, more: null }).execute();
@@ -166,7 +166,7 @@ test('a transaction of a dead thread does not continue in the next', async (t) =
   assert.deepEqual(await values(), []);
 });
 
-test('a full file refuses what no longer fits, and keeps its data', async (t) => {
+test('a write that needs more space than the file may use is refused, and the data stays', async (t) => {
   const { db, add, values } = await open(t);
   await add(1);
   await sql`update things set more = ${'x'} where value = 1`.execute(db);
@@ -195,7 +195,7 @@ test('a full file refuses what no longer fits, and keeps its data', async (t) =>
   assert.ok((await values()).includes(5));
 });
 
-test('waiting queries are answered before the thread ends, and later ones refused', async (t) => {
+test('closing the thread first completes waiting queries, and refuses later ones', async (t) => {
   const { add, thread, path } = await open(t);
   const writing = Promise.all(Array.from({ length: 50 }, (_, value) => add(value)));
   await wait(0);

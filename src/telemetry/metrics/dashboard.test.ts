@@ -35,7 +35,7 @@ for (const path of ['grafana/postern.json', 'prometheus/alerts.yaml']) {
   });
 }
 
-test('each latency graph has one query that requests exemplars', () => {
+test('each latency graph of the Grafana dashboard has one query that requests exemplars', () => {
   const { panels } = JSON.parse(read('grafana/postern.json')) as {
     panels: { type: string; targets?: { expr: string; exemplar?: boolean }[] }[];
   };

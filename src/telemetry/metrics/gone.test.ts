@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Gone } from './metrics.ts';
 
-test('remembers the latest deleted names up to a limit, unless they return', () => {
+test('keeps up to a limit of recently deleted names, and reports each older one that has not returned', () => {
   const gone = new Gone(2);
   assert.deepEqual(gone.notice(['a', 'b', 'c', 'd']), []);
   assert.deepEqual(gone.notice(['b', 'c', 'd']), []);

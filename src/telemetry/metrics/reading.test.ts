@@ -26,7 +26,7 @@ test('a histogram counts each value in every bucket wide enough', () => {
   assert.equal(parsed.sum('postern_overhead_seconds_count'), 5);
 });
 
-test('equal labels share a child, and another type under the same name is a fault', () => {
+test('equal labels return the same counter, and a use with wrong labels or metric type throws', () => {
   const registry = new Registry();
   assert.equal(registry.counter('postern_items_total', 'm', 'u'), registry.counter('postern_items_total', 'm', 'u'));
   assert.throws(() => registry.counter('postern_items_total', 'm'), /wanted a value for each of: model, upstream/);
@@ -34,7 +34,7 @@ test('equal labels share a child, and another type under the same name is a faul
   assert.throws(() => registry.counter('postern_store_up'), /another type/);
 });
 
-test('forgets the given labels, and nothing else', () => {
+test('forget() removes the metrics with the given label values, and nothing else', () => {
   const registry = new Registry();
   registry.counter('postern_items_total', 'gone', 'up').add(1);
   registry.counter('postern_items_total', 'here', 'up').add(1);
@@ -45,7 +45,7 @@ test('forgets the given labels, and nothing else', () => {
   assert.equal(parsed.sum('postern_limit_hits_total'), 1);
 });
 
-test('a name that looks like a label of another is forgotten only as itself', () => {
+test('forget() of a model leaves models whose names contain it as if it were a label', () => {
   const registry = new Registry();
   const names = ['a', 'b",model="a', 'b\\', ',model=a'];
   for (const name of names) registry.counter('postern_items_total', name, 'up').add(1);
@@ -141,7 +141,7 @@ test('the newest exemplar of several processes is kept per bucket', () => {
   assert.deepEqual(text.match(/trace_id="\d+"/g), ['trace_id="5"', 'trace_id="1"']);
 });
 
-test('selected metrics are read as sums over all models, without deleted models', () => {
+test('selected metrics are read as sums over all models that were not deleted', () => {
   const registry = new Registry();
   for (let at = 0; at < 500; at += 1) {
     registry.counter('postern_requests_total', '/v1/rerank', 'rerank', `m-${at}`, '2xx', 'ok').add(2);

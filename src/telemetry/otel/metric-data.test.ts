@@ -11,7 +11,7 @@ const teller = { resource: resourceFromAttributes({}), instrumentationScope: { n
 const kinds = { AggregationTemporality, DataPointType, ValueType };
 const span = { startTime: [1, 0] as [number, number], endTime: [2, 0] as [number, number] };
 
-test('label values are read back unchanged, whatever they contain', () => {
+test('attributes have the label values unchanged, with any special characters', () => {
   const values = ['a "quoted" one', 'back\\slash', 'two\nlines', '{x="y"}', ''];
   const names = values.map((_, index) => `label_${'abcde'.charAt(index)}`);
   assert.deepEqual(

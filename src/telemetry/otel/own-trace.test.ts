@@ -11,7 +11,7 @@ test('a traceparent is parsed and written', () => {
   }
 });
 
-test('other flags and later versions are accepted', () => {
+test('a traceparent with other flags or of a later version is accepted', () => {
   assert.equal(readTraceParent(`00-${traceId}-${spanId}-03`)?.isSampled, true);
   assert.equal(readTraceParent(`00-${traceId}-${spanId}-02`)?.isSampled, false);
   assert.equal(readTraceParent(`cc-${traceId}-${spanId}-01-what-comes-later`)?.traceId, traceId);

@@ -17,7 +17,7 @@ function traced(
   return sum;
 }
 
-test('requests without a trace are sampled by the share', () => {
+test('the configured share of requests without a client trace is sampled', () => {
   let next = 0;
   const evenly = () => (next++ % 1_000) / 1_000;
   assert.equal(
@@ -34,14 +34,14 @@ test('requests without a trace are sampled by the share', () => {
   );
 });
 
-test('if clients sample at most the share, all their traces are recorded', () => {
+test('if clients sample at most the configured share, all traces they sample are recorded', () => {
   assert.equal(
     traced(new Sampler(Math.random), 10_000, (index) => index % 100 === 0, 0.01),
     100,
   );
 });
 
-test('if clients sample everything, only the share is recorded', () => {
+test('if clients sample every request, only the configured share is recorded', () => {
   const count = traced(new Sampler(Math.random), 10_000, () => true, 0.01);
   assert.ok(count >= 100 && count <= 101, String(count));
   assert.equal(

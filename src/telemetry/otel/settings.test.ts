@@ -30,7 +30,7 @@ test('export is enabled by the otel section or an endpoint in the environment', 
   }
 });
 
-test('the standard variables apply', () => {
+test('the standard OTEL_ environment variables apply', () => {
   const found = exportSettings(section, {
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
