@@ -5,7 +5,7 @@ import type { RoutePlan, Tried } from '../core/dispatch.ts';
 import type { ModelIndex, Target, Upstream } from '../core/snapshot.ts';
 import { atOnce } from '../lib/time-slices.ts';
 
-test('a failing target is skipped in its tier, and a failing tier for the next', () => {
+test('calls skip a failing target of a tier, and go to the next tier if all its targets fail', () => {
   const { breakDown, shares } = setup();
   const [a, b, c] = [target(upstream('a')), target(upstream('b')), target(upstream('c'))];
   const where = routePlan([a, b], [c]);
@@ -15,7 +15,7 @@ test('a failing target is skipped in its tier, and a failing tier for the next',
   assert.deepEqual([...shares(where).keys()], ['c']);
 });
 
-test('at most half of a tier is in cooldown for error responses: one too many keeps a small share', () => {
+test("if over half of a tier's targets answer errors, half stays in use and the failing ones of it get few calls", () => {
   const { breakDown, shares } = setup();
   const targets = ['a', 'b', 'c', 'd'].map((id) => target(upstream(id)));
   for (const one of targets.slice(0, 3)) breakDown(one, 'answer');
@@ -61,7 +61,7 @@ test('if all targets are in cooldown, the one that recovers first is called', ()
   assert.equal(choose(routePlan([a, b])).candidate.target, b);
 });
 
-test('a requested pause is obeyed, and the refusal gives the remaining time', () => {
+test('a target gets no calls during the pause it requested, and refusals state the remaining time', () => {
   const { choose, nobody, clock } = setup();
   const where = routePlan([target(upstream('a'))]);
   choose(where).limited('answered 429', 5_000);
@@ -127,7 +127,7 @@ test('an unsent call does not count against the retry budget', () => {
   }
 });
 
-test('a tried target is not chosen again, and no target is left once all were tried', () => {
+test('a target that a request has tried is not chosen again, and none is left once all were tried', () => {
   const { choose, nobody } = setup();
   const where = routePlan([target(upstream('a')), target(upstream('b'))], [target(upstream('c'))]);
   const tried = untried();
@@ -189,7 +189,7 @@ test("a target's health survives a reload, and is forgotten with its upstream", 
   choose(routePlan([...again])).dropped();
 });
 
-test("an upstream's health check counts until the upstream moves, or is checked no more", () => {
+test("a health check result is kept until the upstream's address changes or its check is removed", () => {
   const { dispatcher } = setup();
   const check = { healthCheck: { path: '/health', intervalMs: 1_000, timeoutMs: 1_000 } };
   const checked = { ...check, origin: 'http://one.test' };
@@ -211,7 +211,7 @@ test("an upstream's health check counts until the upstream moves, or is checked 
   }
 });
 
-test('a target is reported as healthy, in cooldown with reason, half-open, or failing without an alternative', () => {
+test("a target's reported state is healthy, in cooldown, half-open, or failing if there is no other target", () => {
   const { dispatcher, breakDown, clock, choose } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   let { model } = routePlan([a, b]);
@@ -257,7 +257,7 @@ function patternSetup(name = 'oa-*') {
   return { ...all, where, models, limited, states };
 }
 
-test('each name matched by a pattern has its own cooldown; its siblings are called as before', () => {
+test('each model name matched by a pattern has its own cooldown, and other names of the pattern have none', () => {
   const { choose, nobody, limited, where, states, changes } = patternSetup();
   limited('small');
   const none = nobody(where, untried(), 'small');
@@ -272,7 +272,7 @@ test('each name matched by a pattern has its own cooldown; its siblings are call
   );
 });
 
-test('a name made by a pattern and the same name in the configuration are one target', () => {
+test("a model name matched by a pattern and the same name in the configuration share one target's health", () => {
   const { choose, nobody, limited } = patternSetup();
   limited('small');
   const exact = routePlan([named(upstream('a'), 'oa-small')]);
@@ -280,7 +280,7 @@ test('a name made by a pattern and the same name in the configuration are one ta
   assert.ok(choose(routePlan([named(upstream('a'), 'oa-large')])));
 });
 
-test("a pattern's names are remembered up to a thousand; idle ones are evicted first, one in cooldown last", () => {
+test('of over a thousand model names of a pattern, idle ones are evicted first and those in cooldown last', () => {
   const { choose, nobody, limited, where, clock } = patternSetup();
   limited('resting');
   const busy = choose(where, untried(), 'busy');
@@ -292,7 +292,7 @@ test("a pattern's names are remembered up to a thousand; idle ones are evicted f
   busy.served(1);
 });
 
-test("a pattern's name is forgotten after ten minutes without a call", () => {
+test("the health of a pattern's model name is dropped after ten minutes without a call", () => {
   const { choose, where, clock, states } = patternSetup();
   for (let n = 0; n < 5; n += 1) choose(where, untried(), 'gone').failed('broken', 'wire');
   choose(where, untried(), 'busy').enter({ gone: false, work: undefined }, 1);
@@ -304,7 +304,7 @@ test("a pattern's name is forgotten after ten minutes without a call", () => {
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
-test("a pattern's name is forgotten after ten minutes without a call, also where a reload kept its target", () => {
+test("the health of a pattern's model name is dropped after ten minutes without a call, also after a reload", () => {
   const { choose, where, models, clock, states, dispatcher } = patternSetup();
   for (let n = 0; n < 5; n += 1) choose(where, untried(), 'gone').failed('broken', 'wire');
   const { upstream: same } = where.model.targets[0];
@@ -314,7 +314,7 @@ test("a pattern's name is forgotten after ten minutes without a call, also where
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
-test("a pattern's name called within ten minutes is remembered, however long the gateway runs", () => {
+test("the health of a pattern's model name is kept for ten minutes after its last call, after any uptime", () => {
   const { choose, where, clock, states } = patternSetup();
   clock.advance(3_600_000);
   for (let n = 0; n < 5; n += 1) choose(where, untried(), 'bad').failed('broken', 'wire');
@@ -324,7 +324,7 @@ test("a pattern's name called within ten minutes is remembered, however long the
   assert.deepEqual(states(), ['oa-* healthy']);
 });
 
-test('the health of a name survives a reload if its pattern does', () => {
+test("the health of a pattern's model name survives a reload that keeps the pattern", () => {
   const { dispatcher, nobody, limited, choose } = patternSetup();
   limited('small');
   const again = named(upstream('a'), 'oa-*');

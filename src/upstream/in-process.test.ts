@@ -35,7 +35,7 @@ async function* parts(): AsyncGenerator<Buffer> {
 
 const streamed = async (): Promise<MadeAnswer> => ({ status: 200, headers: [], body: parts() });
 
-test('a call whose response is not taken ends when cancelled', async () => {
+test('an in-process call whose response body is not read ends when it is cancelled', async () => {
   const { call, counted } = callOf(streamed);
   const answer = await answered(call);
   assert.equal(counted.over, 0);
@@ -43,7 +43,7 @@ test('a call whose response is not taken ends when cancelled', async () => {
   assert.equal(counted.over, 1);
 });
 
-test('a call whose response is taken ends once, at its end', async () => {
+test('an in-process call whose response body is read ends once, at the end of the body', async () => {
   const { call, counted } = callOf(streamed);
   const answer = await answered(call);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -64,6 +64,6 @@ test('a call whose response is taken ends once, at its end', async () => {
   assert.equal(counted.over, 1);
 });
 
-test('a call to a family without local responses is a programming error', async () => {
+test('an in-process call to a family that has no local responses throws', async () => {
   await assert.rejects(inProcessTransport(callOf(undefined).call), /makes no answers of its own/);
 });

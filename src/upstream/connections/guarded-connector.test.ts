@@ -115,7 +115,7 @@ test('refuses a name that resolves to forbidden addresses, checking each', async
   assert.equal(connections.count, 0);
 });
 
-test('of several addresses uses only permitted ones', async (t) => {
+test('of several addresses of a name uses only permitted ones', async (t) => {
   const { port, connections } = await listen(t, answering());
   const pools = open(t, { lookup: names(['169.254.169.254', '0.0.0.0', '127.0.0.1']) });
   const answer = await callThrough(pools.of(toUpstream(`http://mixed.test:${port}`, { addresses: standard })));
@@ -123,7 +123,7 @@ test('of several addresses uses only permitted ones', async (t) => {
   assert.equal(connections.count, 1);
 });
 
-test('checks each connection, so that a changed DNS answer gains nothing', async (t) => {
+test('checks the address of each connection, so that a changed DNS answer (rebinding) is refused', async (t) => {
   const { port, connections } = await listen(
     t,
     createHttpServer((_request, response) => void response.writeHead(200, { connection: 'close' }).end('ok')),
@@ -170,7 +170,7 @@ test('gives up a TLS handshake when the connect timeout ends', async (t) => {
   assert.equal(toFailure(error, false).code, 'upstream_timeout');
 });
 
-test('shares no connection between an unrestricted upstream and a restricted one', async (t) => {
+test('an upstream with an address policy does not reuse connections of one without', async (t) => {
   const { port, connections } = await listen(t, answering());
   const pools = open(t);
   const anywhere = toUpstream(`http://127.0.0.1:${port}`);
@@ -180,7 +180,7 @@ test('shares no connection between an unrestricted upstream and a restricted one
   assert.equal(connections.count, 1);
 });
 
-test('asks no proxy for a forbidden address, and leaves names to the proxy', async (t) => {
+test('requests no forbidden literal address through a proxy, and lets the proxy resolve names', async (t) => {
   const asked: string[] = [];
   const { port } = await listen(
     t,

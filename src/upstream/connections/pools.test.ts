@@ -100,7 +100,7 @@ test('sequential calls use one connection', async (t) => {
   assert.equal(sockets.size, 1);
 });
 
-test("a pool allows as many connections as its upstreams' limits, two spare each, and one per health check", async (t) => {
+test("a pool opens at most its upstreams' concurrency limits, plus two each, plus one per health check", async (t) => {
   const { url, held, sockets } = await startHolding(t);
   const pools = startPools(t);
   const healthCheck = { path: '/health', intervalMs: 1_000, timeoutMs: 1_000 };
@@ -120,7 +120,7 @@ test("a pool allows as many connections as its upstreams' limits, two spare each
   for (const call of calls) assert.equal((await call).body, 'done');
 });
 
-test('a new limit applies with the configuration, and running calls continue', async (t) => {
+test('a reload with a new concurrency limit opens a new pool, and running calls finish on the old one', async (t) => {
   const { url, held, sockets } = await startHolding(t);
   const pools = startPools(t);
   const before = toUpstream(url, concurrent(1));
@@ -150,7 +150,7 @@ test('a new limit applies with the configuration, and running calls continue', a
   assert.equal((await late).body, 'late');
 });
 
-test('a pool reused before its retirement stays', (t) => {
+test('a pool removed by one reload and used again by the next stays open', (t) => {
   const pools = startPools(t);
   const upstream = toUpstream('https://a.test');
   const pool = pools.of(upstream);
@@ -163,7 +163,7 @@ test('a pool reused before its retirement stays', (t) => {
   assert.equal(pools.of(toUpstream('https://a.test')), pool);
 });
 
-test('closing ends every pool, those of an older configuration too', async (t) => {
+test('closing the pools ends every pool, also those of an older configuration', async (t) => {
   const pools = startPools(t);
   const older = pools.of(toUpstream('https://a.test'));
   pools.keep([]);
@@ -172,7 +172,7 @@ test('closing ends every pool, those of an older configuration too', async (t) =
   assert.deepEqual([older.closed, current.closed], [true, true]);
 });
 
-test('a pool used by a request of an older configuration is not kept', (t) => {
+test('a pool opened late by a request of an older configuration is closed after two minutes', (t) => {
   const pools = startPools(t);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const first = pools.of(toUpstream('https://first.test'));
@@ -299,7 +299,7 @@ const closings: readonly [string, (socket: Socket) => void][] = [
 ];
 
 for (const [how, closeIt] of closings) {
-  test(`a reused connection that is ${how} before any response byte was stale`, async (t) => {
+  test(`a reused connection that is ${how} before any response byte is reported as stale`, async (t) => {
     const port = await listen(t, answerOnceThen(closeIt));
     const pool = startPools(t).of(toUpstream(`http://127.0.0.1:${port}`));
     assert.equal((await callThrough(pool)).body, 'ok');
@@ -309,7 +309,7 @@ for (const [how, closeIt] of closings) {
     assert.equal(toFailure(error, started).code, 'upstream_unreachable');
   });
 
-  test(`a TLS connection is stale, too, when it is ${how}`, async (t) => {
+  test(`a reused TLS connection that is ${how} before any response byte is reported as stale`, async (t) => {
     let served = 0;
     const raw = new Set<Socket>();
     const server = createHttpsServer(forLocalhost, (_request, response) => {
@@ -326,7 +326,7 @@ for (const [how, closeIt] of closings) {
     assert.equal(isStaleConnection(error), true);
   });
 
-  test(`a connection that is ${how} at its first call, or inside a response, was not stale`, async (t) => {
+  test(`a connection that is ${how} at its first call, or inside a response, is not reported as stale`, async (t) => {
     const tails = ['', 'HTTP/1.1 20', 'HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\n', okAnswer.slice(0, -1)];
     const cut = (tail: string) => (socket: Socket) => {
       if (tail === '') closeIt(socket);
@@ -351,7 +351,7 @@ for (const [how, closeIt] of closings) {
     }
   });
 
-  test(`a connection that is ${how} while idle fails no call`, async (t) => {
+  test(`a connection that the server has ${how} while idle fails no later call`, async (t) => {
     const sockets: Socket[] = [];
     const port = await listen(t, (socket) => {
       sockets.push(socket);
@@ -371,7 +371,7 @@ for (const [how, closeIt] of closings) {
   });
 }
 
-test('a connection that the gateway breaks was not stale', async (t) => {
+test('a connection that the gateway itself breaks is not reported as stale', async (t) => {
   const port = await listen(
     t,
     answerOnceThen(() => undefined),
@@ -433,7 +433,7 @@ function createNames(...addresses: string[]): { lookup: LookupFunction; asked: n
 // Other systems have no 127.0.0.2 by default.
 const onlyOnLinux = { skip: process.platform !== 'linux' };
 
-test('a changed DNS address is followed without losing a call', onlyOnLinux, async (t) => {
+test('connections move to a changed DNS address without a failed call', onlyOnLinux, async (t) => {
   const connections = [0, 0];
   const held: ServerResponse[] = [];
   const serve = (no: 0 | 1, address: string, port = 0): Promise<number> => {
@@ -492,7 +492,7 @@ test('an idle connection is closed at its maximum age', async (t) => {
   assert.equal((await callThrough(pool)).body, 'ok');
 });
 
-test('if one of several addresses refuses, the next is tried, and a failure names all', onlyOnLinux, async (t) => {
+test('if one address of a name refuses, the next is tried, and an error names all', onlyOnLinux, async (t) => {
   const port = await listen(t, (socket) => socket.on('data', () => socket.write(okAnswer)));
   const reach = (...addresses: string[]) =>
     callThrough(
@@ -504,7 +504,7 @@ test('if one of several addresses refuses, the next is tried, and a failure name
   assert.match(toFailure(error, started).cause, /ECONNREFUSED: .*127\.0\.0\.2:\d+, .*127\.0\.0\.3:\d+$/);
 });
 
-test('endpoints stay the same while the configuration has them', (t) => {
+test("an upstream's endpoints are kept over a reload that does not change them", (t) => {
   const pools = startPools(t);
   const endpoints = { from: ['10.0.0.1', '10.0.0.2'], zone: [] };
   const before = toUpstream('http://tei.test', { endpoints });

@@ -30,7 +30,7 @@ test('a proxy has a type, host, port and credential', () => {
   assert.equal(read('user@proxy.corp')?.authorization, `Basic ${Buffer.from('user:').toString('base64')}`);
 });
 
-test('each URL scheme has its variable, and the lower-case name wins', () => {
+test('http and https URLs each have their proxy variable, and the lower-case name has precedence', () => {
   const host = (env: Record<string, string>, origin: string) => createProxyRule(env)(origin)?.hostname;
   const all = { HTTPS_PROXY: 'http://upper', https_proxy: 'http://lower', HTTP_PROXY: 'http://cgi' };
   assert.equal(host(all, 'https://a.test'), 'lower');
@@ -56,7 +56,7 @@ test('an invalid proxy URL is refused without repeating it', () => {
   }
 });
 
-test('a no_proxy name excludes itself and its subdomains, with a leading dot only the latter', () => {
+test('a no_proxy name excludes itself and its subdomains, or with a leading dot the subdomains only', () => {
   const origins = ['https://example.com', 'https://a.example.com', 'https://a.b.example.com', 'https://anexample.com'];
   const [apex, , , other] = origins;
   assert.deepEqual(proxied('example.com', origins), [other]);
@@ -69,7 +69,7 @@ test('a no_proxy name excludes itself and its subdomains, with a leading dot onl
   assert.deepEqual(proxied('bücher.example', ['https://bücher.example', 'https://shop.xn--bcher-kva.example']), []);
 });
 
-test('an entry with a port applies to that port, also the default one', () => {
+test('a no_proxy entry with a port applies to that port only, also if it is the default port', () => {
   const origins = ['https://a.test', 'https://a.test:8443', 'http://a.test', 'http://a.test:443'];
   assert.deepEqual(proxied('a.test:443', origins), ['https://a.test:8443', 'http://a.test']);
   assert.deepEqual(proxied('a.test:80', origins), ['https://a.test', 'https://a.test:8443', 'http://a.test:443']);
@@ -80,7 +80,7 @@ test('an entry with a port applies to that port, also the default one', () => {
   ]);
 });
 
-test('IP addresses are excluded by range or address in any notation, never via a name', () => {
+test("no_proxy excludes IP addresses by address or range in any notation, never by a name's suffix", () => {
   assert.deepEqual(proxied('10.0.0.0/8', ['https://10.9.8.7', 'https://11.0.0.1', 'https://10.example.com']), [
     'https://11.0.0.1',
     'https://10.example.com',
@@ -93,13 +93,13 @@ test('IP addresses are excluded by range or address in any notation, never via a
   assert.deepEqual(proxied('1.5', ['https://192.168.1.5']), ['https://192.168.1.5']);
 });
 
-test('a star excludes everything, and commas or white space separate entries', () => {
+test('a star in no_proxy excludes everything, and commas or white space separate entries', () => {
   assert.deepEqual(proxied('*', ['https://a.test', 'http://10.0.0.1']), []);
   assert.deepEqual(proxied('x.test, *', ['https://a.test']), []);
   assert.deepEqual(proxied(' a.test\tb.test ,,c.test ', ['https://a.test', 'http://b.test', 'https://c.test']), []);
 });
 
-test('an invalid entry excludes nothing', () => {
+test('an invalid no_proxy entry excludes nothing', () => {
   assert.deepEqual(proxied('10.0.0.0/33,.,:443,[::,http://a.test', ['https://a.test', 'https://10.0.0.1']), [
     'https://a.test',
     'https://10.0.0.1',

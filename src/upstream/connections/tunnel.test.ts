@@ -105,7 +105,7 @@ function assertNotSent(answer: PoolAnswer, proxy: Pick<Proxy, 'port'>, cause: Re
 for (const secureProxy of [false, true]) {
   for (const secureOrigin of [false, true]) {
     const what = `an origin ${secureOrigin ? 'with' : 'without'} TLS through a proxy ${secureProxy ? 'with' : 'without'}`;
-    test(`reaches ${what}, and shows each no more than its own credentials`, async (t) => {
+    test(`reaches ${what}, and sends proxy and origin only their own credentials`, async (t) => {
       setDefaultCACertificates([...getCACertificates('bundled'), localhostCertificate]);
       t.after(() => setDefaultCACertificates(getCACertificates('bundled')));
       const origin = await startOrigin(t, secureOrigin);
@@ -175,16 +175,16 @@ const refusals: readonly [string, Answer, RegExp][] = [
   ['407', saying(`HTTP/1.1 407 ${password}\r\nProxy-Authenticate: Basic\r\n\r\n`), /CONNECT with status 407$/],
   ['403 with a body', saying('HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno'), /CONNECT with status 403$/],
   ['a redirect', saying('HTTP/1.1 302 Found\r\nLocation: http://login/\r\n\r\n'), /CONNECT with status 302$/],
-  ['another success', saying('HTTP/1.1 204 No Content\r\n\r\n'), /CONNECT with status 204$/],
+  ['another 2xx status', saying('HTTP/1.1 204 No Content\r\n\r\n'), /CONNECT with status 204$/],
   ['100 Continue', saying(`HTTP/1.1 100 Continue\r\n\r\n${established}`), /CONNECT with status 100$/],
   ['a status of four digits', saying('HTTP/1.1 2000 OK\r\n\r\n'), /something that is not HTTP$/],
   ['another protocol', saying('SSH-2.0-OpenSSH_9.6\r\n\r\n'), /something that is not HTTP$/],
   ['HTTP/2', saying('HTTP/2 200 OK\r\n\r\n'), /something that is not HTTP$/],
-  ['too long a head', saying(`HTTP/1.1 200 OK\r\nX: ${'f'.repeat(17_000)}\r\n\r\n`), /over 16 KiB$/],
-  ['a head without end', saying(`HTTP/1.1 200 OK\r\nX: ${'f'.repeat(17_000)}`), /over 16 KiB$/],
-  ['an answer to no question', saying(`${established}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), /sent more than/],
-  ['a close', (socket) => socket.end(), /it closed the connection$/],
-  ['a close in the middle', (socket) => socket.end('HTTP/1.1 200'), /it closed the connection$/],
+  ['a head over 16 KiB', saying(`HTTP/1.1 200 OK\r\nX: ${'f'.repeat(17_000)}\r\n\r\n`), /over 16 KiB$/],
+  ['an endless head', saying(`HTTP/1.1 200 OK\r\nX: ${'f'.repeat(17_000)}`), /over 16 KiB$/],
+  ['an additional response', saying(`${established}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), /sent more than/],
+  ['an immediate close', (socket) => socket.end(), /it closed the connection$/],
+  ['a close within the head', (socket) => socket.end('HTTP/1.1 200'), /it closed the connection$/],
   ['a reset', (socket) => socket.resetAndDestroy(), /ECONNRESET$/],
 ];
 
@@ -213,7 +213,7 @@ test('an unreachable or untrusted proxy leaves the call unsent', async (t) => {
   assert.deepEqual(proxy.asked, []);
 });
 
-test("one connect timeout covers everything up to the origin's TLS", async (t) => {
+test("one connect timeout covers the proxy connection, the tunnel and the origin's TLS handshake", async (t) => {
   const silentOrigin = createTcpServer(() => undefined);
   const originPort = await start(t, silentOrigin);
   const connectMs = patientMs(75);
@@ -237,7 +237,7 @@ test("one connect timeout covers everything up to the origin's TLS", async (t) =
   }
 });
 
-test("a tunnel that breaks during the origin's TLS leaves the call unsent", async (t) => {
+test("a tunnel that breaks during the origin's TLS handshake leaves the call unsent", async (t) => {
   for (const breakIt of [(socket: Socket) => socket.end(), (socket: Socket) => socket.resetAndDestroy()]) {
     const answer: Answer = (socket) => {
       socket.write(established);
@@ -250,7 +250,7 @@ test("a tunnel that breaks during the origin's TLS leaves the call unsent", asyn
   }
 });
 
-test("verifies the origin's certificate, wherever the proxy leads", async (t) => {
+test("verifies the origin's certificate, so that a proxy cannot lead to another server", async (t) => {
   const proxy = await startProxy(t);
   const origin = await startOrigin(t, true);
   const pools = createPools({ proxyFor: createProxyRule({ https_proxy: proxy.url }) });
@@ -262,7 +262,7 @@ test("verifies the origin's certificate, wherever the proxy leads", async (t) =>
   assert.equal(origin.seen.length, 0);
 });
 
-test('a reused tunnel that is reset before the next response was stale', async (t) => {
+test('a reused tunnel that is reset before a response byte is reported as stale', async (t) => {
   for (const secure of [false, true]) {
     const inside = new Set<Socket>();
     const proxy = await startProxy(t, {

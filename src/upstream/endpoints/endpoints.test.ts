@@ -60,14 +60,14 @@ test("an endpoint's certificate must have the name in base_url", async (t) => {
   assert.match(String(error), /ERR_TLS_CERT_ALTNAME_INVALID|does not match/);
 });
 
-test('behind a proxy there are no endpoints, because the proxy resolves names', (t) => {
+test('an upstream behind a proxy has no endpoints, because the proxy resolves names', (t) => {
   const pools = createPools({ proxyFor: createProxyRule({ http_proxy: 'http://127.0.0.1:1' }) });
   t.after(() => pools.close());
   const endpoints = { from: ['10.0.0.1'], zone: [] };
   assert.equal(pools.endpointsOf(toUpstream('http://inner.test', { endpoints })), undefined);
 });
 
-test('a call waits for its connection from the endpoint on that could not be reached', async (t) => {
+test("a call's wait for a connection includes the time spent on an endpoint that could not be reached", async (t) => {
   const port = await listen(
     t,
     createHttpServer((_request, response) => void response.end('ok')),
@@ -174,7 +174,7 @@ test('in any order of failures, a working endpoint is chosen if there is one, an
   );
 });
 
-test('reports an endpoint once when it enters cooldown, and once when it is back', () => {
+test('reports an endpoint once when it enters cooldown, and once when it answers again', () => {
   const { set, changes } = setOf(['10.0.0.1', '10.0.0.2'], Math.random);
   const [endpoint] = set.all;
   assert.ok(endpoint !== undefined);
@@ -189,7 +189,7 @@ test('reports an endpoint once when it enters cooldown, and once when it is back
   assert.deepEqual(more, []);
 });
 
-test('of few endpoints the least busy is chosen, of many one of the less busy half', () => {
+test('calls are spread so that no endpoint is much busier than others, with six or forty endpoints', () => {
   for (const [count, most] of [
     [6, 10],
     [40, 14],
@@ -210,7 +210,7 @@ test('of few endpoints the least busy is chosen, of many one of the less busy ha
   }
 });
 
-test('addresses that stay keep their health', () => {
+test('endpoints whose addresses stay after a new look-up keep their health', () => {
   const { set, changes } = setOf(['10.0.0.1', '10.0.0.2'], Math.random);
   const [first] = set.all;
   set.adopt([{ host: '10.0.0.3' }, { host: '10.0.0.1' }], 80);
@@ -218,7 +218,7 @@ test('addresses that stay keep their health', () => {
   assert.deepEqual(changes.at(-1), { kind: 'found', count: 2, added: ['10.0.0.3:80'], gone: ['10.0.0.2:80'] });
 });
 
-test('failed calls cause one look-up at a time', async (t) => {
+test('failed calls cause a new look-up of the endpoints, one at a time', async (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
   const open: (() => void)[] = [];

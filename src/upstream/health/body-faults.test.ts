@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BodyFaults } from './body-faults.ts';
 
-test('failures of one body do not count; a failure of a second body makes both count', () => {
+test('failures with one request body do not count; a failure with a second body makes both count', () => {
   const bodyFaults = new BodyFaults();
   assert.deepEqual(
     ['a', 'a', 'a', 'b', 'b', 'a', 'c'].map((body) => bodyFaults.weigh(body, false)),
@@ -10,7 +10,7 @@ test('failures of one body do not count; a failure of a second body makes both c
   );
 });
 
-test('a success resets it', () => {
+test('a success forgets the bodies that failed before it', () => {
   const bodyFaults = new BodyFaults();
   bodyFaults.weigh('a', false);
   bodyFaults.clear();
@@ -20,7 +20,7 @@ test('a success resets it', () => {
   assert.equal(bodyFaults.weigh('c', false), 0);
 });
 
-test('a failure attributed to its body counts as if it had not happened', () => {
+test('a failure attributed to its request body is treated as if it had not happened', () => {
   const bodyFaults = new BodyFaults();
   bodyFaults.excuse('a', bodyFaults.weigh('a', false));
   assert.equal(bodyFaults.weigh('b', false), 0, 'alone again');
@@ -28,7 +28,7 @@ test('a failure attributed to its body counts as if it had not happened', () => 
   assert.equal(bodyFaults.weigh('d', false), 2, 'the one before it still stands');
 });
 
-test('503 and 529 count as failures from the third in a row for one body, with the two before', () => {
+test('the third 503 or 529 in a row for one body counts together with the two before, each later one singly', () => {
   const bodyFaults = new BodyFaults();
   const weights = (count: number): number[] => Array.from({ length: count }, () => bodyFaults.weigh('a', true));
   assert.deepEqual(weights(5), [0, 0, 3, 1, 1]);
@@ -40,7 +40,7 @@ test('503 and 529 count as failures from the third in a row for one body, with t
   assert.deepEqual(weights(3), [0, 0, 3]);
 });
 
-test('a body blamed for its 503s still counts as the first of two failing bodies', () => {
+test('a body to which its 503s were attributed still counts as the first of two failing bodies', () => {
   const bodyFaults = new BodyFaults();
   for (let n = 0; n < 4; n += 1) bodyFaults.weigh('a', true);
   bodyFaults.excuseUnavailable();

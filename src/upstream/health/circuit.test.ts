@@ -21,7 +21,7 @@ function opened(random: () => number = longest): Circuit {
   return circuit;
 }
 
-test('opens after five failures in a row', () => {
+test('the circuit opens after five failures in a row', () => {
   const circuit = new Circuit(longest);
   fail(circuit, 0, 4);
   assert.equal(circuit.state(0), 'closed');
@@ -140,7 +140,7 @@ test('a flapping target gets longer cooldowns until it was closed for half a min
   assert.equal(circuit.openedCount, 3);
 });
 
-test('failures before a cooldown are forgotten when it closes', () => {
+test('failures before a cooldown no longer count after the circuit closes', () => {
   const circuit = new Circuit(longest);
   fail(circuit, 0, 4);
   succeed(circuit, 0);
@@ -153,7 +153,7 @@ test('failures before a cooldown are forgotten when it closes', () => {
   assert.equal(circuit.state(1_000), 'closed');
 });
 
-test('an abandoned probe frees its slot for the next', () => {
+test('an abandoned probe allows the next probe at once', () => {
   const circuit = opened();
   const probe = circuit.begin(1_000);
   circuit.abandoned(probe);
@@ -161,7 +161,7 @@ test('an abandoned probe frees its slot for the next', () => {
   assert.ok(circuit.begin(1_100) > 0);
 });
 
-test('a call begun before it opened changes nothing when it ends', () => {
+test('a call begun before the circuit opened changes nothing when it ends', () => {
   const circuit = new Circuit(longest);
   const early = Array.from({ length: 20 }, () => circuit.begin(0));
   fail(circuit, 0, 5);
@@ -176,7 +176,7 @@ test('a call begun before it opened changes nothing when it ends', () => {
   assert.equal(circuit.consecutiveFailures, 0);
 });
 
-test('an end without a begin counts only while closed', () => {
+test('a failure reported without a begun call counts only while the circuit is closed', () => {
   const circuit = new Circuit(longest);
   for (let i = 0; i < 5; i += 1) circuit.failed(0, 0, 'broke off', 'wire');
   assert.equal(circuit.state(0), 'open');
@@ -188,7 +188,7 @@ test('an end without a begin counts only while closed', () => {
   assert.equal(circuit.state(2_000), 'open');
 });
 
-test('a call without an alternative closes it by success, and does not extend the cooldown by failure', () => {
+test('a call despite the cooldown closes the circuit by success, and does not extend the cooldown by failure', () => {
   const circuit = opened();
   const [failing, working] = [circuit.begin(200), circuit.begin(200)];
   assert.ok(failing <= 0 && working <= 0);
@@ -199,7 +199,7 @@ test('a call without an alternative closes it by success, and does not extend th
   assert.equal(circuit.state(400), 'closed');
 });
 
-test('the success of a call beside the probe closes it, too', () => {
+test('the success of a call beside the probe closes the circuit, too', () => {
   const circuit = opened();
   const probe = circuit.begin(1_000);
   const beside = circuit.begin(1_000);
@@ -232,7 +232,7 @@ test('a requested pause ends in a probe, and cooldowns grow from there', () => {
   assert.equal(circuit.cooldownUntilMs, 10_000);
 });
 
-test('the longest of several pauses counts, and a pause of zero is none', () => {
+test('of several requested pauses the longest applies, and a pause of zero opens nothing', () => {
   const circuit = new Circuit(longest);
   circuit.coolDownFor(0, 0, 'Retry-After: 0');
   assert.equal(circuit.state(0), 'closed');
@@ -244,7 +244,7 @@ test('the longest of several pauses counts, and a pause of zero is none', () => 
   assert.deepEqual([longer.cooldownUntilMs, longer.bindingUntilMs, longer.why], [1_000, 600, 'reset']);
 });
 
-test('opens at once on request, and repeated requests in one cooldown do not add up', () => {
+test('openNow() opens the circuit at once, and repeated calls in one cooldown do not lengthen it', () => {
   const circuit = new Circuit(longest);
   for (let i = 0; i < 50; i += 1) circuit.openNow(0, '401', 'answer');
   assert.deepEqual([circuit.cooldownUntilMs, circuit.openedCount, circuit.openedBy], [1_000, 1, 'answer']);
@@ -460,7 +460,7 @@ test('behaves like a simple model: never two probes, no cooldown over a minute u
   );
 });
 
-test('a hanging probe does not block probes after the next cooldown', () => {
+test('a probe that hangs does not block the probe after the next cooldown', () => {
   const circuit = new Circuit(() => 0);
   const breakDown = (nowMs: number): void => {
     for (let i = 0; i < 5; i += 1) circuit.failed(circuit.begin(nowMs), nowMs, 'broken', 'wire');
@@ -490,7 +490,7 @@ test('a target that loads a model is probed every few seconds, no more often tha
   assert.deepEqual(cooldownMs, [1_000, 2_000, 4_000, 5_000, 5_000, 5_000]);
 });
 
-test('failures that are attributed elsewhere are subtracted from the counts', () => {
+test("failures that are later attributed to the request are subtracted from the circuit's counts", () => {
   const circuit = new Circuit(() => 0);
   for (let n = 0; n < 40; n += 1) {
     circuit.failed(0, n * 100, 'broken', 'answer');
@@ -502,7 +502,7 @@ test('failures that are attributed elsewhere are subtracted from the counts', ()
   assert.equal(circuit.state(4_000), 'open', 'one that rests goes on');
 });
 
-test('a subtracted failure leaves the second in which it was counted', () => {
+test('a subtracted failure is removed from the second of the window in which it was counted', () => {
   const circuit = new Circuit(longest);
   for (let second = 0; second < 4; second += 1) circuit.failed(0, second * 1_000, 'broken', 'answer');
   circuit.forgive(0, 4);
@@ -521,7 +521,7 @@ function openedByOneBody(): Circuit {
   return circuit;
 }
 
-test('opened by one body, it is probed by another body after a second, by the same a second later', () => {
+test('a circuit opened by one body admits a probe with another body after 1 s, with the same body after 2 s', () => {
   const circuit = openedByOneBody();
   assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], ['a', 1_000]);
   assert.deepEqual(
@@ -530,7 +530,7 @@ test('opened by one body, it is probed by another body after a second, by the sa
   );
 });
 
-test('a failed probe with the same body keeps the cooldown short; one with another body lengthens it', () => {
+test('a failed probe with the body that opened the circuit keeps the cooldown short; another body lengthens it', () => {
   const circuit = openedByOneBody();
   for (const nowMs of [2_000, 4_000, 6_000]) {
     circuit.failed(circuit.begin(nowMs), nowMs, '503', 'answer', 'a');
@@ -542,7 +542,7 @@ test('a failed probe with the same body keeps the cooldown short; one with anoth
   assert.deepEqual([circuit.oneBody, circuit.cooldownUntilMs], [undefined, 10_000]);
 });
 
-test('a blamed body closes what it alone opened, but not before a requested pause ends', () => {
+test('attributing failures to the one body that opened the circuit closes it, but not during a requested pause', () => {
   const circuit = openedByOneBody();
   circuit.excuse('b', 500);
   assert.equal(circuit.state(500), 'open');

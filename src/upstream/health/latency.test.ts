@@ -46,7 +46,7 @@ test('the displayed latency does not decay, and disappears after five minutes', 
   assert.equal(new Latency().measuredMs(0), 0);
 });
 
-test('a call after a pause weighs more', () => {
+test('the first call after a pause changes the moving latency more', () => {
   const slowAgain = recorded([1_000]);
   slowAgain.record(1_000, 10_000);
   assertNear(slowAgain.movingMs(10_000), 1_000);
@@ -55,7 +55,7 @@ test('a call after a pause weighs more', () => {
   assert.ok(quick.movingMs(60_000) < 13);
 });
 
-test('converges to the real latency', () => {
+test('the moving latency converges to the real latency', () => {
   const latency = recorded([1_000]);
   for (let nowMs = 0; nowMs <= 100_000; nowMs += 100) latency.record(40, nowMs);
   assertNear(latency.movingMs(100_000), 40);
@@ -80,7 +80,7 @@ test('updates the 95th percentile every sixteen calls', () => {
   assert.equal(latency.percentile95Ms(), 700);
 });
 
-test('stays between its old value and the new call', () => {
+test('the moving latency stays between the shortest and the longest call', () => {
   const call = fc.record({ ms: fc.integer({ min: 1, max: 60_000 }), passesMs: fc.nat(30_000) });
   fc.assert(
     fc.property(fc.array(call, { minLength: 1, maxLength: 60, size: 'max' }), (calls) => {
@@ -100,7 +100,7 @@ test('stays between its old value and the new call', () => {
   );
 });
 
-test('95 % of the kept calls are within the 95th percentile, and fewer are below it', () => {
+test('at least 95 % of the kept calls are at or below the 95th percentile, and fewer are below it', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000), { minLength: 20, maxLength: 300, size: 'max' }), (samples) => {
       const percentileMs = recorded(samples).percentile95Ms();

@@ -16,7 +16,7 @@ test('counts calls and failures of the last five minutes', () => {
   assert.equal(recent.wasCalled, true);
 });
 
-test('a late failure never makes more failures than calls', () => {
+test('a failure reported after its call left the window is not counted', () => {
   const recent = new RecentCalls();
   recent.add(0, false);
   recent.broke(10 * minuteMs);

@@ -34,7 +34,7 @@ test('ten retries a second are free', () => {
   assert.equal(taken, 10);
 });
 
-test('stores at most fifty retries, however long it is idle', () => {
+test('saves at most fifty retries, however long the upstream is idle', () => {
   const quiet = new RetryBudget(0);
   drain(quiet, 0);
   assert.equal(drain(quiet, 3_600_000), 50);
@@ -43,7 +43,7 @@ test('stores at most fifty retries, however long it is idle', () => {
   assert.equal(drain(busy, 0), 50);
 });
 
-test('keeps its limit over any sequence and any window', () => {
+test('never grants more retries than the limit in any window of any sequence of calls', () => {
   const step = fc.record({
     passesMs: fc.oneof(fc.nat(50), fc.nat(8_000)),
     deposits: fc.nat(60),

@@ -62,7 +62,7 @@ function checked(origin: string, intervalMs = 60_000, timeoutMs = 2_000, parts: 
   return toUpstream(origin, { healthCheck: { path: '/health?deep=1', intervalMs, timeoutMs }, ...parts });
 }
 
-test('requests the path at the origin, with the first credential and its own user agent', async (t) => {
+test("a health check requests the path at the origin with the first credential and Postern's user agent", async (t) => {
   const fake = await startUpstream(t);
   const { checks, result } = createBench(t);
   const [first] = toUpstream('').credentials;
@@ -156,7 +156,7 @@ async function letHappen(): Promise<void> {
   for (let i = 0; i < 100; i += 1) await new Promise(setImmediate);
 }
 
-test('checks at each interval, never earlier or in parallel', async (t) => {
+test('health checks run at each interval, never earlier or in parallel', async (t) => {
   const clock = stopTime(t);
   const held: Reply[] = [];
   const fake = await startUpstream(t, [
@@ -184,7 +184,7 @@ test('checks at each interval, never earlier or in parallel', async (t) => {
   assert.deepEqual([results.length, fake.requests.length], [2, 3]);
 });
 
-test('a reload keeps the rhythm of unchanged upstreams, with new credentials', async (t) => {
+test('a reload keeps the check times of unchanged upstreams, and uses new credentials', async (t) => {
   const clock = stopTime(t);
   const fake = await startUpstream(t);
   const { checks, results } = createBench(t, { clock });
@@ -236,7 +236,7 @@ test('close cancels a running check without a report', async (t) => {
   assert.deepEqual(results, []);
 });
 
-test('a stale connection is no failure: the check is repeated at once', async (t) => {
+test('a check that fails on a stale connection is repeated at once and does not count as failed', async (t) => {
   let answered = 0;
   const fake = await startUpstream(t, async (request, reply) => {
     const first = fake.requests.filter(({ connectionNo }) => connectionNo === request.connectionNo)[0] === request;
@@ -257,7 +257,7 @@ test('a stale connection is no failure: the check is repeated at once', async (t
   assert.equal(answered, 3);
 });
 
-test('a check whose connections end one after another has one deadline for all of them', async (t) => {
+test('a check repeated because its connections end one after another has one deadline for all attempts', async (t) => {
   let checkRequests = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -285,7 +285,7 @@ test('a check whose connections end one after another has one deadline for all o
   assert.ok(checkRequests < idle, `${checkRequests} requests on ${idle} connections`);
 });
 
-test('a saturated upstream is checked all the same', async (t) => {
+test('an upstream whose slots are all in use is checked nevertheless', async (t) => {
   const fake = await startUpstream(t, async (request, reply) => {
     if (request.method === 'GET') await reply.json(200, {});
   });

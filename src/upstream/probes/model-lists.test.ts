@@ -81,7 +81,7 @@ test("a model missing from the upstream's list is reported once, from the first 
   assert.deepEqual(missing, [`${upstream.id} gone`]);
 });
 
-test('an unreadable or empty list changes nothing', async (t) => {
+test('a model list that cannot be read or is empty does not change which models are reported missing', async (t) => {
   const upstream = upstreamOf();
   const answers: Read[] = [
     async () => ({ kind: 'failed' }),
@@ -118,7 +118,7 @@ test('does not query upstreams without a list, with patterns only, disabled, or 
   assert.deepEqual(asked, []);
 });
 
-test('a reload reuses the list if the account is the same', async (t) => {
+test("a reload reuses the model list that was read if the upstream's address and account stay", async (t) => {
   const upstream = upstreamOf();
   const { lists, asked, next } = open(t, listing('there'));
   lists.watch([upstream], modelsOf(upstream, 'there'));

@@ -66,7 +66,7 @@ function upstreamAt(origin: string, parts: UpstreamParts = {}) {
 const states = (steps: readonly { name: string; state: string }[]) =>
   steps.map(({ name, state }) => `${name} ${state}`);
 
-test('reports each step of the connection, and counts the listed models', async (t) => {
+test('a connection test reports each step of connecting, and counts the listed models', async (t) => {
   const port = await answering(t, models);
   const lookup: LookupFunction = (_name, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
   const report = await probe(lookup).test(upstreamAt(`http://upstream.test:${port}`), signal);
@@ -80,14 +80,14 @@ test('reports each step of the connection, and counts the listed models', async 
   assert.deepEqual(report.credentials, [{ id: 'key', status: 200, ok: true }]);
 });
 
-test('leaves the look-up to a proxy', async () => {
+test('with a proxy, the connection test skips the DNS look-up', async () => {
   const proxy = { secure: false, hostname: '127.0.0.1', port: 1, authorization: undefined };
   const report = await probe(undefined, undefined, () => proxy).test(upstreamAt('http://upstream.test'), signal);
   assert.deepEqual(states(report.steps), ['look-up skipped', 'connect failed', 'secure skipped', 'ask skipped']);
   assert.equal(report.steps[0]?.detail, 'left to the proxy');
 });
 
-test('connects to a Unix socket, and reports what prevents it', async (t) => {
+test('connects to a Unix socket, and reports why it cannot connect', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'postern-probe-'));
   t.after(() => rm(directory, { recursive: true }));
   const path = join(directory, 'a.sock');
@@ -123,7 +123,7 @@ test('uses the credential in a GET, and follows no redirect', async (t) => {
   assert.match(report.problem?.message ?? '', /redirect \(302\)/);
 });
 
-test('explains each response, and names the field to check', async (t) => {
+test('explains each failed response, and names the configuration field to check', async (t) => {
   const rows = [
     [json(401, { error: { message: `bad key ${secret}` } }), /refuses the credential \(401\)/, 'api_key'],
     [json(404, {}), /has nothing at \/v1\/models \(404\)/, 'base_url'],
@@ -234,7 +234,7 @@ test('if no credential is in use, the first one is tested', async (t) => {
   assert.deepEqual(seen, ['Bearer one']);
 });
 
-test('for a family without a model list, an empty call tests service and credential', async (t) => {
+test('for a family without a model list, an empty call of an operation tests service and credential', async (t) => {
   const listless = defineFamily({ id: 'x', title: 'X', offers: { openai: { rerank: { path: '/rerank/{model}' } } } });
   const offers = new Map([['openai rerank', { path: '/rerank/{model}' }]]);
   for (const [status, ok] of [

@@ -143,7 +143,7 @@ test('follows an optimum that moves up and down', () => {
   }
 });
 
-test('when slow calls get far slower by their number, probes find the new optimum', () => {
+test('if a server with slow calls suddenly handles far fewer at once, probes find the new optimum', () => {
   const server = { knee: 64, callMs: 1_000, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(1, 256), server, 512);
   simulation.run(60_000);

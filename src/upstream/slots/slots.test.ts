@@ -131,7 +131,7 @@ test('no call overtakes those waiting, even during a reconfiguration', (t) => {
   assert.deepEqual(events, ['b entered']);
 });
 
-test('any number of waiters that leave at once are admitted without recursion', (t) => {
+test('a hundred thousand waiting calls that each end at once get their slots without recursion', (t) => {
   const queue = 100_000;
   const { slots } = setUpFor(t, { concurrency: 1, queue });
   slots.tryEnter('interactive');
