@@ -53,7 +53,7 @@ test('follows no redirect', async (t) => {
   assert.equal(calls, 1);
 });
 
-test('gives up a response that is missing, endless or too long', async (t) => {
+test('gives up a response that is missing, incomplete, endless or too long', async (t) => {
   const rows: Readonly<Record<string, RequestListener>> = {
     'says nothing': () => {},
     'does not end': (_request, response) => void response.writeHead(200).write('{'),
@@ -69,7 +69,7 @@ test('gives up a response that is missing, endless or too long', async (t) => {
   }
 });
 
-test('reports that nothing listens at the address', async (t) => {
+test('rejects if nothing listens at the address', async (t) => {
   await assert.rejects(start(t).post('http://127.0.0.1:1/', [], ''), /ECONNREFUSED|closed/);
 });
 

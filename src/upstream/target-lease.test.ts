@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { routePlan, setup, target, untried, upstream } from '../../test/support/gateways/dispatching.ts';
 import type { ClientWork } from '../core/outcome.ts';
 
-test('a target that loads a model is in cooldown, and probed again each time', () => {
+test('a target that is loading a model is in cooldown, and probed again after each cooldown', () => {
   const { choose, changes, shares, clock } = setup(() => 0);
   const [a, b] = [target(upstream('a')), target(upstream('b'))];
   const where = routePlan([a], [b]);
@@ -32,7 +32,7 @@ test('a rate-limited credential is tried again after each cooldown', () => {
   }
 });
 
-test('a failure without effect is not reported', () => {
+test('a failure that starts no cooldown is not reported as a change', () => {
   const { choose, changes } = setup();
   const where = routePlan([target(upstream('a'))]);
   choose(where).failed('broken', 'wire');
@@ -40,7 +40,7 @@ test('a failure without effect is not reported', () => {
   assert.deepEqual(changes, []);
 });
 
-test('a success between failures restarts their count', () => {
+test('a success between failures restarts the count of failures', () => {
   const { choose, changes } = setup();
   const where = routePlan([target(upstream('a'))]);
   for (let round = 0; round < 2; round += 1) {
@@ -64,7 +64,7 @@ test('a target is in cooldown when its answers keep breaking off', () => {
 
 const oneAtATime = { concurrency: 1, queue: 1, queueTimeoutMs: 60_000, bulkShare: 0.1 };
 
-test('a call that has its slot is no longer cancelled as waiting when the client leaves', async () => {
+test('a call that has got its slot is no longer registered as waiting for its client', async () => {
   const { choose } = setup();
   const where = routePlan([target(upstream('a', { limits: oneAtATime }))]);
   const client: { gone: boolean; work: ClientWork | undefined } = { gone: false, work: undefined };
@@ -96,7 +96,7 @@ test('a call that needs a slot at once does not wait', () => {
   assert.equal(choose(where).enterAtOnce(), true);
 });
 
-test('an additional slot of a lease is released once, however often it is ended', () => {
+test('an additional slot of a target lease is released once, however often its end is reported', () => {
   const { choose, nobody } = setup();
   const where = routePlan([
     target(upstream('a', { limits: { concurrency: 2, queue: 0, queueTimeoutMs: 0, bulkShare: 0.1 } })),

@@ -12,7 +12,7 @@ function comparable(head: ReturnType<typeof readAnswerHead>): unknown {
   return rest;
 }
 
-test('any sequence of heads is read as if each were the first', () => {
+test('the memory of response heads never changes how a head is read, in any sequence', () => {
   const status = fc.constantFrom('200 OK', '200 Fine', '204 No Content', '304 Not Modified', '100 Continue', '500 No');
   const length = fc.constantFrom('0', '1', '12', '99', '012', '1e3', '', '-1', '1234567890123456', ' 7', '7 ', '5, 5');
   const before = fc.constantFrom(
@@ -52,7 +52,7 @@ function read(memo: AnswerMemo, id: string, length: number | string): AnswerHead
   return head;
 }
 
-test('a response head seen before is taken from memory, with the Content-Length that was sent', () => {
+test('a response head seen before is taken from memory, with its own Content-Length', () => {
   const memo = new AnswerMemo();
   const first = read(memo, 'a', 12);
   assert.equal(read(memo, 'a', 12), first);
@@ -63,7 +63,7 @@ test('a response head seen before is taken from memory, with the Content-Length 
   for (const length of ['012', '12', '012', '13']) assert.equal(read(memo, 'a', length).headers[3], length);
 });
 
-test('of heads with IDs of their own few are kept, and a repeated one is noticed', () => {
+test('after a thousand unique response heads, a head that repeats is again taken from memory', () => {
   const memo = new AnswerMemo();
   for (let count = 0; count < 1_000; count += 1) read(memo, `own-${count}`, 1);
   const [first, second] = [read(memo, 'same', 1), read(memo, 'same', 1)];

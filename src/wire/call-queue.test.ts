@@ -18,7 +18,7 @@ const handler: AnswerHandler = {
 
 const newCall = (): ClientCall => new ClientCall({ method: 'POST', path: '/', headers: [] }, '', handler);
 
-test('first in, first out, whatever else has left', () => {
+test('calls leave in the order of arrival, whichever others were removed', () => {
   const step = fc.oneof(
     { weight: 3, arbitrary: fc.constant('add' as const) },
     { weight: 2, arbitrary: fc.constant('shift' as const) },
@@ -55,7 +55,7 @@ test('thousands of waiters served one by one keep their order', () => {
   assert.equal(queue.size, 0);
 });
 
-test('what has left the queue is garbage-collected at once', () => {
+test('calls that have left the queue are garbage-collected at once', () => {
   const queue = new CallQueue();
   const bytes = promotedBytes(() => {
     queue.add(new ClientCall({ method: 'POST', path: '/', headers: [], body: [] }, '', { ...handler }));

@@ -26,7 +26,7 @@ function everySplit(text: string): Buffer[][] {
   return splits;
 }
 
-test('a body is read across any chunks, and bytes after it are left', () => {
+test('a chunked body is read whatever the boundaries of reads, and bytes after it are left unread', () => {
   const cases: readonly [string, unknown][] = [
     ['0\r\n\r\n', { body: '', trailers: [], behind: '' }],
     ['3\r\nabc\r\n0\r\n\r\nGET', { body: 'abc', trailers: [], behind: 'GET' }],
@@ -43,11 +43,11 @@ test('a body is read across any chunks, and bytes after it are left', () => {
   }
 });
 
-test('data is passed on before its chunk is complete', () => {
+test('data of a chunk is passed on before the chunk is complete', () => {
   assert.deepEqual(read([Buffer.from('5\r\nab')]), { soFar: 'ab' });
 });
 
-test('ambiguous framing is refused, across any chunks', () => {
+test('ambiguous chunk framing is refused, whatever the boundaries of reads', () => {
   const cases: readonly [string, RegExp][] = [
     ['\r\n', /plain hexadecimal/],
     ['+3\r\nabc\r\n', /plain hexadecimal/],

@@ -41,72 +41,72 @@ const okEvents = ['first byte', 'head 200 OK content-length|4', 'body body', 'en
 const head: ClientRequest = { method: 'HEAD', path: '/x', headers: [] };
 
 const shapes: Readonly<Record<string, Row>> = {
-  'a length': { sent: ok, events: okEvents },
-  'no body': {
+  'a response with Content-Length': { sent: ok, events: okEvents },
+  'a response without a body': {
     sent: 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n',
     events: ['first byte', 'head 200 OK Content-Length|0', 'end '],
   },
-  'no reason, and no blank before it': {
+  'a response without a reason phrase': {
     sent: 'HTTP/1.1 404\r\ncontent-length: 0\r\n\r\n',
     events: ['first byte', 'head 404  content-length|0', 'end '],
   },
-  'bytes beyond ASCII in the reason and in a value': {
+  'non-ASCII bytes in the reason phrase and in a header value': {
     sent: 'HTTP/1.1 200 Gr\xf6\xdfe\r\nx: \xe9\r\ncontent-length: 0\r\n\r\n',
     events: ['first byte', 'head 200 Gr\xf6\xdfe x|\xe9|content-length|0', 'end '],
   },
-  'empty values, tabs and blanks around them': {
+  'empty header values, and tabs and blanks around values': {
     sent: 'HTTP/1.1 200 OK\r\na:\r\nb:\t 1 \t\r\ncontent-length:0\r\n\r\n',
     events: ['first byte', 'head 200 OK a||b|1|content-length|0', 'end '],
   },
-  '204 that announces a length': {
+  'a 204 response with Content-Length': {
     sent: 'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n',
     events: ['first byte', 'head 204 No Content content-length|5', 'end '],
   },
-  '304 that announces a length': {
+  'a 304 response with Content-Length': {
     sent: 'HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n',
     events: ['first byte', 'head 304 Not Modified content-length|5', 'end '],
   },
-  'an answer to HEAD': {
+  'the response to a HEAD request': {
     sent: 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n',
     events: ['first byte', 'head 200 OK content-length|5', 'end '],
     request: head,
   },
-  chunks: {
+  'a chunked response': {
     sent: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n00A;x=1\r\n0123456789\r\n0\r\n\r\n',
     events: ['first byte', 'head 200 OK transfer-encoding|chunked', 'body abc0123456789', 'end '],
   },
-  'chunks with trailers': {
+  'a chunked response with trailers': {
     sent: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-T: 1\r\nX-U: 2\r\n\r\n',
     events: ['first byte', 'head 200 OK transfer-encoding|chunked', 'body a', 'end X-T|1|X-U|2'],
   },
-  'up to the end of the connection': {
+  'a response that ends with the connection': {
     sent: 'HTTP/1.1 200 OK\r\nx: 1\r\n\r\nto the end',
     events: ['first byte', 'head 200 OK x|1', 'body to the end', 'end '],
     ends: true,
     isKept: false,
   },
-  'HTTP/1.0': {
+  'an HTTP/1.0 response': {
     sent: 'HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok',
     events: ['first byte', 'head 200 OK content-length|2', 'body ok', 'end '],
     isKept: false,
   },
-  'HTTP/1.0 that keeps the connection': {
+  'an HTTP/1.0 response that keeps the connection open': {
     sent: 'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nok',
     events: ['first byte', 'head 200 OK connection|keep-alive|content-length|2', 'body ok', 'end '],
   },
-  'an end that is announced': {
+  'a response that announces the end of the connection': {
     sent: 'HTTP/1.1 200 OK\r\nConnection: x, Close\r\ncontent-length: 2\r\n\r\nok',
     events: ['first byte', 'head 200 OK Connection|x, Close|content-length|2', 'body ok', 'end '],
     isKept: false,
   },
-  'informational heads before it': {
+  'a response after informational (1xx) heads': {
     sent: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nlink: </x>\r\ncontent-length: 3\r\n\r\nHTTP/1.1 199\r\n\r\n${ok}`,
     events: okEvents,
   },
-  'an empty line before it': { sent: `\r\n${ok}`, events: okEvents },
-  'more than one answer': { sent: `${ok}${ok}`, events: okEvents, isKept: false },
-  'a line end behind it': { sent: `${ok}\r\n`, events: okEvents, isKept: false },
-  'bytes behind its chunks': {
+  'a response after an empty line': { sent: `\r\n${ok}`, events: okEvents },
+  'a response followed by another one': { sent: `${ok}${ok}`, events: okEvents, isKept: false },
+  'a response followed by a line end': { sent: `${ok}\r\n`, events: okEvents, isKept: false },
+  'a chunked response followed by more bytes': {
     sent: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nx',
     events: ['first byte', 'head 200 OK transfer-encoding|chunked', 'end '],
     isKept: false,
@@ -114,7 +114,7 @@ const shapes: Readonly<Record<string, Row>> = {
 };
 
 for (const [what, { sent, events, isKept = true, ends = false, request = question }] of Object.entries(shapes)) {
-  test(`a response with ${what} is the same across any segments`, () => {
+  test(`${what}: any division into TCP segments gives the same result`, () => {
     for (const segments of splits(sent)) {
       const result = answer(segments, { ends, request });
       const where = segments.map(({ length }) => length).join(' + ');
@@ -173,7 +173,7 @@ const faults: readonly string[] = [
   inChunks('0\r\nx: 1\n\n'),
 ];
 
-test('an ambiguous response is refused, across any segments', () => {
+test('an ambiguous response is refused, across any TCP segments', () => {
   for (const sent of faults) {
     for (const segments of splits(sent)) {
       const { events, isKept } = answer(segments);
@@ -184,14 +184,14 @@ test('an ambiguous response is refused, across any segments', () => {
   }
 });
 
-test('chunk extensions may be about as long as the data', () => {
+test('chunk extensions about as long as the data are accepted, and much longer ones are refused', () => {
   const chunk = `10;${'e'.repeat(15)}\r\n0123456789abcdef\r\n`;
   assert.equal(answer([Buffer.from(inChunks(`${chunk.repeat(2_000)}0\r\n\r\n`))]).events.at(-1), 'end ');
   const wasteful = `1;${'e'.repeat(15)}\r\n0\r\n`;
   assert.equal(answer([Buffer.from(inChunks(wasteful.repeat(2_000)))]).events.at(-1), 'error BadAnswerError');
 });
 
-test('a head over 64 KiB is refused, and so is an informational one', () => {
+test('a response head over 64 KiB is refused, also an informational (1xx) one', () => {
   const filler = `x: ${'f'.repeat(1_000)}\r\n`.repeat(66);
   for (const status of ['200 OK', '103 Early Hints']) {
     assert.equal(answer([Buffer.from(`HTTP/1.1 ${status}\r\n${filler}\r\n`)]).events.at(-1), 'error BadAnswerError');

@@ -91,7 +91,7 @@ test('a response that ends before the body was sent closes the connection, and t
   assert.equal(socket.written.length, writtenBytes);
 });
 
-test('a pause reaches the socket, and ends with the response', () => {
+test('pausing a call pauses its socket until the response ends', () => {
   const { socket, ask } = openNowhere();
   const call = ask();
   socket.emit('data', Buffer.from(ok.slice(0, -2)));
@@ -133,7 +133,7 @@ test('a cancelled call gets no more events, and its connection is closed', () =>
   }
 });
 
-test('an invalid request is not sent', () => {
+test('a request with an invalid method, path or header throws before anything is sent', () => {
   const rows: Partial<ClientRequest>[] = [
     { path: '/a b' },
     { path: '/a\r\nx: y' },
@@ -154,7 +154,7 @@ test('an invalid request is not sent', () => {
   }
 });
 
-test('a protocol error says what is wrong', () => {
+test('the error for a response that is no HTTP states what is wrong', () => {
   const { socket, recorder, ask } = openNowhere();
   ask();
   socket.emit('data', Buffer.from('SSH-2.0-x\r\n'));
@@ -162,7 +162,7 @@ test('a protocol error says what is wrong', () => {
   assert.match(recorder.error.message, /does not begin as one of HTTP\/1/);
 });
 
-test('a protocol error repeats no received bytes', () => {
+test('the error for an invalid response repeats no received bytes', () => {
   const filler = 'f'.repeat(70_000);
   const said = ['canary', 'canary : 1', 'canary: \x01', 'canary: a\rb', 'a\nb: canary', `canary: ${filler}`];
   const heads = said.map((line) => `HTTP/1.1 200 OK\r\n${line}\r\n\r\n`);
@@ -204,7 +204,7 @@ function stored(text: string) {
 
 const nextSlice = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a stored body is read in slices, in order, as fast as the socket accepts it', async () => {
+test('a request body stored on disk is read in slices, in order, as fast as the socket accepts it', async () => {
   const text = 'stored '.repeat(20_000);
   const { piece, reads, give } = stored(text);
   const { socket, recorder, ask } = openNowhere({
@@ -228,7 +228,7 @@ test('a stored body is read in slices, in order, as fast as the socket accepts i
   assert.equal(body, `before|${text}|after`);
 });
 
-test('a read that completes after its call ended sends nothing; a failed read ends the call', async () => {
+test('a read of a stored body that completes after its call ended sends nothing; a failed read ends the call', async () => {
   const { piece, give } = stored('x'.repeat(100_000));
   const dropped = openNowhere({ ...question, body: [piece] });
   const call = dropped.ask();

@@ -122,7 +122,7 @@ test('the most recently used idle connection serves the next call', async (t) =>
   }
 });
 
-test('a call knows since when it waits, unless a connection was open and free', async (t) => {
+test('a call reports that it waited for a connection, unless one was open and free', async (t) => {
   const { port, asked, sockets } = await startHolding(t);
   const pool = open(t, at(port), { connections: 1 });
   const first = callThrough(pool);
@@ -148,7 +148,7 @@ test('a call knows since when it waits, unless a connection was open and free', 
   assert.deepEqual([(await callThrough(none)).hasWaited, (await callThrough(none)).started], [true, false]);
 });
 
-test('a call has not waited for a connection that was begun before it', async (t) => {
+test('a call served by a connection that was being opened before it reports no wait', async (t) => {
   const { port, asked } = await startHolding(t);
   const opened: (() => void)[] = [];
   const connect: Connector = (server, done) => direct()(server, (result) => opened.push(() => done(result)));
@@ -234,7 +234,7 @@ test('connecting is given up at the connect timeout', async (t) => {
   assert.equal(isLate, false);
 });
 
-test('close waits for running calls and accepts no more; destroy breaks them', async (t) => {
+test('closing a pool waits for its running calls and accepts no more; destroying it breaks them', async (t) => {
   const { port, asked } = await startHolding(t);
   const pool = open(t, at(port));
   const running = callThrough(pool);
@@ -286,7 +286,7 @@ test('an idle connection is closed at its idle timeout', async (t) => {
   await until('it is closed', () => pool.connections === 0);
 });
 
-test('a Unix socket is called like a host', async (t) => {
+test('a server on a Unix socket is called like one on a host', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'wire-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'server.sock');
@@ -350,7 +350,7 @@ test('runs TLS over an existing connection', async (t) => {
   assert.equal((await callThrough(open(t, address, { connect: over }))).body, 'ok');
 });
 
-test('a request has limits of size and time, and ends with its abort signal', async (t) => {
+test("one of the gateway's own requests has limits of size and time, and ends with its abort signal", async (t) => {
   const long = await listen(t, (socket) => {
     socket.on('error', () => undefined).once('data', () => socket.write(`HTTP/1.1 200 OK\r\n\r\n${'x'.repeat(5_000)}`));
   });
@@ -370,7 +370,7 @@ test('a request has limits of size and time, and ends with its abort signal', as
   await until('nothing is left of them', () => pool.connections === 0);
 });
 
-test("the gateway's own requests have one pool per origin and group", (t) => {
+test("the gateway's own requests use one pool per origin and group, and the oldest pools are closed", (t) => {
   const pools = new OriginPools({ wheel: new Wheel(100), connections: 1 });
   t.after(() => pools.destroy());
   const a = pools.of('', 'https://a.test', () => direct());
@@ -386,7 +386,7 @@ test("the gateway's own requests have one pool per origin and group", (t) => {
   assert.equal(a.closed, true, 'they grew without end');
 });
 
-test('a broken connection leaves the pool, and its call gets the reason', async (t) => {
+test('a broken connection is removed from the pool, and its call fails with the reason', async (t) => {
   const port = await listen(t, (socket) => socket.once('data', () => socket.resetAndDestroy()));
   const pool = open(t, at(port));
   const { error, started } = await callThrough(pool);
@@ -418,7 +418,7 @@ async function startEndingLate(t: TestContext, afterMs: number) {
   return { port, seen };
 }
 
-test('a connection that its server tends to close is reused after a moment, and never for calls without retry', async (t) => {
+test('if a server tends to close connections, they are reused only after a moment, and only by repeatable calls', async (t) => {
   const { port, seen } = await startEndingLate(t, 20);
   const pool = open(t, at(port));
   assert.equal((await callThrough(pool)).status, 200);
@@ -438,7 +438,7 @@ test('a connection that its server tends to close is reused after a moment, and 
   assert.equal(seen.connections, 21);
 });
 
-test('a call that cannot be repeated replaces an idle connection when all are open', async (t) => {
+test('when all connections are open, a call that cannot be repeated replaces an idle one by a new one', async (t) => {
   let isEnding = true;
   let connections = 0;
   const port = await listen(t, (socket) => {
@@ -462,7 +462,7 @@ test('a call that cannot be repeated replaces an idle connection when all are op
   await pool.close();
 });
 
-test('a server that keeps connections open has them reused by every call', async (t) => {
+test('if a server keeps connections open, every call reuses them, also one that cannot be repeated', async (t) => {
   const { port, asked } = await startHolding(t);
   const pool = open(t, at(port));
   const sockets = new Set<Socket>();

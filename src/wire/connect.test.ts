@@ -41,14 +41,14 @@ function longPieces(socket: Socket, count: number, take: (piece: Buffer) => void
   });
 }
 
-test('a piece that nobody gives back is never written again', async (t) => {
+test('a read buffer that was not given back is never overwritten', async (t) => {
   const seen: { piece: Buffer; copy: Buffer }[] = [];
   await longPieces(await openLong(t), 40, (piece) => seen.push({ piece, copy: Buffer.from(piece) }));
   for (const { piece, copy } of seen) assert.ok(piece.equals(copy));
   assert.equal(new Set(seen.map(({ piece }) => piece.buffer)).size, seen.length);
 });
 
-test('what is given back is read into again, also by its part', async (t) => {
+test('a read buffer given back, itself or by a part of it, is used for further reads', async (t) => {
   const buffers = new Set<unknown>();
   await longPieces(await openLong(t), 100, (piece) => {
     buffers.add(piece.buffer);
@@ -91,7 +91,7 @@ async function openShort(t: TestContext, bytes: number): Promise<{ next(): Promi
 
 const isOwn = (piece: Buffer): boolean => piece.buffer.byteLength === 64 * 1024;
 
-test('pieces of some kilobytes leave as they are read, and are read into again', async (t) => {
+test('reads of some kilobytes are passed on without a copy, and their buffers are used again', async (t) => {
   const socket = await openShort(t, 20_000);
   const buffers = new Set<unknown>();
   let own = 0;
@@ -107,7 +107,7 @@ test('pieces of some kilobytes leave as they are read, and are read into again',
   assert.ok(buffers.size < 10, String(buffers.size));
 });
 
-test('where they do not come back, pieces of some kilobytes are copied after a while', async (t) => {
+test('reads of some kilobytes are copied once their buffers are repeatedly not given back', async (t) => {
   const socket = await openShort(t, 20_000);
   const seen: { piece: Buffer; copy: Buffer }[] = [];
   for (let round = 0; round < 400; round += 1) {

@@ -20,14 +20,14 @@ function everySplit(text: string): Buffer[][] {
   return splits;
 }
 
-test('a head is found across any chunks, without leading empty lines', () => {
+test('a request head is found whatever the boundaries of reads, without leading empty lines', () => {
   const head = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
   for (const before of ['', '\r\n', '\r\n\r\n']) {
     for (const pieces of everySplit(before + head)) assert.equal(collect(pieces), head, `${pieces}`);
   }
 });
 
-test('bytes after a head are left unread', () => {
+test('bytes after a request head are left unread', () => {
   const collector = new HeadCollector(100);
   assert.equal(collector.push(Buffer.from('GET / HTTP/1.1\r\n\r')), false);
   assert.equal(collector.push(Buffer.from('\nbody')), true);
@@ -36,14 +36,14 @@ test('bytes after a head are left unread', () => {
   assert.equal(collector.isEmpty, true);
 });
 
-test('a head of exactly the limit is accepted, one byte more is refused, whole or in chunks', () => {
+test('a request head of exactly the limit is accepted, and one byte more is refused, whole or in pieces', () => {
   const head = `GET /${'x'.repeat(100 - 'GET / HTTP/1.1\r\n\r\n'.length)} HTTP/1.1\r\n\r\n`;
   assert.equal(head.length, 100);
   for (const pieces of everySplit(head)) assert.equal(collect(pieces), head);
   for (const pieces of everySplit(head.replace('GET', 'POST'))) assert.match(collect(pieces), /too-large: .*100 bytes/);
 });
 
-test('bytes that cannot become a head are refused before its end', () => {
+test('bytes that cannot begin a request head are refused at once', () => {
   for (const text of [
     '\x16\x03\x01',
     'GET / HTTP/1.1\nHost',
@@ -57,7 +57,7 @@ test('bytes that cannot become a head are refused before its end', () => {
   }
 });
 
-test('bytes that may become a head are waited for', () => {
+test('the rest of bytes that may begin a request head is waited for', () => {
   for (const text of ['\r', '\r\n', 'GET / HTTP/1.1\r', 'GET / HTTP/1.1\r\nHost: \xfc\t']) {
     for (const pieces of everySplit(text)) assert.equal(collect(pieces), 'more', JSON.stringify(text));
   }

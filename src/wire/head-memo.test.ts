@@ -15,7 +15,7 @@ function comparable(head: ReturnType<typeof readRequestHead>): unknown {
   return [rest, fields.list.filter((_, index, list) => list[index - (index % 2)]?.toLowerCase() !== 'content-length')];
 }
 
-test('any sequence of heads is parsed as if each were the first', () => {
+test('the memory of request heads never changes how a head is parsed, in any sequence', () => {
   const key = fc.constantFrom('key-1', 'key-2', 'key-11');
   const length = fc.constantFrom('0', '1', '12', '99', '012', '1e3', '', '-1', '1234567890123456', ' 7', '7 ', '5, 5');
   const other = fc.constantFrom(
@@ -53,7 +53,7 @@ function read(memo: HeadMemo, head: string): RequestHead {
   return found;
 }
 
-test('a repeated head returns the same field object, even with another length', () => {
+test('a repeated request head returns the same field object, even with another Content-Length', () => {
   const memo = new HeadMemo(new SharedHeads());
   const first = read(memo, headWith('key-1', '12'));
   const second = read(memo, headWith('key-1', '7'));
@@ -62,7 +62,7 @@ test('a repeated head returns the same field object, even with another length', 
   assert.notEqual(read(memo, headWith('key-2', '7')).fields, first.fields);
 });
 
-test('an admitted head is known to other connections while its first connection lives', () => {
+test('the fields of an admitted head are shared with other connections until its first connection closes', () => {
   const shared = new SharedHeads();
   const [first, second, third] = [new HeadMemo(shared), new HeadMemo(shared), new HeadMemo(shared)];
   const brought = read(first, headWith('key-1', '12')).fields;
@@ -76,7 +76,7 @@ test('an admitted head is known to other connections while its first connection 
   assert.notEqual(read(third, headWith('key-1', '7')).fields, brought);
 });
 
-test('a refused head is not known to others', () => {
+test('the fields of a head that was not admitted are not shared with other connections', () => {
   const shared = new SharedHeads();
   const [first, second] = [new HeadMemo(shared), new HeadMemo(shared)];
   const brought = read(first, headWith('key-1', '12')).fields;
@@ -84,7 +84,7 @@ test('a refused head is not known to others', () => {
   assert.notEqual(read(second, headWith('key-1', '12')).fields, brought);
 });
 
-test('the shared memory of heads is limited', () => {
+test('the shared memory of request heads is limited to 1024 entries', () => {
   const shared = new SharedHeads();
   const memo = new HeadMemo(shared);
   for (let count = 0; count < 3_000; count += 1) read(memo, headWith(`key-${count}`, '1')).fields.made = {};

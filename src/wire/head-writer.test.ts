@@ -10,7 +10,7 @@ const messageOf = (letter: string): readonly [head: string, body: Buffer] => [
   Buffer.alloc(9_000, letter),
 ];
 
-test('messages that wait for a slow reader are not overwritten by later ones', async (t) => {
+test('heads and bodies that wait for a slow reader are not overwritten by later messages', async (t) => {
   const accepted: Socket[] = [];
   const server = createServer({ pauseOnConnect: true }, (socket) => accepted.push(socket));
   server.listen(0, '127.0.0.1');

@@ -35,7 +35,7 @@ test('each byte above ASCII in a value becomes one character', () => {
   assert.equal(headOf('GET / HTTP/1.0\r\nX: \xfc\xff').fields.get('x'), '\xfc\xff');
 });
 
-test('header names that differ in any one character are different fields', () => {
+test('header names that differ in any one character are read as different fields', () => {
   const { fields } = headOf('GET / HTTP/1.0\r\nX-[a: 1'.replace('[', '^'));
   assert.equal(fields.get('x-^a'), '1');
   // A circumflex is no letter: 0x20 apart from it stands a tilde.

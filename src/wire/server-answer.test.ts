@@ -8,7 +8,7 @@ function answerOver(socket: unknown): ServerAnswer {
   return new ServerAnswer({ socket } as AnswerCarrier, 'POST', 1, true);
 }
 
-test('bytes have left once the system has them all, and never for certain where they are encrypted', () => {
+test('bytes count as sent once the operating system has them all, but never on a TLS connection', () => {
   assert.equal(answerOver({ writableLength: 0 }).hasLeft, true);
   assert.equal(answerOver({ writableLength: 1 }).hasLeft, false);
   assert.equal(answerOver(new TLSSocket(new PassThrough() as never)).hasLeft, false);

@@ -16,7 +16,7 @@ const settings = {
   answersHalfClosed: true,
 };
 
-test('with half-close enabled a long answer to an incomplete request arrives whole, and is reported as whole', async (t) => {
+test('a client that half-closes within its request gets a long answer whole, and the answer is reported as whole', async (t) => {
   const text = 'x'.repeat(16 * 1024 * 1024);
   const ends: boolean[] = [];
   const wire = createWireServer(

@@ -25,7 +25,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(5);
 }
 
-test('each timeout fires once, never early, and the wheel stops when empty', async () => {
+test('each timeout fires once, never early, and the timer wheel stops when empty', async () => {
   const wheel = new Wheel(10);
   const items = [0, 5, 30, 60, 61, -100].map((inMs) => new Item(inMs));
   for (const item of items) wheel.add(item);
@@ -46,7 +46,7 @@ test('a postponed timeout fires at the later time', async () => {
   assert.ok((item.calls[0] ?? 0) >= item.dueMs);
 });
 
-test('data waiting at a socket is read before a timeout fires, even after a long block', async (t) => {
+test('data waiting at a socket is read before a timeout fires, even after the event loop was blocked', async (t) => {
   const wheel = new Wheel(5);
   const item = new Item(30);
   const server = createServer((socket) => socket.on('data', () => (item.dueMs = performance.now() + 60_000)));
@@ -67,7 +67,7 @@ test('data waiting at a socket is read before a timeout fires, even after a long
   assert.deepEqual(item.calls, []);
 });
 
-test('a timeout added again fires at an earlier time; for a later one it stays', async () => {
+test('a timeout added again with an earlier time fires then, and is held only once', async () => {
   const wheel = new Wheel(10);
   const item = new Item(60_000);
   wheel.add(item);
@@ -89,7 +89,7 @@ test('a removed timeout does not fire', async () => {
   assert.deepEqual(gone.calls, []);
 });
 
-test('a stopped wheel starts again', async () => {
+test('a timer wheel that stopped starts again with the next timeout', async () => {
   const wheel = new Wheel(5);
   for (let round = 0; round < 3; round += 1) {
     const item = new Item(1);
@@ -99,7 +99,7 @@ test('a stopped wheel starts again', async () => {
   }
 });
 
-test('what has left the wheel is garbage-collected at once', () => {
+test('timeouts that have left the wheel are garbage-collected at once', () => {
   const wheel = new Wheel(1_000);
   const waiting: (Item & { held: number[] })[] = [];
   const bytes = promotedBytes(() => {

@@ -152,7 +152,7 @@ test('if a server with slow calls suddenly handles far fewer at once, probes fin
   assert.ok(near(simulation.limiter.learned, 4), `${simulation.limiter.learned}`);
 });
 
-test('adapts to calls that get slower or faster for other reasons than concurrency', () => {
+test('adapts when calls get slower or faster for reasons other than concurrency', () => {
   const server = { knee: 16, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
   for (const callMs of [100, 300, 60, 200]) {
@@ -220,7 +220,7 @@ test('light traffic does not change the learned limit', () => {
   assert.equal(simulation.limiter.learned, learned);
 });
 
-test('calls are compared with calls of similar work', () => {
+test("with calls of very different sizes, the limit still learns the server's best concurrency", () => {
   const server = { knee: 16, callMs: 5, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
   simulation.works = [1, 4, 32, 100];

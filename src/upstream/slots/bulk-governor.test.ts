@@ -26,7 +26,7 @@ function run(msOf: (bulkInFlight: number) => number, seconds: number) {
   return { overShare: over / (calls / 2), meanBulk: bulkSum / (calls / 2), promised };
 }
 
-test('bulk gets slots so that about 95 % of interactive calls meet the latency target', () => {
+test('bulk gets as many slots as let about 95 % of interactive calls meet the latency target', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 14 }), (most) => {
       // Up to so many bulk calls interactive ones are fast enough.
@@ -38,16 +38,16 @@ test('bulk gets slots so that about 95 % of interactive calls meet the latency t
   );
 });
 
-test('a latency target that is met takes nothing from bulk', () => {
+test('while interactive calls meet the latency target, bulk may use all its slots', () => {
   assert.equal(run(() => 100, 60).meanBulk, 16);
 });
 
-test('if one bulk call is too much, bulk keeps its last slot and the target is reported as missed', () => {
+test('if even one bulk call makes interactive calls too slow, bulk keeps one slot and the target counts as missed', () => {
   const { meanBulk, promised } = run(() => 200, 60);
   assert.deepEqual([meanBulk, promised.isMissed], [1, true]);
 });
 
-test('a latency target that was missed is met again after enough calls in time', () => {
+test('a missed latency target counts as met again after enough fast calls', () => {
   const promised = new Promised();
   for (let call = 0; call < 20; call += 1) promised.count(true, true);
   assert.equal(promised.isMissed, true);
@@ -57,7 +57,7 @@ test('a latency target that was missed is met again after enough calls in time',
   assert.equal(promised.isMissed, false);
 });
 
-test('bulk is limited while interactive calls are slow, and free ten seconds after the last one', (t) => {
+test('bulk is limited while interactive calls are slow, and unlimited ten seconds after the last of them', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const slots = new Slots(limits, clock);

@@ -50,7 +50,7 @@ test('an interactive call goes before older bulk calls', () => {
   assert.deepEqual(begun, ['i1', 'b1', 'b2']);
 });
 
-test('bulk gets exactly its share while interactive calls wait', () => {
+test('the bulk lane gets exactly its configured share of slots while interactive calls wait', () => {
   const { slots, begun, enter } = setUp();
   enter('first');
   for (let count = 0; count < 200; count += 1) {
@@ -62,7 +62,7 @@ test('bulk gets exactly its share while interactive calls wait', () => {
   assert.ok(bulk >= 9 && bulk <= 10, `${bulk} of 100`);
 });
 
-test('bulk leaves one slot free while interactive calls arrive, and uses all when none do', () => {
+test('bulk leaves one slot free until ten seconds after the last interactive call, and then uses all', () => {
   const { slots, clock, enter } = setUp({ concurrency: 8 });
   assert.equal(enter('i'), 'entered');
   slots.leave('interactive');
@@ -98,7 +98,7 @@ test('projects get equal shares, however many keys each has', () => {
   assert.ok(many >= 49 && many <= 51, `${many} of 100`);
 });
 
-test('a key with larger calls gets fewer of them', () => {
+test('a key with larger calls gets fewer calls admitted than a key with small ones', () => {
   const { slots, begun, enter } = setUp();
   enter('running');
   for (let count = 0; count < 300; count += 1) {
@@ -110,7 +110,7 @@ test('a key with larger calls gets fewer of them', () => {
   assert.ok(large >= 3 && large <= 5, `${large} of 204`);
 });
 
-test('a key gains nothing by pausing', () => {
+test('a key that sends calls in bursts gets no more than a key that always has calls waiting', () => {
   const { slots, begun, enter } = setUp();
   enter('running');
   for (let count = 0; count < 10; count += 1) enter(`steady ${count}`, { key: 'steady' });
@@ -122,7 +122,7 @@ test('a key gains nothing by pausing', () => {
   assert.ok(steady >= 6, `${steady} of ${begun.length}`);
 });
 
-test("a queue filled by one key admits others' calls, and drops the last one of that key", () => {
+test("a full queue of one key's calls admits another key's call and drops the first key's last one", () => {
   const { slots, sentAway, enter } = setUp({ queue: 3 });
   enter('running');
   for (const name of ['h1', 'h2', 'h3']) enter(name, { key: 'hot' });
@@ -133,7 +133,7 @@ test("a queue filled by one key admits others' calls, and drops the last one of 
   assert.equal(slots.waiting, 3);
 });
 
-test('bulk fills only its own queue', () => {
+test('a full queue of bulk calls does not prevent interactive calls from waiting', () => {
   const { enter } = setUp({ queue: 2 });
   enter('running');
   for (const name of ['b1', 'b2']) assert.equal(enter(name, { lane: 'bulk' }), 'waiting');
@@ -141,7 +141,7 @@ test('bulk fills only its own queue', () => {
   assert.equal(enter('i1'), 'waiting');
 });
 
-test('bulk waiting only for the reserved slot gets it after enough time without interactive calls', (t) => {
+test('a bulk call waiting for the slot reserved for interactive calls gets it after 10 s without such calls', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { slots, clock, begun, enter } = setUp({ concurrency: 8 });
   enter('i');
@@ -179,7 +179,7 @@ interface Waiting extends SlotWaiter {
   readonly number: number;
 }
 
-test('limits hold, no slot is idle while a call waits, keys stay ordered, and no call is lost', () => {
+test('in any order of events limits hold, no slot idles while calls wait, keys stay in order, and no call is lost', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 150, size: 'max' }), (most, steps) => {
       const clock = createFakeClock();
@@ -256,7 +256,7 @@ test('reports the keys with the most waiting calls, per lane', () => {
   assert.equal(slots.longestIn('bulk').length, 5);
 });
 
-test('with a learned limit, calls beyond it wait, and start as it grows, up to its maximum', () => {
+test('calls beyond a learned concurrency limit wait, and start as the limit grows up to its maximum', () => {
   const { slots, clock, begun, enter } = setUp({ concurrency: 12, auto: { min: 2 } });
   const baselines = new Baselines();
   for (let count = 0; count < 40; count += 1) enter(`i${count}`);
@@ -276,7 +276,7 @@ test('with a learned limit, calls beyond it wait, and start as it grows, up to i
   assert.ok(begun.length > 40);
 });
 
-test('a learned limit survives a reload, and ends with its setting', () => {
+test('a learned concurrency limit survives a reload, and is dropped when its setting is removed', () => {
   const { slots } = setUp({ concurrency: 12, auto: { min: 2 } });
   const { auto } = slots;
   slots.configure({ ...limits, concurrency: 12, auto: { min: 2 }, queue: 5 });

@@ -36,7 +36,7 @@ function withTimers(t: TestContext): void {
   t.after(() => mock.timers.reset());
 }
 
-test('at the due time as many calls pass as slots are free, and the others wait on', (t) => {
+test('at its due time a call passes if the rate limit has room, and otherwise waits on', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   for (const name of ['a', 'b', 'c', 'd']) pacer.wait(call(name), 100);
@@ -52,7 +52,7 @@ test('at the due time as many calls pass as slots are free, and the others wait 
   assert.equal(pacer.behindMs('bulk'), undefined);
 });
 
-test('interactive calls overtake bulk calls, even one that has already tried', (t) => {
+test('paced interactive calls overtake bulk calls, even one that has already tried', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   for (const name of ['b1', 'b2']) pacer.wait(call(name, 'bulk'), 100);
@@ -65,7 +65,7 @@ test('interactive calls overtake bulk calls, even one that has already tried', (
   assert.deepEqual(passed, ['i', 'b1', 'b2']);
 });
 
-test('a finished call blocks no other, at any stage', (t) => {
+test('a paced call that ends before it passes does not block the calls behind it', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   const [a, b, c] = [call('a'), call('b'), call('c')];
@@ -78,7 +78,7 @@ test('a finished call blocks no other, at any stage', (t) => {
   assert.deepEqual(passed, ['c']);
 });
 
-test('a resumed call that never tries blocks the others until it is done', (t) => {
+test('a resumed call that does not try its rate limit holds up the next ones until it ends', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   const slow: PacedCall = { ...call('slow'), resume: () => undefined };
@@ -102,7 +102,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 300 }) }),
 );
 
-test('no call waits for ever or passes twice, and no more pass than slots are free', (t) => {
+test('in any order of events no paced call waits for ever or passes twice, nor more than the limit has room for', (t) => {
   t.after(() => mock.timers.reset());
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
@@ -139,7 +139,7 @@ test('no call waits for ever or passes twice, and no more pass than slots are fr
   );
 });
 
-test('unsuccessful interactive attempts give bulk no credit, successful ones its share', (t) => {
+test('bulk calls get their share of the calls that pass, and none for interactive attempts that fail', (t) => {
   withTimers(t);
   const { pacer, passed, state, call } = setUp();
   for (let count = 0; count < 25; count += 1) pacer.wait(call(`i${count}`), 100);

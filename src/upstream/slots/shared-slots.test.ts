@@ -31,7 +31,7 @@ function setUp(t: TestContext, answer: (claim: SlotClaim) => SlotGrant, queue = 
   return { state, slots, asked };
 }
 
-test('calls that wait for a slot request it in the same event-loop turn, together', async (t) => {
+test('slots for calls that begin to wait in one event-loop turn are requested together', async (t) => {
   const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
   slots.enter(silent());
   slots.enter(silent());
@@ -41,7 +41,7 @@ test('calls that wait for a slot request it in the same event-loop turn, togethe
   assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [2, 2, 0]);
 });
 
-test('requests slots again after earlier requests', async (t) => {
+test('each later call that needs a shared slot causes another request', async (t) => {
   const { slots, asked } = setUp(t, ({ wants }) => ({ held: wants, keep: 4 }));
   for (let wanted = 1; wanted <= 3; wanted += 1) {
     slots.enter(silent());
@@ -51,7 +51,7 @@ test('requests slots again after earlier requests', async (t) => {
   }
 });
 
-test('without an arbiter each process has its share, and calls beyond it are not kept waiting', async (t) => {
+test('without the parent process, a process has its share of slots, and waiting calls beyond it are dropped', async (t) => {
   const { state, slots } = setUp(t, () => ({ held: 4, keep: 4 }));
   slots.hold(0, false);
   state.isThere = false;
@@ -69,12 +69,12 @@ test('without an arbiter each process has its share, and calls beyond it are not
   assert.deepEqual([slots.held, slots.hasRoom(call)], [2, false]);
 });
 
-test('an upstream that is added without an arbiter has its share at once', (t) => {
+test('an upstream added while the parent process is missing has its share of slots at once', (t) => {
   const { slots } = setUp(t, () => ({ held: 4, keep: 4 }), 0, false);
   assert.equal(slots.held, 2);
 });
 
-test('after a failed request each process has its share, and asks again', async (t) => {
+test('after a failed request to the parent, a process uses its share of slots and asks again later', async (t) => {
   let failures = 0;
   const fail = (): never => {
     failures += 1;

@@ -32,7 +32,7 @@ function setUpFor(t: TestContext, more: Partial<typeof limits> = {}) {
   return setUp(more);
 }
 
-test('admits up to the limit, and counts the calls inside', (t) => {
+test('admits calls up to the concurrency limit, and counts those in flight', (t) => {
   const { slots } = setUpFor(t);
   assert.deepEqual(
     [slots.tryEnter('interactive'), slots.tryEnter('interactive'), slots.tryEnter('interactive')],
@@ -43,14 +43,14 @@ test('admits up to the limit, and counts the calls inside', (t) => {
   assert.equal(slots.tryEnter('interactive'), true);
 });
 
-test('a call that finds a slot enters at once, without a callback', (t) => {
+test('a call that finds a free slot enters at once, without a callback', (t) => {
   const { slots, events, waiter } = setUpFor(t);
   assert.equal(slots.enter(waiter('a')), 'entered');
   assert.equal(slots.inFlight, 1);
   assert.deepEqual(events, []);
 });
 
-test('waiting calls enter in order, one per released slot', (t) => {
+test('waiting calls get a slot in order of arrival, one per released slot', (t) => {
   const { slots, events, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b', 'c']) assert.equal(slots.enter(waiter(name)), 'waiting');
@@ -62,7 +62,7 @@ test('waiting calls enter in order, one per released slot', (t) => {
   assert.equal(slots.waiting, 1);
 });
 
-test('a full queue admits no call, and one of length zero never does', (t) => {
+test('a full queue refuses further calls, and a queue of length zero refuses every call', (t) => {
   const { slots, waiter } = setUpFor(t, { concurrency: 1, queue: 1 });
   slots.tryEnter('interactive');
   assert.equal(slots.hasRoom(call), true);
@@ -75,7 +75,7 @@ test('a full queue admits no call, and one of length zero never does', (t) => {
   assert.equal(strict.enter(waiter('d')), 'full');
 });
 
-test('a call that waited too long times out and never enters; a later one still waits', (t) => {
+test('a call that waited too long for a slot times out, and a later call still gets the next slot', (t) => {
   const { slots, events, waiter, pass } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   slots.enter(waiter('a'));
@@ -163,7 +163,7 @@ test('a raised limit admits waiters at once, a lowered one applies as slots are 
   assert.deepEqual(events, ['a entered', 'b entered', 'c entered']);
 });
 
-test('a shorter queue drops no waiting call', (t) => {
+test('a reload with a shorter queue drops no waiting call', (t) => {
   const { slots, events, waiter } = setUpFor(t, { concurrency: 1 });
   slots.tryEnter('interactive');
   for (const name of ['a', 'b']) slots.enter(waiter(name));
@@ -191,7 +191,7 @@ test('a changed timeout applies to waiting calls from their arrival', (t) => {
   assert.deepEqual(events, ['a timed out', 'b timed out']);
 });
 
-test('with shared slots it starts with none, and admits more as it obtains them, up to the limit', (t) => {
+test('with slots shared between processes, calls enter only as slots are obtained, up to the limit', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   let asked = 0;
@@ -214,7 +214,7 @@ test('with shared slots it starts with none, and admits more as it obtains them,
   assert.deepEqual([slots.held, slots.inFlight, slots.waiting], [0, 2, 3], 'who is in stays');
 });
 
-test('a call waiting for slots of other processes is dropped when they have none', (t) => {
+test('when other processes can give no slots, waiting calls beyond the queue length are dropped', (t) => {
   t.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   const events: string[] = [];
@@ -230,7 +230,7 @@ test('a call waiting for slots of other processes is dropped when they have none
   assert.deepEqual(events, ['a entered', 'c timed out']);
 });
 
-test('the timeout works with the real clock', async () => {
+test('the queue timeout also works with the real clock', async () => {
   const slots = new Slots({ concurrency: 1, queue: 1, queueTimeoutMs: 20, bulkShare: 0.1 });
   slots.tryEnter('interactive');
   const sinceMs = performance.now();
@@ -317,7 +317,7 @@ class Model {
   }
 }
 
-test('behaves like a simple model: never too many, first in first out, none lost or doubled', (t) => {
+test('behaves like a simple queue model: never over the limit, first in first out, no call lost or repeated', (t) => {
   t.after(() => mock.timers.reset());
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
