@@ -37,7 +37,7 @@ test('the median of an even number of values lies between the middle two', () =>
   assert.equal(median([]), undefined);
 });
 
-test('a ratio compares sides within one round, so a slowing machine does not change it', () => {
+test('a ratio compares both programs within each round, so that a slowing machine does not change it', () => {
   assert.equal(ratioOf(series([80, 40, 20]), series([100, 50, 25]), rate), 0.8);
   // The ratio of the medians would be 0.4.
   assert.equal(ratioOf(series([100, 40, 20]), series([100, 100, 20]), rate), 1);
@@ -67,7 +67,7 @@ test('the added latency is the median of the differences within a round', () => 
   assert.equal(addedTo(series([1], { void: 'any' }), series([1]), rate), undefined);
 });
 
-test('a side without measurements has no ratio', () => {
+test('a program without measurements has no ratio', () => {
   assert.equal(ratioOf(series([1], { void: '1 status errors' }), series([1]), rate), undefined);
   assert.equal(ratioOf(series([1]), series([1], { void: '1 status errors' }), rate), undefined);
   assert.equal(ratioOf(series([1]), undefined, rate), undefined);

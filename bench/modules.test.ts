@@ -4,7 +4,7 @@ import { moduleOf, toModules } from './modules.ts';
 
 const at = (url: string, functionName = 'any') => ({ functionName, url, lineNumber: 0 });
 
-test('a function belongs to a folder of src, a Node module or a package', () => {
+test('a profiled function is attributed to its folder of src, its Node.js module or its package', () => {
   const modules = {
     'file:///home/x/src/postern/src/http/edge.ts': 'src/http',
     'file:///home/x/src/pipeline/deep/plan.ts': 'src/pipeline',
@@ -27,7 +27,7 @@ test('a function belongs to a folder of src, a Node module or a package', () => 
   for (const [url, module] of Object.entries(modules)) assert.equal(moduleOf(at(url)), module, url);
 });
 
-test('frames without a file are native code or garbage collection, and idle time is left out', () => {
+test('profile frames without a file are native code or garbage collection, and idle time is left out', () => {
   assert.equal(moduleOf(at('', '(program)')), 'native: without a name');
   assert.equal(moduleOf(at('', 'update')), 'native: others by name');
   for (const name of ['writev', 'writeBuffer', 'writeLatin1String', 'writeString']) {
@@ -38,7 +38,7 @@ test('frames without a file are native code or garbage collection, and idle time
   assert.equal(moduleOf(at('', '(idle)')), undefined);
 });
 
-test('shares are of busy time only', () => {
+test("the modules' shares are of busy time, without idle time", () => {
   const samples = [
     { frame: at('node:net'), us: 30 },
     { frame: at('', '(idle)'), us: 900 },

@@ -9,7 +9,7 @@ test('every request names the model', () => {
   }
 });
 
-test('every request has one number that can differ each time', () => {
+test('every request body has exactly one counter that can differ in each request', () => {
   for (const { name, request, counterAt } of payloads) {
     const text = request.toString('latin1');
     assert.deepEqual(text.split(String(firstCounter)).map(({ length }) => length)[0], counterAt, name);
@@ -31,7 +31,7 @@ test('every response is JSON, or events of JSON that end with the last byte', ()
   }
 });
 
-test('every list of vectors is as long as that of inputs, as a shorter one is refused', () => {
+test('every embeddings response has as many vectors as its request has inputs', () => {
   const lists = payloads.filter(({ operation, eventEnds }) => operation === 'embeddings' && eventEnds === undefined);
   for (const { name, request, answer } of lists) {
     const { input } = JSON.parse(request.toString());
@@ -40,7 +40,7 @@ test('every list of vectors is as long as that of inputs, as a shorter one is re
   }
 });
 
-test('the sizes match the titles', () => {
+test('the sizes of the payloads match their names', () => {
   const sizes = Object.fromEntries(payloads.map(({ name, request, answer }) => [name, { request, answer }]));
   const within = (bytes: number | undefined, low: number, high: number): void =>
     assert.ok(bytes !== undefined && bytes >= low && bytes <= high, String(bytes));

@@ -12,7 +12,7 @@ const reading = (atUs: number, allocatedBytes: number): Reading => ({
   rssBytes: 0,
 });
 
-test('allocations outside the interval do not count', () => {
+test('allocations outside the measured interval do not count', () => {
   const readings = [reading(0, 0), reading(110, 1_000), reading(160, 6_000), reading(300, 1_000_000)];
   // 50 of the span's 100 microseconds, and so half of its requests.
   assert.deepEqual(allocationPerRequest(readings, { fromUs: 100, toUs: 200 }, 20), {
@@ -23,7 +23,7 @@ test('allocations outside the interval do not count', () => {
   });
 });
 
-test('fewer than two readings give no result', () => {
+test('fewer than two memory readings give no result', () => {
   assert.equal(allocationPerRequest([reading(110, 1)], { fromUs: 100, toUs: 200 }, 20), undefined);
   assert.equal(allocationPerRequest([], { fromUs: 100, toUs: 200 }, 20), undefined);
 });

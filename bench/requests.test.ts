@@ -26,7 +26,7 @@ test('a request is a prefix, a number of fixed length, and the rest', () => {
   );
 });
 
-test('a body without space for the number is refused', () => {
+test('a request body without space for the number is refused', () => {
   assert.throws(() => toParts({ ...requests, counterAt: -1 }), /no place/);
   assert.throws(() => toParts({ ...requests, counterAt: requests.body.length - 9 }), /no place/);
 });

@@ -13,7 +13,7 @@ const broken = {
 };
 const failed = { ...outcome, no: 12, figures: [], failure: 'it threw' };
 
-test('a run fails for broken guarantees or exceptions, not for a missed target time', () => {
+test('a chaos run fails for broken guarantees or exceptions, not for a missed target time', () => {
   assert.deepEqual([kept, late, broken, failed].map(hasFailed), [false, false, true, true]);
   assert.deepEqual([kept, late, broken, failed].map(toVerdict), [
     'kept',
@@ -23,7 +23,7 @@ test('a run fails for broken guarantees or exceptions, not for a missed target t
   ]);
 });
 
-test('each figure is beside its target, and a missed one is marked', () => {
+test('the report shows each figure beside its target, and marks a missed one', () => {
   const text = formatOutcomes([kept, late, failed], process.stdout);
   assert.match(text, /^ {2}wrong \| answers {2}0 {9}0 {14}.*met$/m);
   assert.match(
@@ -34,7 +34,7 @@ test('each figure is beside its target, and a missed one is marked', () => {
   assert.match(text, /^Promises kept: 2 of 3; not kept: 12\.$/m);
 });
 
-test('the table of the docs gets the measured rows and keeps the others', () => {
+test('the table in the docs gets the newly measured rows and keeps the others', () => {
   const document = `# Title\n\n<!-- figures -->\n<!-- /figures -->\n\nend\n`;
   const first = replaceFigures(document, [kept, late, failed], 'long');
   assert.equal(

@@ -6,7 +6,7 @@ import { renderReference } from './configuration-reference.ts';
 const reference = renderReference(sampleFamilies);
 const rowOf = (key: string) => reference.split('\n').find((line) => line.startsWith(`| \`${key}\` |`));
 
-test("a row has a key's type, default and meaning", () => {
+test("a row of the reference has a configuration key's type, default and meaning", () => {
   assert.match(String(rowOf('server.port')), /\| whole number \| `4000` \| The port to listen on/);
   assert.match(String(rowOf('server.body_limit')), /\| size \| `32MiB` \|/);
   assert.match(String(rowOf('upstreams[].legacy_engines')), /\| `native` or `lift` \| `lift` \|/);
@@ -17,7 +17,7 @@ test("a row has a key's type, default and meaning", () => {
   assert.match(String(rowOf('keys[].models')), /\| list of IDs \| `\["\*"\]` \|/);
 });
 
-test('a row of a cache, of canary texts, or of coalescing has its default, and a share is a number', () => {
+test('the reference has the defaults of cache, canary and coalesce settings, and a share as a number from 0 to 1', () => {
   assert.match(String(rowOf('models[].cache.ttl')), /\| time \| `24h` \|/);
   assert.match(String(rowOf('models[].cache.max')), /\| size \| `64MiB` \|/);
   assert.match(String(rowOf('models[].canary.every')), /\| time \| `1h` \|/);
@@ -25,7 +25,7 @@ test('a row of a cache, of canary texts, or of coalescing has its default, and a
   assert.match(String(rowOf('models[].shadow.share')), /\| number from 0 to 1 \| required \|/);
 });
 
-test('the families come at the end, with their addresses', () => {
+test('the reference has a row for each upstream family, with its address and operations', () => {
   assert.match(
     String(rowOf('openai')),
     /`https:\/\/api\.openai\.test\/v1` \| completions, edits, moderations, embeddings \| yes \|/,

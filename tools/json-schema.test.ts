@@ -19,7 +19,7 @@ function* nodesIn(node: SchemaNode): Generator<SchemaNode> {
   if (node.items !== undefined) yield* nodesIn(node.items);
 }
 
-test('uses a draft that editors support, and closes every mapping', () => {
+test('the schema uses a draft that editors support, and allows no unknown keys in any mapping', () => {
   assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
   for (const node of nodesIn(schema)) {
     if (node.properties !== undefined) assert.equal(node.additionalProperties, false);
@@ -41,7 +41,7 @@ test('durations and sizes are text with a unit', () => {
   assert.equal(at('server', 'body_limit').default, '32MiB');
 });
 
-test('a restricted text also accepts an environment reference', () => {
+test('a number, keyword or restricted text may also be a reference to an environment variable', () => {
   const substitution = { $ref: '#/$defs/substitution' };
   for (const path of [
     ['server', 'port'],
@@ -61,7 +61,7 @@ test('a restricted text also accepts an environment reference', () => {
   assert.doesNotMatch('4000', new RegExp(String(pattern)));
 });
 
-test('a setting that is a name or a mapping has the rules of each', () => {
+test('a setting that may be a keyword or a mapping has the rules of both', () => {
   const [name, mapping, ...others] = at('models', '[]', 'retry').anyOf ?? [];
   assert.equal(others.length, 0);
   assert.deepEqual(name?.anyOf?.[0]?.enum, ['safe', 'always']);
@@ -69,7 +69,7 @@ test('a setting that is a name or a mapping has the rules of each', () => {
   assert.equal(mapping?.properties?.attempts?.default, 5);
 });
 
-test('patterns are regular expressions valid under the flag that validators use', () => {
+test('patterns are valid regular expressions with the u flag, which validators use', () => {
   for (const { pattern } of nodesIn(schema)) {
     if (pattern !== undefined) assert.doesNotThrow(() => new RegExp(pattern, 'u'));
   }

@@ -19,7 +19,7 @@ const firstFiles = Object.fromEntries(
 const importsOf = (files: Readonly<Record<string, string>>) =>
   findModuleImports(new Map(Object.entries({ ...firstFiles, ...files })), sample);
 
-test('draws the imports of the code, without transitive ones', () => {
+test('the architecture diagram has the imports between modules, without transitive ones', () => {
   const imports = importsOf({
     'src/above/a.ts': "import { b } from '../one/b.ts';\nimport type { c } from '../below/c.ts';",
     'src/one/b.ts': "export { c } from '../below/c.ts';",
@@ -29,7 +29,7 @@ test('draws the imports of the code, without transitive ones', () => {
   assert.deepEqual([...(imports.get('other') ?? [])], []);
 });
 
-test('refuses imports to higher or sibling layers, files without a module, and a missing first file', () => {
+test('refuses imports to higher or sibling layers, files outside all modules, and a module without its first file', () => {
   const up = { 'src/below/x.ts': "import { a } from '../above/a.ts';" };
   assert.throws(() => importsOf(up), /src\/below\/x\.ts imports \.\.\/above\/a\.ts: .*above is not below below/);
   const beside = { 'src/one/x.ts': "const a = await import('../other/a.ts');" };
@@ -42,7 +42,7 @@ test('refuses imports to higher or sibling layers, files without a module, and a
   );
 });
 
-test('folders named in the table exist', () => {
+test('folders named in the table of modules exist', () => {
   for (const { path, owns } of modules) {
     for (const [, folder = ''] of owns.matchAll(/`([\w-]+)\/`/g)) {
       assert.notEqual(globSync(`${path}/**/${folder}/`).length, 0, `${path} has no folder ${folder}`);
@@ -50,7 +50,7 @@ test('folders named in the table exist', () => {
   }
 });
 
-test('every module is in the picture and in the table', () => {
+test('every module is in the architecture diagram and in the table of modules', () => {
   const drawn = drawMap(findModuleImports(readSources()));
   const table = renderArchitecture();
   for (const { name, path } of modules) {

@@ -18,7 +18,7 @@ export function f(n: number): boolean {
 }
 `;
 
-test('changes each decision and effect once, and never types', () => {
+test('makes mutants of each decision and effect, none twice, and none of types', () => {
   const found = mutantsOf('f.ts', source).map(({ line, was, text }) => `${line}: ${was} -> ${text}`);
   assert.deepEqual(found, [
     '4: n <= 1 -> true',
@@ -36,7 +36,7 @@ test('changes each decision and effect once, and never types', () => {
   ]);
 });
 
-test('importers get the changed text, and the file stays unchanged', () => {
+test('importers of a mutant get the changed text, and the file stays unchanged', () => {
   const mutant = { file: 'src/version.ts', start: 0, end: 0, text: 'globalThis.seen = 1;\n' };
   const run = (env: Record<string, string>): string =>
     execFileSync(
@@ -53,7 +53,7 @@ test('importers get the changed text, and the file stays unchanged', () => {
   assert.equal(run({}), 'undefined');
 });
 
-test('of nested ranges the smallest counts, of several processes each', (t) => {
+test('code is covered if the smallest coverage range around it was run in any of several processes', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'postern-test-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const write = (name: string, ranges: readonly (readonly [from: number, to: number, count: number])[]): void => {

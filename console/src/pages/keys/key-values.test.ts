@@ -26,7 +26,7 @@ const key: KeyDocument = {
   shape: 'cohere',
 };
 
-test('a project is written as it was read, with file settings, notes and fields that the form lacks', async () => {
+test('a project read into the form is written back unchanged, also fields that the form lacks', async () => {
   const file = new URL('../../../../postern.schema.json', import.meta.url);
   const schema: { properties: { projects: { items: { properties: object } } } } = JSON.parse(
     await readFile(file, 'utf8'),
@@ -38,7 +38,7 @@ test('a project is written as it was read, with file settings, notes and fields 
   assert.equal('files' in toProjectDocument({ ...toProjectValues(project), files: ' ' }), false);
 });
 
-test('a budget of a project has its thresholds in the form, and may have none', () => {
+test('a project budget without alert thresholds gets the default ones in the form, and may have none', () => {
   const budget = { every: 'week', amount: 50 };
   const { budgets } = toProjectValues({ budgets: [budget] });
   assert.deepEqual(budgets, [{ ...budget, alerts: ['80%', '100%'] }]);
@@ -46,12 +46,12 @@ test('a budget of a project has its thresholds in the form, and may have none', 
   assert.deepEqual(toProjectDocument(toProjectValues(without)), without);
 });
 
-test('a key is written as it was read, its expiry by the day', () => {
+test('a key read into the form is written back unchanged, except that its expiry becomes a date', () => {
   assert.deepEqual(toKeyDocument(toKeyValues(key)), { ...key, expires: '2027-01-01' });
   assert.deepEqual(toKeyDocument(toKeyValues({})), { name: '', models: ['*'] });
 });
 
-test('a change of a key has the changed fields, and null where one is emptied', () => {
+test('the change of a key contains the changed fields only, and null for emptied ones', () => {
   const before = toKeyValues(key);
   const changed = (after: object) => toChange(toKeyDocument(before), toKeyDocument({ ...before, ...after }));
   assert.deepEqual(changed({}), {});

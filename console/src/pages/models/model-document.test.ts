@@ -140,7 +140,7 @@ test('every field of the form is one of the configuration', () => {
   assert.deepEqual([...new Set(others)].sort(), ['.cache.on', '.coalesce.on', '.price.kind', '.targets[].price.kind']);
 });
 
-test('a document is written as it was read, with fields that the form lacks', () => {
+test('a model read into the form is written back unchanged, also fields that the form lacks', () => {
   assert.deepEqual(toModelDocument(toModelValues(written)), written);
   const short = { id: 'm', targets: [{ upstream: 'one' }] };
   assert.deepEqual(toModelDocument(toModelValues(short)), short);
@@ -157,7 +157,7 @@ test('a document is written as it was read, with fields that the form lacks', ()
   assert.deepEqual(toModelDocument(toModelValues(newer)), newer);
 });
 
-test('an emptied field is not written', () => {
+test("emptied form fields are left out of the model's document", () => {
   const values = toModelValues(written);
   const document = toModelDocument({
     ...values,
@@ -184,7 +184,7 @@ test('an emptied field is not written', () => {
   }
 });
 
-test('a price typed in the form is written to the document, and an amount replaces a list', () => {
+test('prices typed in the form are written to the document, and one image price replaces a list of them', () => {
   const values = toModelValues(written);
   const price = toMapping(values.price);
   const factors = { ...toMapping(price.factors), speed: ['fast: x'] };

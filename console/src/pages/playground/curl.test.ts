@@ -10,7 +10,7 @@ function argumentsOf(command: string): string[] {
   return output.split('\0').slice(0, -1);
 }
 
-test('a shell parses the body back, whatever it contains', () => {
+test("a shell parses the curl command's body unchanged, whatever it contains", () => {
   const body = { model: 'm', input: `it's "quoted" $HOME \`ls\` \\ \n !x`, long: 'a'.repeat(200) };
   const command = toCurl({ baseUrl: 'http://127.0.0.1:4000', route: 'edits', model: 'm', body });
   const given = argumentsOf(command);
@@ -20,7 +20,7 @@ test('a shell parses the body back, whatever it contains', () => {
   assert.ok(!command.includes('pst_'));
 });
 
-test('the legacy path contains the model, and streams are unbuffered', () => {
+test('the curl command has the model in a legacy path, and -N for a stream', () => {
   const base = { baseUrl: 'http://127.0.0.1:4000/ai', body: { input: 'a' } };
   const legacy = argumentsOf(toCurl({ ...base, route: 'engines-embeddings', model: "BAAI/bge m3'" }));
   assert.equal(legacy[0], "http://127.0.0.1:4000/ai/v1/engines/BAAI/bge%20m3'/embeddings");

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseServerTiming, toSpans } from './call.ts';
 
-test('reads the header by name, and skips invalid durations', () => {
+test('reads the named durations of a Server-Timing header, and skips invalid ones', () => {
   assert.deepEqual(
     [...parseServerTiming('gateway;dur=1.5, upstream;desc="x";dur=30')],
     [
@@ -13,7 +13,7 @@ test('reads the header by name, and skips invalid durations', () => {
   assert.deepEqual([...parseServerTiming('cache, a;dur=no, ;dur=1')], []);
 });
 
-test('time of neither gateway nor upstream is shown as rest', () => {
+test("time that is neither the gateway's nor the upstream's is shown as rest", () => {
   const spans = toSpans({ headers: { 'server-timing': 'gateway;dur=2, upstream;dur=10' }, totalMs: 15 });
   assert.deepEqual(
     spans.map(({ name, ms }) => [name, ms]),

@@ -22,7 +22,7 @@ const family: FamilyFacts = {
   starter: null,
 };
 
-test('a document is written as it was read, with fields that the form lacks', () => {
+test('an upstream read into the form is written back unchanged, also fields that the form lacks', () => {
   const document = {
     id: 'a',
     family: 'openai',
@@ -49,14 +49,14 @@ test('a document is written as it was read, with fields that the form lacks', ()
   assert.deepEqual(toUpstreamDocument(toUpstreamValues(document, family), family), document);
 });
 
-test('endpoints are a keyword, or a list of addresses', () => {
+test('endpoints read into the form are written back as a keyword or a list of addresses', () => {
   for (const endpoints of ['srv', ['10.0.0.7:8080'], ['10.0.0.7', '10.0.0.8']]) {
     const document = { id: 'a', family: 'openai', endpoints };
     assert.deepEqual(toUpstreamDocument(toUpstreamValues(document, family), family), document);
   }
 });
 
-test('an emptied field is not written, and digits are a number', () => {
+test('emptied form fields are left out of the document, and digits are written as a number', () => {
   const document = { id: 'a', family: 'openai', health_check: { path: '/', interval: '5s' }, screen: 'errors' };
   const values = toUpstreamValues({ ...document, tls: { server_name: 'x' }, pace: '1s', endpoints: ['a'] }, family);
   const emptied = { health_check: { path: ' ', interval: '5s' }, screen: false, tls: { server_name: '' }, pace: ' ' };
@@ -67,7 +67,7 @@ test('an emptied field is not written, and digits are a number', () => {
   });
 });
 
-test('default values are not written', () => {
+test("form fields with default values are left out of the upstream's document", () => {
   const values = toFirstValues(family, 'openai');
   assert.deepEqual(
     [values.base_url, values.options, values.keys.length],
@@ -88,7 +88,7 @@ test('a stored credential is kept until another is typed', () => {
   assert.equal(toUpstreamDocument({ ...values, keys: [] }, family).api_key, undefined);
 });
 
-test('each of several credentials keeps its secret in any order', () => {
+test('each stored credential keeps its own secret when others are removed', () => {
   const credentials = [0, 1, 2].map((index) => ({ api_key: `(sealed credentials[${index}].api_key)`, weight: index }));
   const values = toUpstreamValues({ id: 'a', family: 'openai', credentials }, family);
   assert.deepEqual(toUpstreamDocument(values, family).credentials, credentials);
@@ -98,7 +98,7 @@ test('each of several credentials keeps its secret in any order', () => {
   assert.deepEqual(toUpstreamDocument(only, family).api_key, '(sealed credentials[2].api_key)');
 });
 
-test('adding a second credential makes a list of both', () => {
+test('adding a second credential writes a list of both', () => {
   const values = toUpstreamValues({ id: 'a', family: 'openai', api_key: '(sealed)' }, family);
   const keys = [...values.keys, { ...emptyKey(), secret: 'sk-second', weight: 3 }];
   assert.deepEqual(toUpstreamDocument({ ...values, keys }, family).credentials, [
@@ -107,7 +107,7 @@ test('adding a second credential makes a list of both', () => {
   ]);
 });
 
-test('faults are shown at their fields', () => {
+test('a configuration fault is shown at the form field of its path', () => {
   const rows = [
     ['api_key', 'keys[0].secret'],
     ['credentials[1].api_key', 'keys[1].secret'],

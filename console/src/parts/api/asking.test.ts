@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { oneOf, toAddress } from './asking.ts';
 import type { ask as Ask } from './client.ts';
 
-test('path parameters are one encoded segment each, and absent query parameters are left out', () => {
+test('in API addresses each path parameter is one encoded segment, and absent query parameters are left out', () => {
   assert.equal(toAddress('GET /api/models/:id', { params: { id: 'BAAI/bge m3?' } }), '/api/models/BAAI%2Fbge%20m3%3F');
   assert.equal(
     toAddress('GET /api/keys/:id/usage', { params: { id: 'k1' }, query: { days: 7 } }),
@@ -13,7 +13,7 @@ test('path parameters are one encoded segment each, and absent query parameters 
   assert.equal(toAddress('GET /api/ledger', { query: { key: 'a&b=c' } }), '/api/ledger?key=a%26b%3Dc');
 });
 
-test('an unknown value is left out', () => {
+test('oneOf() returns undefined for a value that is not listed', () => {
   assert.equal(oneOf(['true', 'false'], 'true'), 'true');
   for (const other of ['', 'TRUE', null, undefined]) assert.equal(oneOf(['true', 'false'], other), undefined);
 });

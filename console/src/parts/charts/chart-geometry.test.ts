@@ -15,7 +15,7 @@ import {
 
 const plot = { left: 0, top: 0, width: 100, height: 50 };
 
-test('ticks are even, begin at zero, are few, and reach the maximum', () => {
+test('axis ticks are evenly spaced, begin at zero, are few, and reach the maximum', () => {
   for (const most of [0, 0.0003, 0.07, 1, 3, 9.99, 10, 42, 100, 1234, 7e9]) {
     const ticks = toTicks(most);
     assert.equal(ticks[0], 0);
@@ -50,7 +50,7 @@ test('lines and areas have gaps for unknown values', () => {
   assert.deepEqual(lonely([1, undefined, 2, 2, undefined, 3]), [0, 5]);
 });
 
-test('a layer has an edge only beside values of its own', () => {
+test('a stacked layer has an upper edge only at and beside its own non-zero values', () => {
   const values = [0, 0, 0, 2, 0, 0];
   const [, layer] = stack([[5, 5, 5, 5, 5, 5], values]);
   assert.ok(layer);
@@ -63,7 +63,7 @@ test('a bar of zero is not drawn', () => {
   assert.equal(toBars(layer, plot, 4).match(/M/g)?.length, 1);
 });
 
-test('the last time is labelled, and labels fit the width', () => {
+test('the last point in time has a label, and labels fit the width', () => {
   assert.deepEqual(toMarks(0, 100, 50), []);
   assert.deepEqual(toMarks(1, 10, 50), [0]);
   const marks = toMarks(60, 400, 100);
@@ -71,7 +71,7 @@ test('the last time is labelled, and labels fit the width', () => {
   assert.equal(marks.at(-1), 59);
 });
 
-test('times below a chart are round ones of the reader, with the day at midnight', () => {
+test("time labels are at round times of the reader's time zone, with the day at midnight", () => {
   const minuteMs = 60_000;
   const from = (hour: number, minute: number): number => new Date(2026, 10, 26, hour, minute).getTime();
   const points = (fromMs: number, stepMinutes: number, count: number): number[] =>

@@ -25,7 +25,7 @@ test('filters in the URL are read and written without loss, and other parameters
   assert.deepEqual([written.get('view'), written.get('before')], ['cost', null]);
 });
 
-test('a preset and an explicit range exclude each other, and invalid times are ignored', () => {
+test('a preset time range replaces an explicit one, and invalid times are ignored', () => {
   const both = readFilters(new URLSearchParams('range=1h&from=2026-11-20T00:00:00Z'));
   assert.deepEqual([both.range, both.from], ['1h', undefined]);
   const wrong = readFilters(new URLSearchParams('range=constructor&from=soon&to=1960-01-01'));
@@ -46,7 +46,7 @@ test('reports whether any filter is set', () => {
   assert.deepEqual(['q=x', 'key=dev', 'range=1h'].map(isNarrow), [true, true, false]);
 });
 
-test("text of hex digits may be a request ID, other text is the client's", () => {
+test("a search text of hex digits may be a gateway request ID, and other text is a client's request ID", () => {
   for (const text of ['019a', '0'.repeat(32), 'ABCD']) assert.equal(mayBeOwnId(text), true, text);
   for (const text of ['abc', '0'.repeat(33), 'my-request', '']) assert.equal(mayBeOwnId(text), false, text);
 });
@@ -70,7 +70,7 @@ test('a result filter queries each outcome it consists of', () => {
   assert.equal(asked('').length, 1);
 });
 
-test('an error code that is a status is queried as one', () => {
+test('an error code filter that is an HTTP status is queried as a status', () => {
   const asked = (address: string) => toQuery(readFilters(new URLSearchParams(address)), 0);
   assert.deepEqual([asked('code=503').status, asked('code=503').code], ['503', undefined]);
   assert.deepEqual([asked('code=timeout').status, asked('code=timeout').code], [undefined, 'timeout']);
@@ -90,7 +90,7 @@ test('duration, cost and tag filter rows only, not charts, and such rows cannot 
   assert.deepEqual(each(canBeFollowed), [true, true, false, false, false]);
 });
 
-test('an open end means now, and an ID is searched at any time', () => {
+test('a time range without an end ends now, and a search for a request ID has no start time', () => {
   const nowMs = Date.UTC(2026, 10, 21, 12);
   const filters = readFilters(new URLSearchParams('from=2026-11-20T00:00:00Z'));
   assert.deepEqual(spanOf(filters, nowMs), { fromMs: Date.UTC(2026, 10, 20), toMs: nowMs });

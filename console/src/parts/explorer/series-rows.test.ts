@@ -17,12 +17,12 @@ const startMs = Date.UTC(2026, 10, 26, 12);
 const at = (minutes: number): string => new Date(startMs + minutes * minuteMs).toISOString();
 const range = { from: at(2), to: at(15), stepMs: 5 * minuteMs, times: [at(0), at(5), at(10)] };
 
-test('the first point begins at the range start, and the future does not count', () => {
+test('the first point spans from the start of the range, and the last one up to now', () => {
   assert.deepEqual(spansOf(range, startMs + 60 * minuteMs), [3 * minuteMs, 5 * minuteMs, 5 * minuteMs]);
   assert.deepEqual(spansOf(range, startMs + 12 * minuteMs), [3 * minuteMs, 5 * minuteMs, 2 * minuteMs]);
 });
 
-test('a rate uses the unit in which the busiest point is at least one', () => {
+test('rates are per second, minute or hour, so that the busiest point is at least one', () => {
   const total = (requests: readonly number[]) => ({ points: { requests } }) as unknown as Series['total'];
   assert.equal(rateUnitOf({ ...range, total: total([0, 600, 0]) }).words, 'a second');
   assert.equal(rateUnitOf({ ...range, total: total([0, 10, 0]) }).words, 'a minute');
@@ -31,7 +31,7 @@ test('a rate uses the unit in which the busiest point is at least one', () => {
   assert.deepEqual(ratesOf(points, 'requests', [2 * minuteMs], { ms: minuteMs, words: '' }), [3]);
 });
 
-test('refused and cancelled requests do not hide failures, and zero requests have no share', () => {
+test('the failed share leaves out refused and cancelled requests, and zero requests have no share', () => {
   const points = {
     ...{ requests: [100], succeeded: [7], failed: [3], refused: [80], cancelled: [10] },
   } as unknown as Parameters<typeof failedShareAt>[0];
@@ -39,7 +39,7 @@ test('refused and cancelled requests do not hide failures, and zero requests hav
   assert.equal(shareAt(0, 0), null);
 });
 
-test('a comparison without data says so', () => {
+test('a comparison with an earlier range that has no data or zero states so instead of a percentage', () => {
   assert.equal(changeWords(5, undefined), 'no data before');
   assert.equal(changeWords(5, 0), 'none before');
   assert.equal(changeWords(100, 100), 'as before');
@@ -47,7 +47,7 @@ test('a comparison without data says so', () => {
   assert.equal(changeWords(34_900, 100), '349 × before');
 });
 
-test('each line has a colour and value names, and the remaining ones are grouped as others', () => {
+test('a chart line is labelled with its values, and the combined rest as "All others"', () => {
   const line = (by: object, isOthers = false) => ({ by, isOthers }) as unknown as Series['lines'][number];
   const named = toNamedLines(
     [line({ model: 'a', key: 'k' }), line({}, true)],
@@ -60,7 +60,7 @@ test('each line has a colour and value names, and the remaining ones are grouped
   );
 });
 
-test('failures by error code are a share of all requests, those by model of its own', () => {
+test("failures split by error code are a share of all requests, and split by model of the model's requests", () => {
   assert.deepEqual(
     [['code'], ['model', 'outcome'], ['model'], []].map((by) => isOfAll(by as never)),
     [true, true, false, false],

@@ -8,7 +8,7 @@ const came = (state: TailRows, isHeld: boolean, ...ids: string[]): TailRows =>
   takeEvent(state, { kind: 'came', rows: rows(...ids), isHeld });
 const ids = ({ shown }: TailRows): string[] => shown.map(({ id }) => id);
 
-test('new rows come on top, newest first, each once', () => {
+test('new rows of the live list come on top, newest first, each once', () => {
   const state = came(came(noRows, false, 'a', 'b'), false, 'b', 'c');
   assert.deepEqual(ids(state), ['c', 'b', 'a']);
 });
@@ -21,7 +21,7 @@ test('rows held back are counted, and added on top when released', () => {
   assert.equal(takeEvent(released, { kind: 'release' }), released);
 });
 
-test('rows that arrive while not held also release those held back', () => {
+test('rows that arrive after the list was held also release the rows held back', () => {
   const held = came(came(noRows, false, 'a'), true, 'b');
   assert.deepEqual(ids(came(held, false, 'c')), ['c', 'b', 'a']);
 });
@@ -34,7 +34,7 @@ test('keeps at most fifty rows', () => {
   assert.deepEqual(takeEvent(state, { kind: 'begin' }), noRows);
 });
 
-test('up to ten rows that come together are fresh; of more, none is', () => {
+test('up to ten rows that arrive together are marked as fresh; if more arrive, none is', () => {
   const batch = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name} ${index}`);
   const few = came(noRows, false, ...batch('first', 10));
   assert.deepEqual([...few.fresh], batch('first', 10).reverse());

@@ -33,7 +33,7 @@ function row(parts: Partial<LedgerDetail>): LedgerDetail {
 const spans = (detail: LedgerDetail): (string | number)[][] =>
   toTimeLine(detail).lanes.map(({ name, fromMs, toMs }) => [name, fromMs, toMs]);
 
-test('a single successful call is drawn by the times of its row', () => {
+test("a request's single successful call is drawn by the times in the ledger row", () => {
   assert.deepEqual(spans(row({})), [
     ['Gateway', 0, 100],
     ['near', 10, 100],
@@ -46,7 +46,7 @@ test('a refused request has no bar for a call', () => {
   ]);
 });
 
-test('a call is drawn at its start time, if the row has one', () => {
+test('a call is drawn at its start time, if the ledger row has one', () => {
   const tries = [call('failed', 20, 'far', 3), call('answered', 30, 'last', 55)];
   const line = toTimeLine(row({ tries, attempts: 2, firstByteMs: 85 }));
   assert.deepEqual(

@@ -26,14 +26,14 @@ test('a created or deleted document shows all its fields', () => {
   assert.deepEqual(lines({ a: null }, { a: 2 }), ['added a: undefined > 2']);
 });
 
-test('values that are not objects, or of different types, are compared whole', () => {
+test('values that are no objects, or of different types, are shown whole as one difference', () => {
   assert.deepEqual(lines('30d', '7d'), ['changed : 30d > 7d']);
   assert.deepEqual(lines({ a: [1] }, { a: { b: 1 } }), ['changed a: [1] > {"b":1}']);
   assert.deepEqual(lines(null, null), []);
   assert.deepEqual(lines({ a: 1 }, { a: 1 }), []);
 });
 
-test('handles hostile names and endless documents', () => {
+test('lists fields with names such as __proto__, and at most a maximum of differences', () => {
   const hostile = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": 2, "<img src=x>": 3}');
   assert.deepEqual(lines(null, hostile), [
     'added __proto__.polluted: undefined > 1',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ranked, scoreOf, typosBetween } from './matching.ts';
 
-test('ranks a prefix over a word inside, a word over a part, a part over a typo', () => {
+test('ranks a match as prefix first, then as inner word, as part of a word, and with a typo', () => {
   const names = ['audit log', 'see the audit', 'preaudit', 'audot'];
   assert.deepEqual(
     ranked('audit', names.toReversed(), (name) => [name]),
@@ -18,7 +18,7 @@ test('finds a name despite wrong, missing, extra or swapped letters', () => {
   assert.notEqual(scoreOf('text-embeding', ['text-embedding-3-small']), undefined);
 });
 
-test('short words allow no typo, and every word must be found', () => {
+test('typing errors in short words are not tolerated, and every typed word must be found', () => {
   assert.equal(scoreOf('kye', ['Keys and projects']), undefined);
   assert.equal(scoreOf('settings', ['Models', 'visible']), undefined);
   assert.equal(scoreOf('audit rotate', ['Audit log']), undefined, 'each word has to be found');
@@ -30,7 +30,7 @@ test('counts typos in the typed beginning of a name, not the missing rest', () =
   assert.equal(typosBetween('xyz', 'playground', 1), 2);
 });
 
-test('without a query the order is kept', () => {
+test('without a typed query all names are listed in their order', () => {
   assert.deepEqual(
     ranked('', ['b', 'a'], (name) => [name]),
     ['b', 'a'],

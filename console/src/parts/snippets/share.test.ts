@@ -13,7 +13,7 @@ test('a form too long for a link is not shared', () => {
   assert.equal(toShared('chat', { text: 'x'.repeat(10_000) }), undefined);
 });
 
-test('a foreign link is ignored', () => {
+test('invalid form values in a link are ignored', () => {
   for (const text of [null, '', '%%%', btoa('[1'), btoa('1')]) assert.equal(readShared(text), undefined, String(text));
   assert.deepEqual(readShared(btoa('{"a":1,"b":"c"}')), { b: 'c' });
 });

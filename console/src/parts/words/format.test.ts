@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { forecastWords, formatPercent, formatTime } from './format.ts';
 
-test('does not round a small share to none, nor a large one to all', () => {
+test('formats no small share as 0 %, and no share just below all as 100 %', () => {
   const shares = [0, 0.00004, 0.0025, 0.0123, 0.5, 0.9994, 0.99999, 1, 3.5];
   const words = shares.map((share) => formatPercent(share).replace(/\s/, ' '));
   assert.deepEqual(words, ['0 %', '0.004 %', '0.25 %', '1.2 %', '50 %', '99.94 %', '99.99 %', '100 %', '350 %']);
@@ -19,7 +19,7 @@ test('predicts the earliest and latest end of a budget that will not last its pe
   assert.equal(words, `${formatTime(at(10))} (between ${formatTime(at(9))} and ${formatTime(at(12))})`);
 });
 
-test('tells budgets that last, spent ones, and those too new to predict', () => {
+test('distinguishes budgets that last, are spent, or are too new to predict', () => {
   assert.match(forecastWords({ ...day, spent: '1' }, startMs + 12 * hourMs), /^Lasts until it resets/);
   assert.match(forecastWords({ ...day, spent: '4.5' }, startMs + 12 * hourMs), /^Lasts, barely/);
   assert.match(forecastWords({ ...day, spent: '10' }, startMs + 12 * hourMs), /^Spent; resets/);

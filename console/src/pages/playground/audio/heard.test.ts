@@ -4,7 +4,7 @@ import { toClock, toHeard } from './heard.ts';
 
 const heard = (json: unknown, text = '', isStream = false) => toHeard({ json, text, isStream });
 
-test('finds the text in each response format', () => {
+test('finds the transcript text in each response format', () => {
   assert.equal(heard({ text: ' Open the gate. ' }).text, 'Open the gate.');
   assert.equal(heard(undefined, 'WEBVTT\n\nOpen.\n').text, 'WEBVTT\n\nOpen.');
   const events = [
@@ -15,7 +15,7 @@ test('finds the text in each response format', () => {
   assert.equal(heard([...events, { type: 'transcript.text.done', text: 'Open it!' }], '', true).text, 'Open it!');
 });
 
-test('reports length, language and segments if present', () => {
+test('reports length, language and segments of a transcript if present', () => {
   const json = {
     text: 'a',
     language: 'english',

@@ -6,7 +6,7 @@ const piece = (text: unknown, index: unknown = 0, reason: unknown = null) => ({
   choices: [{ index, text, finish_reason: reason }],
 });
 
-test('pieces of several choices are joined by index', () => {
+test('streamed pieces of several choices are joined by choice index', () => {
   const events = [piece('a', 0), piece('x', 1), piece('b', 0, 'stop'), piece('', 1, 'length'), { choices: [] }];
   assert.deepEqual(events.reduce(addPiece, nothingWritten), {
     texts: ['ab', 'x'],
@@ -15,7 +15,7 @@ test('pieces of several choices are joined by index', () => {
   });
 });
 
-test('an invalid piece adds nothing, and no index makes an endless list', () => {
+test('a streamed piece without text adds nothing, and an invalid index creates no huge list', () => {
   const events = ['text', null, {}, { choices: 'no' }, piece(7), piece('a', 1e9), piece('b', -1), piece('c', 'x')];
   const { texts } = events.reduce(addPiece, nothingWritten);
   assert.deepEqual(texts, ['abc']);

@@ -7,7 +7,7 @@ const show = (parts: readonly DiffPart[]): string[] => parts.map(({ kind, text }
 const textOf = (parts: readonly DiffPart[], without: DiffPart['kind']): string =>
   parts.flatMap(({ kind, text }) => (kind === without ? [] : [text])).join('');
 
-test('added and removed words are at their position', () => {
+test('added and removed words are shown at their positions', () => {
   assert.deepEqual(show(diffWords('the small gate', 'the big gate')), ['the ', '-small', '+big', ' gate']);
   assert.deepEqual(show(diffWords('a gate', 'a small gate')), ['a ', '+small ', 'gate']);
   assert.deepEqual(show(diffWords('the small gate.', 'the back door.')), ['the ', '-small gate', '+back door', '.']);
@@ -16,7 +16,7 @@ test('added and removed words are at their position', () => {
   assert.deepEqual(diffWords('', ''), []);
 });
 
-test('both texts can be rebuilt from the parts', () => {
+test('the text before and after can be rebuilt from the parts of the diff', () => {
   const texts = [
     '',
     'a',
@@ -43,7 +43,7 @@ test('as many words as possible stay unchanged', () => {
   assert.equal(countWords(parts, 'added'), 1);
 });
 
-test('texts too long to compare are shown as replaced, except for common ends', () => {
+test('texts too long to compare are shown as replaced, except for a common beginning and end', () => {
   const before = `start ${'a '.repeat(3_000)}end`;
   const after = `start ${'b '.repeat(3_000)}end`;
   assert.deepEqual(

@@ -20,7 +20,7 @@ test('vectors are assigned to texts by index, not by order', () => {
   assert.equal(embedded.encoding, 'float');
 });
 
-test('a response that cannot be drawn gives the reason', () => {
+test('an embeddings response that cannot be drawn gives the reason', () => {
   assert.match(String(toEmbedded(answering([{ index: 0, embedding: [1] }], ['a', 'b']))), /text 2/);
   assert.match(String(toEmbedded(answering([{ index: 0, embedding: 'no?' }], 'a'))), /text 1/);
   const uneven = [
@@ -31,7 +31,7 @@ test('a response that cannot be drawn gives the reason', () => {
   assert.equal(toEmbedded(undefined), undefined);
 });
 
-test('models of different vector spaces are reported as such', () => {
+test('comparing responses of different vector spaces, widths or models gives a warning', () => {
   const of = (parts: Partial<Embedded>): Embedded => ({
     model: 'm',
     texts: [],

@@ -27,12 +27,12 @@ test('two groups are separated along the first axis', () => {
   assert.notEqual(Math.sign(xs[0] ?? 0), Math.sign(xs[2] ?? 0));
 });
 
-test('equal vectors give the same picture', () => {
+test('the same vectors always give the same projection', () => {
   const vectors = of([1, 2, 3], [3, 1, 2], [2, 3, 1], [0, 0, 9]);
   assert.deepEqual(project(vectors), project(vectors));
 });
 
-test('handles no vectors, one, and identical ones', () => {
+test('projects no vectors, one vector, and identical vectors without failing', () => {
   assert.deepEqual(project([]), { points: [], shares: [0, 0] });
   assert.deepEqual(project(of([1, 2])).points, [[0, 0]]);
   assert.deepEqual(project(of([1, 2], [1, 2], [1, 2])).points, [

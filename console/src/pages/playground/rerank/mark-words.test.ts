@@ -14,7 +14,7 @@ test('short and common words are not marked', () => {
   assert.deepEqual(marked('what is the use of it', 'what is the point of it'), []);
 });
 
-test('the pieces joined are the text', () => {
+test('the marked and unmarked pieces joined are the whole text', () => {
   const text = '<b>gate</b> to the gate';
   assert.equal(
     markWords(text, 'gate')

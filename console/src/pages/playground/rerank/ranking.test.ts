@@ -35,7 +35,7 @@ test('negative scores are drawn relative to the others', () => {
   );
 });
 
-test('a response that is no ranking is recognised', () => {
+test('a response without a valid ranking gives no ranking', () => {
   for (const results of [undefined, null, {}, [], [null], [{ index: 9 }], [{ index: '0' }], [{ index: -1 }]]) {
     assert.equal(toRanking(answering(results, ['a'])), undefined);
   }

@@ -69,7 +69,7 @@ function open() {
 
 const seconds = (feed: LiveFeed): string[] => feed.get().samples.map((sample) => sample.at);
 
-test('keeps history and new samples, one per second, for five minutes', async () => {
+test('the live feed keeps history and new samples, one per second, for five minutes', async () => {
   const { feed, send } = open();
   feed.subscribe(() => undefined);
   await wait(5);
@@ -82,7 +82,7 @@ test('keeps history and new samples, one per second, for five minutes', async ()
   assert.deepEqual(seconds(feed), [2, 3, 301].map(at));
 });
 
-test('keeps its samples when the gateway restarts without any', async () => {
+test("the live feed keeps its samples when the gateway's history after a reconnect lacks them", async () => {
   const { feed, send, hide } = open();
   feed.subscribe(() => undefined);
   await wait(5);
@@ -142,7 +142,7 @@ test('a stream silent for twenty seconds counts as lost', async () => {
   assert.equal(feed.get().status, 'lost');
 });
 
-test('while paused the display stands still, and then catches up', async () => {
+test('while the feed is paused the display stands still, and then catches up', async () => {
   const { feed, send } = open();
   feed.subscribe(() => undefined);
   await wait(5);

@@ -37,7 +37,7 @@ function sample(second: number, more: Partial<LiveSample> = {}): LiveSample {
   };
 }
 
-test("the cache share is of the last minute's items, and unknown without any", () => {
+test('the share of items from the cache is that of the last minute, and unknown without items', () => {
   assert.equal(savings([sample(0, { items: 5 })]), undefined);
   assert.equal(savings([sample(0, { items: 5, savedItems: 5 }), sample(61, { items: 2 })]), undefined);
   const samples = [sample(0, { items: 50 }), sample(70, { items: 4, savedItems: 9, saved: '0.02' })];
@@ -47,7 +47,7 @@ test("the cache share is of the last minute's items, and unknown without any", (
   });
 });
 
-test('broken and lost requests count as failed, and those the client left as cancelled', () => {
+test('broken-off and lost requests count as failed, and those that the client left as cancelled', () => {
   const one = sample(0, { requests: 7, byOutcome: { ok: 1, error: 1, cut: 1, lost: 1, refused: 2, aborted: 1 } });
   assert.deepEqual(
     ['succeeded', 'failed', 'refused', 'cancelled'].map((result) => resultOf(one, result)),
@@ -55,7 +55,7 @@ test('broken and lost requests count as failed, and those the client left as can
   );
 });
 
-test('points are at fixed times, and unknown without a sample', () => {
+test('points of the live chart are at fixed times, and unknown without a sample', () => {
   const samples = [sample(0, { requests: 10 }), sample(13, { requests: 2 })];
   const points = toPoints(samples);
   assert.equal(points.length, 60);
@@ -68,7 +68,7 @@ test('points are at fixed times, and unknown without a sample', () => {
   assert.deepEqual(toPoints([]), []);
 });
 
-test('its minute stands for a point without samples, also between points that have some', () => {
+test('a live chart point without samples gets the value of its minute, also between points with samples', () => {
   const points = toPoints([sample(0), sample(125)]);
   const times = [0, 60, 120].map((second) => new Date(startMs + second * 1000).toISOString());
   const minuteAt = (second: number) => {

@@ -118,7 +118,7 @@ for (const name of wireNames) {
     }
   });
 
-  test(`${name}: an invalid event adds nothing, and no index makes an endless list`, () => {
+  test(`${name}: invalid stream events add nothing, and a huge index creates no huge list`, () => {
     const events = [null, 'text', 7, {}, { choices: 'no' }, { type: 'content_block_delta', index: 1e9 }];
     assert.deepEqual(events.reduce(wire.add, nothingSaid), nothingSaid);
     assert.doesNotThrow(() => wire.readWhole('<html>'));
@@ -197,7 +197,7 @@ test('the messages API sends back blocks as received, with signed reasoning', ()
   assert.equal(wires.messages.toBody(talk, { ...settings, maxTokens: undefined }).max_tokens, 1024);
 });
 
-test("tools are read in any API's format, and other values are sent unchanged", () => {
+test("typed tools are read in any API's format, and hosted tools are sent unchanged", () => {
   const parameters = { type: 'object' };
   const forms = [
     { name: 'f', parameters },
@@ -214,7 +214,7 @@ test("tools are read in any API's format, and other values are sent unchanged", 
   assert.match(String(parseTools('{')), /not JSON/);
 });
 
-test('the preferred API is used if the model offers it', () => {
+test('the preferred chat API is used if the model offers it, or else one that it offers', () => {
   assert.equal(chooseWire(['messages', 'chat'], 'messages'), 'messages');
   assert.equal(chooseWire(['messages'], 'chat'), 'messages');
   assert.equal(chooseWire(undefined, ''), 'chat');
