@@ -35,7 +35,7 @@ test('the packed vocabularies equal those of js-tiktoken (tools/vocabularies.ts 
   }
 });
 
-test('finds every piece of a whole vocabulary', () => {
+test('finds the ID of every piece of a whole token vocabulary', () => {
   const packed = packPieces(r50k);
   const table = toPieceTable(packed);
   assert.equal(packed.ends.length, 50_257);

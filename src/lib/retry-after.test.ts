@@ -10,7 +10,7 @@ test('parses seconds, with decimals too', () => {
   assert.deepEqual(read, [0, 7_000, 120_000, 500, 1_250, 3_000]);
 });
 
-test('parses a date in each of the three forms', () => {
+test('parses a date in each of the three formats of HTTP', () => {
   for (const date of ['Mon, 01 Feb 2027 00:00:00 GMT', 'Monday, 01-Feb-27 00:00:00 GMT', 'Mon Feb  1 00:00:00 2027']) {
     assert.equal(parseRetryAfterMs(date, nowMs), 30_000, date);
   }
@@ -69,7 +69,7 @@ test('ignores absent, negative and invalid values', () => {
   for (const value of nonsense) assert.equal(parseRetryAfterMs(value, nowMs), undefined, JSON.stringify(value));
 });
 
-test("parses the platform's own dates for any second of the next centuries", () => {
+test('parses the date that toUTCString() writes for any second of the next centuries', () => {
   const anySecond = fc.integer({ min: nowMs / 1000, max: Date.UTC(2400, 0) / 1000 });
   fc.assert(
     fc.property(anySecond, (second) => {

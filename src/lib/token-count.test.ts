@@ -37,7 +37,7 @@ test('counts tokens of arbitrary texts as the reference library does', async () 
   );
 });
 
-test('splits long words as the library does, up to a maximum', async () => {
+test('splits long words as the reference library does, up to a maximum length', async () => {
   const word = '検索拡張生成'.repeat(200);
   const tokens = await tokensOf('cl100k_base', word);
   assert.deepEqual(

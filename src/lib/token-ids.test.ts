@@ -66,7 +66,7 @@ test('decodes a million IDs', async () => {
   assert.ok(text !== undefined && text.length > 1_000_000);
 });
 
-test('uses the vocabulary that clients use for a model name', () => {
+test('chooses the vocabulary by the model name as client libraries do', () => {
   const names = {
     cl100k_base: [
       'text-embedding-3-small',

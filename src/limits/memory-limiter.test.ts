@@ -22,7 +22,7 @@ function taken(answer: { kind: string }): Taken {
   return answer as Taken;
 }
 
-test('admits as many as the limit, and the next when the first leaves the window', () => {
+test('admits as many requests as the limit, and the next one when the first has left the window', () => {
   const clock = createFakeClock();
   const limiter = new MemoryLimiter(clock);
   const holders = [holder('key', 'dev', { rates: [requestsAMinute(3)] })];
@@ -68,7 +68,7 @@ test('counts concurrent requests until they settle, each once', () => {
   assert.equal(limiter.reserve(holders, one).kind, 'refused');
 });
 
-test('returns unused amounts, adds overruns, and can return everything', () => {
+test('settling a request returns unused amounts, adds overruns, and can return everything', () => {
   const clock = createFakeClock();
   const limiter = new MemoryLimiter(clock);
   const holders = [holder('key', 'dev', { rates: [tokensAMinute(100), requestsAMinute(10)] })];
@@ -137,7 +137,7 @@ test('reports, per measure, the limit with the smallest remaining share', () => 
   ]);
 });
 
-test('forgets holders whose counts have expired', () => {
+test('drops the counters of keys whose counts have expired', () => {
   const clock = createFakeClock();
   const limiter = new MemoryLimiter(clock);
   const busy = [holder('key', 'busy', { rates: [requestsAMinute(100_000)], concurrency: 100_000 })];

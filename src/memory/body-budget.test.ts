@@ -148,7 +148,7 @@ test('limits the number of waiters, in total and per key', () => {
   assert.equal(others.at(-1), 'full');
 });
 
-test('changed limits apply to waiters at once, and take nothing away', () => {
+test('changed limits apply to waiting bodies at once, and take no memory from bodies that have it', () => {
   const budget = stage();
   const held = lease(budget.take('a', 16 * MiB));
   const order: string[] = [];

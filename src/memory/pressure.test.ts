@@ -45,7 +45,7 @@ test('a process that falls behind refuses work, and reports the delay', (t) => {
   assert.equal(pressure.reason({ ...limits, loopDelayMs: 80 }), undefined);
 });
 
-test('uses the mean of the last three delays', (t) => {
+test('judges by the mean of the last three event-loop delays', (t) => {
   const { pressure, sample } = setUp(t);
   sample(0, 60, 60);
   assert.equal(pressure.reason(limits), undefined);

@@ -48,7 +48,7 @@ describeStore('a store in memory', async (t, clock) => {
   return store;
 });
 
-test('elements are read anew when a failover lost a change and a later change has its number', async (t) => {
+test('configuration elements are read anew if a failover lost a change and a later one has its number', async (t) => {
   const cwd = await makeDirectory(t);
   const clock = createFakeClock();
   const { resources } = await open(t, cwd, clock);
@@ -92,7 +92,7 @@ test('another process reads a long health report completely and in its order', a
   assert.deepEqual(await other.health.nodes(10_000), [{ node: 'one', secretKeys: undefined }]);
 });
 
-test('the directory and its files are accessible to their owner only', async (t) => {
+test("the store's directory and files are accessible to their owner only", async (t) => {
   const cwd = await makeDirectory(t);
   const { keys } = await open(t, cwd);
   await keys.create(newKey());

@@ -192,7 +192,7 @@ test('a log file that cannot be written is named with the reason', async () => {
   });
 });
 
-test('level debug is written if configured', async (t) => {
+test('debug entries are written if the debug level is configured', async (t) => {
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, file });
   log.debug('hidden', {});

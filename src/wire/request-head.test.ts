@@ -31,7 +31,7 @@ test('parses method, target and fields of a head unchanged', () => {
   assert.deepEqual([head.fields.has('host'), head.fields.has('hos')], [true, false]);
 });
 
-test('each byte above ASCII in a value becomes one character', () => {
+test('each byte above ASCII in a header value becomes one character', () => {
   assert.equal(headOf('GET / HTTP/1.0\r\nX: \xfc\xff').fields.get('x'), '\xfc\xff');
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toAddressRange, toBlockList } from './address-range.ts';
 
-test('parses single addresses and ranges of both families', () => {
+test('parses single IPv4 and IPv6 addresses and ranges', () => {
   assert.deepEqual(toAddressRange('10.1.0.0/16'), { address: '10.1.0.0', family: 'ipv4', prefixBits: 16 });
   assert.deepEqual(toAddressRange('127.0.0.1'), { address: '127.0.0.1', family: 'ipv4', prefixBits: 32 });
   assert.deepEqual(toAddressRange('fd00::/8'), { address: 'fd00::', family: 'ipv6', prefixBits: 8 });

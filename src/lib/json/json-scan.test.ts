@@ -102,7 +102,7 @@ test('refuses a duplicate watched key, in any spelling', () => {
   }
 });
 
-test('folds every character whose other case is an ASCII letter', () => {
+test("treats a key with a non-ASCII character whose other case is an ASCII letter as that letter's key", () => {
   const names = compileWatchedKeys([...'abcdefghijklmnopqrstuvwxyz']);
   for (let code = 0x80; code <= 0xffff; code++) {
     const character = String.fromCharCode(code);

@@ -39,7 +39,7 @@ test("an error's numbers that are no item index of the sub-call stay unchanged",
   }
 });
 
-test('renumbers items in message, param and loc of an error, and nowhere else', () => {
+test('renumbers item indexes in message, param and loc of an error, and nowhere else', () => {
   assert.equal(
     inWhole(
       '{ "error" : {"message":"input[1] \\u00e9", "param":"input[1]","code":1,"input":"input[1]"}, "index":1 }\n',
@@ -55,7 +55,7 @@ test('renumbers items in message, param and loc of an error, and nowhere else', 
   assert.equal(inWhole('<p>index 0</p>'), '<p>index 20</p>');
 });
 
-test("renumbers the gateway's own errors in message, param and cause", () => {
+test("renumbers item indexes of the gateway's own errors in message, param and cause", () => {
   const made = renumbered(
     new GatewayError('unsupported_parameter', {
       param: 'input[1]',

@@ -164,7 +164,7 @@ test('without max_tokens and an upstream default, the output has the global maxi
   assert.ok((await most('/v1/edits', { ...edit, max_tokens: 0 }, plain)) > 16);
 });
 
-test('counts the tokens that a translation adds to each item', async () => {
+test('counts the tokens that translating the request for its upstream adds to each item', async () => {
   const guard: Served = { offer: { addedTokens: { input: 2_000, output: 100 } } };
   const body = { model: 'm', input: ['a', 'b', 'c'] };
   const plain = await estimate('/v1/moderations', body);

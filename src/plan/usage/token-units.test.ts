@@ -21,7 +21,7 @@ test('one-hour cache writes are counted separately', () => {
   assert.deepEqual(unitsIn({ input_tokens: 1, cache_creation: life }), { cacheWriteHourTokens: 40 });
 });
 
-test('transcriptions and images name their token details differently', () => {
+test('reads the token details of transcriptions and images, which have other field names', () => {
   assert.deepEqual(unitsIn({ input_token_details: { audio_tokens: 9, text_tokens: 1 } }), { audioInputTokens: 9 });
   assert.deepEqual(
     unitsIn({ input_tokens_details: { image_tokens: 3 }, output_tokens_details: { image_tokens: 8, text_tokens: 2 } }),

@@ -28,7 +28,7 @@ test('a failure attributed to its request body is treated as if it had not happe
   assert.equal(bodyFaults.weigh('d', false), 2, 'the one before it still stands');
 });
 
-test('the third 503 or 529 in a row for one body counts together with the two before, each later one singly', () => {
+test('with one body, the first two 503s or 529s do not count, the third counts for three, and later ones for one', () => {
   const bodyFaults = new BodyFaults();
   const weights = (count: number): number[] => Array.from({ length: count }, () => bodyFaults.weigh('a', true));
   assert.deepEqual(weights(5), [0, 0, 3, 1, 1]);

@@ -25,7 +25,7 @@ test('five requests earn one retry', () => {
   assert.equal(drain(budget, 0), 20);
 });
 
-test('ten retries a second are free', () => {
+test('ten retries a second are granted without being earned by requests', () => {
   const budget = new RetryBudget(0);
   drain(budget, 0);
   assert.equal(drain(budget, 1_000), 10);

@@ -133,7 +133,7 @@ test('the limit doubles while more calls cost nothing, and grows slowly after a 
   assert.ok(refused.limiter.learned <= 16, `${refused.limiter.learned}`);
 });
 
-test('follows an optimum that moves up and down', () => {
+test('the learned limit follows an optimum that moves up and down', () => {
   const server = { knee: 32, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(2, 256), server, 512);
   for (const knee of [32, 8, 64, 4, 32]) {
@@ -162,7 +162,7 @@ test('adapts when calls get slower or faster for reasons other than concurrency'
   }
 });
 
-test('does not collapse after a burst of slow calls or refusals', () => {
+test('the learned limit does not collapse after a burst of slow calls or refusals', () => {
   const server = { knee: 32, callMs: 100, jitter: 0.1 };
   const simulation = new Simulation(new AutoLimit(1, 256), server, 512);
   simulation.run(30_000);

@@ -60,7 +60,7 @@ test('a call is drawn at its start time, if the ledger row has one', () => {
   assert.equal(line.isApproximate, false);
 });
 
-test('failed calls are drawn one after another, and the successful one at its first byte', () => {
+test('without start times, failed calls are drawn one after another, and the successful one by its first byte', () => {
   const tries = [call('not-sent', 5), call('failed', 20, 'far'), call('answered', 30, 'last')];
   const line = toTimeLine(row({ tries, attempts: 3 }));
   assert.deepEqual(

@@ -12,7 +12,7 @@ function argumentsOf(command: string): string[] {
 
 const call = { path: '/v1/rerank', body: '{}' };
 
-test('for a gateway on a Unix socket alone, curl uses its path', () => {
+test("for a gateway that listens only on a Unix socket, curl uses the socket's path", () => {
   for (const [baseUrl, socket, url] of [
     ['unix:/run/postern.sock:', '/run/postern.sock', 'http://localhost/v1/rerank'],
     ['unix:/run/postern.sock:/ai', '/run/postern.sock', 'http://localhost/ai/v1/rerank'],

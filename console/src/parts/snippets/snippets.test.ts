@@ -21,7 +21,7 @@ test('a shell parses the curl command correctly, with any model name', () => {
   assert.deepEqual(JSON.parse(words[6] ?? ''), { model: facts.model, input: ['Hello, world'] });
 });
 
-test('an unknown secret is a shell variable', () => {
+test("a snippet has a shell variable where the key's secret is unknown", () => {
   for (const operation of ['embeddings', 'rerank', 'completions', 'moderations', 'edits'] as const) {
     for (const { id, code } of toSnippets({ ...facts, secret: undefined, operation })) {
       assert.ok(code.includes('POSTERN_KEY'), id);
@@ -30,7 +30,7 @@ test('an unknown secret is a shell variable', () => {
   }
 });
 
-test('for a gateway on a Unix socket alone, only curl is shown', () => {
+test('for a gateway that listens only on a Unix socket, only the curl snippet is shown', () => {
   const [curl, ...others] = toSnippets({ ...facts, baseUrl: 'unix:/run/p.sock:/ai' });
   assert.match(curl?.code ?? '', /^curl --unix-socket \/run\/p\.sock http:\/\/localhost\/ai\/v1\/embeddings /);
   assert.match(curl?.note ?? '', /socket alone/);
@@ -48,7 +48,7 @@ test('each library gets the base URL it needs', () => {
   assert.match(codeOf('cohere', { operation: 'rerank' }), /base_url="http:\/\/127\.0\.0\.1:4000\/ai"/);
 });
 
-test('a library is shown if it supports the operation', () => {
+test("a client library's snippet is shown only if the library supports the operation", () => {
   const idsOf = (operation: SnippetFacts['operation']) => toSnippets({ ...facts, operation }).map(({ id }) => id);
   const always = ['curl', 'openai-python', 'openai-node'];
   assert.deepEqual(idsOf('embeddings'), [...always, 'langchain']);

@@ -25,7 +25,7 @@ test('flagged categories come first, then by score', () => {
   ]);
 });
 
-test('any upstream response can be displayed', () => {
+test('any upstream response can be displayed, also one that is no list of results', () => {
   assert.deepEqual(toVerdicts(answering([null, 'x', {}])), Array(3).fill({ isFlagged: false, categories: [] }));
   assert.deepEqual(toVerdicts(answering('none')), []);
   assert.deepEqual(toVerdicts(undefined), []);
