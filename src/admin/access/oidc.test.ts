@@ -136,6 +136,14 @@ test('asks the userinfo endpoint for the email address and groups that the ID to
   assert.equal((await go()).role, 'viewer');
 });
 
+test('asks no userinfo endpoint whether an address is verified where unverified ones are trusted', async (t) => {
+  const { go, provider } = await setUp(t, { trust_email: true });
+  provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` };
+  provider.userinfo = { sub: 'user-2' };
+  provider.claims = { sub: 'user-1', email: 'ada@example.com', groups: [] };
+  assert.equal((await go()).email, 'ada@example.com');
+});
+
 test('an unreachable identity provider is reported as such, and tried again', async (t) => {
   const { flow, provider } = await setUp(t);
   await provider.close();

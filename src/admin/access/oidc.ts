@@ -38,16 +38,16 @@ const freshMs = 10 * 60_000;
 
 export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   let known: { readonly atMs: number; readonly provider: ReturnType<typeof discover> } | undefined;
-  const hasGroups = roles.some((role) => settings.roles[role].length > 0);
   /** Many providers send these from their userinfo endpoint alone. */
-  const wanted = ['email', 'email_verified', ...(hasGroups ? [settings.role_claim] : [])];
+  const wanted = ['email'];
+  if (!settings.trust_email) wanted.push('email_verified');
+  if (roles.some((role) => settings.roles[role].length > 0)) wanted.push(settings.role_claim);
 
   function findProvider(): ReturnType<typeof discover> {
     if (known === undefined || nowMs() - known.atMs > freshMs) {
-      const provider = discover(settings);
-      known = { atMs: nowMs(), provider };
+      known = { atMs: nowMs(), provider: discover(settings) };
       // The next request may retry.
-      provider.catch(() => {
+      known.provider.catch(() => {
         known = undefined;
       });
     }
