@@ -45,7 +45,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'chat passes byte for byte to the path for clients of OpenAI, with the key as these have it',
+      name: "chat passes byte for byte to Anthropic's OpenAI-compatible path, with the key as a bearer token",
       route: '/v1/chat/completions',
       ask: '{ "model":"m","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
       wire: [
@@ -59,7 +59,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a completion by way of chat goes with the key as chat has it',
+      name: 'a completion emulated over chat sends the key as a bearer token, too',
       route: '/v1/completions',
       target: { bridge: 'chat' },
       ask: { model: 'm', prompt: 'x', max_tokens: 3 },
@@ -93,7 +93,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'messages pass byte for byte, and a version goes with them',
+      name: 'messages pass byte for byte, with a default anthropic-version header',
       route: '/v1/messages',
       ask: '{ "max_tokens":1e1,"model":"m", "messages":[{"role":"user","content":"\\u00e9"}],"temperature":1.0}',
       wire: [
@@ -112,7 +112,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: "the client's own version and betas go with its messages",
+      name: "the client's anthropic-version and anthropic-beta headers are forwarded",
       route: '/v1/messages',
       headers: { 'anthropic-version': '2099-01-01', 'anthropic-beta': 'one,two' },
       ask: { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] },
@@ -126,7 +126,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'what an operator sets, no client changes',
+      name: "an anthropic-version configured by the operator overrides the client's header",
       route: '/v1/messages',
       headers: { 'anthropic-version': '2099-01-01', 'anthropic-beta': 'one' },
       upstream: { headers: { 'anthropic-version': '2024-10-22' } },
@@ -141,7 +141,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'an error comes in its own shape',
+      name: "an error of /v1/messages is returned in Anthropic's shape",
       route: '/v1/messages',
       ask: { model: 'm', max_tokens: 1, messages: [] },
       wire: [
@@ -154,7 +154,7 @@ export default defineFixture({
       answer: { status: 400, body: failed(400, 'messages: at least one message is required').body },
     },
     {
-      name: 'a count of tokens passes',
+      name: 'token counting passes byte for byte',
       route: '/v1/messages/count_tokens',
       ask: '{"model":"m","messages":[{"role":"user","content":"x"}],"system":"s"}',
       wire: [

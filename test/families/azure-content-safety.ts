@@ -52,7 +52,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'each text is a call, and severities become scores, flagged from 2 on',
+      name: 'each text is one call, severities become scores, and a severity of 2 or more flags the text',
       route: '/v1/moderations',
       ask: { model: 'm', input: ['mild', 'bad'] },
       wire: [
@@ -81,7 +81,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a higher threshold, a token of Entra, eight levels and a block list',
+      name: 'supports a higher threshold, Entra authentication, eight severity levels and a block list',
       route: '/v1/moderations',
       ask: {
         model: 'm',
@@ -102,7 +102,7 @@ export default defineFixture({
       answer: { body: moderated('text', [verdict(true, { hate: [false, String(3 / 7)] }, listed)]) },
     },
     {
-      name: 'its errors come in our shape',
+      name: "Azure's errors are returned in OpenAI's shape",
       route: '/v1/moderations',
       ask: { model: 'm', input: 'x' },
       wire: [

@@ -60,7 +60,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'a response goes to the v1 surface',
+      name: "/v1/responses goes to Azure's v1 API with the deployment as the model",
       route: '/v1/responses',
       ask: '{ "model":"m","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
       wire: [
@@ -73,7 +73,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a dated version has responses beside its deployments',
+      name: 'with a dated api-version, /v1/responses goes to /openai/responses',
       route: '/v1/responses',
       ask: '{ "model":"m","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
       upstream: dated,
@@ -87,7 +87,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a recording goes to transcriptions as a form, with nothing but the name changed',
+      name: 'a transcription form passes byte for byte with the model renamed',
       route: '/v1/audio/transcriptions',
       ask: toForm([{ name: 'model', value: 'm' }, sound]),
       wire: [
@@ -99,7 +99,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'a recording goes to translations as a form, with nothing but the name changed',
+      name: 'an audio translation form passes byte for byte with the model renamed',
       route: '/v1/audio/translations',
       ask: toForm([{ name: 'model', value: 'm' }, sound]),
       wire: [
@@ -111,7 +111,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'pictures are changed where JSON says what they are',
+      name: 'an image edit as JSON passes byte for byte with the model renamed',
       route: '/v1/images/edits',
       ask: '{"model":"m", "prompt":"p","images":[{"image_url":"u"}]}',
       wire: [
@@ -123,7 +123,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'a dated version has pictures at the path of their deployment',
+      name: "with a dated api-version, image generation goes to the deployment's path",
       route: '/v1/images/generations',
       ask: '{"model":"m","prompt":"a gate"}',
       upstream: dated,
@@ -136,7 +136,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'speech goes to the v1 surface, with the deployment as the model',
+      name: "speech goes to Azure's v1 API with the deployment as the model",
       route: '/v1/audio/speech',
       ask: '{"model":"m","input":"a gate","voice":"alloy"}',
       wire: [
@@ -149,7 +149,7 @@ export default defineFixture({
       answer: { headers: { 'content-type': 'audio/mpeg' } },
     },
     {
-      name: 'completions go to the v1 surface, with the deployment as the model and the key in its header',
+      name: "completions go to Azure's v1 API with the deployment as the model and the key in the api-key header",
       route: '/v1/completions',
       ask: '{"model":"m", "prompt":["a"],"temperature":1.0}',
       wire: [
@@ -163,7 +163,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a stream passes, first chunk without choices and all',
+      name: 'a stream passes unchanged, with its first chunk that has no choices',
       route: '/v1/completions',
       ask: { model: 'm', prompt: 'p', stream: true },
       wire: [
@@ -180,7 +180,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'under a dated version the deployment stands in the path',
+      name: 'with a dated api-version, completions have the deployment in the path, percent-encoded',
       route: '/v1/completions',
       upstream: dated,
       target: { model: 'gpt-35/turbo ü' },
@@ -194,7 +194,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'embeddings pass, token IDs and base64 included',
+      name: 'embeddings pass byte for byte, also token IDs and base64',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":[[9906,1917]],"encoding_format":"base64"}',
       wire: [
@@ -207,7 +207,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'the legacy path goes to the embeddings of the deployment',
+      name: 'the legacy engines path goes to the embeddings of the deployment',
       route: '/v1/engines/m/embeddings',
       upstream: { options: { api_version: '2025-04-01-preview' } },
       ask: { input: ['x'] },
@@ -220,7 +220,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'a token of Entra goes where tokens go',
+      name: 'an Entra token is sent as a bearer token instead of the api-key header',
       route: '/v1/embeddings',
       upstream: { options: { auth: 'entra' } },
       ask: { model: 'm', input: 'x' },
@@ -234,7 +234,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'an error gets what it lacks',
+      name: 'an error without type and param gets the missing fields',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: [
@@ -259,7 +259,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the content filter shows in the error, with what it found',
+      name: 'a content-filter error keeps its message, param and original body',
       route: '/v1/completions',
       ask: { model: 'm', prompt: 'x' },
       wire: [
@@ -302,7 +302,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what API Management says is an error in our words, too',
+      name: "an error of Azure API Management is returned in OpenAI's shape",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: [
@@ -326,7 +326,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a time to wait that stands in the message is said in the head',
+      name: "a wait time in a 429's message becomes a Retry-After header",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: [

@@ -110,7 +110,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'chat passes byte for byte to the path for clients of OpenAI',
+      name: "chat passes byte for byte to Bedrock's OpenAI-compatible path",
       route: '/v1/chat/completions',
       target: { model: 'openai.gpt-oss-20b-1:0' },
       ask: '{ "model":"m","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
@@ -125,7 +125,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'Titan is called for each input, and its counts are summed',
+      name: 'Titan is called once per input, and the token counts are summed',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'], dimensions: 1, normalize: false },
       wire: [
@@ -143,7 +143,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path, to a profile of a first Titan, which has one width',
+      name: 'the legacy engines path serves Titan v1 by ARN, and drops dimensions, which it lacks',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'a', dimensions: 256 },
       target: { model: 'arn:aws:bedrock:us-east-1::foundation-model/amazon.titan-embed-text-v1' },
@@ -160,7 +160,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'Titan for texts and images has its own name for dimensions',
+      name: 'the multimodal Titan gets dimensions under its own name',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', dimensions: 1 },
       target: { model: 'amazon.titan-embed-image-v1' },
@@ -174,7 +174,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1]], 1, 'amazon.titan-embed-image-v1') },
     },
     {
-      name: 'Nova',
+      name: 'Nova is sent dimensions and embeddingPurpose in its own shape',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', dimensions: 1, embeddingPurpose: 'CLUSTERING' },
       target: { model: 'us.amazon.nova-2-multimodal-embeddings-v1:0' },
@@ -197,7 +197,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'Cohere of the fourth generation, whose count stands in a header',
+      name: 'Cohere Embed v4 gets dimensions, and its token count is read from a header',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'], dimensions: 1, truncate: 'END' },
       target: { model: 'eu.cohere.embed-v4:0' },
@@ -222,7 +222,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'Cohere of the third generation, which has one width and another shape of answer',
+      name: 'Cohere Embed v3 drops dimensions, and its older answer shape is read',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', input_type: 'search_query', dimensions: 256 },
       target: { model: 'cohere.embed-multilingual-v3' },
@@ -245,7 +245,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a model that does not embed is refused before anything is sent',
+      name: 'embeddings for a model that does not embed get 400 without an upstream call',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       target: { model: 'anthropic.claude-v2' },
@@ -264,7 +264,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a list of nothing gives nothing, where only one text can be asked for',
+      name: 'an empty input list returns an empty list from a model that accepts one text per call',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [] },
       target: { model: 'us.amazon.nova-2-multimodal-embeddings-v1:0' },
@@ -284,7 +284,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([], 0, 'us.amazon.nova-2-multimodal-embeddings-v1:0') },
     },
     {
-      name: 'Cohere reranks texts, by the version that it must be told',
+      name: "Cohere's reranker is sent texts and its required api_version",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', { text: 'b' }], top_n: 1, return_documents: true },
       target: { model: 'cohere.rerank-v3-5:0' },
@@ -301,7 +301,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'Amazon’s own reranker needs no version',
+      name: "Amazon's reranker is sent no api_version",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', 'b'] },
       target: { model: 'amazon.rerank-v1:0' },
@@ -330,7 +330,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'an error has its class in a header',
+      name: "an error is returned in OpenAI's shape, although Bedrock names its class in a header only",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       wire: [
@@ -354,7 +354,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what names the account is withheld',
+      name: "an error message that names the operator's AWS account is withheld",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       wire: [

@@ -78,7 +78,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'texts go with the kind of input that it wants, and vectors come back in their own digits',
+      name: "texts are sent with the required input_type, and vectors keep Cohere's digits",
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'], user: 'u-1', dimensions: null },
       wire: [
@@ -102,7 +102,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'base64 is made here; usage that is missing is estimated',
+      name: "base64 is made from Cohere's floats, and missing usage is estimated",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'hello', encoding_format: 'base64', input_type: 'search_query', truncate: 'NONE' },
       wire: [
@@ -130,7 +130,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'dimensions go under another name to models that have several widths',
+      name: 'dimensions are sent as output_dimension to models with several widths',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', dimensions: 1 },
       target: { model: 'embed-v4.0' },
@@ -153,7 +153,7 @@ export default defineFixture({
       },
     },
     {
-      name: '97 texts are two calls, whose vectors stay in order and whose tokens are added',
+      name: '97 texts take two calls; vectors stay in order and token counts are summed',
       route: '/v1/embeddings',
       ask: { model: 'm', input: numbered(97) },
       wire: [numbered(96), numbered(1, 96)].map((texts) => ({
@@ -173,7 +173,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its own kinds of vectors are refused by name',
+      name: "Cohere's embedding_types field is refused by name on the OpenAI route",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', embedding_types: ['int8'] },
       wire: [],
@@ -183,14 +183,14 @@ export default defineFixture({
       },
     },
     {
-      name: 'images are refused by name',
+      name: 'images are refused by name on the OpenAI route',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [], images: ['data:image/png;base64,AAAA'] },
       wire: [],
       answer: { status: 400, body: refusal('images', 'takes texts alone here, as "input"') },
     },
     {
-      name: 'version 1 is another path, and may answer with a list alone',
+      name: 'the v1 API has its own path, and its plain list of vectors is read',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a'] },
       upstream: asV1,
@@ -210,7 +210,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[0.25]], 1, model) },
     },
     {
-      name: 'the legacy path goes to the same embeddings',
+      name: "the legacy engines path goes to Cohere's embed API",
       route: '/v1/engines/m/embeddings',
       ask: { input: 'a' },
       wire: [
@@ -223,7 +223,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
-      name: 'reranking of texts passes byte for byte, and no top_n is made up',
+      name: 'rerank of texts passes byte for byte, without an added top_n',
       route: '/v1/rerank',
       ask: '{"model":"m", "query":"q", "documents":["a","b"], "max_tokens_per_doc":1e3}',
       wire: [
@@ -239,7 +239,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null, 'x-api-warning': 'documents were cut' } },
     },
     {
-      name: 'a null of another version passes, as some clients always send it',
+      name: 'a null field of the v1 rerank API passes to the v2 API unchanged',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":["a"],"max_chunks_per_doc":null}',
       wire: [
@@ -252,7 +252,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'version 2 is not told whether documents are wanted',
+      name: 'return_documents is not sent to the v2 API, which lacks it',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'], return_documents: false },
       wire: [
@@ -268,7 +268,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'version 2 gets the text of objects, and documents are put beside their scores here',
+      name: 'the v2 API gets documents as text, and the gateway adds the documents to the results',
       route: '/v1/rerank',
       ask: {
         model: 'm',
@@ -293,7 +293,7 @@ export default defineFixture({
       },
     },
     {
-      name: '10,001 documents are two calls, and the best of both come back',
+      name: '10,001 documents take two calls, and the best results of both are returned',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: numbered(10_001), top_n: 2 },
       wire: [
@@ -330,7 +330,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'version 1 takes objects and the fields to rank them by',
+      name: 'the v1 API gets document objects and rank_fields unchanged',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":[{"title":"a"}],"rank_fields":["title"],"return_documents":true}',
       upstream: asV1,
@@ -344,7 +344,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'version 1 gets the text of a query that is an object, and what Cohere counted is in the answer',
+      name: "the v1 API gets an object query as text, and Cohere's billed units are in the answer",
       route: '/v1/rerank',
       ask: { model: 'm', query: { text: 'q' }, documents: [{ title: 'a' }, 'b'], rank_fields: ['title'], top_n: 1 },
       upstream: asV1,
@@ -379,7 +379,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its errors are a message and an ID',
+      name: "Cohere's errors (message and ID) are returned in OpenAI's shape",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       wire: [
@@ -404,7 +404,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a status that no client knows becomes one that says the same',
+      name: "Cohere's non-standard status 498 becomes 400",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [

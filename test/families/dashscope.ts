@@ -81,7 +81,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'a completion of one text passes byte for byte',
+      name: 'a completion of one prompt passes byte for byte',
       route: '/v1/completions',
       ask: '{"model":"m", "prompt":"a", "suffix":"z"}',
       wire: [
@@ -94,7 +94,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'embeddings that ask for floats pass byte for byte',
+      name: 'embeddings with encoding_format float pass byte for byte',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":["a"],"dimensions":1,"encoding_format":"float"}',
       wire: [
@@ -107,7 +107,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'what OpenAI’s clients send goes as texts, as many at a time as fit, and comes back as base64',
+      name: 'token IDs are sent as text, split by max_items, and base64 is made from the floats',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [[9906], [1917], [1578]], encoding_format: 'base64', dimensions: 1 },
       upstream: { options: { max_items: 2 } },
@@ -151,7 +151,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [
@@ -159,7 +159,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'ranks are asked for in its own shape, and keep their digits',
+      name: "rerank is sent in DashScope's shape, and scores keep their digits",
       route: '/v1/rerank',
       ask: {
         model: 'm',
@@ -189,7 +189,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'models that see get objects as they are',
+      name: 'vision rerank models get document objects unchanged',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: [{ image: 'https://h/a.png' }, 'b'] },
       target: { model: 'qwen3-vl-rerank' },
@@ -238,7 +238,7 @@ export default defineFixture({
         ['constructor', 500, 'upstream_error', 'upstream_failed', 2],
       ] as const
     ).map(([code, status, type, ours, calls]) => ({
-      name: `a 200 with the code ${code} is an error`,
+      name: `an answer with status 200 and the code ${code} is an error`,
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: Array.from({ length: calls }, () => ({
@@ -261,7 +261,7 @@ export default defineFixture({
       },
     })),
     {
-      name: 'an error of its compatible mode is in our shape, and passes',
+      name: "an error of DashScope's OpenAI-compatible mode passes unchanged",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: [

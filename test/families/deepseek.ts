@@ -44,7 +44,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'one prompt passes, with what comes after the gap',
+      name: 'a completion of one prompt with a suffix passes byte for byte',
       route: '/v1/completions',
       ask: '{"model":"m","prompt":"def f(","suffix":")","temperature":1.0}',
       wire: [
@@ -57,7 +57,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'each of several prompts is a call, and the blank lines before an answer are no matter',
+      name: 'each of several prompts is one call, and blank lines before an answer are ignored',
       route: '/v1/completions',
       ask: { model: 'm', prompt: ['a', 'b'], max_tokens: 5 },
       wire: [
@@ -92,7 +92,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'token IDs become the text that they stand for',
+      name: 'token IDs are sent as the text they encode',
       route: '/v1/completions',
       ask: { model: 'm', prompt: [9906, 1917] },
       wire: [
@@ -115,7 +115,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what it says of the balance is not for clients',
+      name: "a message about the operator's account balance is withheld",
       route: '/v1/completions',
       ask: { model: 'm', prompt: 'a' },
       wire: [{ path: '/beta/completions', body: { model, prompt: 'a' }, reply: { status: 402, body: balance } }],

@@ -60,7 +60,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'completions pass, lists of prompts included',
+      name: 'completions pass byte for byte, also with a list of prompts',
       route: '/v1/completions',
       ask: '{"model":"m","prompt":["a","b"]}',
       wire: [
@@ -73,7 +73,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'embeddings that ask for no base64 pass, dimensions included',
+      name: 'embeddings without encoding_format pass byte for byte, with dimensions',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":"a","dimensions":2}',
       wire: [
@@ -86,7 +86,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'token IDs become the text that they stand for',
+      name: 'token IDs are sent as the text they encode',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [[9906, 1917]], user: 'u' },
       wire: [
@@ -108,13 +108,13 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [{ path: `${base}/embeddings`, body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'reranked documents move to the list that clients read, with the documents in their shape',
+      name: "rerank results in Fireworks' data list are returned as results, with the client's document objects",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', { text: 'b', title: 't' }], top_n: 1, return_documents: true },
       wire: [
@@ -132,7 +132,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'documents that come unasked and as text are left out',
+      name: 'documents that the client did not request are removed from the rerank results',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [
@@ -147,7 +147,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a fault becomes an error in our words',
+      name: "Fireworks' errors are returned in OpenAI's shape",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [

@@ -94,7 +94,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'chat passes to the paths of OpenAI, with the key as these want it',
+      name: "chat passes to Google's OpenAI-compatible path, with the key as a bearer token",
       route: '/v1/chat/completions',
       ask: '{"model":"m","messages":[{"role":"user","content":"x"}],"n":1.0}',
       wire: [
@@ -108,7 +108,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'an error of its chat, a list of one, comes in the words of OpenAI',
+      name: "an error of chat, which Google sends as a list of one, is returned in OpenAI's shape",
       route: '/v1/chat/completions',
       ask: { model: 'm', messages: [] },
       wire: [
@@ -132,7 +132,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'contents pass byte for byte to the method that was asked for',
+      name: 'generateContent passes byte for byte to the same method',
       route: '/v1beta/models/m:generateContent',
       ask: '{ "contents":[{"role":"user","parts":[{"text":"\\u00e9"}]}], "generationConfig":{"temperature":1.0} }',
       wire: [
@@ -146,7 +146,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'an error of what passes comes in its own shape',
+      name: "an error of generateContent is returned in Google's shape",
       route: '/v1beta/models/m:generateContent',
       ask: { contents: [] },
       wire: [
@@ -159,7 +159,7 @@ export default defineFixture({
       answer: { status: 400, body: googleError(400, 'contents is not specified').body },
     },
     {
-      name: 'one input is asked for by itself, and nothing that was not sent goes along',
+      name: 'one embedding input is sent to embedContent without added fields',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', user: 'u-1' },
       wire: [
@@ -180,7 +180,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'several inputs go in one batch, each with the model and all that holds for it',
+      name: 'several embedding inputs are one batchEmbedContents call, each with model, task type and dimensions',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'], dimensions: 2, taskType: 'RETRIEVAL_DOCUMENT', title: 't' },
       wire: [
@@ -199,7 +199,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path, and a model whose name has the prefix already',
+      name: 'the legacy engines path goes to the embeddings, also for a model name that begins with models/',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['a'] },
       target: { model: `models/${model}` },
@@ -216,7 +216,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'fewer dimensions of the model that leaves them uneven come back in unit length',
+      name: 'shortened vectors of gemini-embedding-001 are normalised to unit length',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'], dimensions: 2 },
       target: { model: 'gemini-embedding-001' },
@@ -238,7 +238,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what was not asked to be cut keeps its digits',
+      name: "vectors of gemini-embedding-001 at full width keep Google's digits",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       target: { model: 'gemini-embedding-001' },
@@ -254,7 +254,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what other services call the purpose of a text goes under its name here, before an operator’s default',
+      name: "input_type is sent as Google's taskType, and overrides the operator's default",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', input_type: 'search_query' },
       target: { defaults: { taskType: 'RETRIEVAL_DOCUMENT' } },
@@ -268,7 +268,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
-      name: 'a passage, as clients of NVIDIA and E5 say, is a document',
+      name: 'input_type passage, which NVIDIA and E5 clients send, becomes RETRIEVAL_DOCUMENT',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', input_type: 'passage' },
       wire: [
@@ -281,7 +281,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
-      name: 'a purpose that has no name here is refused',
+      name: 'an input_type without a matching taskType is refused by name',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', input_type: 'image' },
       wire: [],
@@ -299,7 +299,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'an error in a list of one, with the time after which to try again',
+      name: 'a 429 in a list of one is read, and its retryDelay becomes a Retry-After header',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       wire: [
@@ -345,7 +345,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a refusal that names the project is withheld',
+      name: "an error message that names the operator's Google project is withheld",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       wire: [
@@ -369,7 +369,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a wrong key, which is called a bad argument, is said to be the gateway’s',
+      name: 'a 400 for an invalid API key is reported as a wrong key of the gateway',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       upstream: { api_key: 'sk-another-0123456789' },

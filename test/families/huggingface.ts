@@ -42,7 +42,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'texts go as inputs, vectors come back in their own digits, with an estimated count',
+      name: 'texts are sent as inputs, vectors keep their digits, and usage is estimated',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['ab', 'cd'], dimensions: 8, normalize: true },
       wire: [
@@ -63,7 +63,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'one vector for one text may come bare',
+      name: 'a bare vector as the answer for one text is read',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'ab' },
       wire: [{ path: features, body: { inputs: ['ab'] }, reply: { body: '[0.10,-1e-2]' } }],
@@ -72,7 +72,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'of the vectors of all tokens the mean is taken',
+      name: 'one vector per token becomes one vector per text by averaging',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['ab', 'cd', 'ef'] },
       wire: [
@@ -87,7 +87,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'vectors that are too few are none',
+      name: 'fewer vectors than inputs give 502',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['ab', 'cd'] },
       wire: [{ path: features, body: { inputs: ['ab', 'cd'] }, reply: { body: '[[1,2]]' } }],
@@ -105,14 +105,14 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the features',
+      name: 'the legacy engines path goes to feature extraction',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: features, body: { inputs: ['x'] }, reply: { body: [[1]] } }],
       answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
-      name: 'a model that is still loading says when to ask again',
+      name: 'the estimated loading time of a model becomes a Retry-After header',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: [
@@ -137,7 +137,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'labels in one list or in two become categories',
+      name: 'classification labels become moderation categories, in a flat or a nested list',
       route: '/v1/moderations',
       ask: { model: 'm', input: ['a', 'b'], parameters: { top_k: 2 } },
       wire: [

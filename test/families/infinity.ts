@@ -94,7 +94,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'embeddings pass byte for byte, to a path without a version',
+      name: 'embeddings pass byte for byte to /embeddings, without a version prefix',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":["x"],"encoding_format":"float","dimensions":1,"modality":"text"}',
       wire: [
@@ -107,7 +107,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'floats are asked for and made into base64 where the operator says so',
+      name: 'with base64: convert, floats are requested and converted to base64',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x', encoding_format: 'base64' },
       upstream: { base64: 'convert' },
@@ -126,7 +126,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'more inputs than fit go in several calls, and null is left out',
+      name: 'inputs over max_items are split into several calls, without the null encoding_format',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b', 'c'], encoding_format: null, modality: 'text' },
       upstream: { options: { max_items: 2 } },
@@ -156,7 +156,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'classified texts become moderations, in as many calls as it takes',
+      name: 'moderations are classifications of each text, split into calls by max_items',
       route: '/v1/moderations',
       ask: { model: 'm', input: ['a', 'b'] },
       upstream: { options: { max_items: 1, usage_unit: 'tokens' } },
@@ -187,7 +187,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'ranks pass where null says how many are wanted',
+      name: 'rerank with top_n: null passes byte for byte',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":["a"],"top_n":null}',
       wire: [
@@ -199,13 +199,13 @@ export default defineFixture({
       ],
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: '/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'ranks pass as they come where no documents are wanted',
+      name: 'rerank without return_documents passes byte for byte',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":["a"],"top_n":1}',
       wire: [
@@ -218,7 +218,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'documents come back as the client sent them, from as many calls as it takes',
+      name: 'rerank over max_items takes several calls, and returns the documents as the client sent them',
       route: '/v1/rerank',
       ask: {
         model: 'm',
@@ -251,7 +251,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'null is left out, as it is no answer to whether documents are wanted',
+      name: 'return_documents: null is sent as false',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'], return_documents: null },
       wire: [
@@ -273,7 +273,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a fault of the request names the place',
+      name: 'a validation error (422) names the invalid field',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [] },
       wire: [
@@ -300,7 +300,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a wrong key is said in our words',
+      name: "a 401 is returned in OpenAI's error shape",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [

@@ -67,7 +67,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'bits come as bits',
+      name: 'binary vectors (ubinary) are requested and returned as they are',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a'], output_dtype: 'ubinary' },
       wire: [
@@ -87,7 +87,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1, 255]], 1, model) },
     },
     {
-      name: 'inputs go as a list, and vectors come back in the order of their indexes, in their own digits',
+      name: "a list of texts and images is sent, and vectors are returned by index with Jina's digits",
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', { image: 'https://example.com/b.png' }], task: 'text-matching', user: 'u' },
       wire: [
@@ -105,7 +105,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'base64 is asked for under another name, and what is null is not sent',
+      name: 'base64 is requested as embedding_type, and null fields are not sent',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', encoding_format: 'base64', dimensions: null, late_chunking: null },
       wire: [
@@ -120,7 +120,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer(['AAAAPwAAgL8='], 1, model) },
     },
     {
-      name: '2,049 inputs are two calls, whose vectors stay in order and whose tokens are added',
+      name: '2,049 inputs take two calls; vectors stay in order and token counts are summed',
       route: '/v1/embeddings',
       ask: { model: 'm', input: numbered(2049) },
       wire: [
@@ -145,7 +145,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'inputs that are chunked late stay together, whatever their number',
+      name: 'inputs with late_chunking are never split, even beyond the maximum',
       route: '/v1/embeddings',
       ask: { model: 'm', input: numbered(2049), late_chunking: true },
       wire: [
@@ -169,7 +169,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a vector that stands twice makes an answer that does not fit',
+      name: 'an answer with a duplicate index gives 502',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'] },
       wire: [
@@ -200,7 +200,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its own name for the format is refused',
+      name: "Jina's embedding_type field is refused by name",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', embedding_type: ['float', 'binary'] },
       wire: [],
@@ -218,7 +218,7 @@ export default defineFixture({
       },
     },
     ...[['a', null], [[]], [1, 2, 'x']].map((input) => ({
-      name: `what is neither text nor object is refused: ${JSON.stringify(input)}`,
+      name: `an input that is neither text nor object is refused: ${JSON.stringify(input)}`,
       route: '/v1/embeddings',
       ask: { model: 'm', input },
       wire: [],
@@ -236,7 +236,7 @@ export default defineFixture({
       },
     })),
     {
-      name: 'of objects the fields count that are named',
+      name: 'document objects with rank_fields are sent as text made of these fields',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: [{ title: 'a', body: 'b', x: 1 }], rank_fields: ['title', 'body'] },
       wire: [
@@ -259,7 +259,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the same embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'a', dimensions: 1 },
       wire: [
@@ -272,7 +272,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
-      name: 'reranking passes byte for byte, objects and all',
+      name: 'rerank passes byte for byte, also with objects',
       route: '/v1/rerank',
       ask: '{"model":"m","query":{"text":"q"},"documents":[{"image":"i"},"b"],"top_n":1.0}',
       wire: [
@@ -285,7 +285,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'what is null is not sent for reranking',
+      name: 'null fields of a rerank request are not sent',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'], top_n: null, return_documents: null },
       wire: [
@@ -307,7 +307,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a list of faults is a message with their places',
+      name: 'a list of validation errors becomes one message that names the fields',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       wire: [
@@ -334,7 +334,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'an error that is an object with a message gets what it lacks',
+      name: 'an error with only a message gets the missing fields',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: [] },
       wire: [

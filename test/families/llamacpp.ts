@@ -91,7 +91,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'dimensions are left out and named, token IDs go as text, and nothing is added to base64',
+      name: 'dimensions are dropped and listed, token IDs are sent as text, and base64 is passed on',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', [1578]], encoding_format: 'base64', dimensions: 4 },
       wire: [
@@ -116,7 +116,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'dimensions are refused where the operator says so',
+      name: 'with unsupported: refuse, dimensions are refused by name',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', dimensions: 4 },
       target: { unsupported: 'refuse' },
@@ -135,13 +135,13 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'ranks pass as they come, in their own digits',
+      name: 'rerank results pass byte for byte',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":["a","b"],"top_n":1}',
       wire: [
@@ -154,7 +154,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'documents are put beside their ranks here',
+      name: 'return_documents: the gateway adds each document to its rerank result',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', 'b', { text: 'c' }], return_documents: true },
       wire: [
@@ -172,7 +172,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'while it loads it says so, with its number as a text',
+      name: "a 503 while the server loads its model is returned in OpenAI's error shape",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: Array.from({ length: 2 }, () => ({

@@ -115,7 +115,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'a prompt is filled in, and what chat answers is a completion',
+      name: 'a completion goes to fill-in-the-middle, and its chat-shaped answer becomes a completion',
       route: '/v1/completions',
       ask: '{"model":"m","prompt":"def f(","suffix":"return a","seed":7,"max_tokens":64,"stop":["\\n\\n"],"user":"u","n":1}',
       wire: [
@@ -133,7 +133,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a stream of deltas is one of texts, and its count comes last where it was asked for',
+      name: 'a stream of chat deltas becomes a completion stream, with usage last if requested',
       route: '/v1/completions',
       ask: { model: 'm', prompt: 'a', stream: true, stream_options: { include_usage: true } },
       wire: [
@@ -163,7 +163,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what completions of its lack is refused by name',
+      name: "a parameter that Mistral's completions lack is refused by name",
       route: '/v1/completions',
       ask: { model: 'm', prompt: 'a', n: 2 },
       wire: [],
@@ -181,7 +181,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what its completions lack is left out where the operator says so',
+      name: "with unsupported: drop, parameters that Mistral's completions lack are dropped and listed",
       route: '/v1/completions',
       target: { unsupported: 'drop' },
       ask: { model: 'm', prompt: 'a', n: 2, best_of: 3, logprobs: 1, presence_penalty: 1, strange: {}, echo: true },
@@ -204,7 +204,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'dimensions go by its own name, and vectors keep their digits',
+      name: 'dimensions are sent as output_dimension, and vectors keep their digits',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['x'], dimensions: 2, user: 'u', encoding_format: 'float' },
       wire: [
@@ -222,7 +222,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [
@@ -237,7 +237,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'long inputs go in several calls',
+      name: 'inputs over the token limit of one call are split into several calls',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a'.repeat(30_000), 'b'.repeat(30_000)] },
       wire: ['a', 'b'].map((letter, index) => ({
@@ -252,7 +252,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'an error that is wrapped twice says what it is about',
+      name: "a validation error nested in an error names the client's field",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x', dimensions: 0 },
       wire: [
@@ -294,7 +294,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a text is flagged where any category is, and those that OpenAI lacks are in the original',
+      name: 'any flagged category flags the text, and categories that OpenAI lacks are kept in the original',
       route: '/v1/moderations',
       ask: { model: 'm', input: ['x', 'y'], metadata: { a: 1 } },
       wire: [
@@ -323,7 +323,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the operator may let those alone count that OpenAI has',
+      name: 'with flagged_by: mapped, only categories that OpenAI has flag a text',
       route: '/v1/moderations',
       ask: { model: 'm', input: 'x' },
       upstream: { options: { flagged_by: 'mapped' } },
@@ -337,7 +337,7 @@ export default defineFixture({
       answer: { body: moderated('mistral-one', [verdict(false, { sexual: [false, '0.0001'] }, judged.private)]) },
     },
     {
-      name: 'a refused key is said in our words',
+      name: "a 401 is returned in OpenAI's error shape",
       route: '/v1/moderations',
       ask: { model: 'm', input: 'x' },
       wire: [

@@ -54,7 +54,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'floats are asked for and made into base64 where the operator says so',
+      name: 'with base64: convert, floats are requested and converted to base64',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x', encoding_format: 'base64' },
       upstream: { base64: 'convert' },
@@ -84,7 +84,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: '257 inputs are two calls, and base64 is asked for in both',
+      name: '257 inputs take two calls, both with encoding_format base64',
       route: '/v1/embeddings',
       ask: { model: 'm', input: numbered(257), encoding_format: 'base64', dimensions: 1, prompt: null },
       wire: [numbered(256), numbered(1, 256)].map((input) => ({
@@ -110,13 +110,13 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'documents go as input, and as many results are asked for as there are documents',
+      name: 'rerank documents are sent as input, and without top_n all results are requested',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', { text: 'b' }], top_n: null, return_documents: true },
       wire: [
@@ -134,7 +134,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'as many results are asked for as the client wants, under either name',
+      name: "a client's top_k limits the rerank results",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', 'b'], top_k: 1 },
       wire: [
@@ -157,7 +157,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'fewer results than were asked for make an answer that does not fit',
+      name: 'fewer rerank results than requested give 502',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', 'b'] },
       wire: [
@@ -181,7 +181,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its own name for documents is refused, as it would be lost',
+      name: "Mixedbread's input field on rerank is refused by name",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'], input: ['b'] },
       wire: [],
@@ -199,7 +199,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a list of faults is a message with their places',
+      name: "a list of validation errors becomes one message, with the client's name of the field",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: [] },
       wire: [

@@ -62,7 +62,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'completions pass, lists of prompts included',
+      name: 'completions pass byte for byte, also with a list of prompts',
       route: '/v1/completions',
       ask: '{"model":"m","prompt":["a","b"],"temperature":1.0}',
       wire: [
@@ -75,7 +75,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a text is a passage where nobody says what it is',
+      name: 'without an input_type, embeddings are sent with input_type passage',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x', truncate: 'END', dimensions: 2 },
       wire: [
@@ -100,7 +100,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a model whose name says query is asked as one',
+      name: 'an upstream model name that ends in -query is sent input_type query',
       route: '/v1/embeddings',
       target: { model: 'nvidia/model-1-query' },
       ask: { model: 'm', input: ['x'], encoding_format: 'base64' },
@@ -126,7 +126,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer(['AAAAPwAAgL8='], 4, model) },
     },
     {
-      name: 'on the legacy path the operator says what a text is',
+      name: "on the legacy engines path, input_type comes from the target's defaults",
       route: '/v1/engines/m/embeddings',
       target: { defaults: { input_type: 'query' } },
       ask: { input: ['x'] },
@@ -140,7 +140,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([[1]], 1, model) },
     },
     {
-      name: 'scores are the logits, in their own digits, cut to the best',
+      name: "rerank scores are NVIDIA's logits with their digits, limited to top_n",
       route: '/v1/rerank',
       ask: {
         model: 'm',
@@ -175,7 +175,7 @@ export default defineFixture({
         [false, 'NONE'],
       ] as const
     ).map(([truncate, end]) => ({
-      name: `what a client of TEI says of texts that are too long is the end that is cut: ${truncate}`,
+      name: `a TEI client's truncate field becomes NVIDIA's truncate: ${truncate}`,
       route: '/v1/rerank',
       headers: { 'x-postern-shape': 'tei' },
       ask: { query: 'q', texts: ['a'], truncate, model: 'm' },
@@ -189,7 +189,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': 'nvidia' }, body: '[{"index":0,"score":-3.0}]' },
     })),
     {
-      name: 'a hosted model is ranked by at a path of its own',
+      name: "a hosted reranker is called at the model's own path",
       route: '/v1/rerank',
       upstream: { options: { ranking_path: '/v1/retrieval/nvidia/{model}/reranking' } },
       target: { model: 'rerank-qa_1b.v2' },
@@ -213,7 +213,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a detail is the message of an error',
+      name: 'the detail field of an error becomes its message',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [

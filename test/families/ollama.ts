@@ -74,7 +74,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'a completion of one text passes byte for byte',
+      name: 'a completion of one prompt passes byte for byte',
       route: '/v1/completions',
       ask: '{"model":"m", "prompt":"a", "suffix":"z", "options":{"num_ctx":4096}}',
       wire: [
@@ -87,7 +87,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'an answer in base64 that was asked for passes byte for byte, in letters of any case',
+      name: 'a requested base64 answer passes byte for byte, with encoding_format in any letter case',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":["x"],"encoding_format":"BASE64","dimensions":1}',
       wire: [
@@ -100,7 +100,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'floats of an old build, where base64 was asked for, become base64',
+      name: 'floats from an old Ollama version become base64 if base64 was requested',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['x', 'y'], encoding_format: 'base64' },
       wire: [
@@ -131,7 +131,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'its own path has no format, and base64 is made here, in letters of any case',
+      name: 'with api: native, base64 is made by the gateway, with encoding_format in any letter case',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x', encoding_format: 'BASE64' },
       upstream: { options: { api: 'native' } },
@@ -148,7 +148,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'token IDs go as the text that they stand for',
+      name: 'token IDs are sent as the text they encode',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [9906, 1917], encoding_format: 'base64' },
       wire: [
@@ -171,13 +171,13 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'its own shape has its own parameters, and one text goes in a list',
+      name: "with api: native, Ollama's own parameters are sent, and a single text as a list",
       route: '/v1/embeddings',
       ask: { model: 'm', input: '', dimensions: 2, user: 'u', truncate: false, keep_alive: '10m', options: { a: 1 } },
       upstream: { options: { api: 'native' } },
@@ -196,7 +196,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its own shape gives base64, serves the legacy path, and is estimated where it counts nothing',
+      name: 'with api: native, the legacy engines path works with base64, and missing usage is estimated',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['abcdefgh', 'b'], encoding_format: 'base64' },
       upstream: { options: { api: 'native' } },
@@ -213,7 +213,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its own shape says errors in one text',
+      name: "with api: native, an error that is a plain text is returned in OpenAI's shape",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       upstream: { options: { api: 'native' } },
@@ -238,7 +238,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'fewer vectors than inputs are no answer',
+      name: 'with api: native, fewer vectors than inputs give 502',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'] },
       upstream: { options: { api: 'native' } },

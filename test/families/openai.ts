@@ -165,7 +165,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'a response passes byte for byte',
+      name: 'a /v1/responses request and its answer pass byte for byte',
       route: '/v1/responses',
       ask: '{ "model":"m","input":[{"role":"user","content":"\\u00e9"}],"temperature":1.0,"store":false}',
       wire: [
@@ -178,7 +178,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a recording goes to transcriptions as a form, with nothing but the name changed',
+      name: 'a transcription form passes byte for byte with the model renamed',
       route: '/v1/audio/transcriptions',
       ask: toForm([{ name: 'model', value: 'm' }, sound]),
       wire: [
@@ -190,7 +190,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'a recording goes to translations as a form, with nothing but the name changed',
+      name: 'an audio translation form passes byte for byte with the model renamed',
       route: '/v1/audio/translations',
       ask: toForm([{ name: 'model', value: 'm' }, sound]),
       wire: [
@@ -202,7 +202,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'pictures are changed where JSON says what they are',
+      name: 'an image edit as JSON passes byte for byte with the model renamed',
       route: '/v1/images/edits',
       ask: '{"model":"m", "prompt":"p","images":[{"image_url":"u"}]}',
       wire: [
@@ -214,7 +214,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'pictures like one in a form are asked for with nothing but the name changed',
+      name: 'an image variation form passes byte for byte with the model renamed',
       route: '/v1/images/variations',
       ask: toForm([
         { name: 'image', value: 'PNG', filename: 'a.png' },
@@ -232,7 +232,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'pictures are asked for as they come, and what was counted passes',
+      name: 'image generation passes byte for byte, and its usage is returned',
       route: '/v1/images/generations',
       ask: '{"model":"m", "prompt":"a gate","size":"1024x1024","n":1.0}',
       wire: [
@@ -244,7 +244,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'what is read aloud comes as it is',
+      name: 'speech audio is returned unchanged',
       route: '/v1/audio/speech',
       ask: '{"model":"m","input":"a gate", "voice":"alloy"}',
       wire: [
@@ -257,7 +257,7 @@ export default defineFixture({
       answer: { headers: { 'content-type': 'audio/mpeg' } },
     },
     {
-      name: 'completions pass byte for byte, unknown fields and the spelling of numbers included',
+      name: 'completions pass byte for byte, with unknown fields and number spellings',
       route: '/v1/completions',
       ask: '{"prompt":["a",  "b"],"temperature":1.0,"model":"m","x-new":{"n":1e3},"x-new":[]}',
       wire: [
@@ -287,7 +287,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'edits pass to where they used to be',
+      name: "edits pass to OpenAI's former /v1/edits path",
       route: '/v1/edits',
       ask: { model: 'm', input: 'Fixd text.', instruction: 'Fix it' },
       wire: [
@@ -299,7 +299,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'moderations pass, images and all',
+      name: 'moderations pass, also with images',
       route: '/v1/moderations',
       ask: { model: 'm', input: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }] },
       wire: [
@@ -311,7 +311,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'reranking passes to services that have it, whatever they send back',
+      name: 'rerank passes byte for byte, also for services that return documents as text',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":[{"text":"a","title":"t"}],"top_n":1.0,"return_documents":true}',
       wire: [
@@ -324,7 +324,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'reranked documents come in the shape that is asked for',
+      name: 'rerank results are returned in the shape named by x-postern-shape',
       route: '/v1/rerank',
       headers: { 'x-postern-shape': 'voyage' },
       ask: { model: 'm', query: 'q', documents: ['a', 'b'], top_k: 1, return_documents: true },
@@ -341,7 +341,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'embeddings pass, token IDs and null included',
+      name: 'embeddings pass byte for byte, also with token IDs and null fields',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":[[9906,1917]],"encoding_format":"base64","user":null}',
       wire: [
@@ -354,7 +354,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'floats become base64 where the upstream is set to convert',
+      name: 'with base64: convert, floats are requested and converted to base64',
       route: '/v1/embeddings',
       upstream: { base64: 'convert' },
       ask: { model: 'm', input: ['a', 'b'], encoding_format: 'base64' },
@@ -381,7 +381,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'what asks for floats passes there all the same',
+      name: 'with base64: convert, a request for floats passes byte for byte',
       route: '/v1/embeddings',
       upstream: { base64: 'convert' },
       ask: '{"model":"m","input":"a","encoding_format":"float"}',
@@ -395,7 +395,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'the legacy path goes to the embeddings, with the model in the body',
+      name: 'the legacy engines path goes to the embeddings, with the model in the body',
       route: '/v1/engines/m/embeddings',
       ask: '{"input":["x"]}',
       wire: [
@@ -407,7 +407,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'the legacy path stays what it is where the upstream speaks it',
+      name: 'with legacy_engines: native, the legacy engines path is called, with the body unchanged',
       route: '/v1/engines/m/embeddings',
       upstream: { legacy_engines: 'native' },
       target: { model: 'an/engine' },
@@ -421,7 +421,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'errors pass as they come',
+      name: 'errors pass byte for byte',
       route: '/v1/embeddings',
       ask: { model: 'm', input: '' },
       wire: [

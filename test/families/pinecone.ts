@@ -47,7 +47,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'documents go as objects, with a key and a version in its own headers',
+      name: "rerank documents are sent as objects, with Pinecone's API key and version headers",
       route: '/v1/rerank',
       ask: { model: 'm', query: { text: 'q' }, documents: ['a', { text: 'b', id: 7 }], top_n: 2 },
       wire: [
@@ -76,7 +76,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'another version may be set, and fields and parameters pass',
+      name: 'the API version can be configured, and rank_fields and parameters are sent',
       route: '/v1/rerank',
       ask: {
         model: 'm',
@@ -115,7 +115,7 @@ export default defineFixture({
       },
     },
     {
-      name: '101 documents are two calls, and the best of both come back',
+      name: '101 documents take two calls, and the best results of both are returned',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: numbered(101), top_n: 1 },
       wire: [
@@ -138,7 +138,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its errors have a code, and a status beside them that is none of ours',
+      name: "Pinecone's errors are returned in OpenAI's shape",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [

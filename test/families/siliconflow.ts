@@ -62,7 +62,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'one prompt passes, with what comes after the gap',
+      name: 'a completion of one prompt with a suffix passes byte for byte',
       route: '/v1/completions',
       ask: '{"model":"m","prompt":"a","suffix":"c","temperature":1.0}',
       wire: [
@@ -75,7 +75,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: '32 inputs pass as they came',
+      name: '32 embedding inputs pass byte for byte',
       route: '/v1/embeddings',
       ask: `{"model":"m","input":[${'"a", '.repeat(31)}"b,\\",c"],"encoding_format":"float"}`,
       wire: [
@@ -88,7 +88,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: '33 inputs are two calls, and their usage is added up',
+      name: '33 embedding inputs take two calls, and usage is summed',
       route: '/v1/embeddings',
       ask: { model: 'm', input: Array.from({ length: 33 }, (_, index) => `t${index}`), dimensions: 1 },
       wire: [0, 32].map((start) => {
@@ -117,7 +117,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'dimensions go to models that refuse them, too',
+      name: "dimensions are sent to every model, and a model's refusal is returned",
       route: '/v1/embeddings',
       target: { model: 'BAAI/bge-m3' },
       ask: { model: 'm', input: 'x', dimensions: 4 },
@@ -143,13 +143,13 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'texts are ranked as they are, in chunks that the client sets',
+      name: "rerank of texts passes byte for byte, with the client's chunk settings",
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":["a"],"max_chunks_per_doc":2,"overlap_tokens":1e1,"return_documents":true}',
       wire: [
@@ -162,7 +162,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a null that it may refuse is left out',
+      name: 'null fields of a rerank request are not sent',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'], max_chunks_per_doc: null },
       wire: [
@@ -178,7 +178,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'of objects the text goes, and what it counted is read where it stands',
+      name: "document objects are sent as text, and SiliconFlow's token count is read",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: [{ text: 'a' }], overlap_tokens: 10 },
       wire: [
@@ -196,7 +196,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'an error that is a text and nothing else is one',
+      name: "an error that is a plain JSON string is returned in OpenAI's shape",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: [

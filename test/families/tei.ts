@@ -86,7 +86,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'sparse vectors pass byte for byte, without a name of a model',
+      name: '/embed_sparse passes byte for byte, without a model name in the body',
       route: '/tei/m/embed_sparse',
       ask: '{ "inputs":["a","\\u00e9"],"truncate":true, "x":1.0}',
       wire: [
@@ -99,7 +99,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a vector of each token passes, and a name of the model in the body is the one of the server',
+      name: '/embed_all passes byte for byte, with the model renamed in the body',
       route: '/embed_all',
       ask: '{"inputs":"a","model":"m"}',
       wire: [
@@ -124,7 +124,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'documents go as texts, scores come back in their own digits, cut to the best',
+      name: "rerank documents are sent as texts, and scores keep TEI's digits, limited to top_n",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', { text: 'b' }, 'c'], top_n: 2, return_documents: true },
       wire: [
@@ -143,7 +143,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'where its header counts nothing, nothing was counted',
+      name: 'an empty x-compute-tokens header counts as missing usage, which is estimated',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [
@@ -158,7 +158,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'floats are asked for and made into base64 where the operator says so',
+      name: 'with base64: convert, floats are requested and converted to base64',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x', encoding_format: 'base64' },
       upstream: { base64: 'convert' },
@@ -175,7 +175,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a format of null is left out',
+      name: 'encoding_format: null is not sent',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":"x","encoding_format":null,"truncate":true}',
       wire: [
@@ -190,7 +190,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'each text to be classified stands in a list of its own, and labels become categories',
+      name: 'moderations are sent to /predict with each text in its own list, and labels become categories',
       route: '/v1/moderations',
       ask: { model: 'm', input: ['a', 'b'], truncate: true },
       wire: [
@@ -213,7 +213,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the operator says what labels mean and from when on they count',
+      name: 'the options labels and threshold map classifier labels to categories and decide what is flagged',
       route: '/v1/moderations',
       ask: { model: 'm', input: 'a' },
       upstream: { options: { labels: 'LABEL_0=safe,LABEL_1=harassment', threshold: 0.8 } },
@@ -223,7 +223,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a label that nobody knows is no verdict',
+      name: 'an unknown classifier label gives 502 instead of a verdict',
       route: '/v1/moderations',
       ask: { model: 'm', input: 'a' },
       wire: [
@@ -247,7 +247,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [

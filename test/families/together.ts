@@ -56,7 +56,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'a completion of one text passes, with what only this service knows',
+      name: "a completion of one prompt passes byte for byte, with Together's own parameters",
       route: '/v1/completions',
       ask: '{"model":"m","prompt":"a","repetition_penalty":1.0,"temperature":1.0}',
       wire: [
@@ -69,7 +69,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'embeddings that ask for floats pass',
+      name: 'embeddings with encoding_format float pass byte for byte',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":["a"],"encoding_format":"float"}',
       wire: [
@@ -82,7 +82,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'base64 is made of the floats that come, and usage that is missing is estimated',
+      name: "base64 is made from the upstream's floats, and missing usage is estimated",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', encoding_format: 'base64' },
       wire: [
@@ -98,13 +98,13 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'x' },
       wire: [{ path: '/v1/embeddings', body: { model, input: 'x' }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'objects are ranked as they are, by the fields that are named',
+      name: 'rerank of objects with rank_fields passes byte for byte',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":[{"text":"a","title":"t"}],"rank_fields":["title"],"top_n":1}',
       wire: [
@@ -117,7 +117,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'an error gets what it lacks',
+      name: 'an error without param and code gets the missing fields',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x' },
       wire: [

@@ -83,7 +83,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'chat passes byte for byte to the path for clients of OpenAI, the maker before the name of the model',
+      name: "chat passes byte for byte to Vertex's OpenAI-compatible path, with google/ before the model name",
       route: '/v1/chat/completions',
       target: { model: 'gemini-2.5-flash' },
       ask: '{ "model":"m","messages":[{"role":"user","content":"\\u00e9"}],"n":1.0}',
@@ -98,7 +98,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a completion by way of chat has the maker before the name of the model, too',
+      name: 'a completion emulated over chat has google/ before the model name, too',
       route: '/v1/completions',
       target: { model: 'gemini-2.5-flash', bridge: 'chat' },
       ask: { model: 'm', prompt: 'x' },
@@ -131,7 +131,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'contents pass byte for byte to the method that was asked for',
+      name: 'generateContent passes byte for byte to the same method',
       route: '/v1beta/models/m:generateContent',
       ask: '{ "contents":[{"role":"user","parts":[{"text":"\\u00e9"}]}], "generationConfig":{"temperature":1.0} }',
       wire: [
@@ -145,7 +145,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a content to embed passes to the model that has the method for it',
+      name: 'embedContent passes byte for byte to a model that has this method',
       route: '/v1beta/models/m:embedContent',
       ask: { content: { parts: [{ text: 'a' }] } },
       target: { model: 'gemini-embedding-2' },
@@ -158,7 +158,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'several contents at once are no method of its own: they go as instances',
+      name: 'batchEmbedContents, which Vertex lacks, is sent as instances of predict',
       route: '/v1beta/models/m:batchEmbedContents',
       ask: { requests: [{ content: { parts: [{ text: 'a' }] } }, { content: { parts: [{ text: 'b' }] } }] },
       wire: [
@@ -171,7 +171,7 @@ export default defineFixture({
       answer: { body: { embeddings: [{ values: [0.1] }, { values: [0.2] }] } },
     },
     {
-      name: 'inputs go as instances, options as parameters, and the counts of all are summed',
+      name: 'embedding inputs are sent as instances of predict, options as parameters, and token counts are summed',
       route: '/v1/embeddings',
       ask: {
         model: 'm',
@@ -200,7 +200,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path, with nothing that was not sent',
+      name: 'the legacy engines path goes to predict without added fields',
       route: '/v1/engines/m/embeddings',
       ask: { input: 'a' },
       wire: [
@@ -216,7 +216,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a model that takes one instance is called for each input, and its cut vectors come back in unit length',
+      name: 'gemini-embedding-001 is called once per input, and its shortened vectors are normalised',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b'], dimensions: 2 },
       target: { model: 'gemini-embedding-001' },
@@ -240,7 +240,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'newer models are called by a method of their own',
+      name: 'gemini-embedding-2 is called by embedContent instead of predict',
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a', dimensions: 2, taskType: 'CLUSTERING' },
       target: { model: 'gemini-embedding-2-preview' },
@@ -259,7 +259,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a list of nothing gives nothing, where only one text can be asked for',
+      name: 'an empty input list returns an empty list from a model that accepts one text per call',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [] },
       target: { model: 'gemini-embedding-2-preview' },
@@ -273,7 +273,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer([], 0, 'gemini-embedding-2-preview') },
     },
     {
-      name: 'what names the project is withheld',
+      name: "an error message that names the operator's Google project is withheld",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'a' },
       wire: [

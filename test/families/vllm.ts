@@ -79,7 +79,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'what a pooling model computes passes byte for byte',
+      name: '/pooling passes byte for byte with the model renamed',
       route: '/pooling',
       ask: '{ "model":"m","input":["a"],"task":"token_embed", "x":1.0}',
       wire: [
@@ -94,7 +94,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'how likely its own labels are passes',
+      name: '/classify passes byte for byte with the model renamed',
       route: '/classify',
       ask: '{"model":"m","input":["a"]}',
       wire: [
@@ -109,7 +109,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'scores of many pairs pass',
+      name: '/v1/score passes byte for byte with the model renamed',
       route: '/v1/score',
       ask: '{"model":"m","text_1":["q","r"],"text_2":["a","b"],"truncate_prompt_tokens":9}',
       wire: [
@@ -124,7 +124,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'a completion passes byte for byte, token IDs too',
+      name: 'a completion passes byte for byte, also with token IDs',
       route: '/v1/completions',
       ask: '{"model":"m", "prompt":[[1,2],[3]], "min_p":0.050}',
       wire: [
@@ -150,7 +150,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'an answer in base64 that was asked for passes byte for byte, once it is known to be one',
+      name: 'a requested base64 answer passes byte for byte after a check of its vectors',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":["x"],"encoding_format":"base64","dimensions":1e0,"truncate_prompt_tokens":-1}',
       wire: [
@@ -163,7 +163,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'base64 of a number that is none is no answer',
+      name: 'a base64 vector that contains NaN gives 502',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['x'], encoding_format: 'base64' },
       wire: [
@@ -187,7 +187,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'base64 of other numbers, which only its own clients ask for, is theirs to read',
+      name: 'base64 with embed_dtype float16 passes byte for byte, unchecked',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['x'], encoding_format: 'base64', embed_dtype: 'float16' },
       wire: [
@@ -200,7 +200,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'no results at all are all of them, in the shape of another service, too',
+      name: "top_n: 0 returns all results, also in another service's shape",
       route: '/v1/rerank',
       headers: { 'x-postern-shape': 'TEI' },
       ask: { model: 'm', query: 'q', documents: ['a', 'b'], top_n: 0 },
@@ -219,7 +219,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'token IDs go as the text that they stand for, and vectors keep their digits',
+      name: 'token IDs are sent as the text they encode, and vectors keep their digits',
       route: '/v1/embeddings',
       ask: { model: 'm', input: [[9906, 1917], [1578]], truncate_prompt_tokens: -1 },
       wire: [
@@ -237,7 +237,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'token IDs pass where the operator says that they are the model’s own',
+      name: 'with token_ids: pass, token IDs are sent unchanged',
       route: '/v1/embeddings',
       ask: '{"model":"m","input":[[101,7592,102]]}',
       target: { token_ids: 'pass' },
@@ -251,13 +251,13 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['x'] },
       wire: [{ path: '/v1/embeddings', body: { model, input: ['x'] }, reply: { body: { data: [{}] } } }],
     },
     {
-      name: 'ranks pass as they come, with the documents that nobody asked for',
+      name: 'a rerank answer passes byte for byte, also with documents that were not requested',
       route: '/v1/rerank',
       ask: '{"model":"m","query":"q","documents":["a"],"top_n":0}',
       wire: [
@@ -272,7 +272,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null } },
     },
     {
-      name: 'objects go as texts, null is left out, and documents that are not wanted do not come back',
+      name: 'rerank objects are sent as texts, null is not sent, and return_documents: false removes documents',
       route: '/v1/rerank',
       ask: { model: 'm', query: { text: 'q' }, documents: [{ text: 'a' }, 'b'], top_n: null, return_documents: false },
       wire: [
@@ -290,7 +290,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'objects with parts go as they are, and come back as they were',
+      name: 'rerank documents with content parts are sent and returned unchanged',
       route: '/v1/rerank',
       ask: {
         model: 'm',
@@ -313,7 +313,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'an error keeps its words, with its number as a text',
+      name: "an error keeps vLLM's message and param, and gets OpenAI's type and code",
       route: '/v1/embeddings',
       ask: { model: 'm', input: 'x', dimensions: 4 },
       wire: [
@@ -343,7 +343,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'a flat error of an older build is read, too',
+      name: "a flat error of an older vLLM version is returned in OpenAI's shape",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a'] },
       wire: [

@@ -67,7 +67,7 @@ export default defineFixture({
 
   pairs: [
     {
-      name: 'dimensions have another name, floats none, and the total stands for the prompt',
+      name: 'dimensions are sent as output_dimension, format float is not sent, and total_tokens counts as prompt tokens',
       route: '/v1/embeddings',
       ask: {
         model: 'm',
@@ -93,7 +93,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'base64 is asked for and passes; what is null is not sent',
+      name: 'base64 is requested and passed on, and null fields are not sent',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a'], encoding_format: 'base64', dimensions: null, input_type: null },
       wire: [
@@ -108,7 +108,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer(['AAAAPw=='], 1, model) },
     },
     {
-      name: 'base64 of integers would hold no floats: lists are asked for, and base64 is made here',
+      name: 'base64 of int8 vectors is made by the gateway from requested lists',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a'], encoding_format: 'base64', output_dtype: 'int8', output_dimension: 2 },
       wire: [
@@ -121,7 +121,7 @@ export default defineFixture({
       answer: { body: embeddingsAnswer(['AACAPwAAgL8='], 1, model) },
     },
     {
-      name: '1,001 inputs are two calls',
+      name: '1,001 embedding inputs take two calls',
       route: '/v1/embeddings',
       ask: { model: 'm', input: numbered(1_001) },
       wire: [
@@ -142,7 +142,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'inputs that have too many tokens together are several calls',
+      name: 'embedding inputs over the token limit of one call are split into several calls',
       route: '/v1/embeddings',
       ask: { model: 'm', input: ['a', 'b', 'c', 'd'].map(long) },
       target: { model: 'voyage-law-2' },
@@ -167,7 +167,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the legacy path goes to the same embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: { input: ['a'] },
       wire: [
@@ -182,7 +182,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'top_n is top_k there, and the list is called data',
+      name: "top_n is sent as top_k, and Voyage's data list is returned as results",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: ['a', { text: 'b' }, 'c'], top_n: 2, return_documents: true },
       wire: [
@@ -200,7 +200,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'the bytes of its own clients pass',
+      name: "a Voyage client's rerank under /voyage passes byte for byte",
       route: '/voyage/v1/rerank',
       ask: '{"model":"m", "query":"q","documents":["a","b"],"top_k":1.0,"truncation":true,"return_documents":true}',
       wire: [
@@ -215,7 +215,7 @@ export default defineFixture({
       answer: { headers: { 'x-postern-translated': null, 'x-postern-usage': null } },
     },
     {
-      name: '1,001 documents are two calls, and the best of both come back',
+      name: '1,001 documents take two calls, and the best results of both are returned',
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: numbered(1_001), top_n: 1 },
       wire: [
@@ -238,7 +238,7 @@ export default defineFixture({
       },
     },
     {
-      name: 'its errors are a detail',
+      name: "Voyage's errors (a detail field) are returned in OpenAI's shape",
       route: '/v1/rerank',
       ask: { model: 'm', query: 'q', documents: [] },
       wire: [

@@ -38,7 +38,7 @@ const odd = (model: string): string =>
   `{ "messages" : [{"role":"developer","content":"\\u00e9 \\/ 🚀"}, {"role":"user","content":[{"type":"text","text":"x"}]}],\t"temperature":1.0e0,"model": "${model}","tools":[{"type":"function","function":{"name":"f","parameters":{"a":1.50}}}], "unheard_of":[1e2,-0]}\n`;
 
 export const chatCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
-  async 'bytes pass, but for the name of the model'(setup) {
+  async 'the request passes byte for byte with the model renamed, the answer unchanged, and usage is recorded'(setup) {
     const said =
       '{"id":"c1","object":"chat.completion", "choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[]},"logprob":-0.50}],"usage":{"prompt_tokens":7,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":3}}}\n';
     setup.answerWith(() => ({ body: said }));
@@ -54,7 +54,7 @@ export const chatCases: Readonly<Record<string, (setup: Setup) => Promise<void>>
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens, usage?.cachedTokens], [7, 2, 3]);
   },
 
-  async 'a stream passes as it comes, and is counted'(setup) {
+  async 'a stream passes unchanged, and its usage is recorded'(setup) {
     const before = setup.rig.settled.length;
     const body = {
       model: 'm',
@@ -71,7 +71,7 @@ export const chatCases: Readonly<Record<string, (setup: Setup) => Promise<void>>
     assert.ok((usage?.promptTokens ?? 0) > 0 && (usage?.completionTokens ?? 0) > 0);
   },
 
-  async 'what is no list of messages is refused before anything is sent'(setup) {
+  async 'a request whose messages are no list, or whose model is no string, gets 400 without an upstream call'(setup) {
     for (const [body, param] of [
       [{ model: 'm' }, 'messages'],
       [{ model: 'm', messages: null }, 'messages'],

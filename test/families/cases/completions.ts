@@ -80,20 +80,20 @@ function joined(chunks: readonly Chunk[]): string[] {
 }
 
 export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
-  async 'a prompt, alone and in a list'(setup) {
+  async 'answers a single prompt, as a string or as a list of one'(setup) {
     for (const text of texts) {
       assert.deepEqual(textsOf(await complete(setup, text)), [replyTo(text)]);
       assert.deepEqual(textsOf(await complete(setup, [text])), [replyTo(text)]);
     }
   },
 
-  async 'several prompts, in the order of the client'(setup) {
+  async 'answers several prompts in the order of the request'(setup) {
     assert.deepEqual(textsOf(await complete(setup, texts)), texts.map(replyTo));
     const many = Array.from({ length: 40 }, (_, index) => `prompt ${index}`);
     assert.deepEqual(textsOf(await complete(setup, many)), many.map(replyTo));
   },
 
-  async 'what is null, or asks for nothing, changes nothing'(setup) {
+  async 'null and default-valued parameters change nothing'(setup) {
     const nulls = {
       n: null,
       best_of: null,
@@ -114,12 +114,12 @@ export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise
     assert.deepEqual(textsOf(await complete(setup, 'p', plain)), [replyTo('p')]);
   },
 
-  async 'parameters that everybody knows'(setup) {
+  async 'accepts max_tokens, temperature, top_p and stop'(setup) {
     const more = { max_tokens: 1000, temperature: 0.5, top_p: 1, stop: ['\u0001'] };
     assert.deepEqual(textsOf(await complete(setup, 'p', more)), [replyTo('p')]);
   },
 
-  async 'the count is that of all prompts'(setup) {
+  async 'usage is the sum over all prompts'(setup) {
     const one = await complete(setup, 'abc');
     const three = await complete(setup, ['abc', 'abc', 'abc']);
     assert.ok(one.usage && three.usage);
@@ -128,7 +128,7 @@ export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise
     assert.equal(three.usage.total_tokens, 3 * one.usage.total_tokens);
   },
 
-  async 'a stream is the plain answer in parts, and ends with [DONE]'(setup) {
+  async 'a stream joined together equals the unstreamed answer, and ends with [DONE]'(setup) {
     for (const text of texts) {
       const chunks = await stream(setup, text);
       if (chunks === undefined) return;
@@ -143,7 +143,7 @@ export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise
     }
   },
 
-  async 'a stream counts at its end where that is asked for'(setup) {
+  async 'a stream with include_usage ends with a usage event'(setup) {
     const before = setup.rig.settled.length;
     const chunks = await stream(setup, 'abc', { stream_options: { include_usage: true } });
     if (chunks === undefined) return;
@@ -156,17 +156,17 @@ export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise
     assert.equal(exchange.usage?.promptTokens, last?.usage?.prompt_tokens);
   },
 
-  async 'several prompts make one stream, or are refused by name'(setup) {
+  async 'several prompts with stream: true give one stream, or 400 that names the prompt field'(setup) {
     const chunks = await stream(setup, ['a', 'b']);
     if (chunks !== undefined) assert.deepEqual(joined(chunks), ['a', 'b'].map(replyTo));
     else assert.equal(setup.calls.length, 0);
   },
 
-  async 'hints of other services are served, or left out and listed'(setup) {
+  async 'optional fields of other services are sent upstream, or dropped and listed in x-postern-ignored'(setup) {
     await checkHints(setup, '/v1/completions', { prompt: 'p' });
   },
 
-  async 'an unknown field passes, or is refused by its name'(setup) {
+  async 'an unknown field is sent upstream, or refused with 400 that names it'(setup) {
     for (const prompt of ['p', ['p', 'q']]) {
       const { status, json } = await setup.ask(route, { model: 'm', prompt, unheard_of: true });
       if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":true/);
@@ -174,7 +174,7 @@ export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise
     }
   },
 
-  async 'an empty prompt is for the upstream to judge; so is a list of none, where it takes lists'(setup) {
+  async 'an empty prompt reaches the upstream; so does an empty list of prompts, if the upstream accepts lists'(setup) {
     for (const prompt of ['', []]) {
       setup.answerWith();
       const { status, text, json } = await setup.ask(route, { model: 'm', prompt });
@@ -185,7 +185,7 @@ export const completionsCases: Readonly<Record<string, (setup: Setup) => Promise
     }
   },
 
-  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(setup) {
+  async 'token IDs are sent as they are if the upstream accepts them, else as the text they encode'(setup) {
     // "Hello world" and " again" in cl100k_base.
     for (const [prompt, said] of [
       [[9906, 1917], ['Hello world']],

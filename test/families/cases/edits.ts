@@ -26,7 +26,7 @@ async function edit(setup: Setup, more: object) {
 }
 
 export const editsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
-  async 'the text and what to do with it reach the upstream, and one edit comes back'(setup) {
+  async 'input and instruction reach the upstream, and one edit is returned'(setup) {
     for (const [input, instruction] of [
       ['naïve 東京 🚀', 'Make it "shout"\nloudly'],
       ['', 'Write a line'],
@@ -39,13 +39,13 @@ export const editsCases: Readonly<Record<string, (setup: Setup) => Promise<void>
     }
   },
 
-  async 'as many as are wanted, and what is null changes nothing'(setup) {
+  async 'returns n edits, and null parameters change nothing'(setup) {
     assert.equal((await edit(setup, { input: 'i', instruction: 'do', n: 3 })).length, 3);
     const nulls = { n: null, temperature: null, top_p: null };
     assert.equal((await edit(setup, { input: 'i', instruction: 'do', ...nulls })).length, 1);
   },
 
-  async 'an unknown field passes, or is refused by its name'(setup) {
+  async 'an unknown field is sent upstream, or refused with 400 that names it'(setup) {
     const { status, json } = await setup.ask(route, { model: 'm', input: 'i', instruction: 'do', unheard_of: true });
     if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":true/);
     else assertRefused(status, json, 'unheard_of');

@@ -34,7 +34,7 @@ async function embed(setup: Setup, input: unknown, more: object = {}, route = '/
 export const longListFor = ({ calls }: Setup, asked: number): number => (calls.length < asked ? 2_048 : 256);
 
 export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
-  async 'one text, several, and one in a list, on both routes'(setup) {
+  async 'embeds a text, a list of one and a list of three, on /v1/embeddings and the legacy engines path'(setup) {
     for (const route of routes) {
       assert.deepEqual((await embed(setup, 'one', {}, route)).vectors, [vectorOf('one')]);
       assert.deepEqual((await embed(setup, ['one'], {}, route)).vectors, [vectorOf('one')]);
@@ -45,7 +45,7 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     }
   },
 
-  async 'every script, escapes and control characters'(setup) {
+  async 'embeds texts in any script, with escapes, control characters and emoji'(setup) {
     const texts = ['naïve café', '東京タワー', 'Ωμέγα 🚀 👩‍👩‍👧', '\u0000\t\n"\\/', '{"input":["x"]}', ' spaced '];
     assert.deepEqual(
       (await embed(setup, texts)).vectors,
@@ -53,7 +53,7 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     );
   },
 
-  async 'a long list of texts, in their order'(setup) {
+  async 'embeds a list of 2,048 texts (256 if each needs its own call) in input order'(setup) {
     const two = await embed(setup, ['a', 'b']);
     assert.equal(two.vectors.length, 2);
     const texts = Array.from({ length: longListFor(setup, 2) }, (_, index) => `text ${index}`);
@@ -65,7 +65,7 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     assert.ok(usage.prompt_tokens >= texts.length, String(usage.prompt_tokens));
   },
 
-  async 'base64 where it is asked for, with the very bits'(setup) {
+  async 'returns base64 with exactly the bits of the floats when requested'(setup) {
     const { status, text, json } = await setup.ask('/v1/embeddings', {
       model: 'm',
       input: ['a', 'b'],
@@ -79,7 +79,7 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     assert.deepEqual((await embed(setup, 'a', { encoding_format: 'float' })).vectors, [vectorOf('a')]);
   },
 
-  async 'base64 where it is asked for, though floats come'(setup) {
+  async 'returns base64 when requested, even if the upstream answers with floats'(setup) {
     const { service, family } = setup.fixture;
     // There the client gets what came, unless the operator wants it converted.
     if (family === 'openai') return;
@@ -96,12 +96,12 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     }
   },
 
-  async 'what is null counts as absent'(setup) {
+  async 'null parameters count as absent'(setup) {
     const { vectors } = await embed(setup, 'one', { dimensions: null, encoding_format: null, user: null });
     assert.deepEqual(vectors, [vectorOf('one')]);
   },
 
-  async 'dimensions are served, or left out and named'(setup) {
+  async 'dimensions are obeyed, or dropped and listed in x-postern-ignored'(setup) {
     const { vectors, header } = await embed(setup, 'one', { dimensions: 4 });
     if (header('x-postern-ignored') === undefined) assert.deepEqual(vectors, [vectorOf('one', 4)]);
     else {
@@ -110,7 +110,7 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     }
   },
 
-  async 'vectors of another width than was asked for are an error that names it, in either format'(setup) {
+  async 'vectors narrower than the requested dimensions give 502 that names both widths, for floats and base64'(setup) {
     const { service } = setup.fixture;
     for (const more of [{}, { encoding_format: 'base64' }]) {
       setup.answerWith((call) => service({ ...call, body: withWidth(call.body, 4, 3) }));
@@ -122,7 +122,7 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     }
   },
 
-  async 'where the answer is translated, dimensions are understood under the names of other services'(setup) {
+  async 'translated requests accept dimensions under the names other services use for it'(setup) {
     const call = async (more: object) => {
       setup.answerWith();
       const { json, header } = await setup.ask('/v1/embeddings', { model: 'm', input: 'one', ...more });
@@ -144,11 +144,11 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     if (isTranslated) assert.match(ignored ?? '', /^output_dimension\b/);
   },
 
-  async 'hints of other services are served, or left out and listed'(setup) {
+  async 'optional fields of other services are sent upstream, or dropped and listed in x-postern-ignored'(setup) {
     await checkHints(setup, '/v1/embeddings', { input: 'one' });
   },
 
-  async 'an unknown field passes, or is refused by its name'(setup) {
+  async 'an unknown field is sent upstream, or refused with 400 that names it'(setup) {
     const body = { model: 'm', input: 'one', unheard_of: { a: [1] } };
     const { status, json, header } = await setup.ask('/v1/embeddings', body);
     // What passes as it came is for the upstream to judge.
@@ -157,13 +157,13 @@ export const embeddingsCases: Readonly<Record<string, (setup: Setup) => Promise<
     else assertRefused(status, json, 'unheard_of');
   },
 
-  async 'a list of nothing is for the upstream to judge'(setup) {
+  async 'an empty list is sent to the upstream, and its success or client error is returned'(setup) {
     const { status, text } = await setup.ask('/v1/embeddings', { model: 'm', input: [] });
     assert.ok(status === 200 || (status >= 400 && status < 500), text);
     assert.equal(setup.calls.length, 1);
   },
 
-  async 'token IDs are served as the text that they stand for, or as they are where the upstream reads them'(setup) {
+  async 'token IDs are sent as they are if the upstream accepts them, else as the text they encode'(setup) {
     // "Hello world" and " again" in cl100k_base.
     for (const [input, texts] of [
       [[9906, 1917], ['Hello world']],

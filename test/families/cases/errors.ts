@@ -49,7 +49,10 @@ const passesErrors = ({ passesErrors: passes }: Setup['fixture'], operation: Ope
 
 /** In this order one setup serves all: the last leaves the target in cooldown. */
 export const errorCases: Readonly<Record<string, (setup: Setup, operation: Operation) => Promise<void>>> = {
-  async 'pages, gaps and nothing at all are never passed on as good'(setup, operation) {
+  async 'an HTML, empty, truncated or mismatched answer with status 200 becomes 502 when it has to be translated'(
+    setup,
+    operation,
+  ) {
     const good = await askTranslated(setup, operation);
     assert.equal(good.status, 200, good.text);
     // What passes as it comes is for the client to judge.
@@ -72,7 +75,7 @@ export const errorCases: Readonly<Record<string, (setup: Setup, operation: Opera
     }
   },
 
-  async 'an answer that is cut, or holds what is no number, is none'(setup, operation) {
+  async 'an answer that is cut short, or contains NaN, becomes 502 when it has to be translated'(setup, operation) {
     const good = await askTranslated(setup, operation);
     if (good.header('x-postern-translated') === undefined) return;
     const whole = toText(setup.fixture.service(setup.calls.at(-1) ?? assert.fail('no call')).body);
@@ -84,7 +87,10 @@ export const errorCases: Readonly<Record<string, (setup: Setup, operation: Opera
     }
   },
 
-  async 'errors come in our words, with status, Retry-After and the original'(setup, operation) {
+  async "upstream errors get the gateway's error shape, and keep status, Retry-After, message and original body"(
+    setup,
+    operation,
+  ) {
     const { fixture } = setup;
     for (const status of [400, 404, 422, 500, 503, ...Object.keys(fixture.statuses ?? {}).map(Number), 429]) {
       const said = fixture.error(status, `no good: ${status}`);

@@ -14,7 +14,7 @@ export function formCases(operation: Operation): Cases {
   const { path, form: name = '' } = operationRows[operation];
   const file = { name, value: 'PNG\r\n--\u0001\r\n', filename: 'a b.mp3', type: 'audio/mpeg' };
   return {
-    async 'bytes pass, but for the name of the model, before its file and behind it'(setup) {
+    async 'a multipart form passes byte for byte with the model renamed, whether before or after the file'(setup) {
       const before = { name: 'x[]', value: 'é' };
       for (const order of [
         (model: string) => [{ name: 'model', value: model }, before, file],
@@ -28,7 +28,7 @@ export function formCases(operation: Operation): Cases {
       }
     },
 
-    async 'a form without its file, or with a text in its place, is refused before anything is sent'(setup) {
+    async 'a form without its file, or with text instead of the file, gets 400 without an upstream call'(setup) {
       setup.answerWith();
       const model = { name: 'model', value: 'm' };
       for (const parts of [[model], [model, { name, value: 'x' }]]) {
@@ -42,7 +42,7 @@ export function formCases(operation: Operation): Cases {
 }
 
 export const transcriptionsCases: Cases = {
-  async 'seconds and tokens are read, in an answer and in a stream'(setup) {
+  async 'audio seconds and tokens are read from JSON answers and from streams'(setup) {
     for (const [body, type, seconds, tokens] of [
       ['{"text":"a","usage":{"type":"duration","seconds":9.5}}', 'application/json', 9.5, null],
       ['{"task":"transcribe","duration":8.25,"text":"a","segments":[]}', 'application/json', 8.25, null],
@@ -66,7 +66,7 @@ export const transcriptionsCases: Cases = {
 
 /** As JSON, and as a form. */
 export const imageEditsCases: Cases = {
-  async 'bytes pass as JSON, but for the name of the model'(setup) {
+  async 'a JSON request passes byte for byte with the model renamed'(setup) {
     const odd = (model: string) =>
       `{ "prompt":"\\u00e9", "images" : [{"image_url":"data:,"}],"x":1.0e0,"model": "${model}" }`;
     setup.answerWith();
@@ -75,7 +75,7 @@ export const imageEditsCases: Cases = {
     assert.equal(setup.calls[0]?.text, odd(setup.fixture.model));
   },
 
-  async 'what lacks a prompt or a picture is refused before anything is sent'(setup) {
+  async 'a request without a prompt or an image gets 400 without an upstream call'(setup) {
     setup.answerWith();
     for (const [body, param] of [
       [{ model: 'm', images: [{}] }, 'prompt'],

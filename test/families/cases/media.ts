@@ -48,7 +48,7 @@ const pictures = '/v1/images/generations';
 const prompt = '"prompt" : "\\u00e9 \\/ 🚀", "n": 2';
 
 export const imagesCases: Cases = {
-  async 'bytes pass, but for the name of the model, and what was counted is read'(setup) {
+  async 'the request passes byte for byte with the model renamed, and tokens and images are recorded'(setup) {
     const said = `{"created":1,"data":[{"b64_json":"${'A'.repeat(200_000)}"},{"b64_json":"AA\\/A"}], "usage":{"input_tokens":7,"output_tokens":272,"total_tokens":279,"input_tokens_details":{"text_tokens":7,"image_tokens":0}}}`;
     setup.answerWith(() => ({ body: said }));
     const before = setup.rig.settled.length;
@@ -60,7 +60,7 @@ export const imagesCases: Cases = {
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens, bill?.images], [7, 272, 2]);
   },
 
-  async 'a stream passes as it comes, and its last count is read behind a long picture'(setup) {
+  async 'a stream passes unchanged, and usage after a 300 KB image is still read'(setup) {
     const completed = `{"type":"image_generation.completed","b64_json":"${'A'.repeat(300_000)}","usage":{"input_tokens":7,"output_tokens":272,"total_tokens":279}}`;
     const stream = `event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image","b64_json":"AAAA","partial_image_index":0}\n\nevent: image_generation.completed\ndata: ${completed}\n\n`;
     setup.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
@@ -71,7 +71,7 @@ export const imagesCases: Cases = {
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens], [7, 272]);
   },
 
-  'what has no prompt is refused before anything is sent': (setup) =>
+  'a request without a text prompt gets 400 without an upstream call': (setup) =>
     refuses(setup, pictures, [
       [{ model: 'm' }, 'prompt'],
       [{ model: 'm', prompt: ['p'] }, 'prompt'],
@@ -83,7 +83,7 @@ const aloud = '/v1/audio/speech';
 const input = '"input" : "\\u00e9 \\/ 🚀", "voice": "alloy"';
 
 export const speechCases: Cases = {
-  async 'bytes pass, but for the name of the model, and sound comes as it is'(setup) {
+  async 'the request passes byte for byte with the model renamed, and the audio is returned unchanged'(setup) {
     const said = `ID3 ${'\u0001\u0000'.repeat(50_000)}`;
     setup.answerWith(() => ({ headers: { 'content-type': 'audio/mpeg' }, body: said }));
     const { status, text, header } = await setup.ask(aloud, odd(input, 'm'));
@@ -93,7 +93,7 @@ export const speechCases: Cases = {
     assert.equal(text, said);
   },
 
-  async 'events with sound in them pass as they come, and are counted'(setup) {
+  async 'a stream of audio events passes unchanged, and its usage is recorded'(setup) {
     const stream =
       'data: {"type":"speech.audio.delta","audio":"AAAA"}\n\ndata: {"type":"speech.audio.done","usage":{"input_tokens":4,"output_tokens":20,"total_tokens":24}}\n\n';
     setup.answerWith(() => ({ headers: { 'content-type': 'text/event-stream' }, body: stream }));
@@ -104,7 +104,7 @@ export const speechCases: Cases = {
     assert.deepEqual([usage?.promptTokens, usage?.completionTokens], [4, 20]);
   },
 
-  'what has no text is refused before anything is sent': (setup) =>
+  'a request without an input text gets 400 without an upstream call': (setup) =>
     refuses(setup, aloud, [
       [{ model: 'm', voice: 'alloy' }, 'input'],
       [{ model: 'm', input: ['x'], voice: 'alloy' }, 'input'],

@@ -54,7 +54,7 @@ function assertVerdicts(results: readonly z.output<typeof verdict>[], inputs: re
 }
 
 export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
-  async 'one text, several, and one in a list'(setup) {
+  async 'judges a text, a list of one and a list of five'(setup) {
     for (const input of ['a violent text', 'a kind text']) {
       assertVerdicts((await moderate(setup, input)).results, [input]);
       assertVerdicts((await moderate(setup, [input])).results, [input]);
@@ -63,7 +63,7 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     assertVerdicts((await moderate(setup, several)).results, several);
   },
 
-  async 'every script, escapes and control characters'(setup) {
+  async 'judges texts in any script, with escapes and control characters, and survives a lone surrogate'(setup) {
     assertVerdicts((await moderate(setup, texts)).results, texts);
     // Half of a pair stands for no character; it must not break anything.
     const { status, text } = await setup.ask('/v1/moderations', '{"model":"m","input":["\\ud83d violent"]}');
@@ -71,7 +71,7 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     assert.equal(status, isRefused ? 400 : 200, text);
   },
 
-  async 'a long list of texts, in their order'(setup) {
+  async 'judges a list of 2,048 texts (256 if each needs its own call) in input order'(setup) {
     assertVerdicts((await moderate(setup, ['kind', 'violent'])).results, ['kind', 'violent']);
     const many = Array.from(
       { length: longListFor(setup, 2) },
@@ -80,7 +80,7 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     assertVerdicts((await moderate(setup, many)).results, many);
   },
 
-  async 'all categories of OpenAI, with scores and kinds of input, where the answer is translated'(setup) {
+  async "a translated answer has all of OpenAI's categories, with scores and applied input types"(setup) {
     const { json, isTranslated } = await moderate(setup, ['violent', 'kind']);
     if (!isTranslated) return;
     const [violent, kind] = whole.parse(json).results;
@@ -91,7 +91,7 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     for (const { original } of [violent, kind]) assert.ok(original !== undefined && original !== null);
   },
 
-  async 'a list of parts is one input'(setup) {
+  async 'a list of content parts is judged as one input'(setup) {
     for (const [parts, expected] of [
       [['kind', 'a violent one', 'kind'], true],
       [['kind', 'kinder'], false],
@@ -107,7 +107,7 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     }
   },
 
-  async 'an image is judged or refused, never overlooked'(setup) {
+  async 'an image is passed on unchanged or refused with 400, never dropped'(setup) {
     const image = { type: 'image_url', image_url: { url: 'https://images.test/1.png' } };
     const input = [{ type: 'text', text: 'kind' }, image];
     const { status, json, header } = await setup.ask('/v1/moderations', { model: 'm', input });
@@ -116,7 +116,7 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     assert.equal(setup.calls.length, 0);
   },
 
-  async 'what is neither text nor part is never passed on as judged'(setup) {
+  async 'a list element that is neither text nor content part gets 400 when the request is translated'(setup) {
     // Where bytes pass, the upstream is the judge.
     if (!(await moderate(setup, 'kind')).isTranslated) return;
     for (const input of [
@@ -134,7 +134,7 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     assert.equal(setup.calls.length, 1);
   },
 
-  async 'what is null counts as absent'(setup) {
+  async 'null parameters count as absent'(setup) {
     const { status, text, json, header } = await setup.ask('/v1/moderations', {
       model: 'm',
       input: 'violent',
@@ -146,22 +146,22 @@ export const moderationsCases: Readonly<Record<string, (setup: Setup) => Promise
     assertVerdicts(answer.parse(json).results, ['violent']);
   },
 
-  async 'hints of other services are served, or left out and listed'(setup) {
+  async 'optional fields of other services are sent upstream, or dropped and listed in x-postern-ignored'(setup) {
     await checkHints(setup, '/v1/moderations', { input: 'one' });
   },
 
-  async 'an unknown field passes, or is refused by its name'(setup) {
+  async 'an unknown field is sent upstream, or refused with 400 that names it'(setup) {
     const { status, json } = await setup.ask('/v1/moderations', { model: 'm', input: 'one', unheard_of: { a: [1] } });
     if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":\{"a":\[1\]\}/);
     else assertRefused(status, json, 'unheard_of');
   },
 
-  async 'a list of nothing is for the upstream to judge'(setup) {
+  async 'an empty list gets a success or a client error, never a server error'(setup) {
     const { status, text } = await setup.ask('/v1/moderations', { model: 'm', input: [] });
     assert.ok(status === 200 || (status >= 400 && status < 500), text);
   },
 
-  async 'the official client reads it'(setup) {
+  async 'the official OpenAI client reads the verdicts'(setup) {
     const client = new OpenAI({ baseURL: `${setup.rig.url}/v1`, apiKey: testKey, maxRetries: 0 });
     const { results } = await client.moderations.create({ model: 'm', input: ['kind', 'violent'] });
     assert.deepEqual(

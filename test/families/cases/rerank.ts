@@ -36,22 +36,22 @@ const expected = (query: string, docs: readonly string[]) =>
   ranked(query, docs).map(({ index, score }) => ({ index, score }));
 
 export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void>>> = {
-  async 'all documents in the order of their scores, by the client’s indexes'(setup) {
+  async 'returns all documents by descending score, with their indexes in the request'(setup) {
     assert.deepEqual(indexes(await rerank(setup, 'a query ö', documents)), expected('a query ö', documents));
   },
 
-  async 'documents that are objects with a text'(setup) {
+  async 'accepts documents that are objects with a text'(setup) {
     const objects = documents.map((text) => ({ text }));
     assert.deepEqual(indexes(await rerank(setup, 'q', objects)), expected('q', documents));
   },
 
-  async 'as many as are wanted'(setup) {
+  async 'returns top_n documents, and all if top_n is null or larger than the list'(setup) {
     assert.deepEqual(indexes(await rerank(setup, 'q', documents, { top_n: 2 })), expected('q', documents).slice(0, 2));
     assert.deepEqual(indexes(await rerank(setup, 'q', documents, { top_n: null })), expected('q', documents));
     assert.deepEqual(indexes(await rerank(setup, 'q', documents, { top_n: 99 })), expected('q', documents));
   },
 
-  async 'the documents beside their scores, when they are asked for'(setup) {
+  async "return_documents adds each document's text to its score"(setup) {
     for (const docs of [documents, documents.map((text) => ({ text }))]) {
       const results = await rerank(setup, 'q', docs, { return_documents: true });
       assert.deepEqual(
@@ -66,7 +66,7 @@ export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void
     );
   },
 
-  async '2,048 documents'(setup) {
+  async 'ranks 2,048 documents'(setup) {
     const many = Array.from({ length: 2048 }, (_, index) => `document ${index}`);
     const results = await rerank(setup, 'q', many);
     // Documents of one score may stand in any order.
@@ -79,7 +79,7 @@ export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void
     );
   },
 
-  async 'the shapes of other services'(setup) {
+  async 'answers in the shape of Cohere, Jina, Voyage or TEI by the x-postern-shape header, and refuses others'(setup) {
     const body = { model: 'm', query: 'q', documents, top_n: 3, return_documents: true };
     const best = ranked('q', documents).slice(0, 3);
     const shaped = async (shape: string) => (await setup.ask('/v1/rerank', body, { 'x-postern-shape': shape })).json;
@@ -103,18 +103,18 @@ export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void
     assert.match(JSON.stringify(json), /x-postern-shape/);
   },
 
-  async 'an unknown field passes, or is refused by its name'(setup) {
+  async 'an unknown field is sent upstream, or refused with 400 that names it'(setup) {
     const body = { model: 'm', query: 'q', documents, unheard_of: true };
     const { status, json } = await setup.ask('/v1/rerank', body);
     if (status === 200) assert.match(setup.calls.at(-1)?.text ?? '', /"unheard_of":true/);
     else assertRefused(status, json, 'unheard_of');
   },
 
-  async 'hints of other services are served, or left out and listed'(setup) {
+  async 'optional fields of other services are sent upstream, or dropped and listed in x-postern-ignored'(setup) {
     await checkHints(setup, '/v1/rerank', { query: 'q', documents });
   },
 
-  async 'top_k is how many a client of Voyage wants'(setup) {
+  async "top_k limits the number of results as top_n does, with results in Voyage's shape"(setup) {
     const { text, json, header } = await setup.ask('/v1/rerank', { model: 'm', query: 'q', documents, top_k: 1 });
     const called = setup.calls.at(-1)?.text ?? '';
     // What passes is for the upstream to judge.
@@ -122,7 +122,7 @@ export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void
     else assert.equal(z.object({ data: z.array(z.unknown()) }).parse(json).data.length, 1, text);
   },
 
-  async 'a translated answer has what every client looks for'(setup) {
+  async 'a translated answer has id, object, model, results with documents, meta and usage'(setup) {
     const { json, text, header } = await setup.ask('/v1/rerank', {
       model: 'm',
       query: 'q',
@@ -135,12 +135,12 @@ export const rerankCases: Readonly<Record<string, (setup: Setup) => Promise<void
     assert.equal(results.length, documents.length, text);
   },
 
-  async 'what is null counts as absent'(setup) {
+  async 'null parameters count as absent'(setup) {
     const nothing = { max_tokens_per_doc: null, max_chunks_per_doc: null, rank_fields: null, top_k: null };
     assert.deepEqual(indexes(await rerank(setup, 'q', documents, nothing)), expected('q', documents));
   },
 
-  async 'a list of nothing is for the upstream to judge'(setup) {
+  async 'an empty list is sent to the upstream, and its success or client error is returned'(setup) {
     const { status, text } = await setup.ask('/v1/rerank', { model: 'm', query: 'q', documents: [] });
     assert.ok(status === 200 || (status >= 400 && status < 500), text);
     assert.equal(setup.calls.length, 1);
