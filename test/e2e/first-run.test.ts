@@ -385,7 +385,7 @@ test('a deleted working directory ends the start with one line and exit code 1',
   }
 });
 
-test('it starts whatever the system says of its cores', async (t) => {
+test('the postern command starts whatever nproc prints', async (t) => {
   const directory = await createDirectory(t);
   for (const said of ['undefined', '', '08', '1']) {
     await writeFile(join(directory, 'nproc'), `#!/bin/sh\necho '${said}'\n`, { mode: 0o755 });

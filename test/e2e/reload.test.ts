@@ -182,7 +182,7 @@ describe('reloading', { concurrency: 2 }, () => {
     assert.equal(gateway.stderr(), '');
   });
 
-  test('a setting that needs a restart is refused by name, and the whole file with it', async (t) => {
+  test('a changed setting that needs a restart is refused by name, and nothing of the file is applied', async (t) => {
     const upstream = await startUpstream(t);
     const gateway = await startGatewayProcess({ config: toYaml(upstream) });
     t.after(() => gateway.stop());

@@ -97,7 +97,7 @@ test('the live stream counts the requests of all workers, also when one dies and
   await count(10);
 });
 
-test('about, health and configuration cover all workers', async (t) => {
+test("the admin API's /api/about and /api/health answer for all workers", async (t) => {
   const { gateway, owner } = await open(t);
   await ask(gateway, 8);
   const about: About = await owner.ask('GET', '/api/about');

@@ -56,7 +56,7 @@ for (const trial of clients.length === 0 ? [] : trials) {
   });
 }
 
-test("docs/reference/compatibility.md has this run's results for them", () => {
+test("docs/reference/compatibility.md has this run's results for the clients in Python and Go", () => {
   const page = readFileSync(new URL('../../docs/reference/compatibility.md', import.meta.url), 'utf8');
   const languages = [...new Set(clients.map(({ language }) => language))];
   assert.equal(onlyOf(page, languages), render(trials, clients, cells), 'it says another thing: npm run compatibility');

@@ -74,7 +74,7 @@ test('a new family takes one file, and is in registry, schema, docs, commands an
   const copy = await copyProject(t);
   const launcher = join(copy, 'bin/postern');
 
-  await t.test('in the docs and the schema', async () => {
+  await t.test('the new family is in the docs and the JSON schema', async () => {
     await inCopy(copy, process.execPath, ['tools/generate.ts']);
     const [schema, configuration, families] = await Promise.all(
       ['postern.schema.json', 'docs/reference/configuration.md', 'docs/reference/families.md'].map((file) =>
@@ -96,7 +96,7 @@ test('a new family takes one file, and is in registry, schema, docs, commands an
     assert.match(rows.join('\n'), /rerank \| at most ten thousand anvils/);
   });
 
-  await t.test('in `check` and `init`', async () => {
+  await t.test('postern check and init know the new family', async () => {
     await writeFile(
       join(copy, 'postern.yaml'),
       'upstreams: [{ id: a, family: acme, options: { anvil: light } }]\nmodels: [{ id: m, targets: [{ upstream: a }] }]\n',
@@ -113,7 +113,7 @@ test('a new family takes one file, and is in registry, schema, docs, commands an
     assert.match(starter, /acme-embed/);
   });
 
-  await t.test('in the gateway', async (t) => {
+  await t.test('the gateway serves the new family', async (t) => {
     const upstream = await startFakeUpstream(({ path }, reply) =>
       path === '/v1/heavy/sort'
         ? reply.json(200, {

@@ -8,7 +8,7 @@ import { startChaosProxy } from '../chaos/support/disturbances/chaos-proxy.ts';
 import { startPostgres, whyNoOwnPostgres } from '../support/servers/postgres.ts';
 import { patientMs } from '../support/time/patience.ts';
 
-test('a connection that breaks within a transaction fails its second statement only', {
+test('a connection that breaks within a transaction fails its next statement, and the pool recovers', {
   skip: whyNoOwnPostgres,
 }, async (t) => {
   const server = await startPostgres(t, { isOwn: true });
@@ -26,7 +26,7 @@ test('a connection that breaks within a transaction fails its second statement o
   again.release();
 });
 
-test('of several connections that fell silent together, only the first is waited for', {
+test('when all pooled connections hang, only the first statement fails by timeout, and later ones succeed', {
   skip: whyNoOwnPostgres,
 }, async (t: TestContext) => {
   const server = await startPostgres(t, { isOwn: true });

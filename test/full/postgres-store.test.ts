@@ -65,9 +65,9 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
 
   const openNew = async (t: TestContext, clock: Clock) => open(t, await server().createDatabase(), clock);
 
-  describeStore('as every store', openNew);
-  describeLedgerStore('as every ledger', openNew);
-  describeSeriesStore('as all series', openNew);
+  describeStore('passes the tests of every store', openNew);
+  describeLedgerStore('passes the ledger tests of every store', openNew);
+  describeSeriesStore('passes the time series tests of every store', openNew);
 
   test('rows of an older version are converted to series once, with two nodes running', async (t) => {
     const url = await server().createDatabase();
@@ -81,7 +81,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
 
   let latest = '';
   describeBudgetAccountStore(
-    'as every bank of budgets',
+    'passes the budget account tests of every store',
     async (t, clock) => {
       latest = await server().createDatabase();
       return open(t, latest, clock);
@@ -93,7 +93,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     (ms) => run(latest, `update budget_nodes set heard_at = heard_at - ${ms}`),
   );
 
-  test('a node whose clock is two hours fast or slow takes no money from others', async (t) => {
+  test('a node whose clock is two hours fast or slow draws no budget money that belongs to other nodes', async (t) => {
     const url = await server().createDatabase();
     const skewed = (hours: number): Clock => ({ ...systemClock, nowMs: () => Date.now() + hours * 3_600_000 });
     const stores = await Promise.all([-2, 0, 2].map((hours) => open(t, url, skewed(hours))));
@@ -153,7 +153,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
     assert.deepEqual(await run(url, 'select * from kysely_migration order by name'), before);
   });
 
-  test('a failed set-up leaves nothing behind', async () => {
+  test('a failed set-up of the database leaves nothing behind', async () => {
     const url = await server().createDatabase();
     await run(url, 'create table usage_hours (door text)');
     assert.match(

@@ -282,7 +282,7 @@ test('with Redis hanging every decision is still made, and requests in flight co
   assert.ok(used >= 411 && used <= 611, `${used}`);
 });
 
-test('a short silence closes no connection, and nothing is counted twice', async (t) => {
+test('a short pause of Redis closes no connection, and no request is counted twice', async (t) => {
   const redis = await startOwnRedis(t);
   if (redis === undefined) return;
   const node = await startNode(t, redis.url, { deadlineMs: 100 });

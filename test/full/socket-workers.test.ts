@@ -109,7 +109,7 @@ test('two workers serve one socket file, which stays when one is replaced, and i
   assert.equal(gateway.stderr(), '');
 });
 
-test('when both die at once, their replacements serve the file again', async (t) => {
+test('when both workers die at once, their replacements serve the socket file again', async (t) => {
   const { open, socketPath } = await createSetup(t);
   const gateway = await open();
   await kill(gateway, ...pids(gateway));

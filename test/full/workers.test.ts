@@ -121,7 +121,7 @@ describe('workers', { concurrency: 2 }, () => {
     while (pids(gateway).some(isAlive)) await wait(10);
   });
 
-  test('a changed configuration reaches every worker; an invalid one keeps a dead worker out until it is fixed', async (t) => {
+  test('a changed configuration reaches every worker; a dead worker is not replaced while the file is invalid', async (t) => {
     const { gateway, upstream } = await open(t);
     await writeFile(gateway.configFile, JSON.stringify(document(upstream.url, ['m', 'n'])));
     gateway.signal('SIGHUP');

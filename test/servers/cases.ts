@@ -96,23 +96,23 @@ const refusing = (body: object, route: string) => async (setup: ServerSetup) => 
 };
 
 const embeddings: ServerCases = {
-  'what passes is what the server says': passing(
+  "an untranslated answer equals the server's own answer": passing(
     [{ input: 'one' }, { input: ['one', 'two'], encoding_format: 'float' }],
     '/v1/embeddings',
   ),
 
-  async 'one text, the same in a list, and on the legacy path'(setup) {
+  async 'a text has the same vector alone, in a list, and on the legacy engines path'(setup) {
     const [alone] = await embed(setup, 'a plain text');
     assertSame((await embed(setup, ['a plain text']))[0], alone, 'in a list');
     assertSame((await embed(setup, ['a plain text'], {}, '/v1/engines/m/embeddings'))[0], alone, 'on the legacy path');
   },
 
-  async 'every script, in the order in which it was sent'(setup) {
+  async 'texts in any script get their vectors in input order'(setup) {
     const together = await embed(setup, texts);
     for (const [index, text] of texts.entries()) assertSame((await embed(setup, text))[0], together[index], text);
   },
 
-  async 'more texts than a call takes, in their order'(setup) {
+  async '70 texts, more than one call accepts, get their vectors in input order'(setup) {
     const many = await embed(setup, manyTexts);
     assert.equal(many.length, manyTexts.length);
     for (const index of [0, 31, 32, 69]) {
@@ -120,7 +120,7 @@ const embeddings: ServerCases = {
     }
   },
 
-  async 'base64 that says what the floats say'(setup) {
+  async 'base64 vectors equal the float vectors'(setup) {
     const floats = await embed(setup, texts, { encoding_format: 'float' });
     const { data } = good(await setup.ask('/v1/embeddings', { input: texts, encoding_format: 'base64' }), encoded);
     for (const [index, { embedding }] of data.entries()) {
@@ -129,21 +129,21 @@ const embeddings: ServerCases = {
     }
   },
 
-  async 'what official clients send beside it: null, a user, dimensions'(setup) {
+  async 'accepts the null fields, user and dimensions that official clients send'(setup) {
     for (const more of [{ encoding_format: null }, { dimensions: null }, { user: 'u' }]) await embed(setup, 'x', more);
     const [own] = await embed(setup, 'x');
     const { status, text } = await setup.ask('/v1/embeddings', { input: 'x', dimensions: own?.length });
     assert.ok(status === 200 || status === 400, text.slice(0, 300));
   },
 
-  async 'token IDs for the text that they stand for'(setup) {
+  async 'token IDs get the vector of the text they encode'(setup) {
     // Those of OpenAI's own models are their own.
     if (setup.server.family.id === 'openai' || setup.server.family.id === 'azure') return;
     const [text] = await embed(setup, 'Hello world');
     assertSame((await embed(setup, [[9906, 1917]]))[0], text, 'Hello world');
   },
 
-  'a mistake is told in the shape that clients read': refusing({ input: [{}] }, '/v1/embeddings'),
+  "an invalid request gets an error in OpenAI's shape": refusing({ input: [{}] }, '/v1/embeddings'),
 };
 
 const documents = [
@@ -166,19 +166,19 @@ async function rerank(setup: ServerSetup, docs: readonly unknown[], more: object
 }
 
 const rerankCases: ServerCases = {
-  'what passes is what the server says': passing([{ query, documents }], '/v1/rerank'),
+  "an untranslated answer equals the server's own answer": passing([{ query, documents }], '/v1/rerank'),
 
-  async 'all documents, the best first, by the indexes of the client'(setup) {
+  async 'returns all documents by descending score, with their indexes in the request'(setup) {
     const results = await rerank(setup, documents);
     assert.deepEqual(results.map(({ index }) => index).sort(), [0, 1, 2, 3]);
   },
 
-  async 'as many as are wanted, and null for all'(setup) {
+  async 'returns top_n documents, and all if top_n is null'(setup) {
     assert.equal((await rerank(setup, documents, { top_n: 2 })).length, 2);
     assert.equal((await rerank(setup, documents, { top_n: null, return_documents: null })).length, documents.length);
   },
 
-  async 'documents that are objects, and come back'(setup) {
+  async 'accepts documents that are objects, and returns them with return_documents'(setup) {
     const results = await rerank(
       setup,
       documents.map((text) => ({ text })),
@@ -187,16 +187,16 @@ const rerankCases: ServerCases = {
     for (const { index, document } of results) assert.equal(document?.text, documents[index]);
   },
 
-  async 'more documents than a call takes'(setup) {
+  async 'ranks 74 documents, more than one call accepts'(setup) {
     const results = await rerank(setup, [...manyTexts, ...documents]);
     assert.equal(results.length, manyTexts.length + documents.length);
   },
 
-  'a mistake is told in the shape that clients read': refusing({ query, documents: [[1]] }, '/v1/rerank'),
+  "an invalid request gets an error in OpenAI's shape": refusing({ query, documents: [[1]] }, '/v1/rerank'),
 };
 
 const moderations: ServerCases = {
-  async 'a verdict for a text, and one for each of a list'(setup) {
+  async 'returns one verdict for a text, and one for each text of a list'(setup) {
     const judge = async (input: unknown) => good(await setup.ask('/v1/moderations', { input }), verdicts).results;
     assert.equal((await judge('Have a nice day')).length, 1);
     assert.equal((await judge(texts)).length, texts.length);
@@ -206,13 +206,13 @@ const moderations: ServerCases = {
     }
   },
 
-  'a mistake is told in the shape that clients read': refusing({ input: [[1]] }, '/v1/moderations'),
+  "an invalid request gets an error in OpenAI's shape": refusing({ input: [[1]] }, '/v1/moderations'),
 };
 
 const prompt = 'The capital of Germany is';
 
 const completions: ServerCases = {
-  async 'a text, and one for each of several prompts'(setup) {
+  async 'returns one completion for a prompt, and one for each of several prompts'(setup) {
     const complete = async (more: object) =>
       good(await setup.ask('/v1/completions', { max_tokens: 8, temperature: 0, ...more }), completion).choices;
     assert.equal((await complete({ prompt })).length, 1);
@@ -223,14 +223,14 @@ const completions: ServerCases = {
     );
   },
 
-  async 'a stream that ends'(setup) {
+  async 'a completion stream ends with [DONE]'(setup) {
     const { status, text } = await setup.ask('/v1/completions', { prompt, max_tokens: 8, stream: true });
     assert.equal(status, 200, text.slice(0, 500));
     assert.match(text, /^data: \{/m);
     assert.match(text, /data: \[DONE\]\s*$/);
   },
 
-  'a mistake is told in the shape that clients read': refusing({ prompt: [{}] }, '/v1/completions'),
+  "an invalid request gets an error in OpenAI's shape": refusing({ prompt: [{}] }, '/v1/completions'),
 };
 
 export const serverCases: Readonly<Partial<Record<Operation, ServerCases>>> = {

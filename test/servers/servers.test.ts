@@ -9,7 +9,9 @@ for (const kind of serverKinds()) {
   const cases = Object.entries(serverCases[operation] ?? {});
   const server = serverAt(kind, process.env);
   if (cases.length === 0 || (server === undefined && !isSelfHosted(family))) continue;
-  describe(`${family.id}, ${operation}`, { skip: server === undefined && `no address: set ${variable}` }, () => {
+  describe(`real ${family.id} server, ${operation}`, {
+    skip: server === undefined && `no address: set ${variable}`,
+  }, () => {
     const closings: (() => unknown)[] = [];
     const whole: Scope = { after: (close) => closings.push(close) };
     after(async () => {

@@ -137,7 +137,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'invalid_json',
-    when: 'the body is no UTF-8',
+    when: 'the body is not UTF-8',
     message: /not valid UTF-8 \(at byte 22\); send it as UTF-8/,
     ask: question({ body: Buffer.from('{"model":"m","input":"\xff"}', 'latin1') }),
   },
@@ -169,40 +169,40 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'invalid_type',
-    when: 'a field is of a kind that no upstream could read',
+    when: 'a field has a type that no upstream accepts',
     param: 'input',
     message: /"input" must be a string or an array; a number came/,
     ask: question({ body: '{"model":"m","input":7}' }),
   },
   {
     code: 'invalid_type',
-    when: 'the body is JSON and no object',
+    when: 'the body is JSON but no object',
     message: /must be a JSON object; an array came/,
     ask: question({ body: `["${privateText}"]` }),
   },
   {
     code: 'duplicate_parameter',
-    when: 'a field that Postern reads stands twice',
+    when: 'a field that the gateway reads is duplicated',
     param: 'model',
     message: /"model" stands twice .*keep one/,
     ask: question({ body: '{"model":"m","input":"x","Model":"other"}' }),
   },
   {
     code: 'body_too_deep',
-    when: 'the body has 65 levels',
+    when: 'the body has 65 nesting levels',
     message: /deeper than 64 levels; flatten it/,
     ask: question({ body: `{"model":"m","input":${'['.repeat(64)}${']'.repeat(64)}}` }),
   },
   {
     code: 'operation_not_supported',
-    when: 'the model does other things',
+    when: 'the model does not serve the operation of the route',
     param: 'model',
     message: /"m" does not serve completions; GET \/v1\/models lists/,
     ask: question({ path: '/v1/completions', body: `{"model":"m","prompt":"${privateText}"}` }),
   },
   {
     code: 'unsupported_parameter',
-    when: 'the upstream of the model has no name for it',
+    when: "the model's upstream does not support the parameter",
     param: 'frobnicate',
     message:
       /"frobnicate" cannot be served: the upstream "up" has no such parameter; leave it out, or ask the operator/,
@@ -211,7 +211,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'unsupported_parameter',
-    when: 'the shape that is wanted is not known',
+    when: 'the x-postern-shape header names an unknown shape',
     param: 'x-postern-shape',
     message: /names no shape that is known here; send one of cohere, jina, voyage, tei, or none/,
     ask: question({
@@ -222,7 +222,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'malformed_request',
-    when: 'the host is named twice',
+    when: 'the request has two Host headers',
     message: /Host header stands twice; send it once/,
     ask: question({
       headers: [
@@ -233,7 +233,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'malformed_request',
-    when: 'the parser gives up',
+    when: 'the request is not valid HTTP',
     message: /not well-formed HTTP; mend the client/,
     unparsed: true,
     ask: ({ rig }) => send(rig.port, 'POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nX Y: 1\r\n\r\n'),
@@ -252,13 +252,13 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'invalid_api_key',
-    when: 'the key looks like one of ours, and is not',
+    when: 'the key has the form of a gateway key and does not exist',
     message: /mistyped or cut short .*copy it again/,
     ask: question({ key: mistypedKey }),
   },
   {
     code: 'expired_api_key',
-    when: 'the key had an end',
+    when: 'the key has expired',
     message: /has expired; ask the operator/,
     ask: question({ key: expiredKey }),
   },
@@ -283,19 +283,19 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'route_not_allowed',
-    when: 'the key is for other operations',
+    when: 'the key does not allow the operation of the route',
     message: /may not use this route; ask the operator/,
     ask: question({ key: narrowKey, path: '/v1/completions', body: '{"model":"m","prompt":"x"}' }),
   },
   {
     code: 'ip_not_allowed',
-    when: 'the key is for other addresses',
+    when: "the key does not allow the client's address",
     message: /from your address; ask the operator/,
     ask: question({ key: elsewhereKey }),
   },
   {
     code: 'object_not_found',
-    when: 'an earlier answer is named that the upstream may have kept',
+    when: 'the request names a previous response that the project does not have',
     param: 'previous_response_id',
     message: /"previous_response_id" names is not known here/,
     ask: question({ path: '/v1/responses', body: '{"model":"answers","input":"x","previous_response_id":"resp_1"}' }),
@@ -316,7 +316,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'method_not_allowed',
-    when: 'the path takes another method',
+    when: 'the path has another method only',
     message: /takes POST, not PUT/,
     ask: question({ method: 'PUT' }),
   },
@@ -347,7 +347,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'unsupported_encoding',
-    when: 'the body is compressed in an unknown way',
+    when: 'the body has an unknown Content-Encoding',
     message: /Content-Encoding gzip, br, deflate or zstd/,
     ask: question({ headers: [['Content-Encoding', 'compress']] }),
   },
@@ -367,7 +367,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'internal_error',
-    when: 'something inside is broken',
+    when: 'the gateway itself fails',
     message: /inside the gateway; tell the operator the request ID/,
     async ask(setup) {
       breakStore(setup, async () => ({ id: 'a record with nothing in it' }));
@@ -386,13 +386,13 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'budget_exceeded',
-    when: 'what it may cost is more than a budget has left',
+    when: "the request's worst-case cost exceeds the rest of a budget",
     message: /budget of the key "poor" for this month is \$0\.5.*could cost up to \$1/,
     ask: question({ key: poorKey }),
   },
   {
     code: 'store_unavailable',
-    when: 'the store does not answer, and the key is not known from before',
+    when: 'the store is unreachable, and the key is not cached',
     message: /cannot be looked up just now; try again/,
     async ask(setup) {
       breakStore(setup, async () => {
@@ -403,7 +403,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_unreachable',
-    when: 'nobody listens there',
+    when: "the upstream's port refuses connections",
     message: /could not be reached; try again later/,
     async ask(setup) {
       await setup.upstream.close();
@@ -412,7 +412,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_unreachable',
-    when: 'the connection ends before an answer',
+    when: 'the upstream closes the connection without a response',
     message: /closed the connection before it answered; try again later/,
     setting: { script: (_request, reply) => reply.cut() },
     upstreamIsAsked: true,
@@ -420,7 +420,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_protocol_error',
-    when: 'what comes is no HTTP',
+    when: "the upstream's response is not HTTP",
     message: /not valid HTTP\/1\.1; tell the operator: /,
     setting: { script: (_request, reply) => reply.raw(`+PONG ${upstreamKey}\r\n\r\n`) },
     upstreamIsAsked: true,
@@ -428,7 +428,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_protocol_error',
-    when: 'the head of the answer is too long',
+    when: "the upstream's response head is too long",
     message: /not valid HTTP\/1\.1; tell the operator: .*65536 bytes/,
     setting: { script: (_request, reply) => reply.raw(`HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(70_000)}\r\n\r\n`) },
     upstreamIsAsked: true,
@@ -436,7 +436,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_protocol_error',
-    when: 'the answer does not fit the request, where it has to be translated',
+    when: 'a response that has to be translated does not match the request',
     message: /does not fit the request \(1 vectors for 2 inputs\); try again, and tell the operator/,
     setting: {
       target: { family: 'cohere' },
@@ -447,7 +447,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_protocol_error',
-    when: 'the answer is longer than is read to be translated',
+    when: 'a response that has to be translated exceeds answer_limit',
     message: /over 1024 bytes.*upstreams\[\]\.answer_limit\); ask for less, or tell the operator/,
     setting: {
       target: { family: 'cohere', answer_limit: '1KiB' },
@@ -458,7 +458,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_protocol_error',
-    when: 'a redirect comes',
+    when: 'the upstream answers with a redirect',
     message: /redirect, which is never followed; the operator must set its base_url/,
     setting: { script: (_request, reply) => reply.bytes(307, [['location', 'http://127.0.0.1:1/']], '') },
     upstreamIsAsked: true,
@@ -474,7 +474,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'no_upstream_available',
-    when: 'the only upstream has asked for a pause',
+    when: 'the only upstream has sent Retry-After',
     message: /asked for a pause; try again in 30 s/,
     setting: { script: (_request, reply) => reply.json(503, { error: 'busy' }, [['retry-after', '30']]) },
     upstreamIsAsked: true,
@@ -485,7 +485,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'overloaded',
-    when: 'the upstream has all the calls that it may have, and its queue is full',
+    when: 'the upstream is at its concurrency limit, and its queue is full',
     message: /queues are full or too slow \(upstreams\[\]\.limits\); try again in 1 s/,
     setting: { script: (_request, reply) => reply.stall(), target: { limits: { concurrency: 1, queue: 0 } } },
     upstreamIsAsked: true,
@@ -507,7 +507,7 @@ export const errorRows: readonly ErrorRow[] = [
   },
   {
     code: 'upstream_timeout',
-    when: 'the upstream is silent',
+    when: 'the upstream sends no response in time',
     message: /longer than 0\.05 s .*timeouts\.first_byte\); try again later/,
     setting: { script: (_request, reply) => reply.stall(), target: { timeouts: { first_byte: '50ms' } } },
     upstreamIsAsked: true,

@@ -168,7 +168,7 @@ test('an ordinary request has the mandatory fields only', () => {
   assert.equal(toRequestBytes({ path: '/', headers: [['Host', 'h']] }).toString(), 'GET / HTTP/1.1\r\nHost: h\r\n\r\n');
 });
 
-test('the same over TLS, including resets', async (t) => {
+test('responses are read and resets are sent over TLS as well', async (t) => {
   let note: (error: NodeJS.ErrnoException) => void = () => undefined;
   const broken = new Promise<NodeJS.ErrnoException>((resolve) => {
     note = resolve;

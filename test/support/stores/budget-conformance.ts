@@ -84,7 +84,7 @@ export function describeBudgetAccountStore(
       assert.partialDeepStrictEqual(await budgets.state(budget.id), { spentNanos: 0, outstandingNanos: 100 });
     });
 
-    test('an account without draws does not exist', async (t) => {
+    test('an account is unknown until the first draw from it', async (t) => {
       const { budgets } = await open(t);
       assert.equal(await budgets.state('key/dev/day/2027-01-01'), undefined);
       await budgets.giveBack('key/dev/day/2027-01-01', 'a', 5);
@@ -286,7 +286,7 @@ export function describeBudgetAccountStore(
       });
     });
 
-    test('names are data, whatever they contain', async (t) => {
+    test('account holders with SQL metacharacters or control characters in their names are stored as data', async (t) => {
       const { budgets } = await open(t);
       const names = ["'; drop table budget_accounts; --", '%', '_', '\\', '$1', '?1', 'a/b', 'a\0b', '無', ' '];
       for (const [index, holderId] of names.entries()) {

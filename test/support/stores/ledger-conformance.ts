@@ -123,7 +123,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         }
       });
 
-      test('the position of a journal is the last one given', async (t) => {
+      test('the stored position of a journal is that of its last import', async (t) => {
         const { ledger } = await open(t, openStore);
         assert.equal(await ledger.position('one'), undefined);
         await ledger.import('one', [], { segment: 3, offset: 16_777_216 });
@@ -332,7 +332,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
     });
 
     describe('the stored time', () => {
-      test('begins with the clock, or at the newest row if that is long ago', async (t) => {
+      test('the stored time begins with the clock, or at most 48 h after the newest row', async (t) => {
         const { ledger } = await open(t, openStore);
         assert.equal(await ledger.readMark(), undefined);
         assert.equal(await ledger.moveMark(startMs + 400 * dayMs), startMs + 400 * dayMs);
@@ -341,7 +341,7 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
         assert.equal(await other.moveMark(startMs + 400 * dayMs), startMs + 2 * dayMs);
       });
 
-      test('advances with running time, by 48 h per start, and never past the clock', async (t) => {
+      test('the stored time advances with running time, by at most 48 h per start, and never past the clock', async (t) => {
         const { ledger } = await open(t, openStore);
         await ledger.moveMark(startMs);
         assert.equal(await ledger.moveMark(startMs + 90 * dayMs, startMs + 5), startMs + 5);

@@ -33,7 +33,7 @@ async function readAll(ledger: LedgerStore, filter: LedgerFilter, limit: number)
 
 export function describeLedgerReading(openStore: OpenStore): void {
   describe('pages', () => {
-    test('go from newest to oldest row, each once, despite new rows', async (t) => {
+    test('ledger pages go from newest to oldest row, each once, even if rows are added meanwhile', async (t) => {
       const { ledger } = await open(t, openStore);
       const rows = Array.from({ length: 25 }, (_, n) => imported({ startedAtMs: startMs + n }));
       await ledger.import('j', rows.toReversed(), somewhere);
@@ -49,7 +49,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.equal(second.next, undefined);
     });
 
-    test('take filters, alone and combined', async (t) => {
+    test('ledger pages can be filtered by each field, alone and combined', async (t) => {
       const { ledger } = await open(t, openStore);
       const [a, b, c, d] = [
         ledgerRow({ startedAtMs: startMs, key: 'a', project: 'p', model: 'm', upstream: 'u' }),
@@ -89,7 +89,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       assert.deepEqual(await find({ key: 'a', outcome: 'refused' }), []);
     });
 
-    test('are all matching rows, for any filters and any import order', async (t) => {
+    test('ledger pages together have all matching rows, for any filters and any import order', async (t) => {
       const { ledger } = await open(t, openStore);
       // One in 400 ms, and then one in an hour: many in a stretch of time, and stretches with one.
       const many = {
@@ -137,7 +137,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       }
     });
 
-    test('are all rows with an error code, cache result, duration, cost or key of a list, however their series are rolled up', async (t) => {
+    test('ledger pages find all rows with an error code, cache result, duration, cost or key, after any roll-up', async (t) => {
       const clock = createFakeClock(startMs);
       const { ledger, series } = await openStore(t, clock);
       const spread = { fromMs: startMs, toMs: startMs + 60 * hourMs, keys: 5, projects: 2, models: 4, upstreams: 3 };
@@ -197,7 +197,7 @@ export function describeLedgerReading(openStore: OpenStore): void {
       await check('without hours');
     });
 
-    test('a page ends early where many hours may have a row with such a cost, and the next page goes on', async (t) => {
+    test('a page filtered by cost may end before its limit, and the next page continues the search', async (t) => {
       const { ledger } = await open(t, openStore);
       const cheap = Array.from({ length: 120 }, (_, n) =>
         imported({ startedAtMs: startMs + Math.floor(n / 2) * hourMs + (n % 2), costNanos: 600 }),

@@ -168,7 +168,7 @@ const named: Partial<Record<SeriesDimension, (row: LedgerRow) => string>> = {
 
 export function describeSeriesStore(name: string, openStore: OpenStore): void {
   describe(name, () => {
-    test('agree with the rows over any interval, filtered and split, after roll-up and late rows', async (t) => {
+    test('time series agree with the rows over any interval, filtered and split, after roll-up and late rows', async (t) => {
       const clock = createFakeClock(startMs);
       const store = await openStore(t, clock);
       const rows = [...someRows(1_200, 7)];

@@ -109,7 +109,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.deepEqual(await keys.list(), [made]);
     });
 
-    test('no list and an empty list are different', async (t) => {
+    test("a key's missing list of models, operations or addresses is stored differently from an empty one", async (t) => {
       const { keys } = await open(t);
       const free = newKey();
       const bound = newKey({ models: [], operations: [], addresses: [] });
@@ -184,7 +184,7 @@ export function describeStore(name: string, openStore: OpenStore): void {
       assert.equal((await keys.list()).length, 1);
     });
 
-    test('a revoked key counts as existing', async (t) => {
+    test('no first key is created if a key exists, even a revoked one', async (t) => {
       const { keys } = await open(t);
       const { id } = await keys.create(newKey());
       await keys.revoke(id);

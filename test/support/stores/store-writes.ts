@@ -244,7 +244,7 @@ export function describeWrites(openStore: OpenStore): void {
     assert.deepEqual([await changes.latest(), await changes.since(all[4])], [all[4], []]);
   });
 
-  test('after a change that the store does not have, changes are lost', async (t) => {
+  test('changes since a position that the store does not have (after a failover) are reported as lost', async (t) => {
     const clock = createFakeClock();
     const { settings, changes } = await openStore(t, clock);
     await settings.set('theme', 'dark', 'tester');

@@ -81,7 +81,7 @@ test('a connection is reused, and pipelined requests are answered in order', asy
   );
 });
 
-test('handlers are used in turn, and the last one stays', async (t) => {
+test('each request uses the next handler of a list, and the last handler serves all further ones', async (t) => {
   const upstream = await startFor(t, [
     (_entry, reply) => reply.json(503, 'first'),
     (_entry, reply) => reply.json(200, 'then'),

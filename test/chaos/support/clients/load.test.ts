@@ -17,7 +17,7 @@ test('a closed loop sends the given number of requests over reused connections',
   assert.ok(report.latency.p50Ms > 0 && report.latency.p50Ms <= report.latency.maxMs);
 });
 
-test('an open loop counts from the due time of each request, answered or not', async (t) => {
+test('an open loop measures each latency from the time at which the request was due, not sent', async (t) => {
   const upstream = await startFakeUpstream(async (_request, reply) => {
     await reply.sleep(60);
     await reply.json(200, {});
@@ -36,7 +36,7 @@ test('an open loop counts from the due time of each request, answered or not', a
   assert.ok(report.latency.maxMs > 5 * 60 - 40 - 5, String(report.latency.maxMs));
 });
 
-test('anything but a complete 2xx response is counted by type, with detail', async (t) => {
+test('failures are counted by status or as broken, each with a line of detail', async (t) => {
   const upstream = await startFakeUpstream([
     (_request, reply) => reply.json(503, { error: 'no' }),
     (_request, reply) => reply.reset(),
@@ -63,7 +63,7 @@ test('anything but a complete 2xx response is counted by type, with detail', asy
   assert.match(malformed, /a malformed answer: a Content-Length of "01"/);
 });
 
-test('an endless load stops on request, and leaving clients are counted separately', async (t) => {
+test('a load without an end stops on request, and clients that disconnect are counted as abandoned', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const load = startLoad(t, {

@@ -20,7 +20,7 @@ async function open(t: TestContext, port: number): Promise<RawConnection> {
   return connection;
 }
 
-test('passes traffic unchanged in both directions by default, with its end', async (t) => {
+test('passes traffic unchanged in both directions by default', async (t) => {
   const upstream = await startFakeUpstream((_request, reply) => reply.raw(answer));
   t.after(() => upstream.close());
   const proxy = await startChaosProxy(t, upstream.port);

@@ -14,7 +14,7 @@ test('draws values from zero to the maximum as rising blocks', () => {
   assert.equal(cells([0, 1, 2, 3, 4, 5, 6, 7, 8]), '·▁▂▃▄▅▆▇█');
 });
 
-test('shows the smallest positive value, and no more than a full block', () => {
+test('shows the smallest positive value as a block, and a value above the maximum as a full block', () => {
   assert.equal(cells([0.001, 8, 80]), '▁██');
 });
 
@@ -52,7 +52,7 @@ test('simultaneous marks are side by side, and none is beyond the axis', () => {
   assert.equal(axis, '       ──123─────');
 });
 
-test('a canvas replaces what it showed before, of any height', () => {
+test('a canvas erases all lines of the previous picture before it shows the next', () => {
   const written: string[] = [];
   const canvas = createCanvas({
     columns: 10,

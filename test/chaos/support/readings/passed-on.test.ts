@@ -10,7 +10,7 @@ function differs(requests: readonly ReadRequest[], end: Reading['end'], behind: 
   return differenceBehind({ requests, end }, behind, Buffer.from('any')) !== undefined;
 }
 
-test('a proxy may pass the same requests or fewer, and those refused here', () => {
+test('a front proxy may forward the same or fewer requests, and any that the gateway refuses', () => {
   assert.equal(differs([own], 'clean', [passed]), false);
   assert.equal(differs([own, own], 'clean', [passed]), false);
   assert.equal(differs([own], 'clean', []), false);

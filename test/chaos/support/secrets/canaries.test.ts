@@ -5,7 +5,7 @@ import { Canaries } from './canaries.ts';
 
 const mark = 'Zq7vKx2pWt9mB4';
 
-test('finds a text in every encoding, anywhere', async () => {
+test('finds a canary secret in every encoding, at any position', async () => {
   const canaries = new Canaries(mark);
   const text = canaries.make('password', '/+=end');
   const disguises: readonly string[] = [
@@ -28,7 +28,7 @@ test('finds a text in every encoding, anywhere', async () => {
   }
 });
 
-test('finds nothing in other text', async () => {
+test('finds no canary secret in similar text', async () => {
   const canaries = new Canaries(mark);
   canaries.make('password');
   canaries.add('key', 'pst_abcdefghijklmnopqrstuvwxyz', { part: 'efghijklmnopqrstuvwxyz', digests: false });
