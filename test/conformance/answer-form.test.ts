@@ -205,7 +205,7 @@ test('white space sent as keep-alive reaches the client at once', async (t) => {
   assert.equal((await connection.nextResponse()).body.toString(), '\n\n{}');
 });
 
-test('a declared stream passes at its head; a requested one need not be declared', async (t) => {
+test('a requested event stream passes with any content type, and HTML instead of a stream gives 502', async (t) => {
   const pair = await startPair(t);
   const stream = ': wait\n\ndata: {"choices":[]}\n\ndata: [DONE]\n\n';
   const asked = `{"model":"m",${bodies['/v1/chat/completions']},"stream":true}`;
@@ -221,7 +221,7 @@ test('a declared stream passes at its head; a requested one need not be declared
   assert.equal((await pair.rig.post('/v1/chat/completions', asked)).status, 502);
 });
 
-test('other statuses, audio and custom routes pass with any content', async (t) => {
+test('responses with another status, audio and custom routes pass even if they are no JSON', async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const rig = await startRig(t, {

@@ -257,7 +257,7 @@ test('an HTTP/1.0 client gets no trailers, and the complete body', async (t) => 
   assert.equal(answer.body.toString(), '"body"');
 });
 
-test("the request ID is the client's if valid, else the gateway's; the upstream's has another name", async (t) => {
+test("x-request-id is the client's if valid, else the gateway's; the upstream's becomes x-upstream-request-id", async (t) => {
   const pair = await startPair(t);
   const long = 'x'.repeat(128);
   const cases: [sent: HeaderField[], echoed: string | undefined][] = [

@@ -79,7 +79,7 @@ test('if no memory is free in time the client gets an error, no other target is 
   second.open();
 });
 
-test('a waiting response is read once another has ended', async (t) => {
+test('a response that waits for memory is read once another response has ended', async (t) => {
   const first = gated(200 * KiB);
   const setup = await startTranslated(t, first.script, { server: { ...server, body_wait: '25s' } });
   const holding = setup.embed(question);
@@ -152,7 +152,7 @@ test('a client that does not read its response is disconnected, and its memory r
   client.destroy();
 });
 
-test('a call for several clients that breaks off holds no memory afterwards', async (t) => {
+test('a combined call of several clients that breaks off releases its response memory', async (t) => {
   const script: Handler = async (request, reply) => {
     if (inputsOf(request).length === 1) return embeds(request, reply);
     await reply.head(200, [json, ['content-length', '90']]);
@@ -171,7 +171,7 @@ test('a call for several clients that breaks off holds no memory afterwards', as
   await until(() => held(setup) === 0);
 });
 
-test("the gateway's own calls hold no memory once they are over", async (t) => {
+test('shadow calls release their response memory when they end', async (t) => {
   const setup = await startSeveral(t, [embeds, embeds], {
     upstream: { family: 'tei', options: { max_items: 1 } },
     model: { operations: ['embeddings'], targets: [{ upstream: 'a' }], shadow: { model: 'next', share: 1 } },

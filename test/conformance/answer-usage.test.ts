@@ -60,7 +60,7 @@ function gzipped(parts: readonly string[]): Buffer {
   return gzipSync(parts.join(''));
 }
 
-test('a broken response counts the usage that is certain', async (t) => {
+test('a truncated response records its usage only if the usage arrived completely', async (t) => {
   const pair = await startPair(t);
   const counted = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}\n\n';
   const cases: [type: string, sent: string, expected: number | undefined][] = [

@@ -125,7 +125,7 @@ test('a status line may lack a reason, or have one in Latin-1 or UTF-8', async (
   }
 });
 
-test('responses without a body stay so, and both connections are reused', async (t) => {
+test('a response without a body (204, 304, length 0) passes without one, and both connections are reused', async (t) => {
   const pair = await startPair(t);
   const connection = await connect(pair.rig.port);
   t.after(() => connection.destroy());

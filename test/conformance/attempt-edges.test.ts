@@ -48,7 +48,7 @@ test('a model name that no header can hold does not break the request', async (t
   }
 });
 
-test('the last target is not blamed for time that others took', async (t) => {
+test('a target that is cut off by the total timeout after a slow first target does not enter cooldown', async (t) => {
   const slow = afterMs(patientMs(62.5), answering('b'));
   const setup = await startSeveral(t, [silent, slow], {
     upstream: { timeouts: { first_byte: patiently(100), total: patiently(125) } },
@@ -57,7 +57,7 @@ test('the last target is not blamed for time that others took', async (t) => {
   assert.ok(!cooldownsIn(setup).includes('b'), cooldownsIn(setup).join());
 });
 
-test('the wait in a queue is limited by the time left for the request', async (t) => {
+test('a target whose queued requests run out of their total timeout does not enter cooldown', async (t) => {
   const setup = await startSeveral(t, [silent, answering('b')], {
     upstream: {
       timeouts: { first_byte: patiently(100), total: patiently(100) },
@@ -79,7 +79,7 @@ test('a hedged second call goes to no target in cooldown', async (t) => {
   assert.ok(second >= 5 && second < 15, `${second} calls to the one that fails`);
 });
 
-test('if a working target answers with an error, none in cooldown is called for it', async (t) => {
+test('if a healthy target answers with an error, no target in cooldown is called in its place', async (t) => {
   let fails = false;
   const setup = await startSeveral(
     t,
@@ -93,7 +93,7 @@ test('if a working target answers with an error, none in cooldown is called for 
   assert.deepEqual(setup.seen(), [5, 6]);
 });
 
-test('the other credentials of the first target can be used after a hedged call', async (t) => {
+test("after a hedged call fails, the first target's second credential can still answer", async (t) => {
   const first: Handler = (request, reply) =>
     request.header('authorization')?.includes('first') === true
       ? afterMs(patientMs(20), refusingWith(429))(request, reply)
@@ -122,7 +122,7 @@ test('a response that breaks before its first body byte is retried elsewhere', a
   assert.equal(answer.complete, false);
 });
 
-test('an error inside a 200 is found across any chunks, and nothing else is delayed', async (t) => {
+test('an error inside a 200 is found byte by byte and moves on; an ordinary response is not held back', async (t) => {
   const text = '{"error": {"message": "no", "code": 429}}';
   const pieces: Handler = async (_request, reply) => {
     await reply.head(200, [
@@ -151,7 +151,7 @@ test('an error inside a 200 is found across any chunks, and nothing else is dela
   assert.equal((await connection.nextResponse()).complete, true);
 });
 
-test("a completion with unknown outcome does not get an earlier target's error", async (t) => {
+test("a completion reset by the second target returns that error, not the first target's 429", async (t) => {
   const setup = await startSeveral(t, [refusingWith(429), resetting]);
   assertError(await setup.complete(), 'upstream_unreachable');
 });
@@ -238,7 +238,7 @@ test('clients that leave while their body is judged occupy no queue slot', async
   assert.equal((await living.nextResponse()).status, 200);
 });
 
-test('an unsent call does not use the retry budget', async (t) => {
+test('a call that could not connect does not use the retry budget', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b'), answering('c')], {
     target: [{}, { priority: 1 }, { priority: 2 }],
   });

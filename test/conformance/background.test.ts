@@ -125,7 +125,7 @@ test('a streamed background response is billed once, by its end', async (t) => {
   assert.deepEqual((await costsOf(rig)).toSorted(), [0, costNanos]);
 });
 
-test('nothing is settled while its client is being answered, and the reservation is released afterwards', async (t) => {
+test('a background response is polled and settled only after its stream to the client has ended', async (t) => {
   const { rig, up, ask } = await startStoredObjectsSetup(t);
   const last = Promise.withResolvers<void>();
   let looks = 0;
@@ -173,7 +173,7 @@ test('an unreachable upstream is polled again, and a lost response costs the res
   await until(async () => (await rowsOf(rig)).some((row) => row.outcome === 'lost' && (row.costNanos ?? 0) > 0));
 });
 
-test('background needs a stored response and a writable store', async (t) => {
+test('background: true with store: false gets 400, and with an unwritable store an error without the ID', async (t) => {
   const { rig, up, ask } = await startStoredObjectsSetup(t);
   const body = { model: 'm', input: 'x', ...inBackground };
   assertError(await ask('one', 'POST', path, { ...body, store: false }), 'unsupported_parameter', {
@@ -186,7 +186,7 @@ test('background needs a stored response and a writable store', async (t) => {
   assert.doesNotMatch(answer.body.toString(), /resp_/);
 });
 
-test('the official library creates one, polls it and gets it', async (t) => {
+test('the official OpenAI library creates a background response, polls it and reads its text', async (t) => {
   const { rig, service } = await startStoredObjectsSetup(t);
   const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: secrets.one, maxRetries: 0 });
   let answer = await client.responses.create({ model: 'm', input: '2+2?', background: true });

@@ -85,7 +85,7 @@ test('a batch is created, read and listed, and billed by its output lines once i
   assert.equal((await send('one', linesOf(1))).status, 200);
 });
 
-test('for another project it does not exist: by ID, in a list or in a body', async (t) => {
+test('a batch and its files are unknown to another project: by ID, in lists and in request bodies', async (t) => {
   const setup = await startBatchSetup(t);
   const { up, service, ask, send, make } = setup;
   const id = await make('one', 2);
@@ -134,7 +134,7 @@ test('for another project it does not exist: by ID, in a list or in a body', asy
   assert.equal(up.requests.length, before);
 });
 
-test('one invalid line refuses the file with line number and fault, and nothing is sent', async (t) => {
+test('a batch file with one invalid line is refused with line number and fault, and not sent upstream', async (t) => {
   const { up, send } = await startBatchSetup(t, { key: { models: ['m', 'embed', 'hidden', 'elsewhere', 'far'] } });
   const good = chatLine('good');
   const line = (more: object): string =>
@@ -287,7 +287,7 @@ test('the worst case of all lines is reserved until the end, and the cost is cha
   assert.equal((await ask('one', 'GET', '/v1/batches')).status, 200);
 });
 
-test("a batch's lines count for the key's limits, and it is one call to the upstream", async (t) => {
+test("a batch counts with all its lines for the key's request limit, and as one call for the upstream's", async (t) => {
   const { rig, send, order } = await startBatchSetup(t, {
     key: { limits: { requests_per_minute: 8 } },
     upstream: { limits: { requests_per_minute: 4 } },
@@ -334,7 +334,7 @@ test('after a shutdown the next process bills a running batch once', async (t) =
   assert.equal(service.batches.get(id)?.status, 'completed');
 });
 
-test('a batch cannot be deleted before its cost is known, and costs the reservation if that stays unknown', async (t) => {
+test("a batch's output cannot be deleted before it is billed, and a lost output is billed as reserved", async (t) => {
   const setup = await startBatchSetup(t);
   const { up, service, make, ask } = setup;
   const id = await make('one', 2);
@@ -358,7 +358,7 @@ test('a batch cannot be deleted before its cost is known, and costs the reservat
   assert.equal(lost?.isEstimated, true);
 });
 
-test('a line without usage is estimated by its text, and marked', async (t) => {
+test('a batch line without usage is billed by an estimate of its text, and the bill marked as estimated', async (t) => {
   const setup = await startBatchSetup(t);
   const { service, make } = setup;
   await make('one', 2);
@@ -430,7 +430,7 @@ test('lists are paged, without objects the key may not use', async (t) => {
   assertError(await setup.ask('one', 'GET', `/v1/batches/${first}`), 'object_not_found', { param: 'id' });
 });
 
-test("the file's creator may have more permissions than the batch's", async (t) => {
+test('a batch over a file with a model that its own key may not use gets model_not_found', async (t) => {
   const { up, send, order } = await startBatchSetup(t, { key: { models: ['embed'] } });
   const file = JSON.parse((await send('sibling', linesOf(2))).body.toString()).id;
   const before = up.requests.length;
@@ -438,7 +438,7 @@ test("the file's creator may have more permissions than the batch's", async (t) 
   assert.equal(up.requests.length, before);
 });
 
-test('reported usage of lines is trusted, and items are those of all lines', async (t) => {
+test('a batch is billed by the reported tokens and the number of input items of all its lines', async (t) => {
   const setup = await startBatchSetup(t);
   const line = (id: string, input: unknown): string =>
     JSON.stringify({ custom_id: id, method: 'POST', url: '/v1/embeddings', body: { model: 'embed', input } });

@@ -104,7 +104,7 @@ function costOf(journal: Journal, operation: string, price: Price): bigint {
   return (tokens + scale / 2n) / scale + BigInt((price.request ?? 0) + (price.item ?? 0) + calls);
 }
 
-test("a bill equals the service's count, and the worst case is never less", async () => {
+test("the billed cost equals the service's own count, and the reserved worst case is never less", async () => {
   let bounded = 0;
   await fc.assert(
     fc.asyncProperty(served, fc.oneof(allPrices, onePrice), async (one, price) => {

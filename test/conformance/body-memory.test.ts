@@ -196,7 +196,7 @@ test('a key at its limit is refused before its body is read, at no cost', async 
   await isEmpty(setup);
 });
 
-test('limits checked before the body are not counted twice', async (t) => {
+test('a request whose limits are checked before its body counts once, not twice', async (t) => {
   const keys = [{ id: 'test', secret: testKey, limits: { requests_per_minute: 3, concurrency: 1 } }];
   const setup = await open(t, { keys });
   for (const left of ['2', '1', '0']) {
@@ -345,7 +345,7 @@ test('memory is released however a request ends', async (t) => {
   await isEmpty(setup);
 });
 
-test('a long body holds memory until a response is chosen, not until it has ended', async (t) => {
+test("a long request body's memory is released when the response begins, not when it ends", async (t) => {
   const setup = await open(t);
   setup.upstream.respondWith(async (_request, reply) => {
     await reply.head(200, [['content-type', 'text/event-stream']]);

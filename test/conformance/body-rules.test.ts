@@ -159,7 +159,7 @@ for (const { path, field, takes } of kinds) {
   });
 }
 
-test('every element counts on the legacy path, at any position', async (t) => {
+test('on the legacy engines path, an input list with one non-string element gets 400, at any position', async (t) => {
   const setup = await open(t);
   const texts = Array.from({ length: 2000 }, (_, index) => `"text ${index}"`);
   await passes(setup, '/v1/engines/m/embeddings', `{"input":[${texts}]}`);
@@ -252,7 +252,7 @@ test('a field that Postern reads may occur once, in any case and escaping', asyn
   }
 });
 
-test('fields read only for some upstreams may occur once, too', async (t) => {
+test('duplicate rerank fields that only some upstreams need, such as top_k, get 400 as well', async (t) => {
   const setup = await open(t);
   for (const field of [
     'top_n',

@@ -57,7 +57,7 @@ const eventStream: [string, string][] = [
   ['Transfer-Encoding', 'chunked'],
 ];
 
-test('every chunk is in the shape of completions', async (t) => {
+test('chat chunks become chunks of the completions API', async (t) => {
   const { ask, upstream } = await startBridge(t, (_request, reply) =>
     reply.sse([part('', { delta: { role: 'assistant', content: '' } }), part('a'), part('é🚀'), stop(), '[DONE]']),
   );
@@ -216,7 +216,7 @@ test("a truncated or invalid stream breaks the client's connection", async (t) =
   assert.deepEqual([body.toString(), complete], [frame(''), false]);
 });
 
-test('an empty finish reason, or the text "null", is none', async (t) => {
+test('an empty or "null" finish reason does not count as the end of the stream', async (t) => {
   for (const finish_reason of ['', 'null']) {
     const events = [part('a', { finish_reason }), part(null, { finish_reason })];
     for (const last of [[], ['[DONE]']]) {
@@ -261,7 +261,7 @@ test('invalid usage is dropped, and an infinite logprob breaks the stream', asyn
   assert.deepEqual([body.toString(), complete], ['', false]);
 });
 
-test('a chunk without choices produces nothing, not even a role', async (t) => {
+test('a chat chunk without choices produces no completions chunk', async (t) => {
   const filtered = { id: '', created: 0, model: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] };
   const { ask } = await startBridge(t, (_request, reply) => reply.sse([filtered, part('a'), stop(), '[DONE]']));
   assert.equal((await ask()).body.toString(), frame('a') + end + done);

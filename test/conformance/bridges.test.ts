@@ -62,7 +62,7 @@ for (const fixture of [openai, mistral, overCohere]) {
     // None of these leaves anything behind that the next one could notice.
     let shared: Promise<Setup> | undefined;
     for (const [name, check] of [...Object.entries(cases), ...Object.entries(errorCases)]) {
-      test(`${operation} over ${fixture.family}: ${name}`, async () => {
+      test(`${operation} emulated over chat of ${fixture.family}: ${name}`, async () => {
         shared ??= open({ after: (close) => closings.push(close) }, fixture);
         const setup = await shared;
         setup.answerWith();
@@ -103,7 +103,7 @@ const choice = (more: object): WireReply => ({
   },
 });
 
-test('a prompt becomes one message, and fields that chat knows are kept', async (t) => {
+test('a prompt becomes one chat message, and fields that chat has are sent byte for byte', async (t) => {
   const setup = await open(t);
   setup.answerWith(() => choice({}));
   const known =
@@ -133,7 +133,7 @@ test('no token limit is sent unless the client or operator sets one', async (t) 
   });
 });
 
-test('the limit has its new name for models that need it, or if the operator uses it', async (t) => {
+test('max_tokens is sent as max_completion_tokens to models that need it, or if the operator sets that name', async (t) => {
   for (const [model, isNew] of [
     ['gpt-5-mini', true],
     ['openai/o3', true],
@@ -155,7 +155,7 @@ test('the limit has its new name for models that need it, or if the operator use
   assert.match(setup.calls.at(-1)?.text ?? '', /"max_completion_tokens":9\}$/);
 });
 
-test('choices of several prompts are in one list', async (t) => {
+test('choices of several prompts are returned in one list, in prompt order', async (t) => {
   const setup = await open(t);
   const { choices } = await complete(setup, { prompt: ['a', 'b', 'c'], n: 2 });
   assert.deepEqual(
@@ -169,7 +169,7 @@ test('choices of several prompts are in one list', async (t) => {
   assert.match(text, /1 choices where 2 were asked for/);
 });
 
-test('of several calls for a list of prompts, one failure ends them all', async (t) => {
+test('if the call for one of several prompts fails, the client gets that error for the whole request', async (t) => {
   const setup = await open(t);
   setup.answerWith((call) => (call.text.includes('"bad"') ? openai.error(429, 'slow down') : openai.service(call)));
   const { status, text } = await setup.ask('/v1/completions', { model: 'm', prompt: ['a', 'bad', 'c'] });
@@ -186,7 +186,7 @@ test('with echo the prompt precedes the answer', async (t) => {
   assert.doesNotMatch(setup.calls.at(-1)?.text ?? '', /echo/);
 });
 
-test('a field that chat lacks is refused by name, unless it has no effect', async (t) => {
+test('a completions field that chat lacks is refused by name, unless its value has no effect', async (t) => {
   const setup = await open(t);
   await refused(setup, 'suffix', { suffix: ' end' });
   await refused(setup, 'best_of', { best_of: 3 });
@@ -213,7 +213,7 @@ test('an empty prompt list is refused, and the number of calls per request is li
   }
 });
 
-test('fields beside the prompts may be repeated up to 64 MiB over all calls', async (t) => {
+test('fields repeated in the calls of several prompts may total 64 MiB, and more gives 413', async (t) => {
   const setup = await open(t);
   const user = 'x'.repeat(1_000_000);
   await complete(setup, { prompt: ['a', 'b'], user });
@@ -232,7 +232,7 @@ test('a field that chat lacks is dropped and reported if so configured', async (
   assert.deepEqual(sent(setup), { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'p' }] });
 });
 
-test("handles Mistral's own field names, and what it lacks", async (t) => {
+test('over Mistral, seed is sent as random_seed, and logprobs and logit_bias are refused by name', async (t) => {
   const setup = await open(t, mistral);
   await complete(setup, { seed: 7, user: 'u', logit_bias: {}, max_tokens: 9, stream_options: { include_usage: true } });
   assert.deepEqual(sent(setup), {
@@ -337,7 +337,7 @@ test('an invalid response is never passed on', async (t) => {
   }
 });
 
-test('an error with status 200 gets the right status', async (t) => {
+test('an error object with status 200 is returned with the status in its code', async (t) => {
   const setup = await open(t);
   for (const stream of [false, true]) {
     for (const status of [400, 502]) {
@@ -390,7 +390,7 @@ test('an edit sends text and instruction in one message, and the task in another
   assert.equal((await setup.rig.exchange()).usage, null);
 });
 
-test('a truncated edit is reported', async (t) => {
+test('an edit truncated by the token limit is returned with finish_reason "length"', async (t) => {
   const setup = await open(t);
   setup.answerWith(() => choice({ finish_reason: 'length' }));
   const { json } = await setup.ask('/v1/edits', { model: 'm', input: 'i', instruction: 'do' });

@@ -147,7 +147,7 @@ test('bodies over 64 KiB are truncated with a mark', async (t) => {
   }
 });
 
-test('a compressed response is named and not captured', async (t) => {
+test('a compressed response is recorded by size and encoding only, without its content', async (t) => {
   const packed = gzipSync(JSON.stringify({ text: answered }));
   const { ask } = await startSetup(t, (_request, reply) =>
     reply.bytes(

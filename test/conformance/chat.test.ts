@@ -106,7 +106,7 @@ test('the official library works, plain and streamed, with tools', async (t) => 
   assert.match(up.requests[0]?.body.toString() ?? '', /"tools":\[\{"type":"function"/);
 });
 
-test('with usage: ask a stream is counted, and the client sees no usage event', async (t) => {
+test('with usage: ask, a stream is billed by requested usage, and the client sees no usage event', async (t) => {
   const { rig, up } = await startSetup(t, streaming, { model: { usage: 'ask' } });
   const response = await rig.post(path, question('2+2?', { stream: true }));
   assert.equal(response.body.toString(), [...events, end].join(''));
@@ -115,7 +115,7 @@ test('with usage: ask a stream is counted, and the client sees no usage event', 
   assert.deepEqual([bill?.inputTokens, bill?.outputTokens, bill?.isEstimated], [100, 10, false]);
 });
 
-test('a stream without usage is billed by its events', async (t) => {
+test('a stream without usage is billed by an estimate from its number of events', async (t) => {
   const { rig } = await startSetup(t, streaming);
   await rig.post(path, question('2+2?', { stream: true }));
   const { bill } = await rig.exchange(1);
@@ -140,7 +140,7 @@ test("under a budget, images need the model's context size, else they are refuse
   assertError(await tooLong.rig.post(path, image), 'budget_exceeded');
 });
 
-test('the maximum output is reserved from the budget: by the request, else by the model', async (t) => {
+test("a budget reserves the request's maximum output tokens, else the model's max_output", async (t) => {
   const key = { budgets: [{ every: 'day', amount: '0.01' }] };
   const script: Script = (_request, reply) => reply.json(200, answer);
   const { rig } = await startSetup(t, script, { key });
@@ -152,7 +152,7 @@ test('the maximum output is reserved from the budget: by the request, else by th
   assert.equal((await bounded.rig.post(path, question('x'))).status, 200);
 });
 
-test('a model without chat is refused by name', async (t) => {
+test('a chat request to a model without chat gets 400 that names the model field', async (t) => {
   const { rig, up } = await startSetup(t, streaming, { model: { operations: ['completions'] } });
   assertError(await rig.post(path, question('x')), 'operation_not_supported', { param: 'model' });
   assert.equal(up.requests.length, 0);

@@ -83,7 +83,7 @@ test("a Bedrock upstream is called in its own model's format", async (t) => {
   assertAnswer(await at.rig.post(invoke('m'), { texts: ['a'] }), /"embeddings":\[\[0\.5\]\]/);
 });
 
-test('a request with a query is rerank, on either of two paths', async (t) => {
+test("rerank works at a model's invoke path and at Bedrock's agent rerank path", async (t) => {
   const { rig, asked } = await startClientApis(t, ranker);
   const body = { api_version: 2, query: 'q', documents: ['a', { text: 'b' }], top_n: 2 };
   const scores = '[{"index":1,"relevance_score":0.75},{"index":0,"relevance_score":0.25}]';

@@ -8,7 +8,7 @@ import type { Rig } from '../support/gateways/rig.ts';
 const counted = (tokens: number, version = '1') =>
   `"meta":{"api_version":{"version":"${version}"},"billed_units":{"input_tokens":${tokens}}}`;
 
-test("embed v1 returns a plain list unless types are named, in the upstream's digits", async (t) => {
+test("embed v1 without embedding_types returns a plain list of vectors, with the upstream's digits", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
@@ -33,7 +33,7 @@ test("embed v1 returns a plain list unless types are named, in the upstream's di
   }
 });
 
-test('named types are returned by name, on every v2 path', async (t) => {
+test("embed v2 returns vectors under their type's name, on every spelling of the path", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const path of ['/v2/embed', '/v1/v2/embed', '/cohere/v2/embed', '/v2/embed/']) {
     for (const [model, tokens] of [
@@ -72,7 +72,7 @@ test('named types are returned by name, on every v2 path', async (t) => {
   }
 });
 
-test('v1 with types returns them by type, and base64 holds the same numbers', async (t) => {
+test('embed v1 with embedding_types returns vectors by type, and base64 holds the same numbers', async (t) => {
   const { rig } = await startClientApis(t);
   const answer = await rig.post('/cohere/v1/embed', {
     model: 'direct',

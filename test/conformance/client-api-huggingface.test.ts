@@ -42,7 +42,7 @@ test('a model name with a slash is in the path as it is', async (t) => {
   }
 });
 
-test('similarities take one call, and reranked texts are a bare list', async (t) => {
+test('sentence similarity takes one embeddings call, and text ranking returns a plain list', async (t) => {
   const { rig, asked } = await startClientApis(t, ({ path }, reply) =>
     path.endsWith('/rerank')
       ? reply.json(200, { results: [{ index: 0, relevance_score: 0.5 }] })

@@ -15,7 +15,7 @@ const paths = {
 const item = (index: number, vector = oddVector): string =>
   `{"object":"embedding","embedding":${vector},"index":${index}}`;
 
-test("vectors keep the upstream's digits, with every field each client reads", async (t) => {
+test("Voyage, Jina and Mistral clients get every field they read, and vectors keep the upstream's digits", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [model, tokens] of [
     ['direct', 5],
@@ -46,7 +46,7 @@ test("vectors keep the upstream's digits, with every field each client reads", a
   }
 });
 
-test("the client's field names become the upstream's", async (t) => {
+test("dimensions and input type are sent under the upstream's field names", async (t) => {
   const { rig, asked } = await startClientApis(t);
   for (const [path, body] of [
     [paths.voyage, { input_type: 'query', output_dimension: 4, truncation: true }],

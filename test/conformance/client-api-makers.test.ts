@@ -65,7 +65,7 @@ const atHome = (t: TestContext, family: string, operation: string, script: Handl
     upstream: { family },
   });
 
-test("Mistral's clients get the categories of a Mistral upstream under its own names", async (t) => {
+test("Mistral's clients get moderation categories of a Mistral upstream under Mistral's names", async (t) => {
   const own = '{"categories":{"sexual":false,"pii":true},"category_scores":{"sexual":1e-4,"pii":0.930}}';
   const said = `{"id":"m1","model":"real","usage":{"prompt_tokens":3,"total_tokens":3},"results":[${own}]}`;
   const { rig, upstreams } = await atHome(t, 'mistral', 'moderations', (_request, reply) =>
@@ -85,7 +85,7 @@ test("Mistral's clients get the categories of a Mistral upstream under its own n
   );
 });
 
-test("Mistral's clients get the results of other upstreams as they are", async (t) => {
+test("Mistral's clients get moderation results of upstreams that are not Mistral unchanged", async (t) => {
   const said =
     '{"id":"o","model":"real","results":[{"flagged":true,"categories":{"hate":true},"category_scores":{"hate":0.90}}]}';
   const { rig } = await atHome(t, 'openai', 'moderations', (_request, reply) => reply.bytes(200, [json], said));

@@ -351,7 +351,7 @@ test('a broken or failed stream, or one with an invalid tool call, never ends wi
   }
 });
 
-test('without messages or a prompt the model counts as loaded, without a call', async (t) => {
+test('an empty chat or generate request reports the model as loaded or unloaded, without an upstream call', async (t) => {
   const clientApis = await start(t, answering({ content: 'x' }));
   for (const [path, more, reason] of [
     ['/api/chat', { messages: [] }, 'load'],

@@ -118,7 +118,7 @@ test('a broken or failed stream never ends with done', async (t) => {
   assert.equal((await failing.rig.exchange()).outcome, 'cut');
 });
 
-test('without a prompt the model counts as loaded, without a call', async (t) => {
+test('a generate request without a prompt reports the model as loaded or unloaded, without an upstream call', async (t) => {
   const clientApis = await startClientApis(t, whole, { models });
   for (const [more, reason] of [
     [{ prompt: '' }, 'load'],

@@ -77,7 +77,7 @@ test('chat and generate pass byte for byte with the model renamed', async (t) =>
   }
 });
 
-test('chat passes to the targets that speak it, generate only if all targets do', async (t) => {
+test("/api/chat passes to targets with Ollama's API; /api/generate only if all targets of the model have it", async (t) => {
   const { rig, up } = await startSetup(t, (request, reply) =>
     request.path.endsWith('/completions')
       ? reply.json(200, { choices: [{ message: { content: 'x' }, finish_reason: 'stop' }] })

@@ -182,7 +182,7 @@ test('model lists show what the key may see, and nothing without a key', async (
   }
 });
 
-test('a body is JSON whatever its Content-Type, and is sent on as JSON', async (t) => {
+test('a request body is read as JSON with any Content-Type, and sent upstream as application/json', async (t) => {
   const { rig, upstream } = await startClientApis(t);
   const authorization: [string, string] = ['Authorization', `Bearer ${testKey}`];
   for (const type of [undefined, 'application/x-www-form-urlencoded', 'text/plain']) {
@@ -203,7 +203,7 @@ test('a body is JSON whatever its Content-Type, and is sent on as JSON', async (
   assert.equal(elsewhere.status, 415);
 });
 
-test("a chat model can complete, in Ollama's shape", async (t) => {
+test('/api/tags lists the capability "completion" for chat models, too', async (t) => {
   const { rig } = await startClientApis(t, embedder, {
     models: [
       { id: 'both', operations: ['completions', 'chat'], targets: [{ upstream: 'openai' }] },

@@ -13,7 +13,7 @@ const ranking: Handler = (_request, reply) =>
     '{"results":[{"index":1,"relevance_score":0.90},{"index":0,"relevance_score":-1e-3}],"usage":{"total_tokens":7}}',
   );
 
-test("NVIDIA's ranking and vLLM's score keep the upstream's digits, each in its order", async (t) => {
+test("NVIDIA's ranking is sorted by score, vLLM's score is in input order, and both keep the upstream's digits", async (t) => {
   const { rig, asked } = await startClientApis(t, ranking);
   const passages = [{ text: 'a' }, { text: 'b' }];
   for (const [path, model] of [

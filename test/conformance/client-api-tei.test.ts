@@ -92,7 +92,7 @@ test('predict returns moderation categories as labels, highest score first, in t
   }
 });
 
-test('base64 is one string per text', async (t) => {
+test('with encoding_format base64, embed returns one string per text', async (t) => {
   const { rig } = await startClientApis(t);
   const base64 = Buffer.from(new Float32Array([0.1, -8e-3, 1, 0.12345678901234568]).buffer).toString('base64');
   const answer = await rig.post('/tei/translated/embed', { inputs: ['a'], encoding_format: 'base64' });
@@ -177,7 +177,7 @@ test('info describes the requested model, to keys that may see it', async (t) =>
   assert.equal((await none.rig.get('/tei/info')).status, 400);
 });
 
-test('what only such servers can do passes to them: whole texts, and stored prompts', async (t) => {
+test('truncate: false and prompt_name pass unchanged to a TEI upstream', async (t) => {
   const up = await startFakeUpstream();
   t.after(() => up.close());
   const rig = await startRig(t, {
@@ -203,7 +203,7 @@ test('what only such servers can do passes to them: whole texts, and stored prom
   assert.equal((await up.nextRequest()).path, '/v1/embeddings');
 });
 
-test('sparse embeddings are billed by the token count in the header, and every model named is checked', async (t) => {
+test('sparse embeddings are billed by the token count in the header, and a second model in the body is refused', async (t) => {
   const up = await startFakeUpstream();
   t.after(() => up.close());
   const served = { operations: ['embeddings'], price: { input: 100_000 }, targets: [{ upstream: 'tei' }] };

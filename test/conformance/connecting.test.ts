@@ -19,7 +19,7 @@ function hasWaited(ms: number | undefined): boolean {
   return ms !== undefined;
 }
 
-test('the first call waits for a connection, and the next one uses it', async (t) => {
+test('the recorded connect time is set for the first call, and absent if the connection is reused', async (t) => {
   const { rig, embed } = await startSeveral(t, [answering('a')]);
   assert.equal((await embed()).status, 200);
   assert.deepEqual(waitsOf(await rig.exchange(1)), [true]);
@@ -27,7 +27,7 @@ test('the first call waits for a connection, and the next one uses it', async (t
   assert.deepEqual(waitsOf(await rig.exchange(2)), [false]);
 });
 
-test('each attempt has its own wait, also one that could not be sent', async (t) => {
+test('every attempt of a request records its own connect time, also one that could not connect', async (t) => {
   const { rig, embed } = await startSeveral(t, [refusingWith(503), answering('b'), answering('c')], {
     upstream: [{}, { base_url: 'http://127.0.0.1:1' }, {}],
     model: { retry: { same_target: 0 } },
@@ -40,7 +40,7 @@ test('each attempt has its own wait, also one that could not be sent', async (t)
   assert.deepEqual(waitsOf(await rig.exchange(2)), [false, ['failed', false], ['not-sent', true], ['answered', false]]);
 });
 
-test('of two calls at a time each has its own', async (t) => {
+test('two concurrent hedged calls each record their own connect time', async (t) => {
   const setup = await startSeveral(t, [(_request, reply) => reply.stall(), answering('b')], {
     model: { operations: ['embeddings'], hedge: { after: patiently(10) } },
   });
@@ -50,7 +50,7 @@ test('of two calls at a time each has its own', async (t) => {
   assert.deepEqual(calls.map(String).toSorted(), ['answered,true', 'outrun,true']);
 });
 
-test('a translated call and a split list have that of their first call', async (t) => {
+test('a translated request and a split list record the connect time of their first call', async (t) => {
   const translated = await startTranslated(t);
   const question = { model: 'm', input: 'abc' };
   await translated.embed(question);

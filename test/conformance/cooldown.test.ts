@@ -116,7 +116,7 @@ function keysSeen(setup: Several): string[] {
 }
 
 for (const status of [401, 403, 429]) {
-  test(`a credential answered with ${status} enters cooldown alone, and its sibling takes over`, async (t) => {
+  test(`a credential answered with ${status} enters cooldown alone, and the target's other credential is used`, async (t) => {
     const setup = await startSeveral(t, [byKey({ first: refusingWith(status) })], withKeys);
     await embedTimes(setup, 20);
     const firsts = keysSeen(setup).filter((key) => key === 'first').length;
@@ -191,7 +191,7 @@ test("retries are limited by an upstream's retry budget", async (t) => {
   assert.ok(total <= requests * 1.2 + 2 * (10 * seconds + 20), `${total} calls`);
 });
 
-test('rate limits for one name of a pattern affect no other name', async (t) => {
+test('a 429 for one model name of a pattern does not put other names in cooldown', async (t) => {
   const script: Handler = (request, reply) =>
     request.body.includes('"oa-small"')
       ? reply.json(429, { error: { message: 'too many' } }, [['Retry-After', '20']])
@@ -207,7 +207,7 @@ test('rate limits for one name of a pattern affect no other name', async (t) => 
   assert.deepEqual(setup.seen(), [2]);
 });
 
-test('too_many_requests is not reported if there is another reason as well', async (t) => {
+test('if one target is rate-limited and another failed, the error is no_upstream_available, not a 429', async (t) => {
   const setup = await startSeveral(t, [
     refusingWith(429, [['Retry-After', '20']]),
     refusingWith(503, [['Retry-After', '30']]),

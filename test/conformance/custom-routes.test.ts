@@ -203,7 +203,7 @@ test('a call costs its price, and the reported usage if configured', async (t) =
   assertError(await rig.post('/v1/plain', '{"model":"parser"}'), 'unsupported_parameter', { param: '/v1/plain' });
 });
 
-test('priced per call nothing is estimated, and an error costs nothing and passes unchanged', async (t) => {
+test('with a price per request, a call is billed exactly, and an upstream error is free and passes unchanged', async (t) => {
   const { rig, up } = await start(t, {
     routes: [parse],
     model: { price: { request: '0.01' } },
@@ -315,7 +315,7 @@ test("a custom route overrides a client API's one-segment path, which stays unde
   assert.equal(up.requests.length, 1);
 });
 
-test('check notes a custom route at such a path, and refuses every other path in use', async (t) => {
+test("check warns of a custom route at a client API's one-segment path, and refuses other paths in use", async (t) => {
   const load = (path: string) => {
     const document = documentOf('http://127.0.0.1:9', { routes: [{ path, model: { id: 'parser' } }] });
     return loadText(t, stringify(document), { env: {}, families, loadTakenPaths: async () => takenPaths });

@@ -53,12 +53,12 @@ const scenes: Readonly<Record<string, Scene>> = {
   'one text on the legacy path': { path: '/v1/engines/m/embeddings', body: { input: 'a' }, upstream: () => embeds },
   rerank: { path: '/v1/rerank', body: { model: 'm', query: 'q', documents: ['a', 'bb'] }, upstream: () => ranks },
   completions: { path: '/v1/completions', body: { model: 'm', prompt: 'x' }, upstream: () => completes },
-  'a stream that counts itself': {
+  'a stream with include_usage': {
     path: '/v1/completions',
     body: { model: 'm', prompt: 'x', stream: true, stream_options: { include_usage: true } },
     upstream: () => streams,
   },
-  'a stream that is to be counted': {
+  'a stream without include_usage': {
     path: '/v1/completions',
     body: { model: 'm', prompt: 'x', stream: true },
     upstream: () => streams,
@@ -68,7 +68,7 @@ const scenes: Readonly<Record<string, Scene>> = {
     body: chat,
     upstream: () => (_request, reply) => reply.json(200, { choices: [], usage }),
   },
-  'chat in events': {
+  'a chat stream': {
     path: '/v1/chat/completions',
     body: { ...chat, stream: true, stream_options: { include_usage: true } },
     upstream: () => streams,
@@ -78,23 +78,26 @@ const scenes: Readonly<Record<string, Scene>> = {
     body: { model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
     upstream: () => completes,
   },
-  'a name that is replaced': {
+  'a model alias': {
     body: { model: 'alias', input: 'x' },
     upstream: () => embeds,
     model: { aliases: ['alias'] },
   },
-  'an answer in chunks': { path: '/v1/completions', body: { model: 'm', prompt: 'x' }, upstream: () => chunked },
-  'a long answer': {
+  'a chunked response': { path: '/v1/completions', body: { model: 'm', prompt: 'x' }, upstream: () => chunked },
+  'a long response': {
     body: { model: 'm', input: 'x' },
     upstream: () => (_request, reply) => reply.bytes(200, json, long),
   },
   'too few results': { body: embedding, upstream: () => (_request, reply) => reply.bytes(200, json, '{"data":[]}') },
-  'an answer that is no JSON': { body: embedding, upstream: () => (_request, reply) => reply.bytes(200, json, 'oops') },
-  "the client's error": { body: embedding, upstream: () => refusingWith(400) },
-  'an error that is tried again': { body: embedding, upstream: () => once(refusingWith(503), embeds) },
-  'an error that stays': { body: embedding, upstream: () => refusingWith(500) },
-  'a connection that is reset': { body: embedding, upstream: () => (_request, reply) => reply.reset() },
-  'a credential in the answer': {
+  'a response that is no JSON': {
+    body: embedding,
+    upstream: () => (_request, reply) => reply.bytes(200, json, 'oops'),
+  },
+  "an upstream's 400": { body: embedding, upstream: () => refusingWith(400) },
+  "an upstream's 503 that is retried": { body: embedding, upstream: () => once(refusingWith(503), embeds) },
+  "an upstream's 500": { body: embedding, upstream: () => refusingWith(500) },
+  'a connection reset by the upstream': { body: embedding, upstream: () => (_request, reply) => reply.reset() },
+  "a response that contains the upstream's credential": {
     body: embedding,
     upstream: () => (_request, reply) => reply.bytes(200, json, '{"data":[1,2],"key":"sk-credential-of-up"}'),
   },
@@ -111,15 +114,15 @@ const scenes: Readonly<Record<string, Scene>> = {
     key: { budgets: [{ every: 'day', amount: '0.01' }] },
   },
   'a body that is no JSON': { body: '{"model":"m","input":', upstream: () => embeds },
-  'a model that there is not': { body: { model: 'other', input: 'x' }, upstream: () => embeds },
-  'another width': {
+  'an unknown model': { body: { model: 'other', input: 'x' }, upstream: () => embeds },
+  'dimensions that the model does not have': {
     body: { model: 'm', input: 'x', dimensions: 2 },
     upstream: () => embeds,
     model: { dimensions: 3 },
   },
-  'a key that keeps bodies': { body: embedding, upstream: () => embeds, key: { capture: '1h' } },
-  'a key that nobody has': { body: embedding, upstream: () => embeds, headers: [['authorization', 'Bearer nobody']] },
-  'headers that pass': {
+  'a key with capture': { body: embedding, upstream: () => embeds, key: { capture: '1h' } },
+  'an unknown key': { body: embedding, upstream: () => embeds, headers: [['authorization', 'Bearer nobody']] },
+  'forwarded headers': {
     body: embedding,
     upstream: () => embeds,
     headers: [
@@ -195,7 +198,7 @@ async function play(rig: Rig, scene: Scene) {
 }
 
 for (const [name, scene] of Object.entries(scenes)) {
-  test(`${name}: the direct and the general path behave the same`, async (t) => {
+  test(`${name}: the fast (direct) path and the general path give the same response and record`, async (t) => {
     const direct = await start(t, scene, true);
     const general = await start(t, scene, false);
     assert.deepEqual(await play(direct.rig, scene), await play(general.rig, scene));
@@ -203,7 +206,7 @@ for (const [name, scene] of Object.entries(scenes)) {
   });
 }
 
-test('a request that is refused when its call is written gives its slot back', async (t) => {
+test('a request refused for a duplicate model field frees its upstream slot', async (t) => {
   const service = await startFakeUpstream((_request, reply) => reply.bytes(200, json, '{"results":[{}]}'));
   t.after(() => service.close());
   const rig = await startRig(t, {

@@ -144,7 +144,7 @@ test("an upstream's own Vary header is combined with Origin", async (t) => {
   assert.deepEqual((answer.header('vary') ?? '').toLowerCase().split(/, */).toSorted(), ['accept-encoding', 'origin']);
 });
 
-test('with * any page may call, with an API key', async (t) => {
+test('with CORS origin *, a page of any origin may call with an API key', async (t) => {
   const { rig } = await open(t, { cors: { origins: ['*'] } });
   const preflight = await rig.get('/v1/embeddings', { method: 'OPTIONS', headers: fromBrowser });
   assert.deepEqual([preflight.status, preflight.header('access-control-allow-origin')], [204, '*']);
@@ -210,7 +210,7 @@ test('an idle connection is closed after keep_alive, and the longest idle one at
 });
 
 for (const isSecure of [false, true]) {
-  test(`idle connections beyond max_connections shut nobody out (${isSecure ? 'without a TLS handshake' : 'without TLS'})`, async (t) => {
+  test(`idle connections beyond max_connections do not block new clients (${isSecure ? 'no TLS handshake' : 'no TLS'})`, async (t) => {
     const directory = await createDirectory(t, { 'cert.pem': localhostCertificate, 'key.pem': localhostKey });
     const tls = { cert: join(directory, 'cert.pem'), key: join(directory, 'key.pem') };
     const { rig } = await open(t, { max_connections: 20, ...(isSecure && { tls }) });

@@ -10,7 +10,7 @@ import { send, toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 
 for (const row of errorRows) {
-  test(`${row.code}: ${row.when}`, async (t) => {
+  test(`error ${row.code} is returned if ${row.when}`, async (t) => {
     const setup = await openSetup(t, row.setting);
     const answer = await row.ask(setup);
     assertError(answer, row.code, { param: row.param ?? null, message: row.message });
@@ -28,7 +28,7 @@ for (const row of errorRows) {
   });
 }
 
-test('client_closed: a client that disconnects is recorded, and gets nothing', async (t) => {
+test('error client_closed is recorded if the client disconnects, and nothing is sent', async (t) => {
   const { rig, upstream } = await openSetup(t, { script: (_request, reply) => reply.stall() });
   const connection = await connect(rig.port);
   await connection.write(toBytes({}));
@@ -57,7 +57,7 @@ test('an invalid request ID is replaced, not repaired', async (t) => {
   }
 });
 
-test('every row of the error table is provoked here, and documented with status and type', async () => {
+test('every error of the error table is tested here, and documented with status and type', async () => {
   const covered = new Set<string>([...errorRows.map(({ code }) => code), 'client_closed']);
   assert.deepEqual([...covered].toSorted(), Object.keys(errorTable).toSorted());
 

@@ -58,7 +58,7 @@ test('on an exhausted account the next credential is used, and the exhausted one
   }
 });
 
-test('an error that a client could have provoked, or with similar words only, passes unchanged', async (t) => {
+test("an error that only resembles an exhausted account, or repeats the client's text, passes unchanged", async (t) => {
   for (const [family, said, content] of [
     ['anthropic', ofAnthropic(`messages.0: ${limits}`), 'hello'],
     ['anthropic', ofAnthropic(limits), limits],

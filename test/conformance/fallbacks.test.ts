@@ -32,21 +32,21 @@ const failing: readonly Failing[] = [
   { what: 'answers 500', script: refusingWith(500), movesOn: 'where it may be repeated', seen: 500 },
   { what: 'answers 503', script: refusingWith(503), movesOn: 'where it may be repeated', seen: 503 },
   { what: 'resets the connection', script: resetting, movesOn: 'where it may be repeated', seen: 502 },
-  { what: 'says nothing', script: silent, movesOn: 'where it may be repeated', seen: 504 },
+  { what: 'sends no response', script: silent, movesOn: 'where it may be repeated', seen: 504 },
   {
-    what: 'sends what is no HTTP',
+    what: 'sends bytes that are not HTTP',
     script: (_request, reply) => reply.raw('+PONG\r\n\r\n'),
     movesOn: 'where it may be repeated',
     seen: 502,
   },
   {
-    what: 'redirects',
+    what: 'answers with a redirect',
     script: (_request, reply) => reply.bytes(307, [['location', 'http://127.0.0.1:1/']], ''),
     movesOn: 'where it may be repeated',
     seen: 502,
   },
   {
-    what: 'says 200 and means an error',
+    what: 'answers 200 with an error object',
     script: (_request, reply) => reply.json(200, { error: { message: 'provider failed', code: 502 } }),
     movesOn: 'where it may be repeated',
     seen: 200,
@@ -54,7 +54,7 @@ const failing: readonly Failing[] = [
 ];
 
 for (const { what, script, movesOn, seen } of failing) {
-  test(`embeddings go to the next target when the first ${what}`, async (t) => {
+  test(`embeddings move to the next target when the first target ${what}`, async (t) => {
     const setup = await startSeveral(t, [script, answering('b')], quick);
     const answer = await setup.embed();
     assert.equal(answer.status, 200);
@@ -71,14 +71,14 @@ for (const { what, script, movesOn, seen } of failing) {
   });
 
   const isMoving = movesOn === 'always';
-  test(`completions ${isMoving ? 'go on as well' : 'stay'} when the first target ${what}`, async (t) => {
+  test(`completions ${isMoving ? 'move to the next target' : 'return the error'} when the first target ${what}`, async (t) => {
     const setup = await startSeveral(t, [script, answering('b')], quick);
     const answer = await setup.complete();
     assert.equal(answer.status, isMoving ? 200 : seen);
     assert.deepEqual(setup.seen(), [1, isMoving ? 1 : 0]);
   });
 
-  test(`completions with retry: always move on when the first target ${what}`, async (t) => {
+  test(`completions with retry: always move to the next target when the first target ${what}`, async (t) => {
     const setup = await startSeveral(t, [script, answering('b')], { ...quick, model: { retry: 'always' } });
     const answer = await setup.complete();
     assert.deepEqual(answer.json(), { from: 'b' });

@@ -70,7 +70,7 @@ for (const { family, fixture } of withFixtures) {
 
     const setups = new Map<string, Promise<Setup>>();
     for (const pair of fixture.pairs) {
-      test(`recorded: ${pair.name}`, async (t) => {
+      test(`recorded exchange: ${pair.name}`, async (t) => {
         const { upstream, target } = pair;
         // A gateway that has seen an error may do otherwise with the next call.
         if (!isGood(pair)) return replay(await openSetup(t, fixture, { upstream, target }), pair);

@@ -19,7 +19,7 @@ const failingOn =
   (request, reply) =>
     request.body.includes(poison) ? refusingWith(status)(request, reply) : otherwise(request, reply);
 
-test('one body on which a target fails causes no cooldown, however often; a second body does', async (t) => {
+test('repeated 500s to one request body cause no cooldown; 500s to different bodies do', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), answering('b')]);
   for (let n = 0; n < 8; n += 1) assert.equal((await send(setup, 'the same')).status, 200);
   assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[8, 8], 0]);
@@ -35,14 +35,14 @@ test('connection resets count at once, from any client', async (t) => {
   assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[5, 6], 1]);
 });
 
-test('a body on which two targets fail alike is blamed: neither enters cooldown', async (t) => {
+test('if two targets fail alike on a request body, the body counts as the cause, and neither enters cooldown', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a')), failingOn('poison', answering('b'))]);
   for (let n = 0; n < 9; n += 1) assert.equal((await send(setup, `poison ${n}`)).status, 500);
   assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[9, 9], 0]);
   assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
-test('if a third target serves the request, two targets with the same failure are blamed', async (t) => {
+test('if a third target serves the request, the two targets that failed enter cooldown', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500), answering('c')]);
   for (let n = 0; n < 6; n += 1) assert.equal((await send(setup, `text ${n}`)).status, 200);
   assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[5, 5, 6], 2]);
@@ -60,7 +60,7 @@ for (const status of [503, 529]) {
   });
 }
 
-test('a cooldown caused by one body ends with a different request as its probe', async (t) => {
+test('a target in cooldown for one request body is probed with a different body, and recovers', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 7; n += 1) await send(setup, 'poison');
   assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[5, 7], 1]);
@@ -71,7 +71,7 @@ test('a cooldown caused by one body ends with a different request as its probe',
   assert.deepEqual((await send(setup, 'another')).json(), { from: 'a' });
 });
 
-test('a success restarts the count of 503s', async (t) => {
+test('a success restarts the count of 503s that leads to cooldown', async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 12; n += 1) {
     await send(setup, 'poison');
@@ -80,7 +80,7 @@ test('a success restarts the count of 503s', async (t) => {
   assert.deepEqual([setup.seen(), cooldownsIn(setup)], [[15, 12], 0]);
 });
 
-test('two targets that answer 503 to one body are both cleared, however often', async (t) => {
+test('two targets that both answer 503 to one body never enter cooldown', async (t) => {
   const setup = await startSeveral(t, [
     failingOn('poison', answering('a'), 503),
     failingOn('poison', answering('b'), 503),
@@ -90,7 +90,7 @@ test('two targets that answer 503 to one body are both cleared, however often', 
   assert.deepEqual((await send(setup, 'good')).json(), { from: 'a' });
 });
 
-test('a target in cooldown for one body is cleared once another fails on it, too', async (t) => {
+test("a target's cooldown caused by one body ends once another target fails on that body, too", async (t) => {
   const setup = await startSeveral(t, [failingOn('poison', answering('a'), 503), answering('b')]);
   for (let n = 0; n < 5; n += 1) await send(setup, 'poison');
   assert.equal(cooldownsIn(setup), 1);
@@ -121,7 +121,7 @@ const parserFails: Handler = (_request, reply) =>
     },
   });
 
-test("a known parser error is the client's: 400, no other target, no cooldown", async (t) => {
+test('a known parser error of the upstream is returned as 400, without another target or a cooldown', async (t) => {
   const setup = await startSeveral(t, [parserFails, answering('b')], { upstream: [{ family: 'llamacpp' }, {}] });
   for (let n = 0; n < 8; n += 1) {
     const answer = await send(setup, [`text ${n}`]);
@@ -134,7 +134,7 @@ test("a known parser error is the client's: 400, no other target, no cooldown", 
 const half = (input: string): Buffer => Buffer.from(`{"model":"m","input":"${input}"}`);
 
 for (const family of ['llamacpp', 'infinity']) {
-  test(`a lone surrogate never reaches ${family}: another target gets it, or it is refused`, async (t) => {
+  test(`text with a lone surrogate is never sent to ${family}: another target gets it, or the client gets 400`, async (t) => {
     const alone = await startSeveral(t, [answering('a')], {
       upstream: { family },
       model: { operations: ['embeddings'] },

@@ -95,7 +95,7 @@ test('a file is uploaded, read, downloaded and deleted, byte for byte, by every 
   }
 });
 
-test('for another project it does not exist: by ID, in a list or in a body', async (t) => {
+test('a file is unknown to another project: by ID, in lists and in request bodies', async (t) => {
   const setup = await startSetup(t);
   const { up, ask, make } = setup;
   const id = await make('one');

@@ -73,7 +73,7 @@ test("Google's library embeds one text and several", async (t) => {
   assert.deepEqual(await embed(['a', 'b']), [[0.5], [1.25]]);
 });
 
-test("Google's library parses errors", async (t) => {
+test("Google's library parses the gateway's errors", async (t) => {
   const { ai } = await startLibrary(t);
   const refused = async (model: string): Promise<ApiError> => {
     const error: unknown = await ai.models.generateContent({ model, contents: 'a' }).catch((thrown: unknown) => thrown);

@@ -280,7 +280,7 @@ test('references to content outside the body are refused by name under a budget,
   assert.equal((await bounded.rig.post(at('generateContent'), own)).status, 200);
 });
 
-test("the operator's stored objects at Google cannot be named", async (t) => {
+test("a request that names cached content or files stored in the operator's Google account is refused", async (t) => {
   const { rig, up } = await startSetup(t, answering);
   const uri = (fileUri: string) => ({ contents: [{ parts: [{ fileData: { fileUri } }] }] });
   for (const [verb, body] of [

@@ -43,11 +43,12 @@ const guard = defineFixture({
 const setting = { target: { bridge: 'guard' }, model: { operations: ['moderations'] } };
 
 for (const [name, check] of Object.entries(moderationsCases)) {
-  test(`guard: ${name}`, async (t) => check(await openSetup(t, guard, setting)));
+  test(`moderations by a guard chat model: ${name}`, async (t) => check(await openSetup(t, guard, setting)));
 }
 
 for (const [name, check] of Object.entries(errorCases)) {
-  test(`guard: ${name}`, async (t) => check(await openSetup(t, guard, setting), 'moderations'));
+  test(`moderations by a guard chat model: ${name}`, async (t) =>
+    check(await openSetup(t, guard, setting), 'moderations'));
 }
 
 const answer = z.object({
@@ -67,7 +68,7 @@ async function verdictOf(setup: Setup, content: unknown, more?: object) {
   return setup.ask('/v1/moderations', { model: 'm', input: 'x' });
 }
 
-test("only the text is sent, and the guard's answer becomes a result", async (t) => {
+test('a guard model gets only the text, and its codes become OpenAI moderation categories', async (t) => {
   const setup = await openSetup(t, guard, setting);
   setup.answerWith(() => said('\n\nunsafe\nS1,S10'));
   const { status, json, header, text } = await setup.ask('/v1/moderations', { model: 'm', input: 'is this fine?' });
@@ -99,7 +100,7 @@ test("only the text is sent, and the guard's answer becomes a result", async (t)
   });
 });
 
-test('category codes are parsed with any white space, and unknown ones flag as well', async (t) => {
+test("a guard's category codes are parsed with any white space, and unknown codes flag the text as well", async (t) => {
   const setup = await openSetup(t, guard, setting);
   for (const [content, categories] of [
     ['safe', []],
@@ -123,13 +124,13 @@ test('category codes are parsed with any white space, and unknown ones flag as w
   }
 });
 
-test('the second generation has its own codes', async (t) => {
+test("Llama Guard 2's category codes are read by its own table", async (t) => {
   const setup = await openSetup(t, { ...guard, model: 'meta-llama/Meta-Llama-Guard-2-8B' }, setting);
   const { json } = await verdictOf(setup, 'unsafe\nS9');
   assert.equal(answer.parse(json).results[0]?.categories.hate, true);
 });
 
-test('any other answer is refused, never taken as safe', async (t) => {
+test('a guard answer that is neither "safe" nor "unsafe" with codes becomes 502, never a safe verdict', async (t) => {
   const setup = await openSetup(t, guard, setting);
   for (const [content, more] of [
     [''],
@@ -155,7 +156,7 @@ test('any other answer is refused, never taken as safe', async (t) => {
   }
 });
 
-test('each text is a call, and usage is summed if all calls report it', async (t) => {
+test('each text is one call to the guard model, and usage is summed if all calls report it', async (t) => {
   const setup = await openSetup(t, guard, setting);
   setup.answerWith(() => said('safe'));
   const counted = await setup.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });
@@ -172,7 +173,7 @@ test('each text is a call, and usage is summed if all calls report it', async (t
   assert.equal(answer.parse(uncounted.json).usage, undefined);
 });
 
-test("an operator's max_items does not combine texts in one call", async (t) => {
+test('max_items on a guard target does not combine several texts in one call', async (t) => {
   const setup = await openSetup(t, guard, { ...setting, target: { bridge: 'guard', max_items: 5 } });
   setup.answerWith(() => said('safe'));
   const { status } = await setup.ask('/v1/moderations', { model: 'm', input: ['a', 'b', 'c'] });

@@ -56,7 +56,7 @@ test('with half-close enabled the client gets all responses, then the connection
   assert.equal(upstream.requests.length, 3);
 });
 
-test('an incomplete request is refused in both modes', async (t) => {
+test('an incomplete request before a half-close gets 400, with half-close enabled or not', async (t) => {
   for (const mapping of ['leave', 'answer'] as const) {
     const { rig, upstream } = await open(t, mapping);
     const connection = await connect(rig.port);

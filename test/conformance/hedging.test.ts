@@ -49,7 +49,7 @@ test('if the first target answers in time, no second is called', async (t) => {
   assert.deepEqual(setup.seen(), [1, 0]);
 });
 
-test('the first target can still win after a hedged call', async (t) => {
+test("the first target's response is used if it comes before the hedged call's", async (t) => {
   const setup = await startSeveral(t, [afterMs(patientMs(30), 'a'), silent], hedged(patiently(10)));
   const answer = await setup.embed();
   assert.deepEqual(answer.json(), { from: 'a' });
@@ -57,12 +57,12 @@ test('the first target can still win after a hedged call', async (t) => {
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('a failed response does not win', async (t) => {
+test('a failed hedged call is ignored if the first call succeeds', async (t) => {
   const setup = await startSeveral(t, [afterMs(patientMs(37.5), 'a'), refusingWith(503)], hedged(patiently(7.5)));
   assert.deepEqual((await setup.embed()).json(), { from: 'a' });
 });
 
-test('if both fail, the next target is called', async (t) => {
+test('if the first and the hedged call fail, the next target is called', async (t) => {
   const failing: Handler = async (_request, reply) => {
     await reply.sleep(patientMs(20));
     await reply.json(500, {});
@@ -72,7 +72,7 @@ test('if both fail, the next target is called', async (t) => {
   assert.deepEqual(setup.seen(), [1, 1, 1]);
 });
 
-test('a client that disconnects ends both calls', async (t) => {
+test('a client that disconnects ends the first and the hedged call', async (t) => {
   const left: string[] = [];
   const waiting =
     (name: string): Handler =>

@@ -69,7 +69,7 @@ for (const family of overTheWire) {
   });
 }
 
-test("a key's model list is matched against the text received, not against a pattern's result", async (t) => {
+test("a key's model list is matched against the requested name, or an alias's model, without normalising paths", async (t) => {
   const upstream = await startFakeUpstream();
   t.after(() => upstream.close());
   const secret = 'a-key-of-the-team-0123456789';
