@@ -58,7 +58,7 @@ const inputOf = ({ bill }: Exchange): [number | undefined, boolean | undefined] 
 for (const stream of [false, true]) {
   const how = stream ? 'in a stream' : 'in one piece';
 
-  test(`fewer tokens than choices require are rejected as usage, ${how}, and both figures are recorded`, async (t) => {
+  test(`reported usage with fewer tokens than the choices need is billed by an estimate, ${how}, and both are recorded`, async (t) => {
     const prompts = Array.from({ length: 20 }, () => text);
     const one = {
       stream,
@@ -81,7 +81,7 @@ for (const stream of [false, true]) {
     }
   });
 
-  test(`fewer tokens than choices with text are rejected as usage, ${how}`, async (t) => {
+  test(`reported usage with fewer tokens than non-empty choices is billed by an estimate, ${how}`, async (t) => {
     const ask = { n: 4 };
     const usage = { prompt_tokens: 1, completion_tokens: 3 };
     const four = await settled(t, { stream, ask, usage, texts: ['a ', 'b ', 'c ', 'd '] });
@@ -95,7 +95,7 @@ for (const stream of [false, true]) {
     assert.deepEqual(outputOf(nothing), [0, false]);
   });
 
-  test(`usage that is only lower than the estimate is kept, ${how}`, async (t) => {
+  test(`reported usage that is lower than the estimate, but possible, is billed as reported, ${how}`, async (t) => {
     for (const [completion, ask, texts] of [
       [20, {}, [text]],
       [1, {}, [text]],
@@ -112,7 +112,7 @@ for (const stream of [false, true]) {
   });
 }
 
-test('fewer tokens than inputs are rejected as usage for embeddings, too', async (t) => {
+test('reported embeddings usage with fewer tokens than inputs is billed by an estimate', async (t) => {
   const ask = { input: ['some words', 'and more', 'of them'] };
   const few = await settled(t, { path: '/v1/embeddings', ask, usage: { prompt_tokens: 2, total_tokens: 2 } });
   assert.equal(few.bill?.isEstimated, true);
@@ -137,7 +137,7 @@ test('a stream without usage is billed by its events, or by its text if events a
   assert.ok((large.bill?.outputTokens ?? 0) > 60, `${large.bill?.outputTokens}`);
 });
 
-test('usage in characters is an estimate, unless the operator says that it counts tokens', async (t) => {
+test('usage reported in characters is replaced by a token estimate, unless usage_unit: tokens is configured', async (t) => {
   const handler: Handler = (_request, reply) =>
     reply.json(200, {
       object: 'list',
@@ -157,7 +157,7 @@ test('usage in characters is an estimate, unless the operator says that it count
   }
 });
 
-test('a translated response does not report characters as tokens to the client; the row keeps them', async (t) => {
+test('usage in characters is not shown to the client as tokens; the ledger row keeps it', async (t) => {
   const usage = { prompt_tokens: 70, total_tokens: 70 };
   const handler: Handler = ({ path }, reply) => {
     if (path === '/rerank')

@@ -59,7 +59,7 @@ const standardKeys: readonly Readonly<Record<string, unknown>>[] = [
   { id: 'both', secret: secretOf('both'), lane: 'interactive' },
 ];
 
-test('calls of a bulk key, and requests that choose bulk, wait behind the others', async (t) => {
+test('calls of a key in the bulk lane, and requests that choose bulk, wait behind interactive ones', async (t) => {
   const rigged = await setUp(t);
   await rigged.ask('b0', 'index');
   for (const input of ['b1', 'b2']) await rigged.ask(input, 'index');
@@ -95,7 +95,7 @@ test('an unknown lane is refused, with the two known ones', async (t) => {
   assert.equal(rigged.upstream.requests.length, 0);
 });
 
-test('a key with one call does not wait for all calls of another key', async (t) => {
+test("in an upstream's queue, a key's single call is served before most queued calls of another key", async (t) => {
   const keys = ['hot', 'cold'].map((id) => ({ id, secret: secretOf(id) }));
   const rigged = await setUp(t, {}, keys);
   await rigged.ask('running', 'hot');
@@ -197,7 +197,7 @@ test('with pace, calls refused together all wait, and are served one after anoth
   assert.deepEqual(statuses, [200, 200, 200, 200]);
 });
 
-test('a missed latency target is reported', async (t) => {
+test("a target's state reports a missed latency objective (slo)", async (t) => {
   const upstream = await startFakeUpstream(async (request, reply) => {
     await reply.sleep(20);
     await atOnce200(request, reply);

@@ -290,7 +290,7 @@ const withheldHeads: Readonly<Record<string, Handler>> = {
     reply.raw(`HTTP/1.1 200 Hello ${secret}\r\nContent-Length: 2\r\n\r\n{}`),
 };
 
-test('a success is truncated where the credential begins, and withheld if its head repeats it', async (t) => {
+test('a success is cut where the credential begins in its body, and withheld if a header contains it', async (t) => {
   const { upstream, gateway, askOnce } = await startSetup(t);
   for (const [where, [handler, passes]] of Object.entries(cutOff)) {
     upstream.respondWith(handler);
@@ -316,7 +316,7 @@ test('a success is truncated where the credential begins, and withheld if its he
   }
 });
 
-test('withheld and truncated responses are marked and counted', async (t) => {
+test('responses withheld or truncated for the credential are marked in the record', async (t) => {
   const pair = await startPair(t, succeeding([begun, secret, ended]), { upstream: { api_key: secret } });
   await ask(pair);
   pair.upstream.respondWith(failing(message));
@@ -356,7 +356,7 @@ test('short credentials and placeholders are searched in errors, not in successe
   }
 });
 
-test('a compressed success passes unchanged', async (t) => {
+test('a compressed success passes unchanged, although it contains the credential', async (t) => {
   const whole = gzipSync(begun + secret + ended);
   const pair = await startPair(t, undefined, { upstream: { api_key: secret } });
   pair.upstream.respondWith(succeeding([whole], [json, ['Content-Encoding', 'gzip']]));
@@ -391,7 +391,7 @@ test('a translated response is truncated at the credential, plain or streamed, a
   assertNothingOfIt(inHead.rawBytes, 'a head');
 });
 
-test('a locally made response is searched as well', async (t) => {
+test('a response of the built-in upstream is searched for the credential as well', async (t) => {
   const rig = await startRig(t, {
     upstreams: [{ id: 'here', family: 'local', headers: { 'x-key': secret } }],
     models: [{ id: 'local/echo', targets: [{ upstream: 'here' }] }],

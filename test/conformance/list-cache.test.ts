@@ -41,7 +41,7 @@ test('cached items are answered without a call, in the same bytes, and free', as
   assert.equal(rig.settled[1]?.bill?.units?.savedNanos, 5e8);
 });
 
-test('cached documents save no more search units than their request would have used', async (t) => {
+test('cached rerank documents are reported as savings only when they save a search unit', async (t) => {
   const model = { operations: ['rerank'], cache: { ttl: '1h' }, price: { search_unit: 1 } };
   const { rig } = await startSeveral(t, [ranks], { model });
   for (const documents of [
@@ -81,7 +81,7 @@ test('cached items are answered although the budget or token rate is used up', a
   }
 });
 
-test('only uncached items are reserved for', async (t) => {
+test('the budget reserves the cost of uncached items only', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], {
     model: { ...remembering, price: { input: 10_000 } },
     more: { keys: [{ id: 'test', secret: testKey, budgets: [{ every: 'day', amount: '4' }] }] },
@@ -94,7 +94,7 @@ test('only uncached items are reserved for', async (t) => {
   assert.equal((await ask([long.replace('x', 'y')])).status, 429);
 });
 
-test('usage is marked "about" if it contains shares of a joint count', async (t) => {
+test('x-postern-usage is "about" if a cached item\'s tokens are its share of a joint count', async (t) => {
   const { rig } = await startSeveral(t, [embeds], { model: remembering });
   const usageOf = async (input: readonly string[]) =>
     (await rig.post('/v1/embeddings', { model: 'm', input })).header('x-postern-usage');
@@ -148,7 +148,7 @@ const keys = [
 ];
 
 for (const scope of ['project', 'shared'] as const) {
-  test(`with scope ${scope} it is shared by ${scope === 'shared' ? 'all keys' : 'the keys of a project, and a key without one is alone'}`, async (t) => {
+  test(`a cache of scope ${scope} is shared by ${scope === 'shared' ? 'all keys' : 'the keys of a project only'}`, async (t) => {
     const { rig } = await startSeveral(t, [embeds], {
       model: { ...remembering, cache: { scope } },
       more: { keys, projects: [{ id: 'a' }, { id: 'b' }] },
@@ -272,7 +272,7 @@ test('an interactive request does not wait for an item requested by bulk, bulk w
   assert.deepEqual(upstream.requests.map(inputsOf), [['a', 'bb'], ['a'], ['ccc']]);
 });
 
-test('a request waiting for an item whose call failed calls for it itself', async (t) => {
+test("a request that waits for another's call for the same item sends its own call if that one fails", async (t) => {
   let count = 0;
   const script: Handler = async (request, reply) => {
     count += 1;

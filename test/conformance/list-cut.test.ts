@@ -27,7 +27,7 @@ interface Embedded {
 
 const embedded = (body: Buffer): Embedded => JSON.parse(body.toString());
 
-test('dimensions are not sent upstream; vectors are truncated and normalised here', async (t) => {
+test('dimensions are not sent upstream, and the gateway truncates and normalises the vectors', async (t) => {
   const setup = await startSeveral(t, [embeds], { model });
   for (const [body, sent] of [
     ['{"model":"m","input":["a","b"],"dimensions":3}', '{"model":"m","input":["a","b"]}'],
@@ -53,7 +53,7 @@ test('dimensions are not sent upstream; vectors are truncated and normalised her
   }
 });
 
-test('base64 stays base64', async (t) => {
+test('truncated vectors are returned as base64 if requested', async (t) => {
   const setup = await startSeveral(t, [embeds], { model });
   const answer = await setup.rig.post('/v1/embeddings', {
     model: 'm',
@@ -96,7 +96,7 @@ test('vectors that cannot be truncated are refused before any call', async (t) =
   assert.equal(setup.upstreams[0]?.requests.length, 0);
 });
 
-test('an upstream with another name for dimensions is not sent them either', async (t) => {
+test('dimensions are not sent to an upstream that has another name for them either', async (t) => {
   const setup = await startSeveral(t, [embeds], { model, upstream: { family: 'tei', options: { max_items: 1 } } });
   const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: ['a', 'b', 'c'], dimensions: 2 });
   assert.equal(answer.header('x-postern-calls'), '3');

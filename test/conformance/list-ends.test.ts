@@ -123,7 +123,7 @@ for (const [what, refuse, status] of [
   });
 }
 
-test('bills a marked estimate for parts that do not answer soon after the end', async (t) => {
+test('bills a marked estimate for parts that do not answer soon after the list has failed', async (t) => {
   const { script } = bookkeeper(refused, (request, reply) =>
     inputsOf(request).includes('text 000') ? embeds(request, reply) : reply.stall(),
   );
@@ -137,7 +137,7 @@ test('bills a marked estimate for parts that do not answer soon after the end', 
   assert.ok((bill?.inputTokens ?? 0) > 24 + 6, String(bill?.inputTokens));
 });
 
-test('bills served and running parts when the client disconnects', async (t) => {
+test('bills served and running parts of a list when the client disconnects', async (t) => {
   const { books, script } = bookkeeper(refused, soon);
   const { rig, upstreams } = await start(t, script);
   const client = await connect(rig.port);

@@ -95,10 +95,10 @@ function withElements(answer: Buffer, change: (elements: string[]) => string[]):
 }
 
 const mistakes: Readonly<Record<string, Mistake>> = {
-  'drops one': (answer, count, choice) => withElements(answer, (all) => all.toSpliced(choice % count, 1)),
-  'repeats one': (answer, count, choice) => withElements(answer, (all) => [...all, all[choice % count] ?? '']),
-  'is cut': (answer, _count, choice) => answer.subarray(0, choice % answer.length),
-  'has more behind its end': (answer) => Buffer.concat([answer, Buffer.from(' x')]),
+  'omits one item': (answer, count, choice) => withElements(answer, (all) => all.toSpliced(choice % count, 1)),
+  'repeats one item': (answer, count, choice) => withElements(answer, (all) => [...all, all[choice % count] ?? '']),
+  'is truncated': (answer, _count, choice) => answer.subarray(0, choice % answer.length),
+  'has extra bytes after its end': (answer) => Buffer.concat([answer, Buffer.from(' x')]),
 };
 
 /** A number that is none, one too few, a character that stands for nothing, and one byte of a float that is missing. */
@@ -110,15 +110,15 @@ const broken = (text: string): string[] => [
 ];
 
 const indexed: Readonly<Record<string, Mistake>> = {
-  'takes one number for two': (answer, count, choice) =>
+  'has two items with the same index': (answer, count, choice) =>
     count < 2
       ? answer.subarray(1)
       : withElements(answer, (all) => all.with(choice % count, all[(choice + 1) % count] ?? '')),
-  'numbers what there is not': (answer, count, choice) =>
+  'has an index beyond the list': (answer, count, choice) =>
     withElements(answer, (all) =>
       all.with(choice % count, (all[choice % count] ?? '').replace(/"index": \d+/, `"index": ${count + choice}`)),
     ),
-  'has something that is no number': (answer, count, choice) =>
+  'has a value that is not a number': (answer, count, choice) =>
     withElements(answer, (all) =>
       all.with(
         choice % count,

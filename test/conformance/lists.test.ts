@@ -56,7 +56,7 @@ test('lists are also split by tokens and bytes', async (t) => {
   }
 });
 
-test('an item too long for any target is refused by its index before any call', async (t) => {
+test('an item too long for every target gets 400 that names its index, without an upstream call', async (t) => {
   const setup = await startSeveral(t, [embeds, embeds], {
     model: embedding,
     target: [{ max_bytes: '16B' }, { max_bytes: '20B', max_tokens: 4 }],
@@ -86,7 +86,7 @@ test('documents are ranked across all parts, with top_n results', async (t) => {
   assert.equal((await setup.rig.exchange(2)).bill?.searchUnits, 2);
 });
 
-test('documents with a top_n that is no number of results are sent as one call, for the upstream to judge', async (t) => {
+test("documents with an invalid top_n, such as 0 or -1, are sent in one call, and the upstream's error is returned", async (t) => {
   const refuse: Handler = (_request, reply) => reply.json(400, { error: { message: 'top_n is too small' } });
   for (const top of [0, -1, 1.5, '2', {}]) {
     for (const model of [{}, { cache: {} }]) {
@@ -141,7 +141,7 @@ for (const [what, missing, counts, billed] of [
   ['usage', /, "usage".*\}(?=\}$)/, null, [19, true]],
   ['a count', /"prompt_tokens": \d+, /, [null, 28], [28, false]],
 ] as const) {
-  test(`${what} missing from one part makes no sum`, async (t) => {
+  test(`if ${what} is missing from one part, the merged answer has none, and the bill counts or estimates the rest`, async (t) => {
     const silent: Handler = (request, reply) =>
       inputsOf(request).includes('dddd')
         ? reply.bytes(200, json, embeddingsOf(inputsOf(request)).replace(missing, ''))
@@ -155,7 +155,7 @@ for (const [what, missing, counts, billed] of [
   });
 }
 
-test('only a failed part is retried elsewhere', async (t) => {
+test('if one part of a list fails, only that part is sent to the next target', async (t) => {
   const half: Handler = (request, reply) =>
     inputsOf(request).includes('dddd') ? refusingWith(503)(request, reply) : embeds(request, reply);
   const setup = await startSeveral(t, [half, embeds], {
@@ -177,7 +177,7 @@ test('a target with a smaller maximum gets smaller parts after the others failed
   assert.deepEqual(setup.upstreams[1]?.requests.map((request) => inputsOf(request).length).toSorted(), [1, 2, 2, 2]);
 });
 
-test('a client error for one part is the response', async (t) => {
+test('a client error (4xx) for one part becomes the response to the whole list', async (t) => {
   const script: Handler = (request, reply) =>
     inputsOf(request).includes('dddd')
       ? reply.json(400, { error: { message: 'too long', type: 'invalid_request_error', param: 'input', code: null } })
@@ -233,14 +233,14 @@ for (const [name, path] of [
 }
 
 const mistakes: Readonly<Record<string, (texts: readonly string[]) => string>> = {
-  'leaves one out': (some) => embeddingsOf(some.slice(1)),
-  'repeats a number': (some) => embeddingsOf(some).replace('"index": 1', '"index": 0'),
-  'names one that there is not': (some) => embeddingsOf(some).replace('"index": 1', '"index": 9'),
-  'has a vector of another width': (some) => embeddingsOf(some).replace(', 0.12345678901234567890', ''),
-  'has something that is no number': (some) => embeddingsOf(some).replace('0.12345678901234567890', 'NaN'),
-  'has a number that is too large for any': (some) => embeddingsOf(some).replace('0.12345678901234567890', '1e999'),
+  'omits an item': (some) => embeddingsOf(some.slice(1)),
+  'repeats an index': (some) => embeddingsOf(some).replace('"index": 1', '"index": 0'),
+  'has an index beyond the list': (some) => embeddingsOf(some).replace('"index": 1', '"index": 9'),
+  'has a vector of a different width': (some) => embeddingsOf(some).replace(', 0.12345678901234567890', ''),
+  'contains NaN': (some) => embeddingsOf(some).replace('0.12345678901234567890', 'NaN'),
+  'contains a number beyond the float range': (some) => embeddingsOf(some).replace('0.12345678901234567890', '1e999'),
   'has null in a vector': (some) => embeddingsOf(some).replace('0.12345678901234567890', 'null'),
-  'is cut': (some) => embeddingsOf(some).slice(0, -9),
+  'is truncated': (some) => embeddingsOf(some).slice(0, -9),
 };
 
 for (const [what, answerOf] of Object.entries(mistakes)) {
@@ -264,7 +264,7 @@ test("vectors narrower or wider than the model's declared width are discarded", 
   });
 });
 
-test('texts that belong together are not split', async (t) => {
+test('a list with late_chunking: true is not split', async (t) => {
   const setup = await startSeveral(t, [embeds], { model: embedding, target: [{ max_items: 3 }] });
   await setup.rig.post('/v1/embeddings', { model: 'm', input: texts, late_chunking: true });
   assert.equal(setup.upstreams[0]?.requests.length, 1);

@@ -43,7 +43,7 @@ async function startRigOf(t: TestContext, answers: Handler, server: object = {})
   });
 }
 
-test('long answers arrive byte for byte, by fast and late readers, beside readers that leave', async (t) => {
+test('long responses arrive byte for byte at fast and slow readers, while other readers disconnect', async (t) => {
   const bodies = new Map<string, Buffer>();
   const answers: Handler = async ({ body }, reply) => {
     const name = /n-\d+/.exec(body.toString())?.[0];
@@ -125,7 +125,7 @@ const headsOf = (names: readonly string[]): string =>
     })
     .join('');
 
-test('answers of one read arrive byte for byte, also at a client that reads none until it asked for many', async (t) => {
+test('short responses arrive byte for byte, also at a client that pipelines 100 requests before it reads', async (t) => {
   const answers: Handler = async ({ body }, reply) => {
     const name = /[nl]-\d+/.exec(body.toString())?.[0] ?? '';
     await reply.bytes(200, [['content-type', 'application/json']], vectorFor(name));

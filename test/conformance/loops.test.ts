@@ -37,7 +37,7 @@ test('an upstream that is this gateway is refused, translated or not', async (t)
   assert.match(translated.body.toString(), /leads back to it/);
 });
 
-test('a loop through another installation ends where it began', async (t) => {
+test('a request that returns to this gateway through another installation is refused', async (t) => {
   const first = await startRig(t, leadingTo('http://127.0.0.1:9'));
   const back = leadingTo(first.url);
   const upstreams = back.upstreams.map((upstream) => ({ ...upstream, api_key: 'third-key-with-enough-characters' }));

@@ -33,7 +33,7 @@ async function startSetup(
   return { rig, up };
 }
 
-test('images are billed by tokens if counted, else each', async (t) => {
+test('images are billed by tokens with a token price, and per returned image with an image price', async (t) => {
   const byToken = await startSetup(t, picture, { model: { price: { input: 5, output: 40 } } });
   await byToken.rig.post(pictures, { model: 'm', prompt: 'p' });
   // 10 at 5 and 272 at 40 dollars a million.
@@ -55,12 +55,24 @@ const bySize = {
 };
 
 const rowsOfPictures: readonly [name: string, asked: object, script: Script, images: number, nanos: number][] = [
-  ['by what the request says', { size: '1024x1024', quality: 'hd', n: 2 }, answering({}, 2), 2, 160_000_000],
-  ['by the first row that fits, where nobody says', {}, answering({}), 1, 40_000_000],
-  ['by what the answer says', { size: 'auto' }, answering({ quality: 'low', size: '1024x1536', usage }), 1, 11_000_000],
-  ['by what the answer says before the request', { quality: 'hd' }, answering({ quality: 'low' }), 1, 11_000_000],
-  ['by the dearest, where no row fits', { size: '512x512', quality: 'hd' }, answering({}), 1, 120_000_000],
-  ['by the events that end one', { stream: true, partial_images: 1, n: 2 }, streaming, 2, 22_000_000],
+  ['in the request', { size: '1024x1024', quality: 'hd', n: 2 }, answering({}, 2), 2, 160_000_000],
+  ['of the first matching price row if neither request nor answer has them', {}, answering({}), 1, 40_000_000],
+  [
+    'in the answer if the request leaves them open',
+    { size: 'auto' },
+    answering({ quality: 'low', size: '1024x1536', usage }),
+    1,
+    11_000_000,
+  ],
+  ['in the answer, which overrides the request', { quality: 'hd' }, answering({ quality: 'low' }), 1, 11_000_000],
+  [
+    'of the most expensive price row if none matches',
+    { size: '512x512', quality: 'hd' },
+    answering({}),
+    1,
+    120_000_000,
+  ],
+  ['in the events of completed images', { stream: true, partial_images: 1, n: 2 }, streaming, 2, 22_000_000],
 ];
 
 function answering(more: object, count = 1): Script {
@@ -77,7 +89,7 @@ function streaming(...[, reply]: Parameters<Handler>): Promise<void> {
 }
 
 for (const [name, asked, script, images, nanos] of rowsOfPictures) {
-  test(`image prices by size and quality: ${name}`, async (t) => {
+  test(`an image is billed by size and quality ${name}`, async (t) => {
     const { rig } = await startSetup(t, script, { model: { price: bySize } });
     const { body } = await rig.post(pictures, { model: 'm', prompt: 'p', ...asked });
     assert.ok(body.length > 50_000);
@@ -154,7 +166,7 @@ test('a budget reserves the worst case, and unbounded requests are refused by na
   assertError(await bounded.rig.post(pictures, { model: 'm', prompt: 'p', n: 3 }), 'budget_exceeded');
 });
 
-test('a model without images or speech refuses by name', async (t) => {
+test('image and speech requests to a model without these operations get 400 that names the model field', async (t) => {
   const { rig, up } = await startSetup(t, picture, {});
   for (const [path, body] of [
     [pictures, { model: 'e', prompt: 'p' }],

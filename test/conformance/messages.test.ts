@@ -158,7 +158,7 @@ test("a gateway error has Anthropic's shape, and the library recognises its clas
   await assert.rejects(stranger.messages.create(asked), Anthropic.AuthenticationError);
 });
 
-test('of the query only the beta flag is passed on', async (t) => {
+test('of the query string, only the beta flag is sent upstream', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   await rig.post(`${path}?beta=true`, question());
   await rig.post(`${path}?key=sk-secret&b%65ta=true&x=%0d%0a`, question());
@@ -204,7 +204,7 @@ test("under a budget, images need the model's context size", async (t) => {
   assert.equal((await held.rig.post(path, image)).status, 200);
 });
 
-test('objects stored at Anthropic cannot be named; tool inputs may contain anything', async (t) => {
+test('a request that names files stored at Anthropic is refused; tool inputs may contain anything', async (t) => {
   const { rig, up } = await startSetup(t, (_request, reply) => reply.json(200, answer));
   const ask = (content: unknown, more: object = {}) =>
     rig.post(path, question({ messages: [{ role: 'user', content }], ...more }));

@@ -335,7 +335,7 @@ test('1,100 models added and removed in turn leave at most 1,000 series behind',
   assert.equal([...read().valuesOf('model')].filter((id) => id.startsWith('model-')).length, 550 + 1_000);
 });
 
-test('gauges are read when scraped, and left out without a source', async (t) => {
+test('a gauge is read at each scrape, and absent until a source for it is registered', async (t) => {
   const metrics = createMetrics({ routes, version: '1.2.3' });
   t.after(() => metrics.close());
   const read = () => parseExposition(toExposition(metrics.read()));

@@ -49,7 +49,7 @@ async function rowsOf(rig: Rig, count: number): Promise<readonly LedgerRow[]> {
   }
 }
 
-test('a request becomes a row with what it was, used and cost', async (t) => {
+test("a request's ledger row has its IDs, key, route, model, outcome, tokens, cost and sizes", async (t) => {
   const { rig, up } = await startSetup(t, {});
   const response = await rig.post('/v1/embeddings', question, {
     headers: [
@@ -114,7 +114,7 @@ test('the refusal of a request above the limit itself advises to split it', asyn
   assert.equal(refused.header('x-should-retry'), 'false');
 });
 
-test("limits of project, model and key apply together, an upstream's own before each call", async (t) => {
+test('request limits of project, key and upstream apply together, and the smallest refuses with 429', async (t) => {
   const { rig, up } = await startSetup(t, {
     key: { project: 'search', limits: { requests_per_minute: 10 } },
     upstream: { limits: { requests_per_minute: 3 } },

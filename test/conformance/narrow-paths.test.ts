@@ -108,7 +108,7 @@ test('a client that disconnects after CONNECT affects no other', async (t) => {
   }
 });
 
-test('a field that some upstream reads may not be duplicated, whatever its value', async (t) => {
+test('a duplicate field that only some upstreams read gets 400, whatever its value', async (t) => {
   const rig = await startRig(t, { upstreams: [{ id: 'local', family: 'local' }] });
   const bodies: [path: string, param: string, body: string][] = [
     ['/v1/completions', 'stream', '{"model":"local/echo","prompt":"x","stream":false,"Stream":true}'],

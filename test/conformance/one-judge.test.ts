@@ -313,7 +313,7 @@ function assertInForm(path: string, fields: readonly string[], toField: (path: s
   assert.ok(fields.includes(field), `the form has no ${field}`);
 }
 
-test('a fault in a key has the same wording in file, command line, admin API and console', async (t) => {
+test('a fault in a key has the same wording in configuration file, command line, admin API and console', async (t) => {
   const { run } = await setUpCommand(t, keys, { projects: configuration.projects });
   const { ask } = await openAdmin(t, { configuration });
   for (const { written, path, message, args = [], notInForm } of keyRows) {

@@ -8,7 +8,7 @@ import { embeds, inputsOf } from '../support/upstreams/list-service.ts';
 
 const model = { operations: ['embeddings'], dimensions: 3 };
 
-test('removes other dimensions from the request, and reports the real width', async (t) => {
+test("dimensions other than the model's are not sent upstream, and headers report this and the real width", async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], { model });
   for (const [asked, sent, path = '/v1/embeddings'] of [
     ['{ "model":"m" , "dimensions" : 1024 , "input":["a"],"x":1.50}', '{ "model":"m"  , "input":["a"],"x":1.50}'],
@@ -28,7 +28,7 @@ test('removes other dimensions from the request, and reports the real width', as
   }
 });
 
-test("passes the model's own dimensions, and any if none are declared", async (t) => {
+test("dimensions equal to the model's are sent unchanged, and so are any if the model declares none", async (t) => {
   for (const [declared, dimensions] of [
     [{ dimensions: 3 }, '3'],
     [{ dimensions: 3 }, '3.0'],
@@ -61,7 +61,7 @@ test('caches and splits lists without the dimensions field', async (t) => {
   assert.deepEqual(upstreams[0]?.requests.map(inputsOf).toSorted(), [['a', 'bb'], ['ccc']]);
 });
 
-test('unsupported: refuse refuses other dimensions if every target does, else calls those that accept', async (t) => {
+test('unsupported: refuse gives 400 for other dimensions unless another target accepts them', async (t) => {
   const body = { model: 'm', input: 'a', dimensions: 2 };
   const strict = await startSeveral(t, [embeds], { model, target: [{ unsupported: 'refuse' }] });
   assertError(await strict.rig.post('/v1/embeddings', body), 'unsupported_parameter', {

@@ -89,7 +89,7 @@ test('texts may replace documents, and may be empty', async (t) => {
   }
 });
 
-test('texts replace documents for TEI clients only, with the same checks', async (t) => {
+test('texts is accepted in place of documents for TEI clients only, with the same checks', async (t) => {
   const pair = await open(t);
   const besides = { tei: 'message', jina: 'detail' } as const;
   const refused: readonly (readonly [
@@ -295,7 +295,7 @@ test('the response shape comes from the header, else the path, else the key, els
   assert.equal(await shapeOf('/voyage/v1/rerank', 'of-jina', [...byKey, tei]), 'tei');
 });
 
-test("texts replace documents if the model has TEI's shape", async (t) => {
+test("texts is accepted in place of documents if the model is configured with TEI's shape", async (t) => {
   const { rig } = await openShaped(t, oneResult);
   const headers: [string, string][] = [['Authorization', `Bearer ${testKey}`]];
   const ask = (model: string) => rig.post('/v1/rerank', `{"model":"${model}","query":"q","texts":["a"]}`, { headers });
@@ -321,7 +321,7 @@ test("if the upstream has the client's shape, bytes pass unchanged", async (t) =
   assert.equal(await ask('/jina/v1/rerank', 'cohere'), false);
 });
 
-test("errors have the shape's fields beside the usual ones", async (t) => {
+test("errors also have the message or detail field of the client's rerank shape", async (t) => {
   const pair = await openShaped(t, (_request, reply) =>
     reply.json(422, { error: { message: 'no such model', type: 't', param: null, code: null, more: 1 } }),
   );
@@ -353,7 +353,7 @@ test("errors have the shape's fields beside the usual ones", async (t) => {
   }
 });
 
-test("errors of the gateway's own making at Cohere's plain path have a message for its clients", async (t) => {
+test("errors at /v2/rerank also have the top-level message field that Cohere's clients read", async (t) => {
   const pair = await openShaped(t, (_request, reply) => reply.json(429, { message: 'slower' }));
   const ask = async (path: string, body: string, headers?: []) => {
     const answer = await pair.rig.post(path, body, headers && { headers });

@@ -108,7 +108,7 @@ test('usage is found at the end of a stream, however long its last event and wha
   }
 });
 
-test("the operator's stored objects cannot be named, in any spelling", async (t) => {
+test("a request that names responses, files or other objects stored in the operator's account is refused", async (t) => {
   const { rig, up } = await startSetup(t, answering);
   const rows: readonly [body: object | string, param: string][] = [
     [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
@@ -186,7 +186,7 @@ test('a long conversation with audio may request an audio answer', async (t) => 
   assertError(await rig.post('/v1/chat/completions', escaped), 'object_not_found', { param: 'audio' });
 });
 
-test('annotations of content may name used objects; such a name elsewhere is looked up', async (t) => {
+test('a file_id in annotations outside message content is looked up, and an unknown one refused', async (t) => {
   const { rig } = await startSetup(t, answering);
   const annotations = [{ type: 'file_citation', file_id: 'file-theirs' }];
   for (const more of [
@@ -202,7 +202,7 @@ test('annotations of content may name used objects; such a name elsewhere is loo
   }
 });
 
-test('harmless similar fields pass: nulls, texts, schemas and tool arguments', async (t) => {
+test('fields that only resemble references to stored objects pass: nulls, texts, schemas, tool arguments', async (t) => {
   const { rig } = await startSetup(t, answering);
   const parameters = { type: 'object', properties: { file_id: { type: 'string' }, container: { type: 'object' } } };
   for (const more of [
@@ -272,7 +272,7 @@ test('compaction has its own path, and is billed by its usage', async (t) => {
   assert.equal((await rig.post(path, { model: 'm', input: compacted.output })).status, 200);
 });
 
-test('a model without responses has neither path', async (t) => {
+test('input_tokens and compact are refused for a model that does not serve responses', async (t) => {
   const { rig } = await startSetup(t, answering, { model: { operations: ['chat'] } });
   for (const tail of ['input_tokens', 'compact']) {
     assertError(await rig.post(`/v1/responses/${tail}`, { model: 'm', input: 'x' }), 'operation_not_supported', {

@@ -52,7 +52,7 @@ test('a single target that fails twice is called twice, and the client gets its 
   assert.match(answer.body.toString(), /no 500/);
 });
 
-test('an unsent call is repeated after a delay', async (t) => {
+test('a call that could not connect to the only target is repeated', async (t) => {
   const setup = await startSeveral(t, [answering('a')]);
   await setup.upstreams[0]?.close();
   assert.equal((await setup.embed()).status, 502);
@@ -114,7 +114,7 @@ test('Retry-After is obeyed: the target is retried afterwards, and not at all be
   assert.deepEqual([answer.status, answer.header('retry-after'), long.seen()], [429, '6', [1]]);
 });
 
-test('another target is called first if there is one, and none twice', async (t) => {
+test('with two failing targets, each is called once', async (t) => {
   const setup = await startSeveral(t, [refusingWith(500), refusingWith(500)]);
   assert.equal((await setup.embed()).status, 500);
   assert.deepEqual(setup.seen(), [1, 1]);

@@ -8,7 +8,7 @@ import { isSelfHosted, serverKinds } from '../servers/real-servers.ts';
 import { openServerSetup } from '../servers/server-setup.ts';
 
 for (const kind of serverKinds().filter(({ family }) => isSelfHosted(family))) {
-  describe(`${kind.family.id}, ${kind.operation}`, () => {
+  describe(`simulated ${kind.family.id} server, ${kind.operation}`, () => {
     for (const [name, check] of Object.entries(serverCases[kind.operation] ?? {})) {
       test(name, async (t) => {
         const { default: fixture }: { default: FamilyFixture } = await import(`../families/${kind.family.id}.ts`);

@@ -63,7 +63,7 @@ async function startSetup(
   return { rig: await startRig(t, document, {}, { ledger }), up, ledger };
 }
 
-test('nothing is sent before the start record is written', async (t) => {
+test("no upstream call is sent before the journal's start record is written", async (t) => {
   const { rig, up, ledger } = await startSetup(t, (_request, reply) => reply.json(200, {}));
   const gate = Promise.withResolvers<void>();
   ledger.openGate = () => gate.promise;

@@ -91,7 +91,7 @@ test("a call under a proxy's path is signed for that path", async (t) => {
   assertVectors(await embed(rig, ['a', 'b', 'c']), ['a', 'b', 'c']);
 });
 
-test('if AWS rejects a key the next is used, then the next target; alone, its message is withheld', async (t) => {
+test("if AWS rejects a key, the next key or target is used; without either, AWS's message is withheld", async (t) => {
   const { url, calls } = await startService(t, answerSigned);
   const wrong = `${account.id}:another-secret-0123456789:${account.sessionToken}`;
   const model = 'cohere.embed-v4:0';
@@ -170,7 +170,7 @@ function assertNothingOfTheKey(text: string, what: string): void {
   assert.equal(found, undefined, what);
 }
 
-test('parallel calls wait for one token, and share it', async (t) => {
+test('parallel calls share one access token, and request it once', async (t) => {
   const { endpoint, service, upstream } = await startVertex(t);
   const rig = await startRig(t, { upstreams: [upstream], models: gemini });
   const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => embed(rig, [`a${index}`, `b${index}`])));

@@ -59,7 +59,7 @@ const limited = (...more: HeaderField[]): { readonly headers: HeaderField[] } =>
   headers: [['Authorization', `Bearer ${limitedKey}`], ['Content-Type', 'application/json'], ...more],
 });
 
-test('the socket and the port give identical responses', async (t) => {
+test('the Unix socket and the TCP port give identical responses', async (t) => {
   const { rig, upstream, socketPath } = await open(t);
   const asks = [
     (options: object) => rig.post('/v1/embeddings', question, options),
@@ -97,7 +97,7 @@ test('a key limited to addresses is refused at the socket, whatever address the 
   assert.equal((await rig.post('/v1/embeddings', question, { socketPath })).status, 200);
 });
 
-test('a trusted socket is a proxy: its client address counts, or none', async (t) => {
+test('at a trusted Unix socket, the client address is the last of X-Forwarded-For, or unknown without it', async (t) => {
   const { rig, socketPath } = await open(t, { socket: { trusted: true } });
   const ask = (...more: HeaderField[]) => rig.post('/v1/embeddings', question, { ...limited(...more), socketPath });
   assert.equal((await ask(['X-Forwarded-For', '198.51.100.7'])).status, 200);

@@ -43,7 +43,7 @@ test('a request about a stored response goes to the account that created it, byt
   }
 });
 
-test('for others a stored response does not exist, in the words of an unknown ID, and no upstream is called', async (t) => {
+test("another project's stored response gets the same 404 as an unknown ID, without an upstream call", async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const ids: [string, Client[]][] = [
     [await make('one'), ['two', 'loner', 'other']],
@@ -89,7 +89,7 @@ test('for others a stored response does not exist, in the words of an unknown ID
   }
 });
 
-test("of the query only known parameters are sent, and an item in it must be the project's own", async (t) => {
+test('only known query parameters are sent upstream, and an item ID in the query must belong to the project', async (t) => {
   const { up, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   const theirs = (await make('two')).replace('resp', 'msg');
@@ -170,7 +170,7 @@ test('with the store unreachable an ID is not reported as unknown', async (t) =>
   assertError(await ask('one', 'GET', `/v1/responses/${id}`), 'store_unavailable');
 });
 
-test('items shown in a retrieved response can be named by its owner', async (t) => {
+test('input items listed for a response can be referenced by its project, and not by another', async (t) => {
   const { ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   await ask('one', 'GET', `/v1/responses/${id}/input_items`);

@@ -43,7 +43,7 @@ test('keys of its project may name a stored object, and the request goes to the 
   assert.equal(accounts.size, 2);
 });
 
-test('for others a stored object does not exist, in the words of an unknown ID, and nothing is sent', async (t) => {
+test("a request that names another project's stored object gets the same 404 as for an unknown ID", async (t) => {
   const { rig, up, far, ask, make } = await startStoredObjectsSetup(t);
   const made: [Client, string][] = [
     ['one', await make('one')],
@@ -112,7 +112,7 @@ test('a foreign ID passes in no spelling: duplicate, escaped, folded or of anoth
   assert.equal(up.requests.length, before);
 });
 
-test('objects in two accounts cannot be named together, nor with a model not served there', async (t) => {
+test("a request that names objects of two accounts, or a model not served at the object's account, gets 400", async (t) => {
   const { ask, make } = await startStoredObjectsSetup(t);
   const [near, distant] = [await make('one'), await make('one', { model: 'away' })];
   const reference = { type: 'item_reference', id: distant.replace('resp', 'msg') };
@@ -141,7 +141,7 @@ test('of several upstreams only the one that holds it is called, even if it fail
   assert.equal(up.requests.length, before);
 });
 
-test('full items go to the account of the conversation, or pass if it has none', async (t) => {
+test('input items given in full go to the account that stores their ID, or to any if the ID is unknown', async (t) => {
   const { up, far, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one', { model: 'away' });
   const message = (item: string) => ({ type: 'message', role: 'assistant', id: item, content: 'four' });

@@ -41,7 +41,7 @@ test('the IDs of a response and its items are recorded, plain and streamed', asy
   }
 });
 
-test('nothing is recorded if nothing is stored', async (t) => {
+test('with store: false no object ID is recorded', async (t) => {
   const { rig } = await startSetup(t, createKeepingService().handler);
   assert.equal((await rig.post(path, { model: 'm', input: 'x', store: false })).status, 200);
   assert.deepEqual(await namesOf(rig, ids), []);
@@ -106,7 +106,7 @@ test('if a stored response cannot be recorded the client gets an error, and noth
   assert.equal((await rig.post(path, { model: 'm', input: 'x', store: false })).status, 200);
 });
 
-test('if a later ID cannot be recorded, the stream is broken before it', async (t) => {
+test('if a later object ID of a stream cannot be recorded, the stream breaks before that ID is sent', async (t) => {
   const first = Promise.withResolvers<void>();
   const { rig } = await startSetup(t, async (_request, reply) => {
     await reply.head(200, [...sse, ['transfer-encoding', 'chunked']]);

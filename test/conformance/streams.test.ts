@@ -106,7 +106,7 @@ test('a stream of the built-in upstream arrives event by event, too', async (t) 
   assert.equal(answer.complete, true);
 });
 
-test('a body with a length is passed on in pieces as well', async (t) => {
+test('a response with a Content-Length is passed on piece by piece as well', async (t) => {
   const client = createTurns();
   const pair = await startPair(t, async (_request, reply) => {
     await reply.head(200, [['Content-Length', '11']]);
@@ -276,7 +276,7 @@ for (const [when, { said, seen, status }] of Object.entries(departures)) {
 const withinSeconds = <T>(seconds: number, wanted: Promise<T>, otherwise: string): Promise<T> =>
   beforeDeadline(wanted, seconds * 1000, () => new Error(otherwise));
 
-test('a client that disconnects during its upload ends that too', async (t) => {
+test('a client that disconnects during its upload ends the upload to the upstream as well', async (t) => {
   let receivedBytes = 0;
   let begun = (): void => {};
   let left = (): void => {};
@@ -325,7 +325,7 @@ test('a client that disconnects ends its running pipelined request, and the next
   assert.equal(pair.upstream.requests.length, 2);
 });
 
-test('an upstream that breaks behind another request breaks the connection after the first response', async (t) => {
+test('if the upstream breaks the second of two pipelined responses, the first is complete, then the connection ends', async (t) => {
   const pair = await startPair(t);
   pair.upstream.respondWith(async (request, reply) => {
     const isFirst = request.body.includes('first');

@@ -181,7 +181,7 @@ test('an error has its code, and a request without a call has no call span', asy
   );
 });
 
-test('the keys listed by the operator are traced beyond the share', async (t) => {
+test('keys listed in otel.keys are traced beyond the sample share if the client sends a trace', async (t) => {
   const { embed, spans } = await start(t, [ok], { otel: { sample: 0, keys: ['test'] } });
   await embed();
   assert.deepEqual(spans, []);

@@ -162,7 +162,7 @@ const failures: readonly {
     },
   },
   {
-    what: 'comes as a page',
+    what: 'is an HTML page',
     script: (_request, reply) => reply.bytes(200, [['content-type', 'text/html']], '<html>busy</html>'),
     check: (answer) => assertError(answer, 'upstream_protocol_error', { message: /a page came instead of JSON/ }),
   },
@@ -172,7 +172,7 @@ const failures: readonly {
     check: (answer) => assertError(answer, 'upstream_protocol_error', { message: /its body is empty/ }),
   },
   {
-    what: 'is cut',
+    what: 'is truncated',
     async script(_request, reply) {
       await reply.head(200, [['content-length', '100']]);
       await reply.raw('{"data":');
@@ -181,12 +181,12 @@ const failures: readonly {
     check: (answer) => assertError(answer, 'upstream_unreachable'),
   },
   {
-    what: 'is a reset',
+    what: 'is a connection reset',
     script: (_request, reply) => reply.reset(),
     check: (answer) => assertError(answer, 'upstream_unreachable'),
   },
   {
-    what: 'is no HTTP',
+    what: 'is not HTTP',
     script: (_request, reply) => reply.raw('+PONG\r\n\r\n'),
     check: (answer) => assertError(answer, 'upstream_protocol_error'),
   },
@@ -208,7 +208,7 @@ const failures: readonly {
 ];
 
 for (const { what, script, check } of failures) {
-  test(`if one of several responses ${what}, all fail, and the other calls are cancelled`, async (t) => {
+  test(`if one of several responses ${what}, the whole request fails, and the other calls are cancelled`, async (t) => {
     const { script: stalled, left } = leaving();
     const isWhole = what === 'holds no vector';
     // An answer that is well-formed is judged with the others.
@@ -322,7 +322,7 @@ test('a 429 moves only its part to the next target', async (t) => {
   );
 });
 
-test('the calls of a target overtaken by a faster one are cancelled', async (t) => {
+test("when a hedged target answers first, the slower target's calls are cancelled", async (t) => {
   const { script, left } = leaving();
   const setup = await startSeveral(t, [script, openaiEmbeds], {
     model: { operations: ['embeddings'], hedge: { after: patiently(10) } },

@@ -72,7 +72,7 @@ test("the original error is kept beside the gateway's message, with every digit"
   );
 });
 
-test("a translated call's error is rewritten even if it is in the known shape already", async (t) => {
+test("a translated call's error is rewritten even if it is already in OpenAI's shape", async (t) => {
   const said = { message: 'm', type: 't', param: 'texts.1', code: '1300', more: 1 };
   const { embed } = await startTranslated(t, saying(400, JSON.stringify({ error: said })));
   const answer = await embed(question);
@@ -85,7 +85,7 @@ test("a translated call's error is rewritten even if it is in the known shape al
   });
 });
 
-test("an untranslated call's error in the known shape passes unchanged", async (t) => {
+test("an untranslated call's error in OpenAI's shape passes unchanged", async (t) => {
   const body = '{ "error": {"message":"m","type":"BadRequestError","param":"text.input.0","code":"c","more":1.0} }';
   const { embed, upstream } = await startTranslated(t, saying(400, body), { family: 'vllm' });
   const direct = await embed(question);
@@ -99,7 +99,7 @@ test("an untranslated call's error in the known shape passes unchanged", async (
   );
 });
 
-test('a field that the client did not send is not named', async (t) => {
+test("an error's param never names a field that the client did not send", async (t) => {
   const { embed } = await startTranslated(t, saying(400, '{"detail":[{"loc":["body","input_type"],"msg":"m"}]}'));
   assert.equal(errorIn(await embed(question)).param, null);
   assert.equal(errorIn(await embed({ ...question, input_type: 'x' })).param, 'input_type');
@@ -267,7 +267,7 @@ test('a retry delay in the body causes a cooldown as well, and an unreadable bod
   }
 });
 
-test('an error with status 200 gets the right status', async (t) => {
+test('an error object with status 200 is returned with the status in its code', async (t) => {
   const { rig } = await startTranslated(
     t,
     (_request, reply) => reply.json(200, { code: 'InvalidParameter', message: 'no', request_id: 'r' }),

@@ -23,7 +23,7 @@ const talks = { operations: ['completions'] };
 const bridged = [{ bridge: 'chat' }, { bridge: 'chat' }];
 
 for (const status of [401, 429, 503]) {
-  test(`prompts of which one was answered are not repeated at another target after a ${status}`, async (t) => {
+  test(`if one of two prompts was answered and the other gets ${status}, neither is sent to another target`, async (t) => {
     const half: Handler = async (request, reply) => {
       if (asks(request, 'one')) return reply.json(200, spoken('1'));
       return reply.json(status, { error: { message: 'not the second', type: 't', param: null, code: null } });
@@ -36,7 +36,7 @@ for (const status of [401, 429, 503]) {
   });
 }
 
-test('with retry: always, prompts of which one was answered are repeated at another target', async (t) => {
+test('with retry: always, both prompts are sent to another target after one was answered and one got 429', async (t) => {
   const half: Handler = (request, reply) => {
     return asks(request, 'one') ? reply.json(200, spoken('1')) : reply.json(429, { error: 'busy' });
   };

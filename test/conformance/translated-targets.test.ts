@@ -39,7 +39,7 @@ test("a parameter that no target supports is refused by name, in the first targe
   assert.deepEqual(setup.seen(), [1, 1]);
 });
 
-test('if the only capable target is saturated, the error is that, not the unsupported parameter', async (t) => {
+test('if the only target that supports a parameter is saturated, the error is overloaded, not unsupported', async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, silent], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 0 } }],
@@ -52,7 +52,7 @@ test('if the only capable target is saturated, the error is that, not the unsupp
   await first;
 });
 
-test('if the only capable target times out in its queue, the error is that, not the unsupported parameter', async (t) => {
+test('if the only target that supports a parameter times out in its queue, the error is not "unsupported"', async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, silent], {
     model: { operations: ['embeddings'] },
     upstream: [{ family: 'mistral' }, { limits: { concurrency: 1, queue: 1, queue_timeout: patiently(12.5) } }],
@@ -64,14 +64,14 @@ test('if the only capable target times out in its queue, the error is that, not 
   await first;
 });
 
-test("the error of a capable target is returned rather than another target's refusal", async (t) => {
+test("the error of a target that supports a parameter is returned rather than another target's refusal of it", async (t) => {
   const setup = await startSeveral(t, [openaiEmbeds, refusingWith(503)], families('mistral', 'openai'));
   const answer = await setup.rig.post('/v1/embeddings', strange);
   assert.equal(answer.status, 503);
   assert.deepEqual(answer.json(), { error: { message: 'no 503' } });
 });
 
-test('a mismatched response moves on to the next target, and is no connection failure', async (t) => {
+test('a response that does not match the request moves on to the next target', async (t) => {
   const wrong: Handler = (request, reply) => reply.json(200, { ...cohereAnswer(request), embeddings: { float: [] } });
   const setup = await startSeveral(t, [wrong, openaiEmbeds], families('cohere', 'openai'));
   const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input: '7' });
@@ -106,7 +106,7 @@ test('each target gets the request in its own format', async (t) => {
   });
 });
 
-test("a family's own status counts by its meaning", async (t) => {
+test("Cohere's status 499 moves on to the next target, and 498 is returned as 400", async (t) => {
   const cancelled = await startSeveral(t, [refusingWith(499), openaiEmbeds], families('cohere', 'openai'));
   const answer = await cancelled.rig.post('/v1/embeddings', { model: 'm', input: '7' });
   assert.equal(answer.header('x-postern-upstream'), 'b');

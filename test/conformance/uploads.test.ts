@@ -301,7 +301,7 @@ test("under a budget a recording reserves the model's max_audio, and is refused 
   assertError(await tooLong.post(form), 'budget_exceeded');
 });
 
-test('image edits are forms, too, and their fields count like those of JSON', async (t) => {
+test('an image edit form passes with the model renamed, and its n field counts for the bill', async (t) => {
   const { rig, ups } = await startSetup(t, [transcribing], { model: { price: { image: 0.02 } } });
   const parts = [
     { name: 'image[]', value: 'PNG', filename: 'a.png' },
@@ -320,7 +320,7 @@ test('image edits are forms, too, and their fields count like those of JSON', as
   assert.deepEqual([bill?.images, bill?.costNanos], [3, 60_000_000]);
 });
 
-test("the operator's stored objects cannot be named, in JSON or a form", async (t) => {
+test("an image edit that names a file stored in the operator's account is refused, in JSON or a form", async (t) => {
   const { rig, ups } = await startSetup(t, [transcribing]);
   const json = { model: 'm', prompt: 'p', images: [{ file_id: 'file-1' }] };
   assertError(await rig.post('/v1/images/edits', json), 'object_not_found', { param: 'file_id' });

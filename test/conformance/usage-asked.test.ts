@@ -100,13 +100,13 @@ test('include_usage and a renamed model are both inserted, in either order', asy
 });
 
 for (const [what, sent] of [
-  ['is no stream', '{"model":"m","prompt":"p"}'],
-  ['is no stream, and says so', '{"model":"m","prompt":"p","stream":false,"stream_options":null}'],
-  ['is counted for its client', '{"model":"m","prompt":"p","stream":true,"stream_options":{"include_usage":true}}'],
-  ['has options of another kind', '{"model":"m","prompt":"p","stream":true,"stream_options":"yes"}'],
-  ['has the options in another spelling', '{"model":"m","prompt":"p","stream":true,"Stream_Options":{}}'],
+  ['is not streamed', '{"model":"m","prompt":"p"}'],
+  ['has stream: false', '{"model":"m","prompt":"p","stream":false,"stream_options":null}'],
+  ['has include_usage itself', '{"model":"m","prompt":"p","stream":true,"stream_options":{"include_usage":true}}'],
+  ['has stream_options that are no object', '{"model":"m","prompt":"p","stream":true,"stream_options":"yes"}'],
+  ['has stream_options in another letter case', '{"model":"m","prompt":"p","stream":true,"Stream_Options":{}}'],
 ] as const) {
-  test(`with ${what}, request and response pass byte for byte`, async (t) => {
+  test(`if the request ${what}, usage is not requested, and both bodies pass byte for byte`, async (t) => {
     const pair = await start(t);
     const answer = await askWith(pair, sent, ['Accept-Encoding', 'gzip']);
     assert.equal(sentBody(pair), sent);
@@ -115,7 +115,7 @@ for (const [what, sent] of [
   });
 }
 
-test('without the option no byte changes', async (t) => {
+test('without usage: ask on the model, a stream passes byte for byte both ways', async (t) => {
   const pair = await start(t, counted, {});
   const sent = '{"model":"m","prompt":"p","stream":true}';
   assert.equal((await askWith(pair, sent)).body.toString(), event('a') + event('b') + count + done);
@@ -131,7 +131,7 @@ test('duplicate stream options are refused', async (t) => {
   assert.equal(pair.upstream.requests.length, 0);
 });
 
-test('only the event with usage and no choices is left out, across any chunks and line endings', async (t) => {
+test('only the event with usage and no choices is removed from the stream, at any split and line ending', async (t) => {
   const kept = [
     event('a'),
     ': a comment\n\n',
@@ -191,7 +191,7 @@ test('an upstream that refuses include_usage is called again without it, and not
   );
 });
 
-test('a refusal for another reason is returned, and usage is asked for again', async (t) => {
+test('a 400 for another reason is returned, and the next stream requests usage again', async (t) => {
   const pair = await start(t, (_request, reply) => reply.json(400, { error: { message: 'no such thing' } }));
   const sent = '{"model":"m","prompt":"p","stream":true}';
   for (let i = 0; i < 2; i += 1) assert.equal((await askWith(pair, sent)).status, 400);

@@ -65,7 +65,7 @@ test('in a translated response, a wrong width is an error that names it, and the
   }
 });
 
-test("the operator's default dimensions are not checked, only the declared width", async (t) => {
+test("vectors are not checked against dimensions that come from the target's defaults", async (t) => {
   const { embed } = await startTranslated(t, ollama, {
     family: 'ollama',
     upstream: native,
@@ -185,7 +185,7 @@ test('a client that disconnects while a long response is read holds no slot', as
   assert.equal((await pair.rig.post('/v1/embeddings', body(500))).status, 200);
 });
 
-test('a first vector that is incomplete in the first piece is not checked', async (t) => {
+test('a first vector longer than the first piece of a response is passed on unchecked', async (t) => {
   const whole = wide(1, 30_000);
   const { ask } = await startLists(t, (_request, reply) => reply.bytes(200, [json], whole), {});
   const answer = await ask({ input: 'a', dimensions: 4 });

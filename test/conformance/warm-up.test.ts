@@ -73,7 +73,7 @@ test('with POSTERN_WARM_UP=off there is no warm-up', async (t) => {
   assert.equal(warmUps(gateway), 0);
 });
 
-test('each worker is warmed up by itself, with no request at another one', async (t) => {
+test('each of two workers warms itself up, without a request to an upstream or a ledger row', async (t) => {
   const { gateway, upstream } = await start(t, 'on', { workers: 2 });
   gateway.signal('SIGTERM');
   await gateway.exited;
