@@ -51,7 +51,7 @@ test("each vendor's response shape has the upstream's digits and usage", async (
   }
 });
 
-test("dimensions and input type become the upstream's", async (t) => {
+test("dimensions and input type are sent under the upstream's field names", async (t) => {
   const { rig, asked } = await startClientApis(t);
   const nova = { embeddingDimension: 4, embeddingPurpose: 'TEXT_RETRIEVAL', text: { value: 'a' } };
   for (const [body, inputType, width] of [

@@ -158,7 +158,7 @@ for (const family of ['llamacpp', 'infinity']) {
 const loading: Handler = (_request, reply) =>
   reply.json(503, { error: { code: 503, message: 'Loading model', type: 'unavailable_error' } });
 
-test('while a server loads its model, completions move on and it is probed until ready', async (t) => {
+test('while a server loads its model, completions go to the next target, and the server is probed until ready', async (t) => {
   const setup = await startSeveral(t, [loading, answering('b')], {
     upstream: [{ family: 'llamacpp' }, {}],
     model: { operations: ['embeddings', 'completions'] },
@@ -174,7 +174,7 @@ test('while a server loads its model, completions move on and it is probed until
   assert.equal(stateOf(setup), 'healthy');
 });
 
-test("without another target the client gets the loading server's message, and the next request tries it again", async (t) => {
+test("without another target, the client gets the loading server's 503, and the next request calls it again", async (t) => {
   const setup = await startSeveral(t, [loading], {
     upstream: { family: 'llamacpp' },
     model: { operations: ['completions'] },
@@ -187,7 +187,7 @@ test("without another target the client gets the loading server's message, and t
   assert.equal((await setup.complete()).status, 200);
 });
 
-test('503 of a server that does not load a model is ordinary: a completion is not sent twice', async (t) => {
+test('after a 503 that does not say that the model is loading, a completion is not sent to another target', async (t) => {
   const setup = await startSeveral(t, [refusingWith(503), answering('b')], {
     upstream: [{ family: 'llamacpp' }, {}],
     model: { operations: ['completions'] },
@@ -196,7 +196,7 @@ test('503 of a server that does not load a model is ordinary: a completion is no
   assert.deepEqual(setup.seen(), [1, 0]);
 });
 
-test("TEI's 424 is a failed backend: the next target is called, and the last gives 502", async (t) => {
+test("TEI's status 424 (failed backend) moves on to the next target, and is returned as 502 without one", async (t) => {
   const failed: Handler = (_request, reply) => reply.json(424, { error: 'inference failed', error_type: 'Backend' });
   const options = { upstream: [{ family: 'tei' }, {}], model: { operations: ['embeddings'] } };
   const both = await startSeveral(t, [failed, answering('b')], options);

@@ -44,7 +44,7 @@ test("a web search is billed beside the tokens, at the response's service tier",
   assert.equal(bill?.isEstimated, false);
 });
 
-test('tools of unknown number, price or context size are refused with what is missing', async (t) => {
+test('under a budget, tools without max_tool_calls, a price or a context size get 400 that names what is missing', async (t) => {
   const rig = await startSetup(t, { context: 10_000, price });
   const unbounded = await ask(rig);
   assert.deepEqual([unbounded.status, unbounded.param], [400, 'tools']);
@@ -61,7 +61,7 @@ test('tools of unknown number, price or context size are refused with what is mi
   assert.deepEqual((await ask(narrow, { max_tool_calls: 3 })).param, 'tools');
 });
 
-test('the model may set the maximum number of tool calls', async (t) => {
+test("a model's configured max_tool_calls bounds the tool calls that a budget reserves", async (t) => {
   const rig = await startSetup(t, { context: 10_000, max_tool_calls: 4, price });
   assert.equal((await ask(rig)).status, 200);
 });

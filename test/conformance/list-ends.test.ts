@@ -281,7 +281,7 @@ test('bills an estimate for prompts whose calls do not answer soon after the end
   assert.deepEqual([bill?.isEstimated, bill?.items, (bill?.inputTokens ?? 0) > 4], [true, 2, true]);
 });
 
-test('an error with status 200 passes, whether a list is taken apart or not, and is not billed', async (t) => {
+test('an error object with status 200 passes unchanged for a whole or a split list, and is not billed', async (t) => {
   const text = '{"error":{"message":"no room","code":503}}';
   const refuse: Handler = (_request, reply) => reply.bytes(200, [['content-type', 'application/json']], text);
   const settings = [{}, { cache: { ttl: '1h' } }, { coalesce: { window: '1ms', max_items: 8 } }];

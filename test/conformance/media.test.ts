@@ -107,7 +107,7 @@ test('a budget reserves the most expensive kind of image that may result', async
   await assertError(await post({ size: '1024x1024', quality: 'hd' }), 'budget_exceeded');
 });
 
-test('a budget reserves as many images as a form asks for, and the most where it gives no number', async (t) => {
+test('a budget reserves the number of images that a form requests, and the maximum if n is not a number', async (t) => {
   const key = { budgets: [{ every: 'month', amount: 1 }] };
   const { rig } = await startSetup(t, answering({}), {
     key,

@@ -189,7 +189,7 @@ test("under a budget a stored conversation's length is the model's context, and 
   });
 });
 
-test('with the store unreachable nothing is refused as unknown, and requests naming nothing pass', async (t) => {
+test('with the store unreachable, a named object gets 503, not 404, and requests that name none pass', async (t) => {
   const { rig, up, ask, make } = await startStoredObjectsSetup(t);
   const id = await make('one');
   t.mock.method(rig.store.storedObjects, 'find', () => Promise.reject(new Error('away')));

@@ -118,7 +118,7 @@ test('an ambiguous form is refused by name before anything is sent', async (t) =
   assert.equal((await post(good)).status, 200);
 });
 
-test('a compressed form is refused, and one over its limit with the limit', async (t) => {
+test('a compressed form is refused, and a form over upload_limit gets 413 that names the setting', async (t) => {
   const { rig, post, ups } = await startSetup(t, [transcribing], { server: { upload_limit: '2MiB' } });
   const headers = [
     ['Authorization', `Bearer ${testKey}`],

@@ -277,7 +277,7 @@ describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {
 });
 
 describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
-  test('with the server killed, requests fail until it is back, and nothing else', async (t) => {
+  test('while the server is down, requests fail with "cannot be reached"; afterwards they and notifications work again', async (t) => {
     const server = await startPostgres(t, { isOwn: true });
     const { keys, changes } = await open(t, await server.createDatabase());
     const key = newKey();
@@ -299,7 +299,7 @@ describe('a PostgreSQL that fails', { skip: whyNoOwnPostgres }, () => {
     await until(() => heard === 3);
   });
 
-  test('a hanging server fails soon, and its connections are not reused', async (t) => {
+  test('requests to a hanging server fail by timeout, and its hung connections are not reused', async (t) => {
     const server = await startPostgres(t, { isOwn: true });
     const { keys } = await open(t, await server.createDatabase());
     const key = newKey();

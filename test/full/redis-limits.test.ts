@@ -127,7 +127,7 @@ test('four nodes with clocks two seconds apart admit exactly the limit', async (
   await until('given back', async () => (await nodes[3]?.reserve([again], one))?.kind === 'taken');
 });
 
-test('settled tokens are returned or added for all nodes', async (t) => {
+test('at settlement, unused reserved tokens are returned and excess tokens are added for all nodes', async (t) => {
   const redis = await startRedis(t);
   if (redis === undefined) return;
   const [first, second] = [await startNode(t, redis.url), await startNode(t, redis.url)];

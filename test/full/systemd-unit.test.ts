@@ -28,7 +28,7 @@ test('systemd-analyze finds no fault in the unit, except that the package is not
   assert.deepEqual(faults, []);
 });
 
-test('the unit restricts the process to little of the machine', { skip: whyNot }, (t) => {
+test("systemd-analyze security rates the unit's exposure below its threshold of 2.0", { skip: whyNot }, (t) => {
   const { status, said } = analyze('security', '--offline=yes', '--no-pager', '--threshold=20', unit);
   t.diagnostic(said.trim().split('\n').at(-1) ?? '');
   assert.equal(status, 0, said);

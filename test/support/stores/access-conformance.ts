@@ -163,7 +163,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await sessions.open(newSession('nobody')), undefined);
   });
 
-  test("a session ends on request, by its own member only, and with the member's access", async (t) => {
+  test('a session can be ended by its own member only, and ends when the member loses access', async (t) => {
     const store = await open(t);
     const { sessions, members } = store;
     await addMember(store, { role: 'owner' });
@@ -307,7 +307,7 @@ export function describeAccess(openStore: OpenStore): void {
     assert.equal(await invitations.setUp(late, clock.nowMs() + hourMs, actor), undefined);
   });
 
-  test('a link works until it expires, is withdrawn, used or replaced', async (t) => {
+  test('an invitation link works until it expires, is withdrawn, used or replaced', async (t) => {
     const clock = createFakeClock();
     const store = await openStore(t, clock);
     const { invitations, members } = store;
@@ -359,7 +359,7 @@ export function describeAccess(openStore: OpenStore): void {
     for (const secret of [digest, reset.digest]) assert.equal(text.includes(secret), false);
   });
 
-  test('attempts are counted across callers, and parallel ones do not exceed the limit', async (t) => {
+  test('sign-in attempts are counted across callers, and parallel attempts do not exceed the limit', async (t) => {
     const clock = createFakeClock();
     const { attempts } = await openStore(t, clock);
     const waitMs = (count: number) => (count < 3 ? 0 : 1_000 * count);

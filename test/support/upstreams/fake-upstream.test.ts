@@ -147,7 +147,7 @@ test('close ends everything a handler waits for', async () => {
   assert.notEqual(await connection.closed(), 'open');
 });
 
-test('a byte response has the given fields, and framing only if they have none', async (t) => {
+test('reply.bytes and reply.sse send the given headers plus content-length or chunked framing', async (t) => {
   const upstream = await startFor(t, [
     (_entry, reply) => reply.bytes(200, [['X-One', '1']], 'abc'),
     (_entry, reply) => reply.bytes(200, [], ['ab', 'c'], { chunked: true }),
