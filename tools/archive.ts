@@ -1,6 +1,7 @@
 /**
- * `npm run archive -- [PLATFORM...] [--out FOLDER] [--package FILE]`: packs the package, its dependencies and a platform's runtime into one file,
- * for machines without Node or a registry. It is unpacked anywhere and run as `./postern`. `--package` uses an existing package.
+ * `npm run archive -- [PLATFORM...] [--out FOLDER] [--package FILE] [--quick]`: packs the package, its dependencies and a platform's runtime into
+ * one file, for machines without Node or a registry. It is unpacked anywhere and run as `./postern`. `--package` uses an existing package, and
+ * `--quick` compresses less.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -18,7 +19,11 @@ const platforms = Object.values(runtimes).map(({ archive }) => archive);
 
 const { values, positionals: wanted } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: 'string', default: '.' }, package: { type: 'string' } },
+  options: {
+    out: { type: 'string', default: '.' },
+    package: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
 });
 const unknown = wanted.find((one) => !platforms.includes(one));
 if (unknown !== undefined) {
@@ -67,6 +72,7 @@ function makeArchive(platform: string, tarball: string): string {
   }
   const file = `${name}.tar.gz`;
   const same = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner'];
-  execFileSync('tar', [...same, '-czf', join(resolve(values.out), file), '-C', work, name]);
+  const compressor = values.quick ? 'gzip -1' : 'gzip';
+  execFileSync('tar', [...same, '-I', compressor, '-cf', join(resolve(values.out), file), '-C', work, name]);
   return file;
 }
