@@ -1,6 +1,6 @@
 /**
  * Refuses words that only this project used for things with an established name: in identifiers, file names, comments, names of tests, and
- * `docs/` (except decisions). Files of the same name in two modules are refused as well.
+ * `docs/`. Files of the same name in two modules are refused as well.
  */
 
 import { globSync, readFileSync } from 'node:fs';
@@ -98,7 +98,7 @@ for (const path of code) {
   checkCode(path);
 }
 const prose = ['docs/**/*.md', 'README.md', 'CONTRIBUTING.md', 'console/src/parts/words/labels.ts'];
-for (const path of globSync(prose, { exclude: ['docs/adr/**'] })) checkLines(path, readFileSync(path, 'utf8'), inProse);
+for (const path of globSync(prose)) checkLines(path, readFileSync(path, 'utf8'), inProse);
 
 const modules = Map.groupBy(
   code.filter((path) => path.startsWith('src/') && !bySubject.test(path)),
