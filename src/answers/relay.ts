@@ -234,7 +234,7 @@ export function observerOf(exchange: Exchange, { status, headers }: Answer): Usa
     return new NamedUsageObserver(usage);
   }
   return createUsageObserver(
-    status < 400 ? headerValue(headers, 'content-type') : undefined,
+    status < 400 ? (headerValue(headers, 'content-type') ?? 'application/json') : undefined,
     headerList(headers, 'content-encoding'),
     textsOf(exchange),
     exchange.route?.row,

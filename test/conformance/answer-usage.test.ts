@@ -32,12 +32,15 @@ test("the recorded usage is the upstream's, anywhere in the response and in any 
     ['in a compressed stream', 'text/event-stream; charset=utf-8', 'gzip', gzipped(stream), streamed],
     ['nowhere', plain, '', Buffer.from('{"object":"list","data":[{}]}'), null],
     ['nowhere in a stream', 'text/event-stream', '', ['data: {"choices":[]}\n\n', 'data: [DONE]\n\n'], null],
+    ['in plain text, as Go says of JSON', 'text/plain; charset=utf-8', '', Buffer.from(tail), both],
+    ['in what has no type', '', '', Buffer.from(head), both],
     ['in what says it is no JSON', 'text/html', '', Buffer.from('{"usage":{"prompt_tokens":1}}'), null],
     ['in an unknown encoding', plain, 'dcb', Buffer.from(tail), null],
     ['null', plain, '', Buffer.from('{"data":[{}],"usage":null}'), null],
   ];
   for (const [what, type, encoding, body, expected] of cases) {
-    const headers: HeaderField[] = [['Content-Type', type], ...(encoding === '' ? [] : [contentEncoding(encoding)])];
+    const typed: HeaderField[] = type === '' ? [] : [['Content-Type', type]];
+    const headers: HeaderField[] = [...typed, ...(encoding === '' ? [] : [contentEncoding(encoding)])];
     for (const chunked of [false, true]) {
       pair.upstream.respondWith((_request, reply) => reply.bytes(200, headers, body, { chunked }));
       const answer = await ask(pair);

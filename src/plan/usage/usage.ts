@@ -109,8 +109,9 @@ export function countOfWhole(headers: readonly string[], body: Buffer): Usage | 
 const mediaTypeOf = (contentType: string | undefined): string =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-const isSubtitles = (mediaType: string): boolean =>
-  ['text/plain', 'text/vtt', 'text/srt', 'application/x-subrip'].includes(mediaType);
+const subtitleTypes: ReadonlySet<string> = new Set(['text/plain', 'text/vtt', 'text/srt', 'application/x-subrip']);
+/** Go and Cloudflare's workers label JSON as plain text by default. */
+const jsonTypes: ReadonlySet<string> = new Set(['application/json', 'text/json', 'text/plain']);
 
 /** A line each, or an event each. */
 const streamTypes: ReadonlySet<string> = new Set([
@@ -120,14 +121,14 @@ const streamTypes: ReadonlySet<string> = new Set([
 ]);
 
 const isJson = (mediaType: string): boolean =>
-  mediaType === 'application/json' || (mediaType.endsWith('+json') && !streamTypes.has(mediaType));
+  jsonTypes.has(mediaType) || (mediaType.endsWith('+json') && !streamTypes.has(mediaType));
 
 function readerFor(
   contentType: string | undefined,
   row: Pick<OperationRow, 'countsIn' | 'reportsTier' | 'counting'> | undefined,
 ): Reader | undefined {
   const mediaType = mediaTypeOf(contentType);
-  if (row?.counting === 'recording' && isSubtitles(mediaType)) return readSubtitles;
+  if (row?.counting === 'recording' && subtitleTypes.has(mediaType)) return readSubtitles;
   const read = countReaderFor(mediaType, row?.countsIn);
   if (read === undefined || row?.reportsTier !== true) return read;
   const isStream = !isJson(mediaType);
@@ -264,12 +265,11 @@ class DecodingObserver implements UsageObserver {
 
 type CreateDecoder = (firstChunk: Buffer) => Transform;
 
-const createGzipDecoder: CreateDecoder = () => createGunzip();
 const deflateMethod = 8;
 
-const decoders: ReadonlyMap<string, CreateDecoder> = new Map([
-  ['gzip', createGzipDecoder],
-  ['x-gzip', createGzipDecoder],
+const decoders: ReadonlyMap<string, CreateDecoder> = new Map<string, CreateDecoder>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
   ['br', () => createBrotliDecompress()],
   // Some send raw deflate, without the zlib header.
   ['deflate', ([first = 0]) => ((first & 0x0f) === deflateMethod ? createInflate() : createInflateRaw())],
