@@ -40,13 +40,7 @@ function countsLess({ counts }: Found, { envelope }: Found): boolean {
 
 /** As in an answer with several results. */
 function betweenOf(all: readonly Found[]): string | undefined {
-  let last: Envelope | undefined;
-  for (const { envelope } of all) {
-    if (envelope === last) continue;
-    last = envelope;
-    if (envelope.gaps.between !== undefined) return envelope.gaps.between;
-  }
-  return undefined;
+  return all.find(({ envelope }) => envelope.gaps.between !== undefined)?.envelope.gaps.between;
 }
 
 /** Where no answer has two: on lines of their own, or with the space after a comma that occurs elsewhere. */
@@ -64,7 +58,9 @@ interface Patch {
 
 function countsOf({ counts }: Envelope, all: readonly Found[]): Patch[] {
   return counts.map(({ path, source, start, end }) => {
-    const shares = all.map((one) => one.counts.get(path) ?? '0');
+    // Documents share a search unit: repeated ones need no more.
+    const counted = path.endsWith('search_units') ? [...new Set(all)] : all;
+    const shares = counted.map((one) => one.counts.get(path) ?? '0');
     return { start, end, text: all.length === 1 ? (shares[0] ?? source) : sumOf(shares) };
   });
 }

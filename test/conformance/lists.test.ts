@@ -86,6 +86,14 @@ test('documents are ranked across all parts, with top_n results', async (t) => {
   assert.equal((await setup.rig.exchange(2)).bill?.searchUnits, 2);
 });
 
+test('a rerank list that repeats a document is answered with the search units of its calls', async (t) => {
+  const setup = await startSeveral(t, [ranks], { model: { operations: ['rerank'] }, target: [{ max_items: 3 }] });
+  const documents = ['dddd', 'a', 'dddd', 'dddd'];
+  const answer = await setup.rig.post('/v1/rerank', { model: 'm', query: 'q', documents });
+  assert.equal(answer.body.toString(), ranked(documents));
+  assert.equal((await setup.rig.exchange(1)).bill?.searchUnits, 1);
+});
+
 test("documents with an invalid top_n, such as 0 or -1, are sent in one call, and the upstream's error is returned", async (t) => {
   const refuse: Handler = (_request, reply) => reply.json(400, { error: { message: 'top_n is too small' } });
   for (const top of [0, -1, 1.5, '2', {}]) {
