@@ -130,6 +130,17 @@ test('withholds the values of fields that the operator listed, whatever their ty
     ['{"user":null}', '{"user":[withheld]}'],
     ['{"user":"cut in the mid', '{"user":[withheld]'],
     ['{"users":"Ada","User":"Ada"}', '{"users":"Ada","User":"Ada"}'],
+    ['{"user":[{"a":["b"]},"c"],"a":1}', '{"user":[withheld],"a":1}'],
+    ['{"user":[ "a ] b", {"c":"}"}, 1 ],"a":1}', '{"user":[withheld],"a":1}'],
+    ['{"user":{"a":{"b":1},"c":"\\\\"},"a":1}', '{"user":[withheld],"a":1}'],
+    ['[{"user":1},{"user":{"a":[{"b":"cut', '[{"user":[withheld]},{"user":[withheld]'],
+    // A JSON text within a JSON text.
+    ['{"arguments":"{\\"user\\":\\"A\\\\\\"da\\",\\"a\\":1}"}', '{"arguments":"{\\"user\\":[withheld],\\"a\\":1}"}'],
+    [
+      '{"arguments":"{\\"user\\":[[1],\\"\\\\\\\\\\"],\\"a\\":1}"}',
+      '{"arguments":"{\\"user\\":[withheld],\\"a\\":1}"}',
+    ],
+    ['{"arguments":"{\\"user\\":{\\"b\\":\\"cut","a":1}', '{"arguments":"{\\"user\\":[withheld]","a":1}'],
   ];
   for (const [text, kept] of rows) assert.equal(redact(text, { secrets: [], fields }, text.length), kept);
   assert.equal(toFieldPattern([]), undefined);
@@ -137,6 +148,10 @@ test('withholds the values of fields that the operator listed, whatever their ty
 
 test('matching configured field names takes linear time on any text', () => {
   const fields = toFieldPattern(['user']);
-  const text = '"user":"'.repeat(20_000) + '"user":['.repeat(20_000);
-  assert.ok(redact(text, { secrets: [], fields }, text.length).startsWith('"user":[withheld]'));
+  for (const piece of ['"user":"', '"user":[', '"user":"\\', '\\"user\\":[', '"user":1\\']) {
+    const text = `"user":1,${piece.repeat(20_000)}`;
+    assert.ok(redact(text, { secrets: [], fields }, text.length).startsWith('"user":[withheld],'));
+  }
+  const text = `"user":"${'\\'.repeat(80_000)}`;
+  assert.equal(redact(text, { secrets: [], fields }, text.length), '"user":[withheld]');
 });

@@ -10,7 +10,7 @@ const fieldMark = '[withheld]';
 /** Redacted beside what has the shape of a secret. */
 export interface Hidden {
   readonly secrets: readonly string[];
-  /** Matches the values of JSON fields that the operator named. */
+  /** Matches the names of JSON fields whose values the operator withholds. */
   readonly fields: RegExp | undefined;
 }
 
@@ -48,14 +48,11 @@ const longestName = 64;
 
 const jsonEscape = /\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|[\s\S])/gi;
 
-/** A text value extends to its quote, a list or mapping to the first closing bracket. */
+/** The group has the backslashes of a JSON text within a JSON text, such as the arguments of a tool call. */
 export function toFieldPattern(names: readonly string[]): RegExp | undefined {
   if (names.length === 0) return undefined;
   const any = names.map((name) => name.replace(/[.-]/g, String.raw`\$&`)).join('|');
-  return new RegExp(
-    String.raw`"(?:${any})"\s{0,8}:\s{0,8}("(?:[^"\\]|\\[\s\S])*"?|\[[^\]]*\]?|\{[^}]*\}?|[^\s,}\]]+)`,
-    'g',
-  );
+  return new RegExp(String.raw`(?<!\\)(\\{0,7})"(?:${any})\1"\s{0,8}:\s{0,8}`, 'g');
 }
 
 /** Redacts the first `most` characters of a text; a match that begins there may end later. */
@@ -87,7 +84,7 @@ export function withoutEscapes(text: string): string {
 /** Sorted by their beginning. */
 function spansIn(text: string, { secrets, fields }: Hidden): Span[] {
   const spans: Span[] = [];
-  if (fields !== undefined) addMatches(text, fields, fieldMark, spans);
+  if (fields !== undefined) addFields(text, fields, spans);
   for (const secret of secrets) {
     for (let start = text.indexOf(secret); start >= 0; start = text.indexOf(secret, start + secret.length)) {
       spans.push({ start, end: start + secret.length, mark: credentialMark });
@@ -104,6 +101,40 @@ function addMatches(text: string, pattern: RegExp, mark: string, spans: Span[]):
     const end = match.index + match[0].length;
     spans.push({ start: end - (match[1] ?? match[0]).length, end, mark });
   }
+}
+
+function addFields(text: string, fields: RegExp, spans: Span[]): void {
+  fields.lastIndex = 0;
+  for (let name = fields.exec(text); name !== null; name = fields.exec(text)) {
+    const start = fields.lastIndex;
+    fields.lastIndex = endOfValue(text, start, Math.floor(Math.log2((name[1]?.length ?? 0) + 1)));
+    spans.push({ start, end: fields.lastIndex, mark: fieldMark });
+  }
+}
+
+/** Of the JSON value at `start`, in a text that may be cut. `level`: the number of JSON texts around its own. */
+function endOfValue(text: string, start: number, level: number): number {
+  const token = /(?<!\\)(\\*)"|[[{\]},\s]/g;
+  token.lastIndex = start;
+  let depth = 0;
+  let isInText = false;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    const [mark, slashes] = found;
+    const quote = slashes === undefined ? undefined : quoteBehind(slashes.length, level);
+    if (quote === 'around') return found.index;
+    if (quote === 'own') isInText = !isInText;
+    if (quote === 'escaped' || isInText) continue;
+    if (quote === undefined && depth === 0 && !/[[{]/.test(mark)) return found.index;
+    depth += /[[{]/.test(mark) ? 1 : /[\]}]/.test(mark) ? -1 : 0;
+    if (depth === 0) return token.lastIndex;
+  }
+  return text.length;
+}
+
+/** Which text a quote belongs to: the value's own, one within, or one around it. Each level doubles the backslashes and adds one. */
+function quoteBehind(slashes: number, level: number): 'own' | 'escaped' | 'around' {
+  if (level === 0) return slashes % 2 === 0 ? 'own' : 'escaped';
+  return slashes % 2 === 0 ? 'around' : quoteBehind((slashes - 1) / 2, level - 1);
 }
 
 /** Searches backwards from each @ before a host: one pattern for both would try every word. */

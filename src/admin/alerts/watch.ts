@@ -101,11 +101,8 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     const opened = `Opened: ${toInstant(alert.openedAtMs)}`;
     const closed = alert.closedAtMs === undefined ? [] : [`Closed: ${toInstant(alert.closedAtMs)}`];
     const text = [`${alert.cause}.`, '', `Rule: ${alert.rule}`, opened, ...closed, `ID: ${alert.id}`].join('\n');
-    await ways.mail(smtp, {
-      subject: withMasks(headOf(event, alert)),
-      text: withMasks(text),
-      id: `${alert.id}.${event}`,
-    });
+    const subject = withMasks(headOf(event, alert));
+    await ways.mail(smtp, { subject, text: withMasks(text), id: `${alert.id}.${event}` });
     return 'taken by the server';
   }
 
@@ -155,13 +152,8 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
       untold: listWays().flatMap((way) => (isSentTo(facts, way) ? `opened:${way.id}` : [])),
     };
     await store.alerts.put(alert);
-    log.warn('alert opened', {
-      rule: alert.rule,
-      kind: alert.kind,
-      subject: alert.subject,
-      cause: alert.cause,
-      alert: alert.id,
-    });
+    const { rule, kind, subject, cause, id } = alert;
+    log.warn('alert opened', { rule, kind, subject, cause, alert: id });
   }
 
   /** A silence also applies when the alert opens again. */
@@ -193,11 +185,8 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
         isSilenced || isOld ? [] : (await Promise.all(alert.untold.map((one) => sendOne(one, alert, nowMs)))).flat();
       if (left.length === alert.untold.length) continue;
       // It may have been silenced meanwhile.
-      await store.alerts.put({
-        ...alert,
-        silencedUntilMs: (await store.alerts.get(alert.id))?.silencedUntilMs,
-        untold: left,
-      });
+      const silencedUntilMs = (await store.alerts.get(alert.id))?.silencedUntilMs;
+      await store.alerts.put({ ...alert, silencedUntilMs, untold: left });
     }
   }
 

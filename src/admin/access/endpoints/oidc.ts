@@ -7,8 +7,8 @@ import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/access.ts';
 import { admitPerson, isPerson, type OidcMemo, type OidcProver, oidcMemo } from '../oidc.ts';
-import { type OpenedSession, readOnlyCookie, signedOut } from '../sessions.ts';
-import { checkAuthentication } from '../sign-in.ts';
+import { type OpenedSession, readOnlyCookie } from '../sessions.ts';
+import { asMember, checkAuthentication } from '../sign-in.ts';
 
 const { path } = contract.beginOidc;
 const memoSeconds = 600;
@@ -69,8 +69,7 @@ const tookTooLong = 'The sign-in took too long, or began in another browser; beg
 
 /** Callers need no role here, as with signing in. */
 function toProver(caller: Caller): OidcProver {
-  if (caller.kind !== 'member') throw signedOut();
-  const { memberId, sessionId } = caller;
+  const { memberId, sessionId } = asMember(caller);
   return { memberId, sessionId };
 }
 
