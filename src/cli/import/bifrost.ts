@@ -5,19 +5,20 @@ import type { ForeignRow } from '../../store/foreign-tables.ts';
 import type { Tables, Wanted } from './database.ts';
 import type { Draft } from './draft.ts';
 import { budgetOf, filled, type Part, type Terms } from './part.ts';
-import { type Provider, providerNamed } from './providers.ts';
+import { type Provider, providerNamed, withVersion } from './providers.ts';
 
 export function fromBifrost(file: Part, draft: Draft): void {
   const providers = file.part('providers');
   for (const name of providers.keys()) {
     const part = providers.part(name);
-    const custom = part.part('custom_provider_config').text('base_provider_type');
-    const provider = providerNamed(custom ?? name);
+    const provider = providerNamed(part.part('custom_provider_config').text('base_provider_type') ?? name);
     if (provider === undefined) providers.note('has no family here: left out', name);
     else addProvider(name, part, provider, draft);
   }
   const governance = file.part('governance');
-  for (const key of governance.parts('virtual_keys')) addKey(key, draft);
+  const caps = { budgets: governance.parts('budgets'), rates: governance.parts('rate_limits') };
+  for (const key of governance.parts('virtual_keys')) addKey(key, caps, draft);
+  for (const cap of [...caps.budgets, ...caps.rates]) cap.rest();
   governance.rest();
   file.pass('$schema');
   file.rest();
@@ -28,7 +29,7 @@ function addProvider(name: string, part: Part, provider: Provider, draft: Draft)
   const seconds = network.number('default_request_timeout_in_seconds');
   const concurrency = part.part('concurrency_and_buffer_size');
   const calls = concurrency.number('concurrency');
-  const base = draft.value(network.address('base_url'));
+  const base = withVersion(provider, draft.value(network.address('base_url')));
   const named = new Set<string>();
   const keys = part.parts('keys');
   if (keys.length === 0) part.note('has no keys, and so no models: left out');
@@ -53,11 +54,7 @@ function addProvider(name: string, part: Part, provider: Provider, draft: Draft)
     for (const model of models) {
       if (model !== '*') named.add(model);
       // There clients put the provider in front of the model.
-      draft.target(`${name}/${model}`, {
-        upstream,
-        model: own.deployments[model] ?? model,
-        weight: weightOf(key),
-      });
+      draft.target(`${name}/${model}`, { upstream, model: own.deployments[model] ?? model, weight: weightOf(key) });
     }
     key.pass('id', 'name', 'value');
     key.rest();
@@ -111,12 +108,14 @@ function readOwn(key: Part, { family }: Provider, draft: Draft): OwnKey {
 
 /** Fractions there; whole numbers here. */
 function weightOf(key: Part): number | undefined {
-  const weight = key.number('weight');
-  if (weight === undefined || weight === 1) return undefined;
-  return Math.round(weight * 100);
+  const weight = key.number('weight') ?? 1;
+  return weight === 1 ? undefined : Math.round(weight * 100);
 }
 
-function addKey(key: Part, draft: Draft): void {
+/** Of the whole file; keys refer to them. */
+type Caps = Readonly<Record<'budgets' | 'rates', readonly Part[]>>;
+
+function addKey(key: Part, caps: Caps, draft: Draft): void {
   const id = key.text('name') ?? key.text('id') ?? 'key';
   if (key.take('is_active') === false) {
     key.note(`"${id}" is switched off: left out`);
@@ -126,23 +125,23 @@ function addKey(key: Part, draft: Draft): void {
     const provider = config.text('provider') ?? '';
     config.pass('weight');
     if (config.has('key_ids')) config.note('clients cannot choose the credential here', 'key_ids');
-    const allowed = config.texts('allowed_models').map((model) => `${provider}/${model}`);
+    const allowed = config.texts('allowed_models');
     config.rest();
-    return allowed;
+    return (allowed.length === 0 ? ['*'] : allowed).map((model) => `${provider}/${model}`);
   });
   const digest = key.text('value_hash');
-  const terms = { models: models.length > 0 ? models : undefined, ...capsOf(key) };
+  const terms = { models: models.length > 0 ? models : undefined, ...capsOf(key, caps) };
   if (digest === undefined) draft.key(id, key.text('value'), terms);
   else draft.keyByDigest(id, digest, terms);
   key.pass('id', 'description', 'team_id', 'customer_id');
   key.rest();
 }
 
-const minute = /^(1m|60s)$/;
-const day = /^(1d|24h)$/;
+const [minute, day] = [/^(1m|60s)$/, /^(1d|24h)$/];
 
-function capsOf(key: Part): Pick<Terms, 'limits' | 'budgets'> {
-  const rate = key.part('rate_limit');
+function capsOf(key: Part, caps: Caps): Pick<Terms, 'limits' | 'budgets'> {
+  const [rateId, budgetId] = [key.text('rate_limit_id'), key.text('budget_id')];
+  const rate = caps.rates.find((one) => one.text('id') === rateId) ?? key.part('rate_limit');
   const most = (what: 'request' | 'token', window: RegExp): number | undefined =>
     window.test(rate.text(`${what}_reset_duration`) ?? '') ? rate.number(`${what}_max_limit`) : undefined;
   const limits = filled({
@@ -156,7 +155,8 @@ function capsOf(key: Part): Pick<Terms, 'limits' | 'budgets'> {
     if (duration !== undefined && !minute.test(duration) && !day.test(duration))
       rate.note(`there is no limit of ${duration} here; a minute or a day`, `${what}_reset_duration`);
   }
-  const budgets = key.parts('budgets').flatMap((budget) => budgetOf(budget, 'max_limit', 'reset_duration') ?? []);
+  const own = [...caps.budgets.filter((one) => one.text('id') === budgetId), ...key.parts('budgets')];
+  const budgets = own.flatMap((budget) => budgetOf(budget, 'max_limit', 'reset_duration') ?? []);
   return { ...(limits && { limits }), ...(budgets.length > 0 && { budgets }) };
 }
 
@@ -236,6 +236,4 @@ function digestOf({ value, value_hash, encryption_status }: ForeignRow): unknown
   return typeof value === 'string' && encryption_status !== 'encrypted' ? hash('sha256', value) : value_hash;
 }
 
-function read(value: unknown): unknown {
-  return typeof value === 'string' ? JSON.parse(value) : value;
-}
+const read = (value: unknown): unknown => (typeof value === 'string' ? JSON.parse(value) : value);

@@ -5,7 +5,7 @@ import { UserFault } from '../../core/user-fault.ts';
 import type { Wanted } from './database.ts';
 import type { Draft } from './draft.ts';
 import { type Part, toId } from './part.ts';
-import { type Provider, providerNamed } from './providers.ts';
+import { type Provider, providerNamed, withVersion } from './providers.ts';
 
 export const channelTables: Wanted = { needed: ['channels', 'tokens'], more: [] };
 
@@ -179,10 +179,7 @@ function addChannel(channel: Part, draft: Draft, types: Readonly<Record<number, 
 }
 
 function addUpstream(channel: Part, provider: Provider, draft: Draft, name: string): string {
-  const keys = (channel.text('key') ?? '')
-    .split('\n')
-    .map((key) => key.trim())
-    .filter(Boolean);
+  const keys = channel.text('key')?.split(/\s*\n\s*/) ?? [];
   const base = channel.address('base_url')?.replace(routeAtEnd, '');
   const own = `${name}_key`;
   const credentials = (keys.length === 0 ? [undefined] : keys).map((key) => ({
@@ -193,8 +190,7 @@ function addUpstream(channel: Part, provider: Provider, draft: Draft, name: stri
   const version = provider.family === 'azure' ? channel.text('other') : undefined;
   return draft.upstream({
     provider,
-    // Their addresses have no version; ours do where the family is OpenAI's.
-    baseUrl: base === undefined || provider.family !== 'openai' || /\/v\d+(\/|$)/.test(base) ? base : `${base}/v1`,
+    baseUrl: withVersion(provider, base),
     credentials,
     options: {
       ...(version !== undefined && { api_version: version }),

@@ -282,6 +282,35 @@ test("Bifrost's providers and virtual keys are imported under the model names th
   assert.equal(notes.length, 2, notes.join('\n'));
 });
 
+test("Bifrost's addresses get the version that it adds itself, and its keys what the file says elsewhere", async (t) => {
+  const keys = [{ name: 'a', value: 'env.OPENAI_API_KEY', models: ['gpt-4o'] }];
+  const openai = [{ provider: 'openai', allowed_models: [] }];
+  const { config, notes } = await bring(t, 'bifrost', {
+    providers: { openai: { keys, network_config: { base_url: 'https://llm.example/' } } },
+    governance: {
+      virtual_keys: [
+        { name: 'a', value: secret('a'), provider_configs: openai, budget_id: 'b1', rate_limit_id: 'r1' },
+        { name: 'b', value: secret('b'), provider_configs: openai },
+      ],
+      budgets: [
+        { id: 'b1', max_limit: 100, reset_duration: '1M' },
+        { id: 'b2', max_limit: 5, reset_duration: '1d' },
+      ],
+      rate_limits: [{ id: 'r1', request_max_limit: 60, request_reset_duration: '1m' }],
+    },
+  });
+  assert.equal(config.upstreams[0].base_url, 'https://llm.example/v1');
+  const [models, limits] = [['openai/*'], { requests_per_minute: 60 }];
+  assert.deepEqual(config.keys, [
+    { id: 'a', secret: `\${A_KEY}`, models, limits, budgets: [{ every: 'month', amount: 100 }] },
+    { id: 'b', secret: `\${B_KEY}`, models },
+  ]);
+  assert.deepEqual(
+    notes.map((note) => note.replace(/^\S+ +/, '')),
+    ['governance.budgets[1].max_limit  has no counterpart', 'governance.budgets[1].reset_duration  has no counterpart'],
+  );
+});
+
 test("Portkey's targets become targets of one model, by priority or by weight", async (t) => {
   const { config, notes } = await bring(t, 'portkey', {
     strategy: { mode: 'fallback', on_status_codes: [429] },

@@ -53,6 +53,12 @@ const providers = new Map(
 
 export const providerNamed = (name: string): Provider | undefined => providers.get(name.toLowerCase());
 
+/** For an address of a gateway that appends `/v1/...` itself; ours has the version where the family is OpenAI's. */
+export function withVersion({ family, name }: Provider, base: string | undefined): string | undefined {
+  const isWhole = base === undefined || family !== 'openai' || name === 'perplexity' || /\/v\d+(\/|$)|^\$/.test(base);
+  return isWhole ? base : `${base.replace(/\/+$/, '')}/v1`;
+}
+
 /** Providers recognised by model names; with `api_base` other names belong to an OpenAI-compatible server. */
 const byModel: readonly (readonly [names: RegExp, provider: string])[] = [
   [
