@@ -7,7 +7,6 @@ import { createLedger } from '../accounting/ledger.ts';
 import { createSpending, type Hits } from '../accounting/spending.ts';
 import { createAlertPost, createBudgetAlerts } from '../budgets/alerts.ts';
 import { createLocalBudgets } from '../budgets/local-budgets.ts';
-
 import { defaultJournal, formerJournal } from '../config/elements/ledger.ts';
 import type { Log } from '../core/log.ts';
 import type { SlotArbiter } from '../core/slots.ts';
@@ -27,7 +26,8 @@ import { createRedisLimiter } from '../limits/redis-limiter.ts';
 import { parseStoreUrl } from '../store/open-store.ts';
 import { lockFile } from '../store/sqlite/sqlite-file.ts';
 import type { MetricSources } from '../telemetry/metrics/gauges.ts';
-import { createConnector } from '../upstream/connections/connection.ts';
+import { connectorsBy } from '../upstream/connections/connection.ts';
+import type { ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { startLedgerThread } from './threads/ledger-thread-host.ts';
 
 export interface AccountingDeps {
@@ -38,6 +38,8 @@ export interface AccountingDeps {
   readonly random: () => number;
   /** Base of relative paths of journal and store. */
   readonly cwd: string;
+  /** The proxies of the environment. */
+  readonly proxyFor: ProxyRule;
   readonly hits?: Hits;
   /** To the parent process, if there is one. */
   readonly parent?: ParentChannel | undefined;
@@ -46,15 +48,13 @@ export interface AccountingDeps {
 export type Accounting = Awaited<ReturnType<typeof openAccounting>>;
 
 export async function openAccounting(deps: AccountingDeps) {
-  const { store, log, clock } = deps;
+  const { store, log, clock, hits } = deps;
   let current = deps.snapshot;
   // Unique to this start: exchanges left open by a kill are recognised by it.
   const node = `${hostname()}/${createId(clock.nowMs())}`;
   const books = await openBooks(deps, node);
   const limits = await openLimits(deps, node);
-  const post = createAlertPost((addresses, connectMs) =>
-    createConnector({ secure: true, connectMs, tls: undefined, proxy: undefined, lookup: undefined, addresses }),
-  );
+  const post = createAlertPost(connectorsBy(deps.proxyFor));
   const alerts = createBudgetAlerts({
     settings: () => current.alerts,
     claim: (name) => store.settings.claim(name),
@@ -65,13 +65,7 @@ export async function openAccounting(deps: AccountingDeps) {
   const budgets = createLocalBudgets({ accountStore: store.budgets, node, clock, log, alerts });
 
   return {
-    spending: createSpending({
-      limiter: limits.limiter,
-      budgets,
-      worstCost: worstCostNanos,
-      unpricedIn,
-      hits: deps.hits,
-    }),
+    spending: createSpending({ limiter: limits.limiter, budgets, worstCost: worstCostNanos, unpricedIn, hits }),
     ledger: createLedger({ journal: books.journal, node, clock }),
     sources: { ...sourcesOf(books, clock), ...limits.sources },
     /** Assigns slots at upstreams; undefined where this is the only process. */

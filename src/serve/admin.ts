@@ -33,11 +33,13 @@ import { codeOf, traceOf } from '../lib/thrown.ts';
 import { parseStoreUrl, storeBytes } from '../store/open-store.ts';
 import { definitions, type MetricName } from '../telemetry/metrics/definitions.ts';
 import { expositionOf, expositionTypes, formFor, type Reading } from '../telemetry/metrics/reading.ts';
-import { createConnector } from '../upstream/connections/connection.ts';
+import { connectorsBy } from '../upstream/connections/connection.ts';
+import type { ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { createOwnProbe } from '../upstream/probes/probe.ts';
 import { version } from '../version.ts';
 import { sendMail } from '../wire/smtp.ts';
 import { createReader, type OpenConfiguration } from './configuration.ts';
+import { readProxies } from './gateway.ts';
 import { toListenFault, toUrl } from './listen-address.ts';
 import type { ReloadHistory } from './reload-history.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -138,7 +140,8 @@ async function composeAdmin(
   });
   const live = createSampler({ read, boundsOf: (name) => definitions[name].buckets, clock });
   const installation = await store.settings.installation();
-  const probe = createOwnProbe({ env: surroundings.env, clock, installation });
+  const proxyFor = readProxies(surroundings.env);
+  const probe = createOwnProbe({ proxyFor, clock, installation });
   const series = openSeries(configuration, surroundings.cwd);
   const watched: Watched = {
     store,
@@ -167,7 +170,7 @@ async function composeAdmin(
     }),
     clientUrl,
   };
-  const alerts = createAlertWatch({ context: watched, ways: openAlertWays(), node });
+  const alerts = createAlertWatch({ context: watched, ways: openAlertWays(proxyFor), node });
   const site = createSite({ directory: siteDirectory });
   const api = createAdminApi(endpoints, { ...watched, alerts });
   /** Behind a trusted proxy, the address that it reports: else all password guessers would count as one. */
@@ -197,10 +200,8 @@ async function composeAdmin(
 }
 
 /** Webhooks in the store obey the address policy of the store's upstreams; a mail server is the file's. */
-function openAlertWays(): AlertWays {
-  const { post, close } = createAlertPost((addresses, connectMs) =>
-    createConnector({ secure: true, connectMs, tls: undefined, proxy: undefined, lookup: undefined, addresses }),
-  );
+function openAlertWays(proxyFor: ProxyRule): AlertWays {
+  const { post, close } = createAlertPost(connectorsBy(proxyFor));
   return {
     post,
     close,

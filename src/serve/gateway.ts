@@ -92,6 +92,7 @@ async function assemble(
     clock,
     random: Math.random,
     cwd: surroundings.cwd,
+    proxyFor,
     hits: metrics,
     parent: openParentChannel(),
   });
@@ -160,7 +161,7 @@ async function openOtel(
   return openTelemetry(settings, { log, version, instance, readMetrics: () => metrics.read(), random: Math.random });
 }
 
-function readProxies(env: Surroundings['env']): ProxyRule {
+export function readProxies(env: Surroundings['env']): ProxyRule {
   try {
     return createProxyRule(env);
   } catch (error) {

@@ -338,7 +338,7 @@ async function askBeside(
   count: number,
 ): Promise<{ asked: number; succeeded: string[] }> {
   const succeeded: string[] = [];
-  const probe = createOwnProbe({ env: {}, clock: systemClock, installation: 'installation' });
+  const probe = createOwnProbe({ proxyFor: () => undefined, clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   const { signal } = new AbortController();
   for (let turn = 0; turn < count; turn += 1) {

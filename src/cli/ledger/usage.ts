@@ -94,20 +94,12 @@ export function toShortDollars(nanos: bigint): string {
 
 /** The same names in CSV and JSON; money is exact, as decimal text. */
 function toFields(sums: UsageSums) {
-  return {
-    requests: sums.requests,
-    errors: sums.errors,
-    input_tokens: sums.inputTokens,
-    output_tokens: sums.outputTokens,
-    search_units: sums.searchUnits,
-    items: sums.items,
-    cost_dollars: toDollars(sums.costNanos),
-    unpriced: sums.unpriced,
-    estimated: sums.estimated,
-    request_bytes: sums.requestBytes,
-    response_bytes: sums.responseBytes,
-    duration_ms: Math.round(sums.durationMs),
-  };
+  const { requests, errors, inputTokens, outputTokens, searchUnits, items, costNanos } = sums;
+  const { unpriced, estimated, requestBytes, responseBytes, durationMs } = sums;
+  return toSnakeNames<number | string>({
+    ...{ requests, errors, inputTokens, outputTokens, searchUnits, items, costDollars: toDollars(costNanos) },
+    ...{ unpriced, estimated, requestBytes, responseBytes, durationMs: Math.round(durationMs) },
+  });
 }
 
 function toJsonFields({ sums, units }: Figures) {
@@ -120,8 +112,6 @@ function toUsageJson(lines: readonly WholeLine[], groups: readonly UsageGroup[])
     ...toJsonFields(line),
   }));
 }
-
-const toTotalJson = (lines: readonly WholeLine[]) => toJsonFields(toTotal(lines));
 
 /** A column for each unit, used or not: readers expect the same columns each time. */
 function toUsageCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
@@ -157,7 +147,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
     if (values.csv === true) for (const line of toUsageCsv(lines, groups)) stdout(line);
     else if (values.json === true) {
       const { from, to } = toTexts(span);
-      const total = toTotalJson(lines);
+      const total = toJsonFields(toTotal(lines));
       const dated = prices.map(({ source, asOf, models }) => ({ source, as_of: asOf, models }));
       const report = { from, to, lines: toUsageJson(lines, groups), total, prices: dated, rows_waiting: rowsWaiting };
       stdout(JSON.stringify(report, null, 2));

@@ -15,7 +15,7 @@ import {
   toServerAddress,
 } from '../../wire/connect.ts';
 import { type ConnectionWatch, checkLiteral, createGuardedConnector, guardedLookup } from './guarded-connector.ts';
-import type { ProxyAddress } from './proxy-rule.ts';
+import type { ProxyAddress, ProxyRule } from './proxy-rule.ts';
 import { createTunnelConnector } from './tunnel.ts';
 
 interface ConnectionSettings {
@@ -65,6 +65,16 @@ export function createConnector(settings: ConnectionSettings): Connector {
   const guarded = { ...tcp, lookup: guardedLookup(rule, lookup, watch) };
   return createGuardedConnector({ rule, timeoutMs: connectMs, tcp: guarded, tls: tlsClient, watch });
 }
+
+/** For services that are no upstreams, such as webhooks: by the operator's proxies, and within an address policy. */
+export const connectorsBy =
+  (proxyFor: ProxyRule) =>
+  (addresses: AddressRule | undefined, connectMs: number): Connector =>
+  (server, done) => {
+    const { secure, host, port } = server;
+    const proxy = proxyFor(`${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`);
+    createConnector({ secure, connectMs, tls: undefined, proxy, lookup: undefined, addresses })(server, done);
+  };
 
 /** An operator's CA replaces the platform's list, and may be an intermediate or the server's own certificate. */
 function toTlsOptions(tls: UpstreamTls | undefined): TlsOptions {

@@ -9,7 +9,11 @@ import { patientMs } from '../../../test/support/time/patience.ts';
 import { localhostCertificate, localhostKey } from '../../../test/support/upstreams/localhost-certificate.ts';
 import { callThrough, type PoolAnswer } from '../../../test/support/upstreams/pool-call.ts';
 import { toUpstream } from '../../../test/support/upstreams/upstream.ts';
+import { exchange } from '../../wire/exchange.ts';
+import { OriginPools } from '../../wire/origin-pools.ts';
+import { Wheel } from '../../wire/wheel.ts';
 import { isStaleConnection, toFailure } from '../failures.ts';
+import { connectorsBy } from './connection.ts';
 import { createPools } from './pools.ts';
 import { createProxyRule } from './proxy-rule.ts';
 
@@ -81,6 +85,24 @@ function poolThrough(t: TestContext, proxyUrl: string, { port = 443, secure = fa
   const tls = { ca: localhostCertificate, cert: undefined, key: undefined, serverName: 'localhost' };
   return pools.of(toUpstream(`${secure ? 'https' : 'http'}://upstream.test:${port}`, { connectMs, tls }));
 }
+
+test('calls what is no upstream through the proxy of its origin too, such as a webhook', async (t) => {
+  const { port, seen } = await startOrigin(t, false);
+  const proxy = await startProxy(t);
+  const connect = connectorsBy(createProxyRule({ http_proxy: proxy.url, no_proxy: 'plain.test' }));
+  const pools = new OriginPools({ wheel: new Wheel(100), connections: 1 });
+  t.after(() => pools.destroy());
+  const ask = async (host: string): Promise<number> => {
+    const pool = pools.of('', `http://${host}:${port}`, () => connect(undefined, 2_000));
+    const call = { method: 'POST', path: '/alert', headers: [], body: Buffer.from('{}') };
+    return (await exchange(pool, call, { limitBytes: 1_000, beyond: 'cut', timeoutMs: patientMs(5_000) })).status;
+  };
+  assert.equal(await ask('hooks.test'), 200);
+  assert.match(proxy.asked[0] ?? '', new RegExp(`^CONNECT hooks\\.test:${port} `));
+  assert.equal(await ask('127.0.0.1'), 200);
+  await assert.rejects(ask('plain.test'));
+  assert.deepEqual([proxy.asked.length, seen.length], [1, 2]);
+});
 
 async function startOrigin(t: TestContext, secure: boolean): Promise<{ port: number; seen: IncomingMessage[] }> {
   const seen: IncomingMessage[] = [];

@@ -19,7 +19,7 @@ import { ClientPool } from '../../wire/client-pool.ts';
 import { exchange } from '../../wire/exchange.ts';
 import { Wheel } from '../../wire/wheel.ts';
 import { createConnector, toDestination } from '../connections/connection.ts';
-import { createProxyRule, type ProxyRule } from '../connections/proxy-rule.ts';
+import type { ProxyRule } from '../connections/proxy-rule.ts';
 import { toAddress } from '../endpoints/look-up.ts';
 import { createSmallPost } from '../small-post.ts';
 import { problemOfAnswer, problemOfError } from './probe-verdict.ts';
@@ -344,20 +344,12 @@ function firstCodeOf(error: unknown): string {
   return codeOf(error) ?? '';
 }
 
-interface OwnProbeDeps {
-  readonly env: Readonly<Record<string, string | undefined>>;
+interface OwnProbeDeps extends Pick<ProbeDeps, 'proxyFor' | 'installation'> {
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly installation: string;
 }
 
 /** From the gateway's own position, with its proxies and token requests. */
-export function createOwnProbe({ env, clock, installation }: OwnProbeDeps): Probe & { close(): Promise<void> } {
-  // Invalid proxy variables fail a start; here they fail the test.
-  let rule: ProxyRule | undefined;
-  const proxyFor: ProxyRule = (origin) => {
-    rule ??= createProxyRule(env);
-    return rule(origin);
-  };
+export function createOwnProbe({ proxyFor, clock, installation }: OwnProbeDeps): Probe & { close(): Promise<void> } {
   const smallPost = createSmallPost(proxyFor);
   const probe = createProbe({ proxyFor, signing: { nowMs: clock.nowMs, post: smallPost.post }, installation });
   return { ...probe, close: () => smallPost.close() };

@@ -28,6 +28,7 @@ import { toInstanceFacts } from '../../../src/serve/admin.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { definitions } from '../../../src/telemetry/metrics/definitions.ts';
 import { createMetrics } from '../../../src/telemetry/metrics/metrics.ts';
+import { createProxyRule } from '../../../src/upstream/connections/proxy-rule.ts';
 import { createOwnProbe } from '../../../src/upstream/probes/probe.ts';
 
 const csrfToken = 'csrf-token-of-the-test';
@@ -93,7 +94,7 @@ export async function openAdmin(
     certificate: () => loaded.snapshot.server.tls?.cert,
   });
   t.after(() => gatewayCalls.close());
-  const probe = createOwnProbe({ env, clock: systemClock, installation: 'installation' });
+  const probe = createOwnProbe({ proxyFor: createProxyRule(env), clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   // Cheap passwords: what they cost is for their own test.
   const access = createAccess({

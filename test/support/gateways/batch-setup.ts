@@ -143,7 +143,15 @@ export async function startBatchSetup(t: TestContext, changes: Changes = {}): Pr
       };
       const snapshot = await rig.compile(documentOf(changes));
       const clock = systemClock;
-      const accounting = await openAccounting({ snapshot, store, log, clock, random: Math.random, cwd: '/nowhere' });
+      const accounting = await openAccounting({
+        snapshot,
+        store,
+        log,
+        clock,
+        random: Math.random,
+        cwd: '/nowhere',
+        proxyFor: () => undefined,
+      });
       const { spending, ledger } = accounting;
       const deps = {
         snapshot,

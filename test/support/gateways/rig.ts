@@ -115,7 +115,15 @@ export async function startRig(
     },
   };
   const clock = systemClock;
-  const accounting = await openAccounting({ snapshot, store, log, clock, random: Math.random, cwd: directory });
+  const accounting = await openAccounting({
+    snapshot,
+    store,
+    log,
+    clock,
+    random: Math.random,
+    cwd: directory,
+    proxyFor: () => undefined,
+  });
   const { spending, ledger, ledgerState } = accounting;
   const installation = await store.settings.installation();
   const installedAtMs = await store.settings.installedAtMs();

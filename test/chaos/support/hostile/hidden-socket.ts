@@ -51,7 +51,7 @@ export function socketSpellings(path: string): string[] {
 
 /** Tests of a connection and lists of models, of upstreams that are at a socket as if the configuration had not looked. */
 export async function askSocket(t: TestContext, { upstreams }: Snapshot): Promise<string[]> {
-  const probe = createOwnProbe({ env: {}, clock: systemClock, installation: 'installation' });
+  const probe = createOwnProbe({ proxyFor: () => undefined, clock: systemClock, installation: 'installation' });
   t.after(() => probe.close());
   const { signal } = new AbortController();
   const succeeded: string[] = [];
