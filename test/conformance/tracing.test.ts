@@ -181,6 +181,19 @@ test('an error has its code, and a request without a call has no call span', asy
   );
 });
 
+test('a call that the upstream refused is an error of the call alone', async (t) => {
+  const refusing: Script = (_request, reply) => reply.json(400, { error: {} });
+  const { embed, spans } = await start(t, [refusing]);
+  assert.equal((await embed()).status, 400);
+  assert.deepEqual(
+    spans.map(({ attributes, status }) => [attributes['error.type'], status.code]),
+    [
+      ['400', 0],
+      ['400', 2],
+    ],
+  );
+});
+
 test('keys listed in otel.keys are traced beyond the sample share if the client sends a trace', async (t) => {
   const { embed, spans } = await start(t, [ok], { otel: { sample: 0, keys: ['test'] } });
   await embed();

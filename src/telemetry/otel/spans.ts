@@ -91,7 +91,7 @@ function clientSpan(
   const model = withMasks(target.model);
   const operation = exchange.route === undefined ? 'call' : operationName(exchange.route.operation);
   const atMs = (ms: number): number => exchange.startedAtMs + ms - exchange.startedMs;
-  const isFailed = outcome !== 'answered' || exchange.cut;
+  const isFailed = outcome !== 'answered' || exchange.cut || (status ?? 0) >= 400;
   const attributes: Attributes = {
     'gen_ai.operation.name': operation,
     'gen_ai.provider.name': providerName(upstream.family.id),
