@@ -151,9 +151,7 @@ function roleOf(claims: Claims, settings: OidcSettings): Role | undefined {
   return roles.findLast((role) => settings.roles[role].some((group) => groups.has(group)));
 }
 
-function failed(why: string): Problem {
-  return new Problem('sign_in_failed', { detail: `You are not signed in: ${why}. Try again, or ask your operator.` });
-}
+const failed = (why: string): Problem => refused(`${why}. Try again, or ask your operator`);
 
 /** Never the library's message, which may hold parts of a token. */
 function codeOf(error: unknown): string {
@@ -232,13 +230,11 @@ export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs
     current() {
       const wanted = settings();
       if (wanted === undefined) return undefined;
-      if (made === undefined || !isSame(made.settings, wanted)) {
+      // A reload creates new settings, mostly equal ones.
+      if (made === undefined || JSON.stringify(made.settings) !== JSON.stringify(wanted)) {
         made = { settings: wanted, flow: createOidcFlow(wanted, nowMs) };
       }
       return made;
     },
   };
 }
-
-/** A reload creates new settings, mostly equal ones. */
-const isSame = (one: OidcSettings, other: OidcSettings): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -91,12 +91,11 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
 const isAlive = ({ expiresAtMs, seenAtMs }: StoredSession, nowMs: number): boolean =>
   expiresAtMs > nowMs && seenAtMs + idleMs > nowMs;
 
+export const signInRefused = (detail: string): Problem => new Problem('sign_in_failed', { detail });
+
 /** The same text for every account and every fault. */
-export function signInFailed(): Problem {
-  return new Problem('sign_in_failed', {
-    detail: 'The e-mail address or the password is wrong, or the member is disabled; check both.',
-  });
-}
+export const signInFailed = (): Problem =>
+  signInRefused('The e-mail address or the password is wrong, or the member is disabled; check both.');
 
 export const signedOut = () => new Problem('sign_in_needed', { detail: 'You are signed out; sign in again.' });
 

@@ -5,7 +5,7 @@ import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { actorNamed, actorOf, type Caller, type MemberCaller } from '../caller.ts';
 import { Problem } from '../problem.ts';
-import { type OpenedSession, type Origin, type Sessions, signedOut } from './sessions.ts';
+import { type OpenedSession, type Origin, type Sessions, signedOut, signInRefused } from './sessions.ts';
 import type { Throttle } from './throttle.ts';
 
 interface SignInDeps {
@@ -105,15 +105,12 @@ const isFresh = (provedAtMs: number | undefined, nowMs: number): boolean =>
 /** The person's authentication at the provider. Throws a Problem where it is not recent, or not reported. */
 export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs: number): number {
   if (authenticatedAtMs === undefined) {
-    throw new Problem('sign_in_failed', {
-      detail:
-        'The identity provider does not send the time of your sign-in (auth_time); confirm with a password or a passkey instead.',
-    });
+    throw signInRefused(
+      'The identity provider does not send the time of your sign-in (auth_time); confirm with a password or a passkey instead.',
+    );
   }
   if (isFresh(authenticatedAtMs, nowMs)) return Math.min(authenticatedAtMs, nowMs);
-  throw new Problem('sign_in_failed', {
-    detail: 'The identity provider did not ask you to sign in again; sign out there, and try again.',
-  });
+  throw signInRefused('The identity provider did not ask you to sign in again; sign out there, and try again.');
 }
 
 /** The gate has ensured that it is one. */
