@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { toRequestBytes } from '../../test/support/clients/raw-client.ts';
 import { connect } from '../../test/support/clients/raw-connection.ts';
+import { until } from '../../test/support/time/until.ts';
 import { toBlockList } from '../lib/addresses/address-range.ts';
 import { createWireServer } from '../wire/server.ts';
 import { ConnectionQuota, type QuotaSettings } from './connection-quota.ts';
@@ -69,7 +70,7 @@ async function open(t: TestContext, wanted: Partial<QuotaSettings>, asFrom = '12
   };
   /** Resolves once so many requests have come that are not answered. */
   const holds = async (count: number): Promise<void> => {
-    while (held < count) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => held >= count);
   };
   return { quota, settings, lines, come, isServed, holds };
 }

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { intentLine, settlementItem, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { imported, ledgerRow, rowId } from '../../test/support/ledger/ledger-rows.ts';
 import { createFakeClock } from '../../test/support/time/fake-clock.ts';
+import { until } from '../../test/support/time/until.ts';
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Store } from '../core/store/store.ts';
 import { storedObjectsMs } from '../core/store/stored-objects.ts';
@@ -21,10 +22,6 @@ import { createOrphanClaims } from './orphans.ts';
 
 const startedAtMs = 1_800_000_000_000;
 const id = (number: number): string => rowId(startedAtMs, number);
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await wait(1);
-}
 
 interface Event {
   readonly level: string;

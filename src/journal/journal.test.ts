@@ -11,6 +11,7 @@ import {
 } from '../../test/support/ledger/faulty-files.ts';
 import { intentLine, outcomes, readThrough, settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import { patientMs } from '../../test/support/time/patience.ts';
+import { until } from '../../test/support/time/until.ts';
 import { durabilities } from '../core/accounting/ledger-row.ts';
 import { GatewayError } from '../core/errors.ts';
 import { systemClock } from '../lib/clock.ts';
@@ -59,10 +60,6 @@ async function hasSpare(): Promise<void> {
     return sizes.length === 2 && sizes[0] === sizes[1];
   });
   await new Promise((resolve) => setTimeout(resolve, 50));
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 test('records that wait for a write share one frame, and a single record is written at once', async () => {

@@ -10,6 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { standardLog } from '../../test/support/gateways/log-settings.ts';
 import { patientMs } from '../../test/support/time/patience.ts';
+import { until } from '../../test/support/time/until.ts';
 import { Exchange } from '../core/exchange.ts';
 import type { Snapshot } from '../core/snapshot.ts';
 import { createLog, openLog } from './log.ts';
@@ -66,9 +67,7 @@ test('a process never writes more log bytes at once than a pipe takes atomically
     const log = await openLog({ ...standardLog, ...other, file }, { worker: 1 });
     for (let at = 0; at < 100; at += 1) log.request(new Exchange('id', undefined, snapshot, 0, 0), 'POST');
     log.info('the last one');
-    const deadlineMs = performance.now() + patientMs(2_500);
-    while ((await readFile(file, 'utf8')).split('\n').length < 102 && performance.now() < deadlineMs) await wait(10);
-    assert.equal((await readFile(file, 'utf8')).split('\n').length, 102);
+    await until(async () => (await readFile(file, 'utf8')).split('\n').length === 102);
     assert.deepEqual(
       written
         .filter((bytes) => bytes.length > 4_096 || (bytes.length > 0 && bytes.at(-1) !== 10))
@@ -175,12 +174,11 @@ test('a log file that was moved away is replaced, and no line is lost', async (t
   log.info('between');
   log.reopen();
   log.info('after');
-  const deadlineMs = performance.now() + patientMs(2_500);
   const all = async () => [
     ...(await messagesIn(`${file}.1`)),
     ...(await messagesIn(file).catch(() => [] as unknown[])),
   ];
-  while ((await all()).length < 3 && performance.now() < deadlineMs) await wait(10);
+  await until(async () => (await all()).length >= 3);
   assert.deepEqual(await all(), ['before', 'between', 'after']);
   assert.equal((await stat(file)).mode & 0o777, 0o640 & ~process.umask());
 });

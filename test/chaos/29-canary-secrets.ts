@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startOwnRedis } from '../support/servers/redis.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { createCommandLine } from './support/command-line.ts';
@@ -20,7 +21,6 @@ import {
   reload,
   type Size,
   type Story,
-  until,
 } from './support/secrets/canary-faults.ts';
 import { type Scene, setScene } from './support/secrets/canary-scene.ts';
 import { createAnswers, leaveOpen, sendTraffic, type Traffic } from './support/secrets/canary-traffic.ts';
@@ -166,10 +166,10 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
   const keys = [scene.fileKey, scene.firstKey, ...made];
   const traffic = await sendTraffic({ gateway, keys, models, texts: marks.texts, secrets: marks.secrets });
   found.answers.push(...traffic.answers);
-  await until(
-    'the journal is in the store',
-    async () => (await readMetric(gateway, 'postern_journal_bytes', '', scene.consoleToken)) === 0,
-  );
+  await until(async () => (await readMetric(gateway, 'postern_journal_bytes', '', scene.consoleToken)) === 0, {
+    what: 'the journal is in the store',
+    everyMs: 30,
+  });
   found.answers.push({ location: '/metrics', bytes: Buffer.from(await readMetrics(gateway, scene.consoleToken)) });
   found.answers.push(...(await askAdminListener(gateway, marks.secrets)));
   await runCommands(story);
@@ -183,10 +183,10 @@ async function live(story: Story): Promise<{ readonly traffic: Traffic; readonly
   keepLog(gateway, found);
   const second = await startGatewayProcess({ config: scene.config, env: scene.env });
   rig.t.after(() => second.stop());
-  await until(
-    'the lost rows are in the store',
-    async () => JSON.parse(await run('usage', '--outcome', 'lost', '--json')).total.requests > 0,
-  );
+  await until(async () => JSON.parse(await run('usage', '--outcome', 'lost', '--json')).total.requests > 0, {
+    what: 'the lost rows are in the store',
+    everyMs: 30,
+  });
   found.stores.push(...(await location.steal()), ...readJournals(scene.journal));
   const rows = await location.run('select distinct key from usage_hours');
   // One of the keys has two secrets.

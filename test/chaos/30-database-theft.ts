@@ -4,11 +4,11 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createSecret } from '../../src/lib/secrets/key-secret.ts';
 import { request } from '../support/clients/raw-client.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { type ChaosRig, definePromise, type Figure, type Scale } from './promise.ts';
 import { createCommandLine } from './support/command-line.ts';
@@ -33,7 +33,6 @@ const sizes: Readonly<Record<Scale, Size>> = {
   short: { keys: 3, upstreams: 2, samples: 2_000, starts: 1 },
 };
 
-const settleLimitMs = 10_000;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const hintCharacters = 8;
 
@@ -132,7 +131,7 @@ async function use(
   const sent = upstream.requests.map(({ rawHead }) => rawHead.toString()).join('');
   const unused = [...loot.credentials.values()].filter((credential) => !sent.includes(credential));
   if (unused.length > 0) throw new Error(`${unused.length} credentials were never sent, and so never opened`);
-  await until(async () => (await readMetric(gateway, 'postern_journal_bytes')) === 0);
+  await until(async () => (await readMetric(gateway, 'postern_journal_bytes')) === 0, { everyMs: 50 });
   const database = await location.steal();
   const beside = [
     ...readJournals(join(directory, 'journal')),
@@ -172,12 +171,6 @@ function toResources({ credentials, location }: Loot, count: number, url: string
 function ask(gateway: GatewayProcess, secret: string, model: string) {
   const headers = [['Authorization', `Bearer ${secret}`]] as const;
   return request({ port: gateway.port, path: '/v1/embeddings', headers, body: { model, input: 'x' } });
-}
-
-async function until(isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  for (const endMs = performance.now() + settleLimitMs; !(await isTrue()); await wait(50)) {
-    if (performance.now() > endMs) throw new Error(`it did not come to that within ${settleLimitMs} ms`);
-  }
 }
 
 /** Every bit of a key is chance: none of them leans to one side by more than six times what chance itself does. */

@@ -8,22 +8,14 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
 import { startSeveral } from '../support/gateways/several.ts';
 import { startTranslated, type Translated } from '../support/gateways/translated.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 import { embeds, inputsOf } from '../support/upstreams/list-service.ts';
 
 const KiB = 1024;
-const patienceMs = 30_000;
 /** 2 MiB for all answers; half a MiB for a key, and beside it one that is longer. An answer counts twice while it is read. */
 const server = { body_limit: '1MiB', body_memory: '2MiB', body_wait: '30ms' };
 const question = '{"model":"m","input":"x"}';
-
-async function until(isSo: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs;
-  while (!isSo()) {
-    assert.ok(performance.now() < deadlineMs, `it did not become so: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
 
 const held = ({ rig }: Pick<Translated, 'rig'>): number => rig.app.memory().answers.heldBytes;
 

@@ -9,6 +9,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes, startPair } from '../support/gateways/pair.ts';
 import { answering, refusingWith, resetting, type Several, silent, startSeveral } from '../support/gateways/several.ts';
 import { patiently, patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const afterMs =
@@ -186,8 +187,7 @@ test('an upstream failed by a health check is called again when the check is rem
     },
   );
   const from = async (): Promise<string> => JSON.stringify((await setup.embed()).json());
-  for (let i = 0; i < 100 && (await from()) !== '{"from":"b"}'; i += 1) await wait(20);
-  assert.equal(await from(), '{"from":"b"}');
+  await until(async () => (await from()) === '{"from":"b"}');
   const upstreams = setup.upstreams.map(({ url }, i) => ({
     id: i === 0 ? 'a' : 'b',
     family: 'openai',

@@ -8,19 +8,12 @@ import type { LedgerRow } from '../../src/core/accounting/ledger-row.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import type { Rig } from '../support/gateways/rig.ts';
 import { secrets, startStoredObjectsSetup } from '../support/gateways/stored-objects-setup.ts';
+import { until } from '../support/time/until.ts';
 
 const path = '/v1/responses';
 const inBackground = { background: true, max_output_tokens: 100 };
 /** 60 at 2, 40 at 1 and 10 at 10 dollars a million. */
 const costNanos = 260_000;
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 2_000; turn += 1) {
-    if (await condition()) return;
-    await wait(10);
-  }
-  throw new Error('It never came to that.');
-}
 
 const rowsOf = async ({ store }: Rig): Promise<readonly LedgerRow[]> =>
   (await store.ledger.page({}, { limit: 100 })).rows;

@@ -8,15 +8,8 @@ import type { ErrorCode } from '../../src/core/errors.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { type BatchSetup, chatLine, linesOf, startBatchSetup } from '../support/gateways/batch-setup.ts';
 import { type Client, secrets } from '../support/gateways/stored-objects-setup.ts';
+import { until } from '../support/time/until.ts';
 import { chatAnswer } from '../support/upstreams/batch-service.ts';
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 2_000; turn += 1) {
-    if (await condition()) return;
-    await wait(10);
-  }
-  throw new Error('It never came to that.');
-}
 
 const rowsOf = async ({ rig }: BatchSetup) => (await rig.store.ledger.page({}, { limit: 100 })).rows;
 

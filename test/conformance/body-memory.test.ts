@@ -10,10 +10,10 @@ import { type RawResponse, send, toRequestBytes } from '../support/clients/raw-c
 import { connect, type RawConnection } from '../support/clients/raw-connection.ts';
 import { type Rig, type RigDocument, startRig, testKey } from '../support/gateways/rig.ts';
 import { patiently } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const KiB = 1024;
-const patienceMs = 30_000;
 const secrets = { test: testKey, other: 'other-key-with-enough-characters', third: 'third-key-with-enough-characters' };
 
 interface Setup {
@@ -76,15 +76,6 @@ async function announce(rig: Rig, bytes: number, key = testKey, more: readonly H
 
 /** At its best it takes seconds. */
 const brotli = (body: Buffer): Buffer => brotliCompressSync(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } });
-
-/** Waits for something that the gateway does by itself. */
-async function until(isSo: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + patienceMs;
-  while (!isSo()) {
-    assert.ok(performance.now() < deadlineMs, `it did not become so: ${isSo}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
 
 const held = ({ rig }: Setup): number => rig.app.memory().requests.heldBytes;
 const waiting = ({ rig }: Setup): number => rig.app.memory().requests.waiting;

@@ -7,6 +7,7 @@ import { type RawResponse, toRequestBytes } from '../support/clients/raw-client.
 import { connect } from '../support/clients/raw-connection.ts';
 import { authorized } from '../support/gateways/pair.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 interface Bridge {
@@ -382,5 +383,5 @@ test('an upstream that stays connected after [DONE] does not hold the client', a
   assert.deepEqual([body.toString(), complete], [frame('a') + end + done, true]);
   // The client has it all while the upstream still holds its connection.
   assert.equal(upstream.connections().open, 1);
-  while (upstream.connections().open > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => upstream.connections().open === 0);
 });

@@ -5,12 +5,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Capture } from '../../src/core/accounting/ledger-row.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { until } from '../support/time/until.ts';
 import { type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const keptSecret = 'kept-key-with-enough-characters';
@@ -74,7 +74,7 @@ async function startSetup(t: TestContext, script: Script): Promise<Setup> {
 }
 
 async function imported(rig: Rig, id: string): Promise<void> {
-  while ((await rig.store.ledger.get(id)) === undefined) await wait(20);
+  await until(async () => (await rig.store.ledger.get(id)) !== undefined);
 }
 
 test('without capture, no content of requests and responses is stored anywhere', async (t) => {

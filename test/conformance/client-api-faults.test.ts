@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { connect } from '../support/clients/raw-connection.ts';
 import { assertAnswer, embedder, oddVector, startClientApis } from '../support/gateways/client-apis.ts';
 import { testKey } from '../support/gateways/rig.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const json: [string, string] = ['content-type', 'application/json'];
@@ -128,5 +129,5 @@ test('a client that disconnects is no upstream failure', async (t) => {
   client.destroy();
   const { outcome, errorCode } = await rig.exchange();
   assert.deepEqual([outcome, errorCode], ['aborted', 'client_closed']);
-  while (!left) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => left);
 });

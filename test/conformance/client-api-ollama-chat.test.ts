@@ -6,6 +6,7 @@ import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { type ClientApiRig, startClientApis } from '../support/gateways/client-apis.ts';
 import { testKey } from '../support/gateways/rig.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
@@ -324,10 +325,10 @@ test('a line is sent as soon as its event arrives', async (t) => {
       ],
     }),
   );
-  while (!connection.received().includes('"one"')) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => connection.received().includes('"one"'));
   assert.ok(!connection.received().includes('"done":true'));
   next();
-  while (!connection.received().includes('"done":true')) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => connection.received().includes('"done":true'));
   connection.reset();
 });
 

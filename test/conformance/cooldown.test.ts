@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { assertError } from '../support/clients/error-answer.ts';
 import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/gateways/several.ts';
 import { patiently } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 /** A lone target is asked again otherwise: see same-target.test.ts. */
@@ -167,16 +169,9 @@ test('a health check takes a target out before a client notices, and restores it
     upstream: [{ health_check: { path: '/health', interval: patiently(25), timeout: patiently(25) } }, {}],
   });
   const from = async (): Promise<unknown> => (await setup.embed()).json();
-  const until = async (name: string): Promise<void> => {
-    for (let i = 0; i < 200; i += 1) {
-      if (JSON.stringify(await from()) === JSON.stringify({ from: name })) return;
-      await wait(20);
-    }
-    assert.fail(`the calls did not go to ${name}`);
-  };
-  await until('b');
+  await until(async () => isDeepStrictEqual(await from(), { from: 'b' }));
   healthy = true;
-  await until('a');
+  await until(async () => isDeepStrictEqual(await from(), { from: 'a' }));
 });
 
 test("retries are limited by an upstream's retry budget", async (t) => {

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { canaryBaseline } from '../../src/core/drift.ts';
 import type { Rig } from '../support/gateways/rig.ts';
 import { startSeveral } from '../support/gateways/several.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 import { embeds, inputsOf, json, ranks } from '../support/upstreams/list-service.ts';
 
@@ -23,11 +23,6 @@ const shadowed = (share: number) => ({
   shadow: { model: 'next', share },
 });
 const next = { id: 'next', operations: ['embeddings', 'rerank'], targets: [{ upstream: 'b', model: 'newer' }] };
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 400 && !isSo(); i += 1) await wait(10);
-  assert.ok(isSo());
-}
 
 const shadowOf = ({ app }: Rig) => app.drift.state().shadows[0];
 

@@ -9,6 +9,7 @@ import { atOnce } from '../../src/lib/time-slices.ts';
 import type { LookUpDeps } from '../../src/upstream/endpoints/look-up.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
+import { until } from '../support/time/until.ts';
 
 const answer = '{"data":[{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":1,"total_tokens":1}}';
 
@@ -126,10 +127,6 @@ function load(rig: { embed(): Promise<number> }, clients: number): () => Promise
     await all;
     return statuses;
   };
-}
-
-async function until(what: () => boolean): Promise<void> {
-  while (!what()) await wait(5);
 }
 
 test("calls are balanced over the listed endpoints, with base_url's host name in each", async (t) => {

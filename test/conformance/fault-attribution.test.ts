@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { atOnce } from '../../src/lib/time-slices.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { answering, refusingWith, resetting, type Several, startSeveral } from '../support/gateways/several.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const cooldownsIn = ({ rig }: Several): number =>
@@ -170,7 +171,7 @@ test('while a server loads its model, completions go to the next target, and the
   assert.deepEqual(setup.seen(), [1, 2]);
   setup.upstreams[0]?.respondWith(answering('a'));
   const probed = async (): Promise<boolean> => JSON.stringify((await setup.complete()).json()) === '{"from":"a"}';
-  while (!(await probed())) await wait(50);
+  await until(probed, { everyMs: 50 });
   assert.equal(stateOf(setup), 'healthy');
 });
 

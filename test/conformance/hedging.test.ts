@@ -9,6 +9,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
 import { answering, refusingWith, type SeveralOptions, silent, startSeveral } from '../support/gateways/several.ts';
 import { patiently, patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 const hedged = (after: string, more: SeveralOptions = {}): SeveralOptions => ({
@@ -34,8 +35,7 @@ test('if the first target is slow the second answers, and the first call is canc
   assert.deepEqual(answer.json(), { from: 'b' });
   assert.equal(answer.header('x-postern-attempts'), '2');
   assert.equal(answer.header('x-postern-upstream'), 'b');
-  for (let i = 0; i < 50 && !firstLeft; i += 1) await wait(10);
-  assert.equal(firstLeft, true);
+  await until(() => firstLeft);
   const { tries } = await setup.rig.exchange();
   assert.deepEqual(tries.map(({ upstream, outcome }) => `${upstream} ${outcome}`).toSorted(), [
     'a outrun',
@@ -85,7 +85,7 @@ test('a client that disconnects ends the first and the hedged call', async (t) =
   await client.write(questionBytes());
   await setup.upstreams[1]?.nextRequest();
   client.destroy();
-  for (let i = 0; i < 50 && left.length < 2; i += 1) await wait(10);
+  await until(() => left.length >= 2);
   assert.deepEqual(left.toSorted(), ['a', 'b']);
   assert.equal((await setup.rig.exchange()).errorCode, 'client_closed');
 });

@@ -7,6 +7,7 @@ import { atOnce } from '../../src/lib/time-slices.ts';
 import { assertError } from '../support/clients/error-answer.ts';
 import { toDocument } from '../support/gateways/pair.ts';
 import { startRig } from '../support/gateways/rig.ts';
+import { until } from '../support/time/until.ts';
 import { type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const secretOf = (key: string): string => `the-secret-of-the-key-${key}`;
@@ -38,7 +39,7 @@ async function setUp(t: TestContext, more: Readonly<Record<string, unknown>> = {
       const answer = rig.post('/v1/embeddings', `{"model":"m","input":"${input}"}`, { headers });
       answers.push(answer);
       if (answers.length === 1) await upstream.nextRequest();
-      while (waitingIn() < answers.length - 1) await wait(5);
+      await until(() => waitingIn() >= answers.length - 1);
     },
     /** What was asked of the upstream, in order, once all is answered. */
     async order(): Promise<string[]> {

@@ -6,6 +6,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
 import { testKey } from '../support/gateways/rig.ts';
 import { startSeveral } from '../support/gateways/several.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 import { embeddingsOf, embeds, inputsOf, ranked, ranks } from '../support/upstreams/list-service.ts';
 
@@ -104,16 +105,16 @@ test('a client that disconnects does not affect the others, and the call ends wh
   const leaving = await connect(rig.port);
   await leaving.write(body('leaves'));
   const staying = ask('one', { input: 'stays' });
-  while (calls().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => calls().length > 0);
   leaving.destroy();
   assert.equal((await staying).body.toString(), embeddingsOf(['stays']));
   assert.deepEqual(calls().map(inputsOf), [['leaves', 'stays']]);
 
   const both = await Promise.all([connect(rig.port), connect(rig.port)]);
   for (const one of both) await one.write(body('for nobody'));
-  while (calls().length === 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => calls().length !== 1);
   for (const one of both) one.destroy();
-  while (left === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => left !== 0);
   assert.equal(left, 1);
 });
 

@@ -7,6 +7,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
 import { type Rig, testKey } from '../support/gateways/rig.ts';
 import { refusingWith, type Several, startSeveral } from '../support/gateways/several.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler, UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
 import { embeds, inputsOf, ranks } from '../support/upstreams/list-service.ts';
 
@@ -142,7 +143,7 @@ test('bills served and running parts of a list when the client disconnects', asy
   const { rig, upstreams } = await start(t, script);
   const client = await connect(rig.port);
   await client.write(questionBytes(JSON.stringify({ model: 'm', input: listOf(60) })));
-  while ((upstreams[0]?.requests.length ?? 0) < 12) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => (upstreams[0]?.requests.length ?? 0) >= 12);
   client.destroy();
   const { bill, outcome } = await rig.exchange();
   // Of 61 parts; how many are sent before the end is seen is up to the machine.
@@ -177,7 +178,7 @@ test('bills a client that leaves a combined call for its share', async (t) => {
   const leaving = await connect(rig.port);
   await leaving.write(questionBytes(JSON.stringify({ model: 'm', input: listOf(4) })));
   const staying = ask('two', ['stays']);
-  while (upstreams[0]?.requests.length === 1) await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(() => upstreams[0]?.requests.length !== 1);
   leaving.destroy();
   assert.equal((await staying).status, 200);
   await rig.exchange(3);
@@ -210,7 +211,7 @@ test('bills each of several clients for its share when all leave, exactly or by 
         questionBytes(JSON.stringify({ model: 'm', input: listOf(index + 1).map((text) => text + index) })),
       );
     }
-    while (upstreams[0]?.requests.length === 1) await new Promise((resolve) => setTimeout(resolve, 2));
+    await until(() => upstreams[0]?.requests.length !== 1);
     assert.equal(inputsOf(upstreams[0]?.requests[1] as UpstreamRequest).length, 3);
     for (const one of both) one.destroy();
     await rig.exchange(3);

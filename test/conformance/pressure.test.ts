@@ -8,6 +8,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes, startPair } from '../support/gateways/pair.ts';
 import { answering, silent, startSeveral } from '../support/gateways/several.ts';
 import { patiently } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 /** Answers in the order of their release. */
@@ -155,7 +156,7 @@ test('a gateway short of memory refuses work, and its health check still answers
   });
   assertError(stranger, 'invalid_api_key');
   const readRows = async () => (await pair.rig.store.ledger.page({}, { limit: 10 })).rows;
-  while ((await readRows()).length === 0) await wait(20);
+  await until(async () => (await readRows()).length > 0);
   const rows = await readRows();
   assert.deepEqual(
     rows.map(({ key, outcome, status, error, costNanos }) => [key, outcome, status, error, costNanos]),

@@ -10,6 +10,7 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { toRequestBytes } from '../support/clients/raw-client.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { type Rig, startRig, testKey } from '../support/gateways/rig.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** A ledger that waits until it is released, and records its calls. */
@@ -68,7 +69,7 @@ test("no upstream call is sent before the journal's start record is written", as
   const gate = Promise.withResolvers<void>();
   ledger.openGate = () => gate.promise;
   const asked = rig.post('/v1/embeddings', question);
-  while (ledger.opened.length === 0) await wait(5);
+  await until(() => ledger.opened.length > 0);
   await wait(50);
   assert.equal(ledger.opened.length, 1);
   assert.equal(up.requests.length, 0);
@@ -101,7 +102,7 @@ for (const chunked of [false, true]) {
       isOver = true;
       return answer;
     });
-    while (ledger.settled.length === 0) await wait(5);
+    await until(() => ledger.settled.length > 0);
     await wait(50);
     assert.equal(isOver, false);
     const [exchange] = ledger.settled;
@@ -176,7 +177,7 @@ test('a client that disconnects is settled as such', async (t) => {
   ];
   const body = Buffer.from(JSON.stringify({ model: 'm', prompt: 'x', stream: true }));
   await connection.write(toRequestBytes({ port: rig.port, method: 'POST', path: '/v1/completions', headers, body }));
-  while (!connection.received().includes('data: {}')) await wait(5);
+  await until(() => connection.received().includes('data: {}'));
   connection.destroy();
   await rig.exchange(1);
   assert.deepEqual(

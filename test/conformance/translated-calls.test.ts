@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { assertError } from '../support/clients/error-answer.ts';
 import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
@@ -18,6 +17,7 @@ import {
   vectorsIn,
 } from '../support/gateways/translated.ts';
 import { patiently, patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 
 /** One input a call. */
@@ -47,11 +47,6 @@ function leaving(): { readonly script: Handler; readonly left: () => number } {
     },
     left: () => left,
   };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !isSo(); i += 1) await wait(patientMs(2.5));
-  assert.ok(isSo());
 }
 
 /** As many calls at a time as there are slots, and none may wait: each slot has to be free again. */

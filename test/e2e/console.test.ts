@@ -14,6 +14,7 @@ import { createDirectory } from '../support/gateways/configuration.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { patiently } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 
 const local = { upstreams: [{ id: 'local', family: 'local' }] };
 
@@ -59,7 +60,7 @@ describe('the admin listener', { concurrency: 2 }, () => {
     assert.equal((await fetch(`${consoleUrl(gateway)}/v1/models`)).status, 404);
 
     gateway.signal('SIGTERM');
-    while (!gateway.log().some(({ msg }) => msg === 'draining')) await wait(5);
+    await until(() => gateway.log().some(({ msg }) => msg === 'draining'));
     assert.equal((await readMetrics(gateway)).sum('postern_requests_total', served), 1);
     assert.deepEqual(await gateway.exited, { code: 0, signal: null });
   });

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { rowId } from '../support/ledger/ledger-rows.ts';
 import { writeJournal } from '../support/ledger/orphan-journal.ts';
+import { until } from '../support/time/until.ts';
 
 const ids = [1, 2, 3].map((number) => rowId(Date.now(), number));
 
@@ -48,7 +48,7 @@ describe('journals of a killed gateway', { concurrency: 2 }, () => {
     await writeJournal(join(directory, 'journal'), ids, 'another store');
     const before = await filesOf(journal);
     const gateway = await start(t, directory, 'sqlite:postern.db');
-    while (foreignIn(gateway).length === 0) await wait(20);
+    await until(() => foreignIn(gateway).length > 0);
     assert.deepEqual(foreignIn(gateway), [journal]);
     assert.deepEqual(await filesOf(journal), before);
     assert.deepEqual(await idsIn(gateway), []);
@@ -72,7 +72,7 @@ describe('journals of a killed gateway', { concurrency: 2 }, () => {
     await writeJournal(former, ids);
     await rm(join(former, '1000', 'store'));
     const first = await start(t, directory, 'sqlite:first/postern.db');
-    while ((await idsIn(first)).length < ids.length) await wait(50);
+    await until(async () => (await idsIn(first)).length >= ids.length, { everyMs: 50 });
     assert.deepEqual(foreignIn(first), []);
     assert.ok((await readdir(join(directory, 'first', 'journal', '1000'))).includes('store'));
     await first.stop();
@@ -81,7 +81,7 @@ describe('journals of a killed gateway', { concurrency: 2 }, () => {
     await writeJournal(former, ids, 'the store');
     await rm(join(former, '1001', 'store'));
     const second = await start(t, directory, 'sqlite:second/postern.db');
-    while (foreignIn(second).length < 2) await wait(20);
+    await until(() => foreignIn(second).length >= 2);
     assert.deepEqual(foreignIn(second), [join(former, '1000'), join(former, '1001')]);
     assert.deepEqual(await idsIn(second), []);
   });

@@ -20,6 +20,7 @@ import {
   startGatewayProcess,
 } from '../support/gateways/gateway-process.ts';
 import { patiently, patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const body = { model: 'm', input: 'x' };
@@ -132,7 +133,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     const load = startClosedLoop(gateway.port, 20, ask(gateway));
     const slowAnswer = send(gateway.port, ask(gateway, '/v1/embeddings', { model: 'm', input: 'slow' }));
     const streamed = send(gateway.port, ask(gateway, '/v1/completions', { model: 'm', prompt: 'stream' }));
-    while (load.answered < 100) await wait(10);
+    await until(() => load.answered >= 100);
 
     gateway.signal('SIGTERM');
     let ready = await request({ port: gateway.port, path: '/readyz' });
@@ -227,7 +228,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
     assert.equal(silent.received().length, 0);
     assert.deepEqual(await gateway.exited, { code: 0, signal: null });
     assert.equal(lastWords(gateway).complete, false);
-    while (cancelled < 2) await wait(10);
+    await until(() => cancelled >= 2);
   });
 
   for (const [first, second] of [
@@ -241,7 +242,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
       await stuck.write(ask(gateway));
       await upstream.nextRequest();
       gateway.signal(first);
-      while (!gateway.log().some(({ msg }) => msg === 'draining')) await wait(10);
+      await until(() => gateway.log().some(({ msg }) => msg === 'draining'));
       assert.equal((await request({ port: gateway.port, path: '/healthz' })).status, 200);
       await wait(250);
       gateway.signal(second);

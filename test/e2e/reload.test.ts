@@ -12,6 +12,7 @@ import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const key = 'the-first-key-with-enough-characters';
@@ -261,13 +262,13 @@ describe('reloading', { concurrency: 2 }, () => {
     const run = await runPostern(['init'], { cwd, env });
     assert.equal(run.code, 0, run.stderr);
     assert.match(run.stdout, /A gateway that runs here without a file loads it/);
-    while (!gateway.log().some(isReload)) await wait(20);
+    await until(() => gateway.log().some(isReload));
     assert.ok((await models()).includes('mistral-embed'));
     assert.ok(!(await models()).includes('local/echo'));
 
     // From now on it is its file: that it is gone is a fault, and no way back to the built-in models.
     await rm(join(cwd, 'postern.yaml'));
-    while (gateway.log().filter(isReload).length < 2) await wait(20);
+    await until(() => gateway.log().filter(isReload).length >= 2);
     assert.equal(gateway.log().filter(isReload).at(-1)?.msg?.toString().startsWith('configuration not reloaded'), true);
     assert.ok((await models()).includes('mistral-embed'));
   });

@@ -10,6 +10,7 @@ import { type RawResponse, request } from '../support/clients/raw-client.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
 import { patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const canary = 'sk-canary-5d20f7';
@@ -93,7 +94,7 @@ test('imported prices apply without a restart, and earlier bills stay', async (t
   await writeFile(join(gateway.directory, 'prices.csv'), 'service,model,input\n127.0.0.1,m-file,3\n');
   const imported = await postern('prices', 'import', 'prices.csv');
   assert.equal(imported.code, 0, imported.stderr);
-  while (!gateway.log().some(({ msg }) => msg === 'configuration reloaded')) await wait(20);
+  await until(() => gateway.log().some(({ msg }) => msg === 'configuration reloaded'));
   assert.equal((await embed('m-file')).status, 200);
   const total = async () => JSON.parse((await postern('usage', '--json')).stdout).total;
   let found = await total();
@@ -114,7 +115,7 @@ test('a conflict between file and store keeps the running configuration, and sto
   });
   await writeFile(gateway.configFile, config);
   const refused = () => gateway.log().find(({ msg }) => String(msg).startsWith('configuration not reloaded'));
-  while (refused() === undefined) await wait(20);
+  await until(() => refused() !== undefined);
   assert.match(JSON.stringify(refused()), /store: upstream \\"stored\\" \(version 1\).*upstreams\[0\]\.id/);
   assert.equal((await embed('m-file')).status, 200);
   assert.equal((await embed('m-store')).status, 200);

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { maskOf } from '../../src/lib/secrets/secret-shapes.ts';
 import type { HeaderField } from '../support/clients/http-message.ts';
@@ -12,6 +11,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { readMetrics } from '../support/gateways/admin-listener.ts';
 import { launcher, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { patiently } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** Each is in one location only, so that a hit shows where it came from. */
@@ -141,7 +141,7 @@ test('in success and failure the log contains no secret and no text of clients a
   const leaving = await connect(gateway.port);
   await leaving.write(half);
   // A reset takes with it what was not read.
-  while (((await readMetrics(gateway)).sum('postern_requests_in_flight') ?? 0) < 1) await wait(10);
+  await until(async () => ((await readMetrics(gateway)).sum('postern_requests_in_flight') ?? 0) >= 1);
   leaving.reset();
   assert.equal((await send(gateway.port, half)).status, 408);
 

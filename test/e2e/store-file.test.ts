@@ -14,6 +14,7 @@ import { consoleUrl, readMetrics } from '../support/gateways/admin-listener.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, standardStore, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
+import { until } from '../support/time/until.ts';
 
 const config = {
   upstreams: [{ id: 'local', family: 'local' }],
@@ -25,7 +26,7 @@ async function start(t: TestContext, directory: string): Promise<GatewayProcess>
   t.after(() => gateway.stop());
   // All of the process that opens the file has opened it once a row came from the journal.
   assert.equal(await embed(gateway, gateway.key), 200);
-  while (((await readMetrics(gateway)).sum('postern_journal_rows_total') ?? 0) === 0) await wait(20);
+  await until(async () => ((await readMetrics(gateway)).sum('postern_journal_rows_total') ?? 0) !== 0);
   return gateway;
 }
 
@@ -121,7 +122,7 @@ describe('a gateway on a SQLite file', { concurrency: 2 }, () => {
     for (const suffix of ['-wal', '-shm']) await rm(join(directory, `postern.db${suffix}`));
     await assert.rejects(owner.ask('POST', '/api/keys', { name: 'made after the loss' }), /: 503 /);
     const saved = (): unknown => first.log().find(({ msg }) => msg === 'store contents saved')?.file;
-    while (saved() === undefined) await wait(20);
+    await until(() => saved() !== undefined);
     const file = String(saved());
     assert.match(file, /\/postern\.db-saved-\w+$/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
@@ -152,6 +153,6 @@ describe('a gateway on a SQLite file', { concurrency: 2 }, () => {
     );
     // Two of each process, among them the one after the loss.
     const rows = async () => (await runPostern(['ledger', 'tail', '--json', ...configFile], { cwd: directory })).stdout;
-    while ((await rows()).trim().split('\n').length < 4) await wait(100);
+    await until(async () => (await rows()).trim().split('\n').length >= 4, { everyMs: 100 });
   });
 });

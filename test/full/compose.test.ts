@@ -14,7 +14,7 @@ import { askConstantly } from '../support/clients/constant-load.ts';
 import { composeUp } from '../support/compose/compose.ts';
 import { readCompose } from '../support/compose/compose-file.ts';
 import { missingPrograms } from '../support/compose/images.ts';
-import { patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 
 const file = fileURLToPath(new URL('../../deploy/compose.yaml', import.meta.url));
 const missing = missingPrograms();
@@ -60,19 +60,27 @@ test('the Docker Compose file serves, loses no request when a node stops, and is
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const answer = await post({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
   assert.equal(answer.status, 200, await answer.text());
-  await until('the trace reaches the collector', async () =>
-    (await readFile(join(composed.volume('traces'), 'traces.json'), 'utf8').catch(() => '')).includes(traceId),
+  await until(
+    async () =>
+      (await readFile(join(composed.volume('traces'), 'traces.json'), 'utf8').catch(() => '')).includes(traceId),
+    { what: 'the trace reaches the collector', everyMs: 250 },
   );
-  await until('Prometheus has both nodes and the proxy', async () => {
-    const listed = await (await fetch(`${composed.published(9090)}/api/v1/targets`)).json();
-    const up = targets.parse(listed).data.activeTargets.filter(({ health }) => health === 'up');
-    const seen = up.map(({ labels }) => labels.instance).toSorted();
-    return seen.join() === 'node-1:4001,node-2:4001,proxy:8405';
-  });
-  await until('both nodes count in Redis, and have the store', async () => {
-    const [ups, away] = await Promise.all(['sum(postern_store_up)', 'sum(postern_redis_fallback)'].map(ask));
-    return ups === '2' && away === '0';
-  });
+  await until(
+    async () => {
+      const listed = await (await fetch(`${composed.published(9090)}/api/v1/targets`)).json();
+      const up = targets.parse(listed).data.activeTargets.filter(({ health }) => health === 'up');
+      const seen = up.map(({ labels }) => labels.instance).toSorted();
+      return seen.join() === 'node-1:4001,node-2:4001,proxy:8405';
+    },
+    { what: 'Prometheus has both nodes and the proxy', everyMs: 250 },
+  );
+  await until(
+    async () => {
+      const [ups, away] = await Promise.all(['sum(postern_store_up)', 'sum(postern_redis_fallback)'].map(ask));
+      return ups === '2' && away === '0';
+    },
+    { what: 'both nodes count in Redis, and have the store', everyMs: 250 },
+  );
 
   for (const node of ['node-1', 'node-2']) {
     const load = askConstantly(post);
@@ -83,10 +91,13 @@ test('the Docker Compose file serves, loses no request when a node stops, and is
     assert.deepEqual(load.failures, [], `with ${node} stopped`);
     assert.ok(load.answered > 10);
     await composed.start(node);
-    await until(`${node} is asked again`, async () => {
-      await post();
-      return servedBy(composed.container(node).output());
-    });
+    await until(
+      async () => {
+        await post();
+        return servedBy(composed.container(node).output());
+      },
+      { what: `${node} is asked again`, everyMs: 250 },
+    );
   }
 });
 
@@ -98,8 +109,3 @@ test('an unknown key in the Docker Compose file is a fault', async () => {
 
 /** Whether it wrote down a request. */
 const servedBy = (log: string): boolean => log.includes('"msg":"request"');
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + patientMs(20_000); Date.now() < end; await wait(250)) if (await isSo()) return;
-  assert.fail(`not so in time: ${what}`);
-}

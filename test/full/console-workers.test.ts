@@ -8,6 +8,7 @@ import { send, toRequestBytes } from '../support/clients/raw-client.ts';
 import { createAccounts } from '../support/console/console-accounts.ts';
 import { consoleUrl } from '../support/gateways/admin-listener.ts';
 import { type GatewayProcess, standardStore, startGatewayProcess } from '../support/gateways/gateway-process.ts';
+import { until } from '../support/time/until.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const key = 'process-key-with-enough-characters';
@@ -92,7 +93,7 @@ test('the live stream counts the requests of all workers, also when one dies and
 
   const ready = () => gateway.log().filter(({ msg }) => msg === 'worker is ready');
   process.kill(Number(ready()[0]?.pid), 'SIGKILL');
-  while (ready().length < 3) await wait(20);
+  await until(() => ready().length >= 3);
   await ask(gateway, 10);
   await count(10);
 });

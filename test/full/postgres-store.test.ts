@@ -18,6 +18,7 @@ import { describeBudgetAccountStore } from '../support/stores/budget-conformance
 import { describeLedgerStore } from '../support/stores/ledger-conformance.ts';
 import { checkFormerRows, describeSeriesStore } from '../support/stores/series-conformance.ts';
 import { describeStore } from '../support/stores/store-conformance.ts';
+import { until } from '../support/time/until.ts';
 import { localhostCertificate, localhostKey } from '../support/upstreams/localhost-certificate.ts';
 
 const cwd = '/nowhere';
@@ -50,14 +51,6 @@ async function faultOf(work: Promise<unknown>): Promise<string> {
     return error.message;
   }
   throw new Error('It went well.');
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 1_000; turn += 1) {
-    if (await condition()) return;
-    await wait(20);
-  }
-  throw new Error('It never came to that.');
 }
 
 describe('a store in PostgreSQL', { skip: whyNoPostgres }, () => {

@@ -8,6 +8,7 @@ import { createClient, RESP_TYPES } from '@redis/client';
 import { type Rig, startRig } from '../support/gateways/rig.ts';
 import { startSeveral } from '../support/gateways/several.ts';
 import { type OwnRedisServer, startOwnRedis } from '../support/servers/redis.ts';
+import { until } from '../support/time/until.ts';
 import { embeddingsOf, embeds } from '../support/upstreams/list-service.ts';
 
 /** The first of them, once it reaches Redis; another one of the same configuration is `another`. */
@@ -16,10 +17,13 @@ async function startNode(t: TestContext, redis: OwnRedisServer) {
     model: { operations: ['embeddings'], cache: { ttl: '1h' } },
     more: { redis: redis.url },
   });
-  await until(async () => {
-    await ask(rig, [`warm ${Math.random()}`]);
-    return (await keysIn(redis)).length > 0;
-  });
+  await until(
+    async () => {
+      await ask(rig, [`warm ${Math.random()}`]);
+      return (await keysIn(redis)).length > 0;
+    },
+    { everyMs: 25 },
+  );
   return { rig, another: () => startRig(t, rig.document) };
 }
 
@@ -28,15 +32,6 @@ const ask = async (rig: Rig, input: readonly string[]) => {
   assert.equal(answer.body.toString(), embeddingsOf(input));
   return answer.header('x-postern-cache');
 };
-
-/** Asks until it is so: what one node writes is there a moment later. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let i = 0; i < 1_000; i += 1) {
-    if (await isSo()) return;
-    await wait(25);
-  }
-  assert.fail('it did not come about');
-}
 
 const keysIn = async (redis: OwnRedisServer): Promise<string[]> =>
   (await redis.send('KEYS', 'postern:item:*')) as string[];
@@ -47,7 +42,7 @@ test('items cached by one node are hits on another', async (t) => {
   const { rig, another } = await startNode(t, redis);
   assert.equal(await ask(rig, ['a', 'bb']), 'miss');
   const other = await another();
-  await until(async () => (await ask(other, ['bb', 'a'])) === 'hit');
+  await until(async () => (await ask(other, ['bb', 'a'])) === 'hit', { everyMs: 25 });
   assert.ok(Number(await redis.send('PTTL', (await keysIn(redis))[0] ?? '')) > 3_000_000);
 });
 
@@ -58,7 +53,7 @@ test('a truncated, altered or moved value is a miss', async (t) => {
   const warm = new Set(await keysIn(redis));
   const itemKeys = async (): Promise<string[]> => (await keysIn(redis)).filter((key) => !warm.has(key));
   await ask(rig, ['a', 'bb']);
-  await until(async () => (await itemKeys()).length === 2);
+  await until(async () => (await itemKeys()).length === 2, { everyMs: 25 });
   const client = createClient({ url: redis.url });
   client.on('error', () => undefined);
   await client.connect();
@@ -75,7 +70,7 @@ test('a truncated, altered or moved value is a miss', async (t) => {
     await client.set(second, wrong === other ? whole : wrong);
     const node = await another();
     // Until it reaches Redis it would miss whatever stands there.
-    await until(() => readsFrom(node));
+    await until(() => readsFrom(node), { everyMs: 25 });
     assert.equal(await ask(node, ['a', 'bb']), 'miss');
   }
 
@@ -106,16 +101,19 @@ test('a killed or hanging Redis delays no request, and is used again when it is 
   assert.deepEqual([await ask(rig, ['hung']), await ask(rig, ['hung'])], ['miss', 'hit']);
   for (let i = 0; i < 20; i += 1) assert.equal(await ask(rig, [`hung ${i}`]), 'miss');
   redis.resume();
-  await until(async () => (await countsIn(redis)).writes >= before.writes + 21);
+  await until(async () => (await countsIn(redis)).writes >= before.writes + 21, { everyMs: 25 });
   // While it owes a reply it is not asked again, so that not every request waits for it.
   assert.equal((await countsIn(redis)).reads, before.reads + 1);
   await redis.kill();
   assert.deepEqual([await ask(rig, ['gone']), await ask(rig, ['gone'])], ['miss', 'hit']);
   await redis.restart();
-  await until(async () => {
-    const text = `back ${Math.random()}`;
-    await ask(rig, [text]);
-    await wait(50);
-    return (await ask(other, [text])) === 'hit';
-  });
+  await until(
+    async () => {
+      const text = `back ${Math.random()}`;
+      await ask(rig, [text]);
+      await wait(50);
+      return (await ask(other, [text])) === 'hit';
+    },
+    { everyMs: 25 },
+  );
 });

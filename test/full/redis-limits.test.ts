@@ -11,6 +11,7 @@ import { createRedisLimiter, type RedisLimiter } from '../../src/limits/redis-li
 import { headersIn } from '../support/limits/rate-lines.ts';
 import { startOwnRedis, startRedis } from '../support/servers/redis.ts';
 import { patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 
 const one: Amounts = { requests: 1, tokens: 0, items: 0 };
 
@@ -59,14 +60,6 @@ async function startNode(t: TestContext, url: string, options: NodeOptions = {})
   });
   t.after(() => limiter.close());
   return Object.assign(limiter, { lines });
-}
-
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + patientMs(4_000);
-  while (!(await isSo())) {
-    assert.ok(performance.now() < endMs, `not in time: ${what}`);
-    await wait(20);
-  }
 }
 
 const isEmpty = (list: unknown): boolean => Array.isArray(list) && list.length === 0;
@@ -124,7 +117,7 @@ test('four nodes with clocks two seconds apart admit exactly the limit', async (
   // What is given back whole by one node is there for another.
   taken[0]?.settle({ requests: 0, tokens: 0, items: 0 });
   const again = holder('key', key, { rates: [requestsAMinute(100)] });
-  await until('given back', async () => (await nodes[3]?.reserve([again], one))?.kind === 'taken');
+  await until(async () => (await nodes[3]?.reserve([again], one))?.kind === 'taken', { what: 'given back' });
 });
 
 test('at settlement, unused reserved tokens are returned and excess tokens are added for all nodes', async (t) => {
@@ -140,12 +133,14 @@ test('at settlement, unused reserved tokens are returned and excess tokens are a
   assert.equal((await second.reserve(holders, asked)).kind, 'refused');
   taken.settle({ requests: 1, tokens: 25, items: 0 });
   taken.settle({ requests: 1, tokens: 0, items: 0 });
-  await until('given back', async () => headersIn(await second.reserve(holders, { ...one, tokens: 0 }))[3] === '75');
+  await until(async () => headersIn(await second.reserve(holders, { ...one, tokens: 0 }))[3] === '75', {
+    what: 'given back',
+  });
   const more = await second.reserve(holders, asked);
   assert.ok(more.kind === 'taken');
   assert.equal(remaining(more), '15');
   more.settle({ requests: 1, tokens: 600, items: 0 });
-  await until('added', async () => (await first.reserve(holders, one)).kind === 'refused');
+  await until(async () => (await first.reserve(holders, one)).kind === 'refused', { what: 'added' });
 });
 
 test('concurrent requests are counted over all nodes, and those of a killed node are forgotten', async (t) => {
@@ -174,20 +169,25 @@ test('concurrent requests are counted over all nodes, and those of a killed node
   child.stdout.on('data', (bytes: Buffer) => {
     output += bytes.toString();
   });
-  await until('the child took two', () => output === 'taken\ntaken\n');
+  await until(() => output === 'taken\ntaken\n', { what: 'the child took two' });
   const third = await node.reserve(holders, one);
   assert.ok(third.kind === 'taken');
   const refused = await node.reserve(holders, one);
   assert.ok(refused.kind === 'refused');
   assert.equal(refused.limit, `3 requests at a time of the key ${JSON.stringify(id)}`);
   third.settle(one);
-  await until('given back', async () => {
-    const again = await node.reserve(holders, one);
-    return again.kind === 'taken';
-  });
+  await until(
+    async () => {
+      const again = await node.reserve(holders, one);
+      return again.kind === 'taken';
+    },
+    { what: 'given back' },
+  );
   child.kill('SIGKILL');
   await once(child, 'close');
-  await until('those of the killed node are free', async () => (await node.reserve(holders, one)).kind === 'taken');
+  await until(async () => (await node.reserve(holders, one)).kind === 'taken', {
+    what: 'those of the killed node are free',
+  });
 });
 
 test('with Redis killed each node admits its share by its own count, and all agree when it is back empty', async (t) => {
@@ -199,7 +199,7 @@ test('with Redis killed each node admits its share by its own count, and all agr
   ];
   const [first, second] = nodes;
   assert.ok(first !== undefined && second !== undefined);
-  await until('they know of each other', () => nodes.every((node) => node.nodes === 2));
+  await until(() => nodes.every((node) => node.nodes === 2), { what: 'they know of each other' });
   const id = unique('key');
   const list = (): Holder[] => [holder('key', id, { rates: [requestsAMinute(100)], concurrency: 1_000 })];
   const before = await reserve(first, list(), 30);
@@ -214,17 +214,20 @@ test('with Redis killed each node admits its share by its own count, and all agr
   assert.equal(mine.refused[0]?.limit, `100 requests a minute of the key ${JSON.stringify(id)} (50 for now)`);
 
   await redis.restart();
-  await until('both are back', () => nodes.every((node) => node.isShared));
+  await until(() => nodes.every((node) => node.isShared), { what: 'both are back' });
   // Redis knows what both let through meanwhile, though it came back with nothing.
-  await until('it is full', async () => (await reserve(second, list(), 1)).taken.length === 0);
+  await until(async () => (await reserve(second, list(), 1)).taken.length === 0, { what: 'it is full' });
   assert.equal((await reserve(first, list(), 20)).taken.length, 0);
   for (const taken of [...before.taken, ...mine.taken, ...theirs.taken]) taken.settle(one);
-  await until('nothing is open', async () => {
-    return isEmpty(await redis.send('KEYS', `postern:{limits}:*:open:key:${id}`));
-  });
-  await until('both say so', () =>
-    nodes.every(({ lines }) => lines.some(({ text }) => text.startsWith('redis is back'))),
+  await until(
+    async () => {
+      return isEmpty(await redis.send('KEYS', `postern:{limits}:*:open:key:${id}`));
+    },
+    { what: 'nothing is open' },
   );
+  await until(() => nodes.every(({ lines }) => lines.some(({ text }) => text.startsWith('redis is back'))), {
+    what: 'both say so',
+  });
   for (const { lines } of nodes) {
     const events = lines.map(({ level, text }) => `${level} ${text.slice(0, 13)}`);
     assert.deepEqual([...new Set(events)], ['warn redis is unre', 'info redis is back']);
@@ -238,7 +241,7 @@ test('a Redis restored to an older state gets the counts it has lost', async (t)
   const nodes = [await startNode(t, redis.url), await startNode(t, redis.url)];
   const [first, second] = nodes;
   assert.ok(first !== undefined && second !== undefined);
-  await until('they know of each other', () => nodes.every((node) => node.nodes === 2));
+  await until(() => nodes.every((node) => node.nodes === 2), { what: 'they know of each other' });
   const list = [
     holder('key', unique('key'), { rates: [requestsAMinute(100), tokensAMinute(1_000)], concurrency: 500 }),
   ];
@@ -248,13 +251,16 @@ test('a Redis restored to an older state gets the counts it has lost', async (t)
   const { taken } = await reserve(first, list, 30, amounts);
   assert.equal(taken.length, 30);
   await redis.restart();
-  await until('both are back', () => nodes.every((node) => node.isShared));
+  await until(() => nodes.every((node) => node.isShared), { what: 'both are back' });
   taken[0]?.settle({ requests: 1, tokens: 15, items: 0 });
-  await until('it knows of all', async () => {
-    const { taken: more } = await reserve(second, list, 1, { requests: 0, tokens: 0, items: 0 });
-    const headers = more[0] === undefined ? [] : headersIn(more[0]);
-    return headers[3] === '50' && headers[9] === '740';
-  });
+  await until(
+    async () => {
+      const { taken: more } = await reserve(second, list, 1, { requests: 0, tokens: 0, items: 0 });
+      const headers = more[0] === undefined ? [] : headersIn(more[0]);
+      return headers[3] === '50' && headers[9] === '740';
+    },
+    { what: 'it knows of all' },
+  );
   assert.equal((await reserve(second, list, 60)).taken.length, 50);
 });
 
@@ -275,7 +281,7 @@ test('with Redis hanging every decision is still made, and requests in flight co
     await wait(100);
   }
   redis.resume();
-  await until('it is back', () => node.isShared);
+  await until(() => node.isShared, { what: 'it is back' });
   const after = await reserve(node, list, 1);
   const used = 1_000 - Number(after.taken[0] && headersIn(after.taken[0])[3]);
   // Those on their way when it fell silent may have been carried out on the lost connection as well.
@@ -296,7 +302,7 @@ test('a short pause of Redis closes no connection, and no request is counted twi
   assert.equal(quick.taken.length, 50);
   await wait(200);
   redis.resume();
-  await until('it is back', () => node.isShared);
+  await until(() => node.isShared, { what: 'it is back' });
   const [after] = (await reserve(node, list, 1)).taken;
   assert.equal(after && headersIn(after)[3], String(1_000 - 61));
   assert.equal(Number(await connections()), before + 1, 'that of this question');
@@ -313,7 +319,7 @@ test('late answers are replaced by the last known counts, and only several in a 
   ];
   const [first, second] = nodes;
   assert.ok(first !== undefined && second !== undefined);
-  await until('they know of each other', () => nodes.every((node) => node.nodes === 2));
+  await until(() => nodes.every((node) => node.nodes === 2), { what: 'they know of each other' });
   const list = [holder('key', unique('key'), { rates: [requestsAMinute(100)] })];
   assert.equal((await reserve(first, list, 90)).taken.length, 90);
   assert.equal((await reserve(second, list, 2)).taken.length, 2);
@@ -334,7 +340,7 @@ test('late answers are replaced by the last known counts, and only several in a 
   );
   for (const { lines } of nodes) assert.match(lines[0]?.text ?? '', /^redis is unr.*3 answers in a row/);
   redis.resume();
-  await until('both are back', () => nodes.every((node) => node.isShared));
+  await until(() => nodes.every((node) => node.isShared), { what: 'both are back' });
 });
 
 for (const [why, refuse, fix] of [
@@ -354,7 +360,7 @@ for (const [why, refuse, fix] of [
     await wait(1_000);
     assert.equal(node.isShared, false);
     await redis.send(...fix);
-    await until('it is back', () => node.isShared);
+    await until(() => node.isShared, { what: 'it is back' });
     assert.equal(node.nodes, 1, 'it counts itself once, although its first names did not end');
     assert.equal((await reserve(node, list, 5)).taken.length, 0);
     assert.equal(node.lines.filter(({ level }) => level === 'warn').length, 1);
@@ -377,7 +383,7 @@ test('a Redis that is loading counts as unreachable until it has loaded', async 
     showSlowest(t, 'with Redis loading', await reserve(node, list, 10));
     await wait(100);
   }
-  await until('it is back', () => node.isShared);
+  await until(() => node.isShared, { what: 'it is back' });
   assert.equal((await reserve(node, list, 5)).taken.length, 0);
 });
 
@@ -398,16 +404,19 @@ test('recovers when scripts are flushed, and starts anew when all data is', asyn
   assert.equal(decided.flatMap(({ taken }) => taken).length, 150);
   assert.deepEqual(node.lines, []);
   await redis.send('FLUSHALL');
-  await until('it has noticed', () => node.lines.length > 0);
-  await until('it is back', () => node.isShared);
+  await until(() => node.lines.length > 0, { what: 'it has noticed' });
+  await until(() => node.isShared, { what: 'it is back' });
   const after = await reserve(node, list, 300);
   assert.equal(after.taken.length, 150, 'what was let through before was told anew');
   for (const { taken } of [...decided, after])
     for (const one of taken)
       one.settle(one.kind === 'taken' ? { requests: 1, tokens: 0, items: 0 } : { requests: 0, tokens: 0, items: 0 });
-  await until('nothing is open', async () => {
-    return isEmpty(await redis.send('KEYS', `postern:{limits}:*:open:key:${list[0]?.id}`));
-  });
+  await until(
+    async () => {
+      return isEmpty(await redis.send('KEYS', `postern:{limits}:*:open:key:${list[0]?.id}`));
+    },
+    { what: 'nothing is open' },
+  );
 });
 
 test('uses the password and database number, and logs neither', async (t) => {

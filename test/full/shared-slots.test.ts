@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Caller } from '../chaos/support/clients/caller.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { startOwnRedis } from '../support/servers/redis.ts';
-import { patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import type { Reply } from '../support/upstreams/fake-reply.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
@@ -71,14 +70,6 @@ function asker(t: TestContext) {
     );
 }
 
-async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + patientMs(2_500);
-  while (!(await isSo())) {
-    assert.ok(performance.now() < deadlineMs, `not in time: ${what}`);
-    await wait(5);
-  }
-}
-
 const served = (answers: readonly { readonly status: number }[]): number =>
   answers.filter(({ status }) => status === 200).length;
 
@@ -107,7 +98,7 @@ test("a killed worker's slots are free within seconds", async (t) => {
     const answers = await ask([gateway], 'crowd', 1);
     broken += answers.length - served(answers);
   });
-  await until('all are under way', () => seen.now === most);
+  await until(() => seen.now === most, { what: 'all are under way' });
   assert.equal(served(await ask([gateway], 'crowd', 1)), 0, 'all are taken');
   const ready = () => gateway.log().filter(({ msg }) => msg === 'worker is ready');
   let killedAtMs = 0;
@@ -115,14 +106,15 @@ test("a killed worker's slots are free within seconds", async (t) => {
   for (const [index, { pid }] of ready().entries()) {
     process.kill(Number(pid), 'SIGKILL');
     killedAtMs = performance.now();
-    await until('it had some, or another took its place', () => broken > 0 || ready().length > workers + index);
+    await until(() => broken > 0 || ready().length > workers + index, {
+      what: 'it had some, or another took its place',
+    });
     if (broken > 0) break;
   }
   assert.ok(broken > 0);
-  await until(
-    'the slots of the dead processes are free again',
-    async () => served(await ask([gateway], 'crowd', 1)) === 1,
-  );
+  await until(async () => served(await ask([gateway], 'crowd', 1)) === 1, {
+    what: 'the slots of the dead processes are free again',
+  });
   t.diagnostic(`free ${Math.round(performance.now() - killedAtMs)} ms after it (bar: 10 s)`);
   const dead = broken;
   end.resolve();
@@ -143,7 +135,7 @@ test("nodes share an upstream's slots through Redis, and a killed node's slots a
   assert.ok(dead !== undefined && other !== undefined);
   void ask([dead], 'free', 200);
   // What the other has ready and does not need is there for it as well.
-  await until('one that needs all of them has all', () => seen.now === most);
+  await until(() => seen.now === most, { what: 'one that needs all of them has all' });
   dead.signal('SIGKILL');
   const killedAtMs = performance.now();
   assert.equal(served(await ask([other], 'free', 12)), 12);

@@ -10,6 +10,7 @@ import { request } from '../support/clients/raw-client.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
+import { until } from '../support/time/until.ts';
 
 const key = 'process-key-with-enough-characters';
 
@@ -52,7 +53,7 @@ const pids = (gateway: GatewayProcess): number[] => ready(gateway).map(({ pid })
 async function kill(gateway: GatewayProcess, ...victims: number[]): Promise<void> {
   const wanted = ready(gateway).length + victims.length;
   for (const pid of victims) process.kill(pid, 'SIGKILL');
-  while (ready(gateway).length < wanted) await wait(20);
+  await until(() => ready(gateway).length >= wanted);
 }
 
 function isAlive(pid: number): boolean {
@@ -123,7 +124,7 @@ test("a killed gateway's socket is removed; a second gateway leaves the first on
   const killed = await open();
   killed.signal('SIGKILL');
   await killed.exited;
-  while (pids(killed).some(isAlive)) await wait(10);
+  await until(() => !pids(killed).some(isAlive));
   assert.equal(await exists(socketPath), true);
   const gateway = await open();
   await askAll(gateway, socketPath);

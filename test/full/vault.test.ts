@@ -6,12 +6,11 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { askConstantly } from '../support/clients/constant-load.ts';
 import { startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { patientMs } from '../support/time/patience.ts';
+import { until } from '../support/time/until.ts';
 import { startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 /** It takes ten minutes to build, so its path is set by hand: CONTRIBUTING.md. */
@@ -69,16 +68,16 @@ console: { port: ${await freePort()} }
   const load = askConstantly(ask);
   await put('sk-second-of-openai-with-enough', 'key-first-of-the-app-with-enough');
   await until(
-    'the upstream is called with what Vault has now',
     async () => upstream.requests.at(-1)?.header('authorization') === 'Bearer sk-second-of-openai-with-enough',
+    { what: 'the upstream is called with what Vault has now', everyMs: 250 },
   );
   await load.stop();
   assert.deepEqual(load.failures, []);
   assert.ok(load.answered > 10);
   await put('sk-second-of-openai-with-enough', 'key-second-of-the-app-with-enough');
   await until(
-    'clients are known by another key',
     async () => (await readFile(join(directory, 'app-key'), 'utf8')).includes('second') && (await ask()).status === 200,
+    { what: 'clients are known by another key', everyMs: 250 },
   );
   assert.equal(gateway.log().filter(({ msg }) => msg === 'listening').length, 1, 'it went on all the while');
   assert.ok(!`${gateway.stdout()}${gateway.stderr()}`.includes('of-openai-with-enough'));
@@ -89,10 +88,10 @@ async function startVault(t: TestContext) {
   const address = `http://127.0.0.1:${port}`;
   const args = ['server', '-dev', '-dev-no-store-token', `-dev-root-token-id=${rootToken}`];
   start(t, [...args, `-dev-listen-address=127.0.0.1:${port}`]);
-  await until(
-    'Vault is there',
-    async () => (await fetch(`${address}/v1/sys/health`).catch(() => undefined))?.ok === true,
-  );
+  await until(async () => (await fetch(`${address}/v1/sys/health`).catch(() => undefined))?.ok === true, {
+    what: 'Vault is there',
+    everyMs: 250,
+  });
   /** Reads, or writes where there is a body. */
   const call = async (path: string, body?: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${address}/v1/${path}`, {
@@ -121,10 +120,10 @@ async function startAgent(t: TestContext, directory: string, address: string): P
   await writeFile(file, `${config}\ntemplate_config { static_secret_render_interval = "1s" }\n`);
   start(t, ['agent', `-config=${file}`]);
   for (const name of ['openai', 'app-key']) {
-    await until(
-      `the agent has written ${name}`,
-      async () => (await stat(join(directory, name)).catch(() => undefined)) !== undefined,
-    );
+    await until(async () => (await stat(join(directory, name)).catch(() => undefined)) !== undefined, {
+      what: `the agent has written ${name}`,
+      everyMs: 250,
+    });
     assert.equal((await stat(join(directory, name))).mode & 0o777, 0o600);
   }
 }
@@ -138,9 +137,4 @@ function start(t: TestContext, args: readonly string[]): ChildProcess {
     await ended;
   });
   return child;
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + patientMs(30_000); Date.now() < end; await wait(250)) if (await isSo()) return;
-  assert.fail(`not so in time: ${what}`);
 }

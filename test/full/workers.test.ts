@@ -11,6 +11,7 @@ import { readMetrics } from '../support/gateways/admin-listener.ts';
 import { createDirectory } from '../support/gateways/configuration.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateways/gateway-process.ts';
 import { runPostern } from '../support/gateways/postern-command.ts';
+import { until } from '../support/time/until.ts';
 import { type FakeUpstream, type Handler, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 import { listen } from '../support/upstreams/listen.ts';
 
@@ -79,10 +80,10 @@ describe('workers', { concurrency: 2 }, () => {
     assert.equal(before.sum('postern_worker_restarts_total'), 0);
 
     // Lines are written together, a moment later; what dies in between takes its last ones with it.
-    while (gateway.log().filter(({ msg }) => msg === 'request').length < 20) await wait(20);
+    await until(() => gateway.log().filter(({ msg }) => msg === 'request').length >= 20);
     const [victim = 0] = pids(gateway);
     process.kill(victim, 'SIGKILL');
-    while (pids(gateway).length < 3) await wait(20);
+    await until(() => pids(gateway).length >= 3);
     await ask(gateway, 10);
     const after = await readMetrics(gateway);
     assert.equal(after.sum('postern_requests_total', served), 30);
@@ -96,7 +97,7 @@ describe('workers', { concurrency: 2 }, () => {
     assert.deepEqual([...new Set(requests.map(({ worker }) => worker))].sort(), [1, 2]);
 
     const load = startClosedLoop(gateway.port, 10, bytes);
-    while (load.answered < 100) await wait(10);
+    await until(() => load.answered >= 100);
     gateway.signal('SIGTERM');
     await load.ended;
     assert.deepEqual(load.failures, []);
@@ -113,12 +114,12 @@ describe('workers', { concurrency: 2 }, () => {
     const stuck = send(gateway.port, bytes);
     await upstream.nextRequest();
     gateway.signal('SIGTERM');
-    while (!gateway.log().some(({ msg }) => msg === 'draining')) await wait(10);
+    await until(() => gateway.log().some(({ msg }) => msg === 'draining'));
     await wait(250);
     gateway.signal('SIGTERM');
     assert.deepEqual(await gateway.exited, { code: 1, signal: null });
     await stuck;
-    while (pids(gateway).some(isAlive)) await wait(10);
+    await until(() => !pids(gateway).some(isAlive));
   });
 
   test('a changed configuration reaches every worker; a dead worker is not replaced while the file is invalid', async (t) => {
@@ -127,7 +128,7 @@ describe('workers', { concurrency: 2 }, () => {
     gateway.signal('SIGHUP');
     const reloads = (): unknown[] =>
       gateway.log().flatMap(({ msg, worker }) => (msg === 'configuration reloaded' ? [worker] : []));
-    while (new Set(reloads()).size < 2) await wait(10);
+    await until(() => new Set(reloads()).size >= 2);
     const askForNew = async (): Promise<void> => {
       for (let i = 0; i < 8; i += 1) {
         const more = { headers: [['x-api-key', key]] as [string, string][], body: { model: 'n', input: 'x' } };
@@ -140,11 +141,11 @@ describe('workers', { concurrency: 2 }, () => {
     process.kill(pids(gateway)[0] ?? 0, 'SIGKILL');
     const ends = (): number =>
       gateway.log().filter(({ msg }) => msg === 'worker ended; another takes its place').length;
-    while (ends() < 3) await wait(20);
+    await until(() => ends() >= 3);
     await askForNew();
     assert.match(gateway.stderr(), /postern\.json.*models/);
     await writeFile(gateway.configFile, JSON.stringify(document(upstream.url, ['n'])));
-    while (pids(gateway).length < 3) await wait(20);
+    await until(() => pids(gateway).length >= 3);
     await askForNew();
   });
 
@@ -173,6 +174,6 @@ describe('workers', { concurrency: 2 }, () => {
     }
     gateway.signal('SIGKILL');
     await gateway.exited;
-    while (pids(gateway).some(isAlive)) await wait(10);
+    await until(() => !pids(gateway).some(isAlive));
   });
 });

@@ -4,6 +4,7 @@ import { createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../../test/support/time/until.ts';
 import { type Caller, nobody } from '../caller.ts';
 import { createFetchListener } from '../listener/fetch-listener.ts';
 import type { Problem } from '../problem.ts';
@@ -145,11 +146,11 @@ test('over a socket, events arrive as they are produced, and a disconnect ends t
   response.on('data', (chunk: Buffer) => {
     text += chunk.toString();
   });
-  while (!text.includes('data: "first"')) await wait(5);
+  await until(() => text.includes('data: "first"'));
   assert.equal(streams.size, 1);
   response.on('error', () => undefined);
   request.destroy();
-  while (streams.size > 0) await wait(5);
+  await until(() => streams.size === 0);
 });
 
 test('a reader that disconnected before its event stream began takes no slot', async (t) => {

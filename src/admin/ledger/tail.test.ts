@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { imported, ledgerRow, rowId } from '../../../test/support/ledger/ledger-rows.ts';
+import { until } from '../../../test/support/time/until.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -83,7 +84,7 @@ test('all readers of the tail share one query, each gets rows by its filter, and
   await Promise.all(watchers.map((watcher) => watcher.next()));
   const before = counts.looks;
   const looks = (): number => counts.looks - before;
-  while (looks() < 3) await wait(1);
+  await until(() => looks() >= 3);
   assert.ok(looks() < watchers.length, `${looks()} looks`);
   await add(at(1), { ...at(2), key: 'other' });
   const [first, ...others] = watchers;

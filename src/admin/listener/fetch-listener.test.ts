@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../../test/support/time/until.ts';
 import { createFetchListener } from './fetch-listener.ts';
 
 async function open(t: TestContext, fetch: (request: Request) => Promise<Response>) {
@@ -108,10 +109,10 @@ test('a client that disconnects before the response causes no error, and its res
   });
   const leaving = new AbortController();
   const asked = fetch(url, { signal: leaving.signal });
-  while (!hasCome) await wait(5);
+  await until(() => hasCome);
   leaving.abort();
   await assert.rejects(asked);
-  while (!cancelled) await wait(5);
+  await until(() => cancelled);
   assert.deepEqual(faults, []);
 });
 

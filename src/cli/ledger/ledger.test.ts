@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { setUpCommand, userFault } from '../../../test/support/gateways/command.ts';
 import { compileCache, launcher } from '../../../test/support/gateways/gateway-process.ts';
 import { hostileTexts } from '../../../test/support/json/hostile-texts.ts';
 import { imported, rowId } from '../../../test/support/ledger/ledger-rows.ts';
 import { writeJournal } from '../../../test/support/ledger/orphan-journal.ts';
 import { tamper } from '../../../test/support/stores/tampering.ts';
+import { until } from '../../../test/support/time/until.ts';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../../core/store/ledger.ts';
 import { UserFault } from '../../core/user-fault.ts';
@@ -202,17 +202,14 @@ test('ledger tail --follow shows new rows, also those of requests that began bef
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line).key);
-  const until = async (count: number): Promise<void> => {
-    while (shown().length < count) await wait(10);
-  };
-  await until(1);
+  await until(() => shown().length >= 1);
   await add([imported({ startedAtMs: startMs + 200, key: 'late' })]);
-  await until(2);
+  await until(() => shown().length >= 2);
   await add([
     imported({ startedAtMs: startMs + 100, key: 'slow' }),
     imported({ startedAtMs: startMs + 300, key: 'new' }),
   ]);
-  await until(4);
+  await until(() => shown().length >= 4);
   assert.deepEqual(shown(), ['dev', 'late', 'slow', 'new']);
 });
 

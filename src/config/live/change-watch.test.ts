@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createMemoryResources, type MemoryResources } from '../../../test/support/stores/memory-resources.ts';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
+import { until } from '../../../test/support/time/until.ts';
 import type { Change, ChangeFeed } from '../../core/store/store.ts';
 import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
 
@@ -22,10 +23,8 @@ function startWatch(t: TestContext, memory: MemoryResources, more: Partial<Chang
   });
   t.after(() => watch.close());
   /** Waits for a further report. */
-  const until = async (words: string) => {
-    while (!said.includes(words)) await new Promise((resolve) => setTimeout(resolve, 1));
-  };
-  return { watch, said, clock, until };
+  const reports = (words: string) => until(() => said.includes(words));
+  return { watch, said, clock, reports };
 }
 
 const inWords = (changes: readonly Change[]): string =>
@@ -35,21 +34,21 @@ test('changes in the store are reported once and in order, and then everything i
   const memory = createMemoryResources();
   memory.note('key', 'a');
   memory.note('resource', 'upstream/b');
-  const { said, clock, until } = startWatch(t, memory);
-  await until('confirmed 0');
-  assert.deepEqual(said, ['1 a, 2 upstream/b', 'confirmed 0']);
+  const { said, clock, reports } = startWatch(t, memory);
+  await reports('confirmed 0');
+  assert.deepEqual(said.slice(0, 2), ['1 a, 2 upstream/b', 'confirmed 0']);
   clock.advance(1);
   memory.note('key', 'c');
-  await until('3 c');
-  await until('confirmed 1');
+  await reports('3 c');
+  await reports('confirmed 1');
   assert.equal(said.filter((words) => !words.startsWith('confirmed')).length, 2);
 });
 
 test('changes in the store before the starting position are not reported', async (t) => {
   const memory = createMemoryResources();
   memory.note('key', 'a');
-  const { said, until } = startWatch(t, memory, { from: await memory.changes.latest() });
-  await until('confirmed 0');
+  const { said, reports } = startWatch(t, memory, { from: await memory.changes.latest() });
+  await reports('confirmed 0');
   assert.deepEqual(said.slice(0, 1), ['confirmed 0']);
 });
 
@@ -57,8 +56,8 @@ test('more changes in the store than one page holds are all reported', async (t)
   const memory = createMemoryResources();
   for (let count = 0; count < 2_500; count++) memory.note('key', 'k');
   const reported: number[] = [];
-  const { until } = startWatch(t, memory, { onChanges: (changes) => reported.push(changes?.length ?? -1) });
-  await until('confirmed 0');
+  const { reports } = startWatch(t, memory, { onChanges: (changes) => reported.push(changes?.length ?? -1) });
+  await reports('confirmed 0');
   assert.deepEqual(reported, [1_000, 1_000, 500]);
 });
 
@@ -67,25 +66,25 @@ test('if the store deleted older changes meanwhile, everything is reloaded', asy
   for (let count = 0; count < 10; count++) memory.note('key', 'k');
   const from = (await memory.changes.since(undefined))?.[2];
   memory.forget(5);
-  const { said, until } = startWatch(t, memory, { from });
-  await until('confirmed 0');
+  const { said, reports } = startWatch(t, memory, { from });
+  await reports('confirmed 0');
   assert.deepEqual(said.slice(0, 2), ['anything', 'confirmed 0']);
 
   memory.forget(100);
   const other = startWatch(t, memory, { from });
-  await other.until('confirmed 0');
+  await other.reports('confirmed 0');
   assert.deepEqual(other.said.slice(0, 2), ['anything', 'confirmed 0']);
 });
 
 test('a database restored from a backup causes a full reload, and later changes are reported again', async (t) => {
   const memory = createMemoryResources();
   for (let count = 0; count < 5; count++) memory.note('key', 'k');
-  const { said, until } = startWatch(t, memory, { from: await memory.changes.latest() });
-  await until('confirmed 0');
+  const { said, reports } = startWatch(t, memory, { from: await memory.changes.latest() });
+  await reports('confirmed 0');
   memory.putBack(0);
-  await until('anything');
+  await reports('anything');
   memory.note('key', 'a');
-  await until('1 a');
+  await reports('1 a');
   assert.equal(said.filter((words) => words === 'anything').length, 1);
 });
 
@@ -93,13 +92,13 @@ test('an older copy of the database causes a full reload, even if new changes al
   for (const others of [0, 1, 2, 3]) {
     const memory = createMemoryResources();
     for (let count = 0; count < 5; count++) memory.note('key', 'k');
-    const { said, until, watch } = startWatch(t, memory, { from: await memory.changes.latest() });
-    await until('confirmed 0');
+    const { said, reports, watch } = startWatch(t, memory, { from: await memory.changes.latest() });
+    await reports('confirmed 0');
     memory.putBack(3);
     for (let count = 0; count < others; count++) memory.note('key', 'k');
-    await until('anything');
+    await reports('anything');
     memory.note('key', 'a');
-    await until(`${4 + others} a`);
+    await reports(`${4 + others} a`);
     assert.deepEqual(
       said.filter((words) => !words.startsWith('confirmed')),
       ['anything', `${4 + others} a`],
@@ -110,27 +109,27 @@ test('an older copy of the database causes a full reload, even if new changes al
 
 test('a change notification from the store triggers a check for changes at once', async (t) => {
   const memory = createMemoryResources();
-  const { until, watch } = startWatch(t, memory, { intervalMs: 3_600_000 });
-  await until('confirmed 0');
+  const { reports, watch } = startWatch(t, memory, { intervalMs: 3_600_000 });
+  await reports('confirmed 0');
   memory.note('key', 'a');
   memory.notify();
-  await until('1 a');
+  await reports('1 a');
   await watch.close();
   assert.equal(memory.listeners(), 0);
 });
 
 test('a store outage is reported once and confirms nothing, and changes made during it are reported afterwards', async (t) => {
   const memory = createMemoryResources();
-  const { said, clock, until } = startWatch(t, memory);
-  await until('confirmed 0');
+  const { said, clock, reports } = startWatch(t, memory);
+  await reports('confirmed 0');
   memory.mode = 'down';
-  await until('outage begins');
+  await reports('outage begins');
   clock.advance(1);
   const { asked } = memory;
-  while (memory.asked < asked + 3) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => memory.asked >= asked + 3);
   memory.note('key', 'a');
   memory.mode = 'up';
-  await until('confirmed 1');
+  await reports('confirmed 1');
   assert.deepEqual(said.slice(said.indexOf('outage begins')).slice(0, 4), [
     'outage begins',
     '1 a',
@@ -147,12 +146,12 @@ test('a store that does not answer counts as unreachable, and its late answers a
     ...memory.changes,
     since: (known) => (isLate ? late.promise : memory.changes.since(known)),
   };
-  const { said, until } = startWatch(t, memory, { changes });
-  await until('outage begins');
+  const { said, reports } = startWatch(t, memory, { changes });
+  await reports('outage begins');
   memory.note('key', 'a');
   isLate = false;
-  await until('1 a');
-  await until('outage ends');
+  await reports('1 a');
+  await reports('outage ends');
   late.resolve(undefined);
   await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(said.includes('anything'), false);
@@ -160,8 +159,8 @@ test('a store that does not answer counts as unreachable, and its late answers a
 
 test('after close the store is neither queried nor reported on', async (t) => {
   const memory = createMemoryResources();
-  const { said, until, watch } = startWatch(t, memory);
-  await until('confirmed 0');
+  const { said, reports, watch } = startWatch(t, memory);
+  await reports('confirmed 0');
   await watch.close();
   const { asked } = memory;
   const { length } = said;

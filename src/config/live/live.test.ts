@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { createMemoryResources } from '../../../test/support/stores/memory-resources.ts';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
+import { until } from '../../../test/support/time/until.ts';
 import type { Resource, ResourceStore } from '../../core/store/resources.ts';
 import { openStore } from '../../store/open-store.ts';
 import { loadConfiguration } from '../load.ts';
@@ -52,10 +53,6 @@ async function startFeed(
   });
   t.after(() => feed.close());
   return { feed, cwd, lines, faults, swapped, keys, reloads };
-}
-
-async function until(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 const actor = 'test';

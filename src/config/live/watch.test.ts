@@ -4,6 +4,7 @@ import { rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mock, type TestContext, test } from 'node:test';
 import { createDirectory } from '../../../test/support/gateways/configuration.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { watchConfiguration } from './watch.ts';
 
 const intervalMs = 5;
@@ -14,9 +15,6 @@ async function startWatch(t: TestContext, files: () => readonly string[], readAt
   const looks = mock.fn(files);
   const watch = watchConfiguration({ files: looks, readAtMs: () => readAtMs, intervalMs, onChange });
   t.after(() => watch.stop());
-  const until = async (done: () => boolean) => {
-    while (!done()) await new Promise((resolve) => setTimeout(resolve, 1));
-  };
   const forLooks = (count: number) => {
     const from = looks.mock.callCount();
     return until(() => looks.mock.callCount() >= from + count);

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { watchConfiguration } from '../live/watch.ts';
 import { loadConfiguration } from '../load.ts';
 
@@ -117,7 +118,7 @@ test('a new file that matches an include pattern is noticed', async (t) => {
   });
   t.after(() => watch.stop());
   // Later polls are compared with the first one.
-  while (looks < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(() => looks >= 2);
   await writeFile(join(cwd, 'conf.d/a.yaml'), `keys: [{ id: k, secret: ${secret} }]\n`);
   await changed.promise;
   const again = await load();

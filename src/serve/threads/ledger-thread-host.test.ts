@@ -3,10 +3,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { intentLine, settlementLine } from '../../../test/support/ledger/journal-lines.ts';
 import { rowId } from '../../../test/support/ledger/ledger-rows.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { createJournal } from '../../journal/journal.ts';
 import { claimSlot } from '../../journal/journal-slot.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -17,10 +17,6 @@ import { startLedgerThread } from './ledger-thread-host.ts';
 
 const startedAtMs = 1_800_000_000_000;
 const id = (number: number): string => rowId(startedAtMs, number);
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await wait(5);
-}
 
 /** A process that writes a journal beside a store, and its rows in the store. */
 async function setUp(t: TestContext) {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { newKey } from '../../../test/support/gateways/keys.ts';
 import { imported } from '../../../test/support/ledger/ledger-rows.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { openStore } from '../open-store.ts';
 import type { StoreLoss } from './sqlite-guard.ts';
 
@@ -21,10 +21,6 @@ async function open(t: TestContext, cwd: string, inThread = false) {
   const store = await openStore('sqlite:postern.db', { cwd, inThread, onLoss: (loss) => losses.push(loss) });
   t.after(() => store.close());
   return { store, losses };
-}
-
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await wait(10);
 }
 
 const kindsOf = (losses: readonly StoreLoss[]): string[] => losses.map(({ kind }) => kind);

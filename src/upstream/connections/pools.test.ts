@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { patientMs } from '../../../test/support/time/patience.ts';
+import { until } from '../../../test/support/time/until.ts';
 import { listen } from '../../../test/support/upstreams/listen.ts';
 import {
   clientCertificate,
@@ -62,14 +63,6 @@ async function startHolding(t: TestContext): Promise<{ url: string; held: Server
   return { url: `http://127.0.0.1:${await start(t, server)}`, held, sockets };
 }
 
-async function until(what: string, condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 1_000; i += 1) {
-    if (condition()) return;
-    await wait(10);
-  }
-  throw new Error(`it never came about that ${what}`);
-}
-
 test('upstreams with equal connection settings share a pool, others do not', (t) => {
   const pools = startPools(t);
   const origin = 'https://a.test';
@@ -93,7 +86,7 @@ test('sequential calls use one connection', async (t) => {
   const pool = startPools(t).of(toUpstream(url));
   for (let i = 0; i < 5; i += 1) {
     const call = callThrough(pool);
-    await until('the call arrives', () => held.length > 0);
+    await until(() => held.length > 0, { what: 'the call arrives' });
     held.pop()?.end(`answer ${i}`);
     assert.equal((await call).body, `answer ${i}`);
   }
@@ -109,12 +102,12 @@ test("a pool opens at most its upstreams' concurrency limits, plus two each, plu
   pools.keep([one, two, toUpstream('https://elsewhere.test', { id: 'three' })]);
   assert.equal(pools.of(one), pools.of(two));
   const calls = Array.from({ length: 13 }, () => callThrough(pools.of(one)));
-  await until('all connections are in use', () => held.length === 10);
+  await until(() => held.length === 10, { what: 'all connections are in use' });
   await wait(50);
   assert.equal(sockets.size, 10);
   assert.equal(Number(held.length), 10, 'a call went out without a connection');
   for (let i = 0; i < calls.length; i += 1) {
-    await until('another call arrives', () => held.length > 0);
+    await until(() => held.length > 0, { what: 'another call arrives' });
     held.pop()?.end('done');
   }
   for (const call of calls) assert.equal((await call).body, 'done');
@@ -126,7 +119,7 @@ test('a reload with a new concurrency limit opens a new pool, and running calls 
   const before = toUpstream(url, concurrent(1));
   pools.keep([before]);
   const running = callThrough(pools.of(before));
-  await until('the call arrives', () => held.length === 1);
+  await until(() => held.length === 1, { what: 'the call arrives' });
   const after = toUpstream(url, concurrent(3));
   const old = pools.of(before);
   t.mock.timers.enable({ apis: ['setTimeout'] });
@@ -138,14 +131,14 @@ test('a reload with a new concurrency limit opens a new pool, and running calls 
   t.mock.timers.reset();
   assert.equal(old.closed, true);
   const more = Array.from({ length: 3 }, () => callThrough(pools.of(after)));
-  await until('the new calls arrive', () => held.length === 4);
+  await until(() => held.length === 4, { what: 'the new calls arrive' });
   assert.equal(sockets.size, 4);
   for (const response of held) response.end('done');
   for (const call of [running, ...more]) assert.equal((await call).body, 'done');
-  await until('the old pool is gone', () => old.destroyed);
+  await until(() => old.destroyed, { what: 'the old pool is gone' });
 
   const late = callThrough(pools.of(before));
-  await until('the late call arrives', () => held.length === 5);
+  await until(() => held.length === 5, { what: 'the late call arrives' });
   held[4]?.end('late');
   assert.equal((await late).body, 'late');
 });
@@ -402,7 +395,7 @@ test("an idle connection is closed before the server's Keep-Alive timeout", asyn
     });
     assert.equal((await callThrough(startPools(t).of(toUpstream(`http://127.0.0.1:${port}`)))).body, 'ok');
   }
-  await until('both are closed', () => ends.length === 2);
+  await until(() => ends.length === 2, { what: 'both are closed' });
   assert.deepEqual(
     ends.map(([seconds, bytes]) => [seconds, bytes > 0]),
     [
@@ -458,7 +451,7 @@ test('connections move to a changed DNS address without a failed call', onlyOnLi
   const pool = pools.of(toUpstream(`http://upstream.test:${port}`));
   const long = callThrough(pool, ['x-hold', 'yes']);
   assert.equal((await callThrough(pool)).body, '127.0.0.1');
-  await until('the long call has begun', () => held.length === 1);
+  await until(() => held.length === 1, { what: 'the long call has begun' });
   names.addresses = ['127.0.0.2'];
 
   const bodies: string[] = [];
@@ -488,7 +481,7 @@ test('an idle connection is closed at its maximum age', async (t) => {
   });
   const pool = startPools(t, { connectionLifeMs: 100 }).of(toUpstream(`http://127.0.0.1:${port}`));
   assert.equal((await callThrough(pool)).body, 'ok');
-  await until('it is closed', () => closed === 1);
+  await until(() => closed === 1, { what: 'it is closed' });
   assert.equal((await callThrough(pool)).body, 'ok');
 });
 

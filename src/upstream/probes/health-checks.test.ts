@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFakeClock, type FakeClock } from '../../../test/support/time/fake-clock.ts';
 import { patientMs } from '../../../test/support/time/patience.ts';
+import { until } from '../../../test/support/time/until.ts';
 import type { Reply } from '../../../test/support/upstreams/fake-reply.ts';
 import { type FakeUpstream, type Script, startFakeUpstream } from '../../../test/support/upstreams/fake-upstream.ts';
 import { callThrough } from '../../../test/support/upstreams/pool-call.ts';
@@ -129,8 +130,7 @@ test('does not read a long body to its end', async (t) => {
   const { checks, result } = createBench(t);
   checks.watch([checked(fake.url)]);
   assert.equal((await result(1)).ok, true);
-  for (let i = 0; i < 1_000 && fake.connections().open > 0; i += 1) await wait(10);
-  assert.equal(fake.connections().open, 0);
+  await until(() => fake.connections().open === 0);
 });
 
 /** Time advances only on request; sockets work all the same. */
@@ -146,8 +146,8 @@ function stopTime(t: TestContext): FakeClock {
   };
 }
 
-/** Timers stand still meanwhile. */
-async function until(condition: () => boolean): Promise<void> {
+/** While timers stand still. */
+async function comesTo(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate);
 }
 
@@ -166,21 +166,21 @@ test('health checks run at each interval, never earlier or in parallel', async (
   ]);
   const { checks, results } = createBench(t, { clock, random: () => 0.5 });
   checks.watch([checked(fake.url, 1_000, 60_000)]);
-  await until(() => results.length > 0);
+  await comesTo(() => results.length > 0);
   clock.advance(1_049);
   await letHappen();
   assert.equal(fake.requests.length, 1);
   clock.advance(1);
-  await until(() => held.length > 0);
+  await comesTo(() => held.length > 0);
   assert.equal(fake.requests.length, 2);
 
   clock.advance(2_500);
   await letHappen();
   assert.equal(fake.requests.length, 2, 'a second question while the first had no answer');
   await held[0]?.json(200, {});
-  await until(() => results.length > 1);
+  await comesTo(() => results.length > 1);
   clock.advance(1);
-  await until(() => fake.requests.length > 2);
+  await comesTo(() => fake.requests.length > 2);
   assert.deepEqual([results.length, fake.requests.length], [2, 3]);
 });
 
@@ -189,7 +189,7 @@ test('a reload keeps the check times of unchanged upstreams, and uses new creden
   const fake = await startUpstream(t);
   const { checks, results } = createBench(t, { clock });
   checks.watch([checked(fake.url, 1_000)]);
-  await until(() => results.length > 0);
+  await comesTo(() => results.length > 0);
   clock.advance(600);
   const [old] = toUpstream('').credentials;
   const renewed = checked(fake.url, 1_000, 2_000, {
@@ -199,7 +199,7 @@ test('a reload keeps the check times of unchanged upstreams, and uses new creden
   await letHappen();
   assert.equal(fake.requests.length, 1, 'a swap that changed nothing asked again');
   clock.advance(400);
-  await until(() => results.length > 1);
+  await comesTo(() => results.length > 1);
   assert.equal(fake.requests.length, 2);
   assert.equal(results[1]?.upstream, renewed);
   assert.equal(fake.requests[1]?.header('authorization'), 'Bearer sk-new');
@@ -231,8 +231,7 @@ test('close cancels a running check without a report', async (t) => {
   checks.watch([checked(fake.url)]);
   await fake.nextRequest();
   checks.close();
-  for (let i = 0; i < 1_000 && fake.connections().open > 0; i += 1) await wait(10);
-  assert.equal(fake.connections().open, 0);
+  await until(() => fake.connections().open === 0);
   assert.deepEqual(results, []);
 });
 

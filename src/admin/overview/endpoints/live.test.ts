@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openAdmin } from '../../../../test/support/console/admin.ts';
+import { until } from '../../../../test/support/time/until.ts';
 import type { AdminContext } from '../../context.ts';
 import type { LiveFrame, LiveSource } from '../live/sampler.ts';
 import { getLive } from './state.ts';
@@ -52,7 +53,7 @@ test('the live stream begins with the history, continues with each sample, and s
   listener?.({ sample: undefined, upstreams: [] });
   assert.match(await read('"isHistory":false'), /"isBehind":true/);
   gone.abort();
-  while (isWatched) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => !isWatched);
   assert.equal(isWatched, false);
 });
 

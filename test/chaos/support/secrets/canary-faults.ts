@@ -7,6 +7,7 @@ import { openStore } from '../../../../src/store/open-store.ts';
 import type { GatewayProcess } from '../../../support/gateways/gateway-process.ts';
 import { runPostern } from '../../../support/gateways/postern-command.ts';
 import type { OwnRedisServer } from '../../../support/servers/redis.ts';
+import { until } from '../../../support/time/until.ts';
 import type { ChaosRig } from '../../promise.ts';
 import type { Canaries, Trace } from './canaries.ts';
 import { type Scene, toFaulty } from './canary-scene.ts';
@@ -51,8 +52,6 @@ export interface Story {
   readonly redis: OwnRedisServer | undefined;
   readonly redisUrl: string;
 }
-
-const patienceMs = 15_000;
 
 /** Each fault as a running gateway sees it, as `check` does, and some as a start does. */
 export async function breakConfiguration(
@@ -102,7 +101,7 @@ export async function breakSurroundings(story: Story, gateway: GatewayProcess): 
       },
     };
     await store.resources.put('upstream', 'planted', document, { actor: 'someone' });
-    await until('the element is refused', () => refusals(gateway) > said);
+    await until(() => refusals(gateway) > said, { what: 'the element is refused', everyMs: 30 });
     for (const args of ['list', 'show upstream planted', 'list --json', 'show upstream planted --json']) {
       await run('resources', ...args.split(' '));
     }
@@ -142,13 +141,7 @@ export async function reload(gateway: GatewayProcess, text: string, msg: string,
   const before = count();
   await writeFile(gateway.configFile, text);
   gateway.signal('SIGHUP');
-  await until(`${msg}: ${name}`, () => count() > before).catch((error: unknown) => {
+  await until(() => count() > before, { what: `${msg}: ${name}`, everyMs: 30 }).catch((error: unknown) => {
     throw new Error(`${error}; the log ends: ${gateway.stdout().slice(-2_000)}`);
   });
-}
-
-export async function until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
-  for (const endMs = performance.now() + patienceMs; !(await isTrue()); await wait(30)) {
-    if (performance.now() > endMs) throw new Error(`within ${patienceMs} ms it did not come to this: ${what}`);
-  }
 }
