@@ -60,7 +60,7 @@ test('a lower priority is called only if the higher one fails', async (t) => {
 });
 
 test('least_busy avoids a target with many calls in flight', async (t) => {
-  const setup = await startSeveral(t, [afterMs(patientMs(50)), afterMs(5), afterMs(5)], {
+  const setup = await startSeveral(t, [afterMs(patientMs(150)), afterMs(5), afterMs(5)], {
     target: level,
     model: { balance: 'least_busy' },
   });
@@ -72,7 +72,7 @@ test('least_busy avoids a target with many calls in flight', async (t) => {
 });
 
 test('fastest finds the target with the lowest latency', async (t) => {
-  const setup = await startSeveral(t, [afterMs(patientMs(20)), afterMs(patientMs(20)), afterMs(2)], {
+  const setup = await startSeveral(t, [afterMs(patientMs(80)), afterMs(patientMs(80)), afterMs(2)], {
     target: level,
     model: { balance: 'fastest' },
   });

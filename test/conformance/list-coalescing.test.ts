@@ -6,6 +6,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
 import { testKey } from '../support/gateways/rig.ts';
 import { startSeveral } from '../support/gateways/several.ts';
+import { patientMs } from '../support/time/patience.ts';
 import { until } from '../support/time/until.ts';
 import type { Handler } from '../support/upstreams/fake-upstream.ts';
 import { embeddingsOf, embeds, inputsOf, ranked, ranks } from '../support/upstreams/list-service.ts';
@@ -14,13 +15,15 @@ const keys = [
   { id: 'test', secret: testKey },
   ...['one', 'two', 'three', 'four'].map((id) => ({ id, secret: `secret-of-the-key-named-${id}` })),
 ];
+/** As long as requests sent together may take to arrive; a second is the longest there is. */
+const window = `${Math.min(1_000, patientMs(100))}ms`;
 const joining = {
   operations: ['embeddings', 'rerank'],
-  coalesce: { window: '100ms', max_items: 16 },
+  coalesce: { window, max_items: 16 },
   price: { input: 100_000 },
 };
 const slowly: Handler = async (request, reply) => {
-  await reply.sleep(150);
+  await reply.sleep(patientMs(50));
   await embeds(request, reply);
 };
 
@@ -119,7 +122,7 @@ test('a client that disconnects does not affect the others, and the call ends wh
 });
 
 test('more items than the maximum make several calls, and a busy key does not delay others', async (t) => {
-  const { ask, calls } = await startJoining(t, embeds, { coalesce: { window: '100ms', max_items: 4 } });
+  const { ask, calls } = await startJoining(t, embeds, { coalesce: { window, max_items: 4 } });
   const many = Array.from({ length: 6 }, (_, index) => ask('one', { input: `many ${index}` }));
   const few = ask('two', { input: 'few' });
   const answers = await Promise.all([...many, few]);

@@ -7,6 +7,7 @@ import { connect } from '../support/clients/raw-connection.ts';
 import { questionBytes } from '../support/gateways/pair.ts';
 import { type Rig, testKey } from '../support/gateways/rig.ts';
 import { refusingWith, type Several, startSeveral } from '../support/gateways/several.ts';
+import { patientMs } from '../support/time/patience.ts';
 import { until } from '../support/time/until.ts';
 import type { Handler, UpstreamRequest } from '../support/upstreams/fake-upstream.ts';
 import { embeds, inputsOf, ranks } from '../support/upstreams/list-service.ts';
@@ -31,8 +32,9 @@ const textsOf = (request: UpstreamRequest): readonly string[] =>
   JSON.parse(request.body.toString()).documents ?? inputsOf(request);
 
 const refused = refusingWith(400);
+/** After a client's end was seen, and before the second is over for which the gateway waits then. */
 const soon: Handler = async (request, reply) => {
-  await reply.sleep(60);
+  await reply.sleep(300);
   await embeds(request, reply);
 };
 const listOf = (length: number): string[] =>
@@ -154,7 +156,8 @@ test('bills served and running parts of a list when the client disconnects', asy
   );
 });
 
-const joining = { coalesce: { window: '100ms', max_items: 16 } };
+/** A second is the longest there is. */
+const joining = { coalesce: { window: `${Math.min(1_000, patientMs(100))}ms`, max_items: 16 } };
 
 async function startJoining(t: TestContext, script: Handler) {
   const setup = await startSeveral(t, [script], {

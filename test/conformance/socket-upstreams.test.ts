@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { assertError } from '../support/clients/error-answer.ts';
 import { startRig } from '../support/gateways/rig.ts';
+import { patiently } from '../support/time/patience.ts';
 import { type FakeUpstream, startFakeUpstream } from '../support/upstreams/fake-upstream.ts';
 
 const vectors = { object: 'list', model: 'm', data: [{ object: 'embedding', index: 0, embedding: [1] }], usage: {} };
@@ -56,7 +57,7 @@ test('translated and signed calls use the socket as well', async (t) => {
 
 test('an upstream at a socket is health-checked, and skipped if the socket is missing', async (t) => {
   const upstream = await startBehindSocket(t);
-  const health_check = { path: '/health', interval: '100ms', timeout: '100ms' };
+  const health_check = { path: '/health', interval: patiently(100), timeout: patiently(100) };
   const rig = await startRig(t, {
     upstreams: [
       { id: 'gone', family: 'openai', base_url: 'unix:/nowhere/up.sock:/v1', api_key: 'k' },
