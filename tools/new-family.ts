@@ -79,7 +79,7 @@ export default defineFixture({
       ],
     },
     {
-      name: 'the legacy path goes to the embeddings',
+      name: 'the legacy engines path goes to the embeddings',
       route: '/v1/engines/m/embeddings',
       ask: '{"input":"a"}',
       wire: [
