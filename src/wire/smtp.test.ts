@@ -110,3 +110,16 @@ test('reports which command the server refused', async (t) => {
   const { url } = await startServer(t, { answers: { 'RCPT TO:<on-call': '550 no such user' } });
   await assert.rejects(sendMail({ url }, mail), { message: 'the mail server answers 550 to RCPT' });
 });
+
+test('gives up on a mail server that answers byte by byte and never ends', async (t) => {
+  const server = createServer((socket) => {
+    const dripping = setInterval(() => socket.write('2'), 10);
+    socket.on('error', () => undefined).on('close', () => clearInterval(dripping));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('no port');
+  const sending = sendMail({ url: `smtp://127.0.0.1:${address.port}` }, mail, 200);
+  await assert.rejects(sending, { message: 'the mail server takes too long' });
+});

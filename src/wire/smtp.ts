@@ -22,6 +22,8 @@ export interface Mail {
 }
 
 const patienceMs = 15_000;
+/** For the whole mail: other alerts wait for it. */
+const longestMs = 60_000;
 const ports = { 'smtp:': 587, 'smtps:': 465 };
 const longestAnswer = 64 * 1024;
 const lineOfBase64 = 76;
@@ -31,7 +33,7 @@ class SmtpError extends Error {
   override readonly name = 'SmtpError';
 }
 
-export async function sendMail({ url, ca }: SmtpServer, mail: Mail): Promise<void> {
+export async function sendMail({ url, ca }: SmtpServer, mail: Mail, mostMs = longestMs): Promise<void> {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   const isSecure = protocol === 'smtps:';
@@ -39,6 +41,7 @@ export async function sendMail({ url, ca }: SmtpServer, mail: Mail): Promise<voi
   const tls = { servername: /^[\d.]+$|:/.test(host) ? '' : host, ...(ca !== undefined && { ca }) };
   const first = isSecure ? openTls({ ...address, ...tls }) : openTcp(address);
   const dialogue = new Dialogue(first);
+  const limit = setTimeout(() => dialogue.end(new SmtpError('the mail server takes too long')), mostMs);
   try {
     await dialogue.expect('the greeting', 220);
     let offers = await dialogue.hello();
@@ -59,6 +62,7 @@ export async function sendMail({ url, ca }: SmtpServer, mail: Mail): Promise<voi
     await dialogue.say(`${toMessage(mail)}\r\n.`, 250);
     dialogue.write('QUIT');
   } finally {
+    clearTimeout(limit);
     dialogue.end();
   }
 }
@@ -157,7 +161,8 @@ class Dialogue {
     await this.expect('the password', 235);
   }
 
-  end(): void {
+  end(error?: SmtpError): void {
+    if (error !== undefined) this.#fail(error);
     this.#socket.on('error', () => undefined);
     this.#socket.end();
     this.#socket.destroySoon();
