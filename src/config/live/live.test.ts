@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { createMemoryResources } from '../../../test/support/stores/memory-resources.ts';
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
@@ -22,6 +23,8 @@ async function startFeed(
   more: Partial<ConfigurationFeedOptions> = {},
 ) {
   const cwd = await createDirectory(t, { 'postern.yaml': file });
+  // A file that was written in the millisecond of its reading is read again.
+  await wait(10);
   const load = (resources: readonly Resource[]) =>
     loadConfiguration({ env: {}, families: sampleFamilies, cwd, resources });
   const loaded = await load([]);
