@@ -1,11 +1,11 @@
-/** Budget periods in UTC, and the account name of a period. */
+/** Computes the budget period (in UTC) that a moment falls into, and names the account that counts the money spent in it. */
 
 import type { Budget, BudgetPeriod, Holder } from '../caps.ts';
 import type { BudgetAccount } from '../store/budgets.ts';
 
 const dayMs = 86_400_000;
 
-/** The period that a moment falls into. */
+/** The account of a holder's budget for the period that `nowMs` falls into. */
 export function toAccount({ kind, id }: Holder, { period, nanos }: Budget, nowMs: number): BudgetAccount {
   const startsAtMs = startOf(period, nowMs);
   return Object.freeze({
@@ -48,12 +48,12 @@ function endOf(period: BudgetPeriod, startsAtMs: number): number {
   }
 }
 
-/** `2026-11-21`. */
+/** Formats a time as its UTC day, such as `2026-11-21`. */
 function toDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** IDs may hold slashes: encoded, no two holders share an account. */
+/** Encodes an ID for an account's name: IDs may hold slashes, and two holders must not share an account. */
 function toSegment(id: string): string {
   return encodeURIComponent(id.toWellFormed());
 }

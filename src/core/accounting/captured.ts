@@ -2,14 +2,14 @@
 
 import { Buffer } from 'node:buffer';
 
-/** Bytes kept of each body. */
+/** Bytes kept of each body (request or response). */
 export const mostKeptBytes = 64 * 1024;
-/** Gathered beyond that, so that a secret that begins before the cut is still recognised. */
+/** Further bytes gathered behind the kept ones, so that a secret across the cut is still recognised and removed. */
 const overlapBytes = 16 * 1024;
 const mostGatheredBytes = mostKeptBytes + overlapBytes;
 
 export class Captured {
-  /** With its content encoding removed. */
+  /** The request body, with its content encoding removed. */
   readonly request: Buffer;
   readonly requestBytes: number;
   contentType: string | undefined = undefined;

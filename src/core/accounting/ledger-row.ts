@@ -1,38 +1,38 @@
-/** A row of the ledger, in the journal and in the store. */
+/** Defines the row that the ledger keeps of each request, both in the journal and in the store. */
 
 import type { Operation } from '../operations/index.ts';
 import type { Units } from './units.ts';
 
-/** How sure a row is before work goes on: handed to the system (survives the process), or on the disk (survives a power cut). */
+/** How safe a row is before work goes on: handed to the operating system (survives the process), or on the disk (survives a power cut). */
 export const durabilities = ['fast', 'strict'] as const;
 export type Durability = (typeof durabilities)[number];
 
-/** One call of an exchange that took more than its first call. */
+/** One upstream call of a request that needed more than one call. */
 export interface TryRecord {
   readonly upstream: string;
   readonly model: string;
-  /** Undefined where the upstream has a single credential. */
+  /** The ID of the credential that was used; undefined where the upstream has a single one. */
   readonly credential: string | undefined;
   readonly outcome: string;
-  /** A status, or the reason for the failure. */
+  /** The response status of the call, or the reason why it failed. */
   readonly detail: number | string | undefined;
-  /** Milliseconds after the request arrived. Undefined in rows of older versions. */
+  /** Start of the call, in milliseconds after the request arrived. Undefined in rows of older versions. */
   readonly startMs?: number | undefined;
   readonly durationMs: number;
-  /** Of that, the time until it had a connection. Undefined where one was free. */
+  /** Part of the call's time spent on getting a connection. Undefined where one was free. */
   readonly connectMs?: number | undefined;
 }
 
 export const rowOutcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] as const;
 /**
- * `ok`: answered below 400. `error`: an upstream's error, or ours after a call was sent. `refused`: nothing was sent. `aborted`: the client left.
- * `cut`: the answer broke off. `lost`: the process ended in between, so the result is unknown.
+ * The result of a request: `ok`: answered below 400. `error`: an upstream's error, or ours after a call was sent. `refused`: nothing was sent.
+ * `aborted`: the client left. `cut`: the answer broke off. `lost`: the process ended in between, so the result is unknown.
  */
 export type RowOutcome = (typeof rowOutcomes)[number];
 
-/** What is known of an exchange when it begins. */
+/** The fields of a row that are known when the request begins. */
 interface RowHead {
-  /** IDs sort by time. */
+  /** The request's ID; IDs sort by time. */
   readonly id: string;
   readonly clientRequestId: string | null;
   readonly startedAtMs: number;
@@ -41,14 +41,14 @@ interface RowHead {
   readonly project: string | null;
   readonly route: string;
   readonly operation: Operation;
-  /** The label that the route was dispatched by; for a custom route, its own. */
+  /** The label by which the route chose its targets; for a custom route, the route's own label. */
   readonly label: string;
   readonly model: string | null;
   readonly items: number;
   readonly requestBytes: number;
-  /** Null unless the operator records addresses. */
+  /** The client's address; null unless the operator records addresses. */
   readonly clientAddress: string | null;
-  /** The trace that it belongs to; null where there is none. */
+  /** The ID of the trace that the request belongs to; null where there is none. */
   readonly traceId: string | null;
 }
 
@@ -60,29 +60,29 @@ export interface LedgerRow extends RowHead {
   readonly attempts: number;
   readonly tries: readonly TryRecord[];
   readonly outcome: RowOutcome;
-  /** The client's status; 499 where it had left, 0 where unknown. */
+  /** The status that the client got; 499 where the client had left, 0 where it is unknown. */
   readonly status: number;
   readonly error: string | null;
-  /** As the upstream reported them. */
+  /** Token counts as the upstream reported them. */
   readonly promptTokens: number | null;
   readonly completionTokens: number | null;
   readonly totalTokens: number | null;
   readonly searchUnits: number | null;
   readonly cachedTokens: number | null;
-  /** Estimates where the upstream reported nothing; null where nothing was billed. */
+  /** Token counts that were billed: estimates where the upstream reported nothing; null where nothing was billed. */
   readonly billedInputTokens: number | null;
   readonly billedOutputTokens: number | null;
   readonly billedSearchUnits: number | null;
   readonly isEstimated: boolean;
-  /** Null where the price is unknown. */
+  /** Cost in nano-dollars; null where the price is unknown. */
   readonly costNanos: number | null;
   readonly responseBytes: number;
   readonly durationMs: number;
   readonly firstByteMs: number | null;
   readonly upstreamMs: number | null;
-  /** Null where no cache is on. */
+  /** How the cache was used (`hit`, `partial`, `miss`); null where no cache is on. */
   readonly cache: string | null;
-  /** Time in the upstreams' queues, for a slot or a rate limit; null where it did not wait. */
+  /** Time that calls waited in upstreams' queues, for a slot or a rate limit; null where none waited. */
   readonly queueMs: number | null;
   /** How long the call whose answer the client got waited for a connection; null where one was free. */
   readonly connectMs: number | null;
@@ -90,11 +90,11 @@ export interface LedgerRow extends RowHead {
   readonly units: Units | null;
 }
 
-/** An intent in the journal: enough to build a row where no settlement follows. */
+/** What the journal records before a request is sent: enough to build a row where its end is never recorded. */
 export interface IntentRecord {
   readonly kind: 'intent';
   readonly row: RowHead;
-  /** What was reserved: charged where the actual cost stays unknown. */
+  /** The reserved upper bound of the cost: charged where the actual cost stays unknown. */
   readonly reservedNanos: number;
   readonly accounts: readonly string[];
 }
@@ -103,7 +103,7 @@ export interface SettlementRecord {
   readonly kind: 'settlement';
   readonly row: LedgerRow;
   readonly accounts: readonly string[];
-  /** Request and answer, redacted, where the key has capture enabled. */
+  /** Request and response bodies, without secrets, where the key has capture enabled. */
   readonly capture?: Capture;
 }
 

@@ -6,59 +6,59 @@ import type { Units } from './units.ts';
 export interface Price {
   /** Per million input tokens. */
   readonly input: number | undefined;
-  /** Per million input tokens that the upstream had in its cache; as `input` where it is undefined. */
+  /** Per million input tokens that the upstream had in its cache; the price of `input` applies where it is undefined. */
   readonly cachedInput: number | undefined;
-  /** Per million input tokens that the upstream put into its cache; as `input` where it is undefined. */
+  /** Per million input tokens that the upstream put into its cache; the price of `input` applies where it is undefined. */
   readonly cacheWrite: number | undefined;
   /** Per million output tokens. */
   readonly output: number | undefined;
   /** Per search unit. */
   readonly searchUnit: number | undefined;
   readonly request: number | undefined;
-  /** Per input or document. */
+  /** Per item: an input, or a document. */
   readonly item: number | undefined;
-  /** Per image made; the price of the dearest row of `pictures`, if there are any. */
+  /** Per generated image; where `pictures` has rows, the highest price in them. */
   readonly image: number | undefined;
   readonly pictures?: readonly PictureRate[] | undefined;
   /** Per minute of a recording; billed by the second. */
   readonly minute?: number | undefined;
   /** Per million characters read aloud. */
   readonly character?: number | undefined;
-  /** Per million tokens put into the cache for an hour; as `cacheWrite` where it is undefined. */
+  /** Per million tokens put into the cache for an hour; the price of `cacheWrite` applies where it is undefined. */
   readonly cacheWriteHour?: number | undefined;
-  /** Per million input tokens of sound and of images; as `input` where it is undefined. */
+  /** Per million input tokens of sound and of images; the price of `input` applies where it is undefined. */
   readonly audioInput?: number | undefined;
   readonly imageInput?: number | undefined;
-  /** Per million output tokens of sound and of images; as `output` where it is undefined. */
+  /** Per million output tokens of sound and of images; the price of `output` applies where it is undefined. */
   readonly audioOutput?: number | undefined;
   readonly imageOutput?: number | undefined;
-  /** Per call of a hosted tool (one that the service runs itself), by its kind. */
+  /** Per call of a hosted tool (one that the service runs itself), by the kind of tool. */
   readonly tools?: Readonly<Record<string, number>> | undefined;
-  /** Factors of the token prices, in millionths. */
+  /** Factors by which terms of service change the token prices, in millionths. */
   readonly factors?: Factors | undefined;
-  /** Share of the prices charged in a batch; 100 where undefined. */
+  /** Percentage of the usual prices that is charged in a batch; 100 where undefined. */
   readonly batchPercent?: number | undefined;
 }
 
 /** Sources of a price that no operator set at a model: the built-in table, or an imported list. */
 export const priceSources = ['table', 'imported'] as const;
 
-/** An undefined field matches any value. */
+/** The price of one image of a size and quality; an undefined field matches any value. */
 export interface PictureRate {
   readonly size: string | undefined;
   readonly quality: string | undefined;
   readonly each: number;
 }
 
-/** A factor of one. */
+/** The factor that leaves a price unchanged: factors are in millionths. */
 export const oneFactor = 1_000_000;
 
-/** Terms of service that a request asks for or an answer reports: how soon, how fast, where. Each in the service's own words. */
+/** Terms of service that change the price (how soon, how fast, where), in the service's words, as a request or an answer has them. */
 export const termNames = ['serviceTier', 'speed', 'inferenceGeo'] as const;
 export type Terms = Readonly<Partial<Record<(typeof termNames)[number], string>>>;
 export type Factors = Readonly<Partial<Record<keyof Terms, Readonly<Record<string, number>>>>>;
 
-/** Each has its own price. */
+/** Kinds of input tokens, each of which has its own price. */
 export const inputUnits = ['input', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'audioInput', 'imageInput'] as const;
 export const outputUnits = ['output', 'audioOutput', 'imageOutput'] as const;
 
@@ -67,11 +67,11 @@ export const priceUnits = [...inputUnits, ...outputUnits, ...unitsBesideTokens] 
 export type PriceUnit = (typeof priceUnits)[number];
 
 export interface HostedTools {
-  /** By their names in prices. */
+  /** The kinds of tools, as named in `Price.tools`. */
   readonly kinds: readonly string[];
   /** Upper bound of the calls of all tools together; undefined where unknown. */
   readonly most: number | undefined;
-  /** Exactly one call of each, which no answer reports. */
+  /** Each tool is called exactly once, which no answer reports. */
   readonly areSure?: true;
 }
 
@@ -85,36 +85,36 @@ export interface RequestEstimate {
   /** Inputs, prompts or documents; 1 where the request is no list. */
   readonly items: number;
   readonly images: number;
-  /** Of the pictures to be made; a field is undefined where the request leaves it to the service. */
+  /** Size and quality of the images to be made; a field is undefined where the request leaves it to the service. */
   readonly picture?: Pick<PictureRate, 'size' | 'quality'>;
   readonly likelyInputTokens: number;
-  /** Upper bound for any tokenizer. */
+  /** Upper bound of the input tokens, for any tokenizer. */
   readonly mostInputTokens: number;
   readonly mostOutputTokens: number;
   readonly mostSearchUnits: number;
-  /** All items are in the cache: no call is made, and nothing is charged. */
+  /** All items are in the gateway's cache: no call is made, and nothing is charged. */
   readonly isRemembered?: boolean;
   /** The request field that leaves the cost without an upper bound. */
   readonly unbounded?: string;
-  /** Only prices of these units are unbounded; all where undefined. */
+  /** The units whose use has no upper bound; all units where undefined. */
   readonly unboundedBy?: readonly PriceUnit[];
-  /** Hosted tools that it may run. */
+  /** Hosted tools that the request permits the service to run. */
   readonly tools?: HostedTools;
-  /** Prices of other models that may take part, each with the field that names it. */
+  /** Prices of further models that the request names, each with the field that names the model. */
   readonly others?: readonly OtherPrice[];
-  /** Terms of service that it asks for; what is absent is left to the service. */
+  /** Terms of service that the request asks for; the service decides about absent ones. */
   readonly terms?: Terms;
-  /** Of recordings. */
+  /** Likely length of the recordings in the request. */
   readonly likelySeconds?: number;
   readonly mostSeconds?: number;
-  /** Of a text to be read aloud. */
+  /** Characters of a text to be read aloud. */
   readonly characters?: number;
-  /** Pictures and sound: the likely count of the answer, where none is reported; the upper bound where undefined. */
+  /** For images and sound: likely output tokens, where the answer reports none; the upper bound is used where this is undefined. */
   readonly likelyOutputTokens?: number;
-  /** Completions: how many texts are asked for, where more than one. */
+  /** For completions: how many texts are requested for each prompt, where more than one. */
   readonly choices?: number;
   readonly isStream?: boolean;
-  /** It covers all lines of a batch, or an answered one: all other figures are sums of its lines. */
+  /** Set where the estimate covers all lines of a batch: all other figures are sums over its lines. */
   readonly batch?: BatchSize;
 }
 
@@ -145,9 +145,9 @@ export interface Bill {
   readonly items: number;
   readonly images: number;
   readonly units?: Units | undefined;
-  /** Some figures are estimates, as the upstream did not report all. */
+  /** Some counts are estimates, because the upstream did not report all of them. */
   readonly isEstimated: boolean;
-  /** Null where the price is unknown. */
+  /** Cost in nano-dollars; null where the price is unknown. */
   readonly costNanos: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Interfaces between pipeline and accounting: reservations of what a request may use, and the ledger's records. Each settles once. */
+/** Interfaces to reserve what a request may use from limits and budgets, and to record the request in the ledger; each is settled once. */
 
 import type { RoutePlan } from '../dispatch.ts';
 import type { GatewayError } from '../errors.ts';
@@ -9,21 +9,21 @@ import type { RequestEstimate } from './price.ts';
 
 /** What one exchange reserved under every limit and budget that applies. */
 export interface Reservation {
-  /** `x-ratelimit-*` of the tightest limits, as lines of a head; empty where the key has none. */
+  /** The client's `x-ratelimit-*` header lines for the tightest limits; empty where the key has none. */
   readonly rateLines: string;
   /** Upper bound of the cost; 0 where the price is unknown. */
   readonly nanos: number;
-  /** The budget accounts that it is charged to; see `BudgetAccountStore`. */
+  /** IDs of the budget accounts that the cost is charged to; see `BudgetAccountStore`. */
   readonly accounts: readonly string[];
-  /** Before each call: reserves from the upstream's own caps. Undefined where the call may be sent. `part`: of a list, the part to send. */
+  /** Before each call: reserves from the upstream's own limits. Returns undefined where the call may be sent. `part`: the part of a list to send. */
   enter(upstream: Upstream, part?: Exchange): Denial | undefined | Promise<Denial | undefined>;
-  /** The client has its answer, and the cost is known later: limits count what was likely, the money stays reserved. */
+  /** Called where the client has its answer but the cost comes later: limits count the likely use, the money stays reserved. */
   endLimits(): void;
   /** Called once, when `exchange.bill` is known: null gives everything back but the request itself. Never throws. */
   settle(exchange: Exchange): void;
 }
 
-/** Nothing is reserved; `nanos` is for the ledger, should the actual cost stay unknown. */
+/** A reservation of nothing; `nanos` is what the ledger charges if the actual cost stays unknown. */
 export const freeReservation = (nanos: number): Reservation => ({
   rateLines: '',
   nanos,
@@ -36,19 +36,19 @@ export const freeReservation = (nanos: number): Reservation => ({
 const none: readonly string[] = Object.freeze([]);
 const nothingToDo = (): undefined => undefined;
 
-/** A billed unit that has no price. */
+/** A billed unit without a configured price. */
 export interface Unpriced {
-  /** The request field that asks for it. */
+  /** The request field that asks for the unit. */
   readonly param: string;
-  /** The setting that would hold its price. */
+  /** The setting that would hold the unit's price. */
   readonly setting: string;
 }
 
 export interface Denial {
   readonly retryAfterMs: number;
-  /** Such as: 60 requests a minute of the upstream "openai". */
+  /** The limit in words, such as: 60 requests a minute of the upstream "openai". */
   readonly limit: string;
-  /** About money: spent, or not to be looked up. It is the answer where no other target can be asked. */
+  /** Set where a budget is spent or cannot be read: the client's error if no other target can be called. */
   readonly error?: GatewayError;
 }
 
@@ -56,8 +56,8 @@ export interface Spending {
   /** Counts the exchange before its body is read. Throws `rate_limit_exceeded` by this process's counts. Undefined where the key has no limits. */
   begin(key: KeyRecord): Beginning | undefined;
   /**
-   * All or nothing. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be counted. Returns no promise where
-   * this process can decide alone. `isCounted`: limits have counted it already, and only budgets are checked.
+   * Reserves under all limits and budgets, or none. Throws `rate_limit_exceeded`, `budget_exceeded`, or `store_unavailable` where money cannot be
+   * counted. Returns no promise where this process can decide alone. `isCounted`: limits have counted the exchange, only budgets are checked.
    */
   reserve(
     exchange: Exchange,
@@ -69,17 +69,17 @@ export interface Spending {
 
 export interface LedgerWaiter {
   onWritten(): void;
-  /** `error` is a `store_unavailable`. */
+  /** `error` has the code `store_unavailable`. */
   onNotWritten(error: unknown): void;
 }
 
-/** A start record before a request is sent, and a settlement before the client sees the end. */
+/** Records the start of each request before anything is sent, and its settlement before the client sees the end. */
 export interface Ledger {
-  /** Resolves when the intent is as durable as configured; rejects with `store_unavailable` where it cannot be. */
+  /** Records the start. Resolves when it is as durable as configured; rejects with `store_unavailable` where it cannot be. */
   open(exchange: Exchange, reservation: Reservation): Promise<void>;
-  /** The same for the result; also for a request refused before anything was sent, where the key is known. */
+  /** Records the result in the same way; also for a request refused before anything was sent, where the key is known. */
   settle(exchange: Exchange, reservation: Reservation | undefined): Promise<void>;
-  /** As `open` and `settle`. */
+  /** `openFor` and `settleFor` do the same as `open` and `settle`, but notify a waiter in place of a promise. */
   openFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation): void;
   settleFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation | undefined): void;
 }

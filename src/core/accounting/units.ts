@@ -1,11 +1,11 @@
-/** Billed units of a request besides tokens, search units and items, and what its price depended on: enough to recompute the bill. */
+/** Names the billed units of a request besides tokens, search units and items, and the terms that its price depended on, to recompute the bill. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 
-/** Whole numbers, except the seconds. Tokens are part of the input or output tokens; none of these came from the cache. */
+/** Names of units. All are whole numbers except seconds. Token units are part of the input or output tokens; none of these came from the cache. */
 export const unitNames = [
   'cacheWriteTokens',
-  /** Of the cache writes, those that stay for an hour. */
+  /** Tokens written to the service's cache for an hour: a part of all cache writes. */
   'cacheWriteHourTokens',
   'audioInputTokens',
   'imageInputTokens',
@@ -15,27 +15,27 @@ export const unitNames = [
   'images',
   'seconds',
   'characters',
-  /** The calls that one list was split into, where there were several. */
+  /** Number of calls that one list was split into, where there were several. */
   'calls',
-  /** Items answered from the cache, with the counts and cost of the calls saved. */
+  /** Items answered from the gateway's cache, with the counts and cost of the calls that this saved. */
   'savedItems',
   'savedTokens',
   'savedNanos',
 ] as const;
 export type UnitName = (typeof unitNames)[number];
 
-/** The terms that decide the price, as the service reports them, else as requested. */
+/** Terms that decide the price, as the service reports them, or else as the request asked for them. */
 export const unitTerms = ['serviceTier', 'speed', 'inferenceGeo', 'imageSize', 'imageQuality'] as const;
 type TermName = (typeof unitTerms)[number];
 
-/** An absent field is zero or unknown; a request without any has no `Units`. */
+/** Further units of one request. An absent field is zero or unknown; a request without any such unit has no `Units`. */
 export type Units = Readonly<Partial<Record<UnitName, number>>> &
   Readonly<Partial<Record<TermName, string>>> & {
-    /** Calls of hosted tools, by their kind, such as `web_search`. */
+    /** Number of calls of hosted tools, by kind of tool, such as `web_search`. */
     readonly toolCalls?: Readonly<Record<string, number>>;
   };
 
-/** What is summed over many requests: the ledger's sums use these names. */
+/** Names of the units that the ledger sums over many requests. */
 export const summedNames = [
   /** Input tokens that came from the service's cache. */
   'cachedTokens',
@@ -46,13 +46,13 @@ type SummedName = (typeof summedNames)[number];
 /** Sums over many requests; an absent field is zero. */
 export type UnitSums = Readonly<Partial<Record<SummedName, number>>> & Pick<Units, 'toolCalls'>;
 
-/** Prefix of the names of tools where all units share one list of names. */
+/** Prefix for names of tools, where a list names tools and other units together. */
 export const toolPrefix = 'toolCalls.';
 
 const mostKinds = 32;
 const longestWord = 64;
 
-/** From stored JSON; undefined where this version knows none of its fields. */
+/** Reads units from stored JSON; undefined where this version knows none of the fields. */
 export function readUnits(value: unknown): Units | undefined {
   if (!isMapping(value)) return undefined;
   const units: Record<string, unknown> = {};
@@ -74,7 +74,7 @@ function readToolCalls(value: unknown): Readonly<Record<string, number>> | undef
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0;
 
-/** Two requests together: a term stays where both have the same value. */
+/** Adds the units of two requests: a term stays where both have the same value. */
 export function sumOfUnits(one: Units | undefined, other: Units | undefined): Units | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const sum: Record<string, unknown> = {};
@@ -99,7 +99,7 @@ export function addUnits(one: UnitSums, other: UnitSums): UnitSums {
 export const countToolCalls = ({ toolCalls = {} }: Pick<Units, 'toolCalls'>): number =>
   Object.values(toolCalls).reduce((sum, count) => sum + count, 0);
 
-/** From a name with its prefix; names that this version does not know count nothing. */
+/** Units with one amount, by the unit's name (tools have `toolPrefix`); names unknown to this version are ignored. */
 export function toUnitSums(name: string, amount: number): UnitSums {
   if (name.startsWith(toolPrefix)) return { toolCalls: { [name.slice(toolPrefix.length)]: amount } };
   const known = summedNames.find((one) => one === name);

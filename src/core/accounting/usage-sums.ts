@@ -1,4 +1,4 @@
-/** Sums several usage records. */
+/** Adds up the ledger's usage lines: counts, costs and further units, grouped or in total. */
 
 import { recordOf } from '../../lib/record-of.ts';
 import { atOnce, inBackground } from '../../lib/time-slices.ts';
@@ -12,7 +12,7 @@ import {
 } from '../store/ledger.ts';
 import { addUnits, type UnitSums } from './units.ts';
 
-/** A line with its other units beside its sums. */
+/** A line of usage with its further units. */
 export interface WholeLine extends UsageLine {
   readonly units: UnitSums;
 }
@@ -55,7 +55,7 @@ function* joining(
 
 export const toTotal = (lines: readonly WholeLine[]): Pick<WholeLine, 'sums' | 'units'> => atOnce(totaling(lines));
 
-/** The same as steps: it may pause at every `yield`. */
+/** The total of the lines as a generator, for work in time slices: it may pause at every `yield`. */
 export function* totaling(
   lines: readonly WholeLine[],
 ): Generator<undefined, Pick<WholeLine, 'sums' | 'units'>, undefined> {

@@ -1,4 +1,4 @@
-/** Usage that an upstream reported. What it did not report is null, never a guess. */
+/** Defines the usage that an upstream reported for a call. A count that it did not report is null, never a guess. */
 
 import type { Units } from './units.ts';
 
@@ -7,15 +7,15 @@ export interface Usage {
   readonly completionTokens: number | null;
   readonly totalTokens: number | null;
   readonly searchUnits: number | null;
-  /** Of a recording; may be a fraction. */
+  /** Length of a recording in seconds; may be a fraction. */
   readonly seconds?: number | null;
-  /** Prompt tokens that came from its cache. */
+  /** Prompt tokens that the upstream took from its cache. */
   readonly cachedTokens?: number | null;
-  /** Prompt tokens that it wrote to its cache. */
+  /** Prompt tokens that the upstream wrote to its cache. */
   readonly cacheWriteTokens?: number | null;
-  /** Not counted, but derived from other facts of the answer, nearly exact. */
+  /** The counts were not reported, but derived nearly exactly from other facts of the answer. */
   readonly isLikely?: boolean;
-  /** Some tokens were counted by another model, whose price is unknown. */
+  /** Another model, whose price is unknown, counted some of the tokens. */
   readonly isOfOthers?: boolean;
   readonly units?: Units | undefined;
 }
@@ -29,26 +29,26 @@ export const usageCounts = [
   'cacheWriteTokens',
 ] as const;
 
-/** Facts of the pictures in an answer, gathered as it passed. */
+/** Facts about the images in an answer, gathered while it passed through. */
 export interface Pictures {
   readonly count: number;
-  /** As the service reports it, such as `1024x1024`. */
+  /** Size of the images as the service reports it, such as `1024x1024`. */
   readonly size: string | undefined;
   readonly quality: string | undefined;
 }
 
-/** Facts of the text of completions, gathered as it passed. */
+/** Facts about the generated text of completions, gathered while it passed through. */
 export interface Written {
-  /** Texts that are not empty: choices of a whole answer, events of a stream. */
+  /** Number of texts that are not empty: choices in a whole answer, events in a stream. */
   readonly texts: number;
-  /** Of all texts, as JSON. */
+  /** Bytes of all texts, as JSON. */
   readonly bytes: number;
-  /** The first bytes, a character for each. */
+  /** The first bytes of the text, each as one character. */
   readonly sample: string;
   /** How many choices hold text; 1 for a stream whose request asks for one. */
   readonly choices: number;
-  /** Estimated; undefined where no estimate was needed. */
+  /** Estimated tokens of the text; undefined where no estimate was needed. */
   readonly tokens?: number;
-  /** Instead of any text, a stream has an error. */
+  /** The stream contained an error instead of text. */
   readonly isError?: boolean;
 }

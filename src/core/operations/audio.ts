@@ -1,8 +1,8 @@
-/** Operations `speech`, `transcriptions` and `translations`. */
+/** Declares the operations `speech`, `transcriptions` and `translations`. */
 
 import { defineOperation } from './row.ts';
 
-/** A text read aloud. */
+/** Reads a text aloud. */
 export const speech = defineOperation({
   path: '/v1/audio/speech',
   words: { all: 'Speech', one: 'Speech' },
@@ -20,7 +20,7 @@ export const speech = defineOperation({
   trial: { input: 'Hello.', voice: 'alloy' },
 });
 
-/** The speech in a recording as text. */
+/** Writes down the speech in a recording. */
 export const transcriptions = defineOperation({
   path: '/v1/audio/transcriptions',
   words: { all: 'Transcriptions', one: 'Transcription' },
@@ -38,7 +38,7 @@ export const transcriptions = defineOperation({
   trial: {},
 });
 
-/** The speech in a recording as English text. */
+/** Writes down the speech in a recording, translated to English. */
 export const translations = defineOperation({
   path: '/v1/audio/translations',
   words: { all: 'Translations', one: 'Translation' },

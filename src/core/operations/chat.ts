@@ -1,4 +1,4 @@
-/** Operation `chat`: messages in, the next message out. */
+/** Declares the operation `chat`: messages in, the next message out. */
 
 import { defineOperation } from './row.ts';
 

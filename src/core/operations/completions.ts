@@ -1,4 +1,4 @@
-/** Operation `completions`: continues a prompt. */
+/** Declares the operation `completions`: continues a prompt. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,12 +1,12 @@
-/** Reads the contents and parts of Google's APIs, in both spellings of their field names. */
+/** Lists where requests in Google's format hold contents and files, in both spellings of the field names. */
 
 import type { OperationRow } from './row.ts';
 
-/** Public files are fetched by Google; files stored at Google may be the operator's own. */
+/** Matches URLs of public files, which Google fetches; a file stored at Google may be the operator's own. */
 export const outsideGoogle =
   /^https?:\/\/(?![^/?#]*(?:[@\\]|googleapis\.com\.?(?:[:/?#]|$)))[a-z0-9.-]+(?::\d{1,5})?(?:[/?#]|$)/i;
 
-/** `fileUri` and `file_uri`. */
+/** Adds to each name its other spelling: `fileUri` and `file_uri`. */
 export const bothOf = (...names: readonly string[]): readonly string[] =>
   names.flatMap((name) => [...new Set([name, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)])]);
 

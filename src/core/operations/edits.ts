@@ -1,4 +1,4 @@
-/** Operation `edits`: changes a text by an instruction. */
+/** Declares the operation `edits`: changes a text by an instruction. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Operation `embeddings`: vectors for texts or token lists. */
+/** Declares the operation `embeddings`: computes vectors for texts or lists of tokens. */
 
 import { defineOperation } from './row.ts';
 

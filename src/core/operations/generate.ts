@@ -1,4 +1,4 @@
-/** Operation `generate`: Google's chat, contents in and candidates out. */
+/** Declares the operation `generate`: Google's chat, contents in and candidates out. */
 
 import { contents } from './contents.ts';
 import { defineOperation } from './row.ts';

@@ -1,8 +1,8 @@
-/** Operations `images`, `image_edits` and `image_variations`. */
+/** Declares the operations `images`, `image_edits` and `image_variations`. */
 
 import { defineOperation } from './row.ts';
 
-/** Images from a prompt. */
+/** Makes images from a prompt. */
 export const images = defineOperation({
   path: '/v1/images/generations',
   words: { all: 'Images', one: 'Images' },
@@ -36,7 +36,7 @@ export const imageEdits = defineOperation({
   trial: { prompt: 'Paint it green', images: [{ image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },
 });
 
-/** Images similar to a given one. */
+/** Makes images similar to a given one. */
 export const imageVariations = defineOperation({
   path: '/v1/images/variations',
   words: { all: 'Image variations', one: 'Image variations' },

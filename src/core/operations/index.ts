@@ -1,4 +1,4 @@
-/** All operations, in the order used by lists. */
+/** Collects all operations, in the order that lists show, and answers questions about them: paths, sample requests, companions. */
 
 import { speech, transcriptions, translations } from './audio.ts';
 import { chat } from './chat.ts';
@@ -42,25 +42,25 @@ export const operations: readonly [Operation, ...Operation[]] = Object.freeze(
   Object.keys(rows) as [Operation, ...Operation[]],
 );
 
-/** Whether the model is in the path, and not in the body. */
+/** Whether requests name the model in the path, and not in the body. */
 export const hasModelInPath = ({ path }: OperationRow): boolean => path.includes('{model}');
 
-/** Whether it has a sample request that every model can answer, without a file. */
+/** Whether the operation has a sample request that every model can answer, without a file. */
 export const canBeShown = (operation: Operation): boolean =>
   operationRows[operation].form === undefined && operationRows[operation].isOperators !== true;
 
-/** The path that clients use for a model, whose name is encoded as one segment where the path has it. */
+/** The path that clients call for a model; where the path holds the model's name, it is encoded as one segment. */
 export const pathOf = (operation: Operation, model: string): string =>
   operationRows[operation].path.replace('{model}', () => encodeURIComponent(model));
 
-/** Operations that are missing in a list which has their companion, and that are served. */
+/** Operations missing from a list that are served and whose companion is in the list. */
 export const companionsOf = (served: readonly Operation[], isServed: (operation: Operation) => boolean): Operation[] =>
   operations.filter((operation) => {
     const { companionOf } = operationRows[operation];
     return served.some((one) => one === companionOf) && !served.includes(operation) && isServed(operation);
   });
 
-/** With the model, unless it is in the path. */
+/** A request body with the model's name, unless that is in the path. */
 export function bodyOf(
   operation: Operation,
   model: string,
@@ -74,7 +74,7 @@ export function byOperation<T>(make: (operation: Operation) => T): Readonly<Reco
   return Object.freeze(Object.fromEntries(made)) as Record<Operation, T>;
 }
 
-/** In the order in which newcomers see them. */
+/** The operations in the order in which newcomers see them. */
 export const operationsAsOffered: readonly Operation[] = operations.toSorted(
   (one, other) => operationRows[one].offered - operationRows[other].offered,
 );

@@ -1,4 +1,4 @@
-/** Operations `messages` and `count_tokens`: Anthropic's chat, messages in and the next one out. */
+/** Declares the operations `messages` and `count_tokens`: Anthropic's chat, messages in and the next one out. */
 
 import { defineOperation, type ObjectNames } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Operation `moderations`: texts and images judged by category. */
+/** Declares the operation `moderations`: judges texts and images by category. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Operation `own`: custom routes, whose bytes pass without being understood. */
+/** Declares the operation `own`, which custom routes use: bytes pass without being understood. */
 
 import { defineOperation } from './row.ts';
 

@@ -1,4 +1,4 @@
-/** Operation `rerank`: documents ordered by relevance to a query. */
+/** Declares the operation `rerank`: orders documents by relevance to a query. */
 
 import { defineOperation } from './row.ts';
 

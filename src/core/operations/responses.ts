@@ -1,4 +1,4 @@
-/** Operation `responses`: OpenAI's newer chat, items in and items out. */
+/** Declares the operation `responses`: OpenAI's newer chat, items in and items out. */
 
 import { defineOperation } from './row.ts';
 

@@ -18,40 +18,40 @@ type AlertSubject = (typeof alertSubjects)[number];
 export interface AlertFacts {
   readonly rule: AlertRule;
   readonly kind: AlertSubject;
-  /** Empty where the rule has no subject. */
+  /** The ID of what the alert is about, such as an upstream; empty where the rule has no subject. */
   readonly subject: string;
   readonly severity: 'bad' | 'warning';
-  /** A sentence. */
+  /** A sentence for people that says why the alert was opened. */
   readonly cause: string;
-  /** A query of the series that shows it. */
+  /** Parameters of a query in the console that shows the cause. */
   readonly explore?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface StoredAlert extends AlertFacts {
-  /** Stable over all notifications. */
+  /** The alert's ID, the same in all its notifications. */
   readonly id: string;
   readonly openedAtMs: number;
   readonly closedAtMs: number | undefined;
-  /** No notification before. */
+  /** No notification is sent before this time. */
   readonly silencedUntilMs: number | undefined;
   /** Pending notifications: `opened` or `closed`, a colon, and the channel. */
   readonly untold: readonly string[];
 }
 
 export interface AlertStore {
-  /** True where the holder has the lease until then, or had it already; only one of several callers gets it. */
+  /** True where the holder has the lease until then, or had it already; of several callers only one gets it. */
   lease(holder: string, untilMs: number): Promise<boolean>;
   get(id: string): Promise<StoredAlert | undefined>;
-  /** The newest first. `before` is the last ID of the previous page. */
+  /** Alerts, the newest first. `before` is the last ID of the previous page. */
   page(options: {
     readonly isOpen?: boolean | undefined;
     readonly before?: string | undefined;
     readonly limit: number;
   }): Promise<StoredAlert[]>;
-  /** Those with pending notifications. */
+  /** Alerts with pending notifications. */
   untold(): Promise<StoredAlert[]>;
-  /** Replaces the alert of the same ID. */
+  /** Stores an alert; replaces the one of the same ID. */
   put(alert: StoredAlert): Promise<void>;
-  /** Deletes those closed before. */
+  /** Deletes alerts that were closed before. */
   prune(beforeMs: number): Promise<void>;
 }

@@ -1,9 +1,9 @@
-/** Background responses and batches until their cost is known, and the store interface. */
+/** Interface to store background responses and batches until their cost is known, so that a node polls each to its end. */
 
 import type { RequestEstimate } from '../accounting/price.ts';
 import type { Usage, Written } from '../accounting/usage.ts';
 
-/** With any other status the work continues. */
+/** The final statuses of a background response; with any other status the work continues. */
 export const backgroundStatuses = ['completed', 'incomplete', 'failed', 'cancelled'] as const;
 
 export interface BackgroundEnd {
@@ -14,36 +14,36 @@ export interface BackgroundEnd {
 }
 
 export interface BackgroundAnswer {
-  /** The upstream's ID. */
+  /** The ID that the upstream gave the response. */
   readonly id: string;
   readonly upstream: string;
-  /** The fingerprint of the credential used. */
+  /** The fingerprint of the credential that was used. */
   readonly credential: string;
   readonly key: string;
   readonly project: string | undefined;
-  /** The public ID of the model. */
+  /** The public ID of the model that was requested. */
   readonly model: string;
-  /** The ID of its row in the ledger, whichever node writes it. */
+  /** The ID of the response's row in the ledger, whichever node writes it. */
   readonly rowId: string;
   readonly estimate: RequestEstimate;
   readonly createdAtMs: number;
-  /** Set where another node saw the end. */
+  /** The end, set where another node than the polling one saw it. */
   readonly end: BackgroundEnd | undefined;
 }
 
 export interface BackgroundStore {
-  /** Assigned to the node, and polled at `dueAtMs`. */
+  /** Stores a new response, assigned to the node, which polls it at `dueAtMs`. */
   add(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
-  /** Undefined where there is none, or its cost is known. */
+  /** Finds a response; undefined where there is none, or its cost is known already. */
   get(id: string, upstream: string): Promise<BackgroundAnswer | undefined>;
-  /** For the node that polls it. */
+  /** Records the end, for the node that polls the response. */
   reportEnd(answer: BackgroundAnswer, end: BackgroundEnd): Promise<void>;
-  /** Assigns to this node those that are due: its own, and those of nodes that stopped reporting. */
+  /** Assigns due responses to this node: its own, and those of nodes that stopped reporting. */
   claim(node: string, options: { readonly handsMs: number; readonly most: number }): Promise<BackgroundAnswer[]>;
   postpone(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
   remove(answer: BackgroundAnswer): Promise<void>;
-  /** Those of a project, on any node. */
+  /** The responses of a project, on any node. */
   ofProject(project: string): Promise<BackgroundAnswer[]>;
-  /** The node stops: the next node that claims gets them. */
+  /** Called where the node stops: the next node that claims gets its responses. */
   release(node: string): Promise<void>;
 }

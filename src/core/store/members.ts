@@ -1,28 +1,28 @@
-/** Console members and their credentials in the store. Of secrets only digests are passed here. */
+/** Interface to store console members and how they sign in: sessions, tokens, passkeys, invitations. Secrets are passed as digests only. */
 
 import type { Role } from '../role.ts';
 
 export interface StoredMember {
   readonly id: string;
-  /** In lower case, and unique. */
+  /** Email address in lower case; unique. */
   readonly email: string;
   readonly name: string;
   readonly role: Role;
-  /** With its parameters and its salt; undefined where the member signs in otherwise. */
+  /** The password's hash with parameters and salt; undefined where the member has no password. */
   readonly passwordHash: string | undefined;
-  /** Issuer and subject of an identity provider. */
+  /** Issuer and subject by which an identity provider knows the member. */
   readonly oidcSubject: string | undefined;
   readonly passkeys: number;
   readonly createdAtMs: number;
   readonly lastSeenAtMs: number | undefined;
-  /** Since when the member cannot sign in. */
+  /** Time since which the member cannot sign in; undefined where the member can. */
   readonly disabledAtMs: number | undefined;
 }
 
 export type NewMember = Pick<StoredMember, 'email' | 'name' | 'role'> &
   Partial<Pick<StoredMember, 'passwordHash' | 'oidcSubject'>>;
 
-/** Fields that are left out stay. */
+/** A change of a member: fields that are left out stay. */
 export interface MemberChange {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
@@ -31,23 +31,23 @@ export interface MemberChange {
   readonly oidcSubject?: string | null | undefined;
 }
 
-/** Each write but `seen` is in the audit log. The last owner who can sign in can be neither removed nor demoted. */
+/** Stores members; each write but `seen` is in the audit log. The last owner who can sign in can be neither removed nor demoted. */
 export interface MemberStore {
-  /** False until the first owner exists. */
+  /** Whether any member exists; false until the first owner is created. */
   any(): Promise<boolean>;
   list(): Promise<StoredMember[]>;
   get(id: string): Promise<StoredMember | undefined>;
   findByEmail(email: string): Promise<StoredMember | undefined>;
   findBySubject(oidcSubject: string): Promise<StoredMember | undefined>;
-  /** `taken` where another member has the address or the subject. */
+  /** Creates a member; `taken` where another one has the address or the subject. */
   create(member: NewMember, actor: string): Promise<StoredMember | 'taken'>;
-  /** A changed role or password, or disabling, ends the member's sessions, except the named one. */
+  /** Changes a member. A new role or password, or disabling, ends the member's sessions, except the named one. */
   change(
     id: string,
     change: MemberChange,
     options: { readonly actor: string; readonly keepSession?: string | undefined },
   ): Promise<StoredMember | 'absent' | 'last-owner' | 'taken'>;
-  /** With the member's sessions, tokens and passkeys. */
+  /** Removes a member with all sessions, tokens and passkeys. */
   remove(id: string, actor: string): Promise<'removed' | 'absent' | 'last-owner'>;
   seen(id: string): Promise<void>;
 }
@@ -56,7 +56,7 @@ export const sessionMethods = ['password', 'passkey', 'oidc', 'link'] as const;
 export type SessionMethod = (typeof sessionMethods)[number];
 
 export interface StoredSession {
-  /** For lists: not a secret. */
+  /** The session's ID for lists; it is not a secret. */
   readonly id: string;
   readonly memberId: string;
   readonly method: SessionMethod;
@@ -64,9 +64,9 @@ export interface StoredSession {
   readonly userAgent: string;
   readonly createdAtMs: number;
   readonly seenAtMs: number;
-  /** At the latest, however much it is used. */
+  /** Latest end of the session, however much it is used. */
   readonly expiresAtMs: number;
-  /** The last re-authentication; undefined where only the identity provider vouched, whenever that was. */
+  /** Time of the last re-authentication; undefined where only the identity provider vouched, whenever that was. */
   readonly provedAtMs: number | undefined;
 }
 
@@ -74,22 +74,22 @@ export interface StoredSession {
 type NewSession = Omit<StoredSession, 'id' | 'createdAtMs' | 'seenAtMs' | 'provedAtMs'> &
   Partial<Pick<StoredSession, 'provedAtMs'>> & { readonly digest: string };
 
-/** Sessions are not in the audit log; sign-in and sign-out are, by their callers. */
+/** Stores sessions. They are not in the audit log; the callers record sign-in and sign-out there. */
 export interface SessionStore {
-  /** Undefined where there is no such member. */
+  /** Creates a session; undefined where there is no such member. */
   open(session: NewSession): Promise<StoredSession | undefined>;
-  /** With the member's present state. */
+  /** Finds a session by its digest, with the member's present state. */
   find(digest: string): Promise<{ readonly session: StoredSession; readonly member: StoredMember } | undefined>;
   seen(id: string): Promise<void>;
-  /** The newest first. */
+  /** The member's sessions, the newest first. */
   listOf(memberId: string): Promise<StoredSession[]>;
-  /** False where the member has no such session. */
+  /** Ends a session; false where the member has no such session. */
   end(id: string, memberId: string): Promise<boolean>;
-  /** Deletes those that ended, or were last seen before. */
+  /** Deletes sessions that ended, or were last seen before. */
   prune(seenBeforeMs: number): Promise<void>;
 }
 
-/** A secret for programs, with at most its member's permissions. */
+/** A secret for programs, which have at most the member's permissions. */
 export interface StoredToken {
   readonly id: string;
   readonly memberId: string;
@@ -108,17 +108,17 @@ type NewToken = Pick<StoredToken, 'hint' | 'memberId' | 'name' | 'role'> &
 export interface TokenStore {
   find(digest: string): Promise<{ readonly token: StoredToken; readonly member: StoredMember } | undefined>;
   get(id: string): Promise<StoredToken | undefined>;
-  /** The newest first; of one member, or of all. */
+  /** Tokens, the newest first; of one member, or of all. */
   list(memberId?: string): Promise<StoredToken[]>;
-  /** Undefined where the member no longer exists. */
+  /** Creates a token; undefined where the member no longer exists. */
   create(token: NewToken, actor: string): Promise<StoredToken | undefined>;
-  /** False where there is no such token. */
+  /** Revokes a token; false where there is no such token. */
   revoke(id: string, actor: string): Promise<boolean>;
   used(id: string): Promise<void>;
 }
 
 export interface StoredPasskey {
-  /** The credential's own ID, base64url. */
+  /** The ID that the authenticator gave the credential, in base64url. */
   readonly id: string;
   readonly memberId: string;
   readonly publicKey: Uint8Array;
@@ -134,16 +134,16 @@ type NewPasskey = Omit<StoredPasskey, 'createdAtMs' | 'lastUsedAtMs'>;
 export interface PasskeyStore {
   find(id: string): Promise<StoredPasskey | undefined>;
   listOf(memberId: string): Promise<StoredPasskey[]>;
-  /** `taken` where the credential is registered already; `absent` where there is no such member. */
+  /** Adds a passkey; `taken` where the credential is registered already, `absent` where there is no such member. */
   add(passkey: NewPasskey, actor: string): Promise<StoredPasskey | 'taken' | 'absent'>;
-  /** False where the member has no such passkey. */
+  /** Renames a passkey; false where the member has no such passkey. */
   rename(id: string, memberId: string, name: string, actor: string): Promise<boolean>;
   remove(id: string, memberId: string, actor: string): Promise<boolean>;
-  /** False where the counter should have risen and did not: the authenticator was copied. */
+  /** Records a use. False where the counter should have risen and did not: the authenticator was copied. */
   used(id: string, counter: number): Promise<boolean>;
 }
 
-/** Credentials beside the password: a reset ends them all, except those named to be kept. */
+/** Ways to sign in beside the password: a password reset removes them, except those named to be kept. */
 export const memberMeans = ['tokens', 'passkeys'] as const;
 export type MemberMeans = (typeof memberMeans)[number];
 
@@ -154,10 +154,10 @@ type InvitationKind = (typeof invitationKinds)[number];
 export interface StoredInvitation {
   readonly id: string;
   readonly kind: InvitationKind;
-  /** Undefined for the set-up: the person with the link enters it. */
+  /** Email address; undefined for the set-up, where the person with the link enters it. */
   readonly email: string | undefined;
   readonly role: Role;
-  /** For a reset. */
+  /** The member whose password a reset link sets. */
   readonly memberId: string | undefined;
   readonly invitedBy: string;
   readonly createdAtMs: number;
@@ -170,40 +170,40 @@ interface NewLink {
 }
 
 export interface InvitationStore {
-  /** Valid ones, the newest first. */
+  /** Valid invitations, the newest first. */
   list(): Promise<StoredInvitation[]>;
   find(digest: string): Promise<StoredInvitation | undefined>;
-  /** Replaces a former set-up link; undefined where a member exists already. */
+  /** Creates the set-up link and replaces a former one; undefined where a member exists already. */
   setUp(digest: string, expiresAtMs: number, actor: string): Promise<StoredInvitation | undefined>;
-  /** Replaces a former one to the same address; `taken` where a member has it. */
+  /** Invites an address and replaces a former invitation to it; `taken` where a member has the address. */
   invite(
     link: NewLink & { readonly email: string; readonly role: Role },
     actor: string,
   ): Promise<StoredInvitation | 'taken'>;
-  /** Replaces a former one; undefined for an unknown member. What is not kept ends now, and again when the new password is set. */
+  /** Creates a reset link, replacing a former one; undefined for an unknown member. What is not kept ends now, and again at the new password. */
   reset(
     link: NewLink & { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },
     actor: string,
   ): Promise<StoredInvitation | undefined>;
-  /** Once: creates the member, or sets the password and ends the sessions. Of several callers at once, one succeeds. */
+  /** Uses a link once: creates the member, or sets the password and ends the sessions. Of several callers at once, one succeeds. */
   accept(
     digest: string,
     person: { readonly email: string; readonly name: string; readonly passwordHash: string },
   ): Promise<StoredMember | 'absent' | 'taken'>;
-  /** False where there is none. */
+  /** Withdraws an invitation; false where there is none. */
   withdraw(id: string, actor: string): Promise<boolean>;
 }
 
-/** Authentication attempts over all nodes. Old ones are forgotten. */
+/** Counts authentication attempts over all nodes; old ones are forgotten. */
 export interface AttemptStore {
-  /** 0 where an attempt is allowed, which is counted in the same step, so that parallel attempts gain nothing. Else how long to wait. */
+  /** Returns 0 where an attempt is allowed, and counts it in the same step, so that parallel attempts gain nothing; else how long to wait. */
   begin(subject: string, waitMs: (attempts: number) => number): Promise<number>;
   succeeded(subject: string): Promise<void>;
 }
 
-/** Whether the audit log's actor is this member: in the console, or by one of their tokens. */
+/** Whether an actor in the audit log is this member: in the console, or through one of the member's tokens. */
 export const isMember = (actor: string, email: string): boolean =>
   actor === `console: ${email}` || (actor.startsWith('token: ') && actor.endsWith(` of ${email}`));
 
-/** Addresses that differ in case only belong to one person. */
+/** Normalises an email address: addresses that differ in case only belong to one person. */
 export const foldEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase();

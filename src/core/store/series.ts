@@ -1,4 +1,4 @@
-/** Time series of the ledger in the store: queries, results, and the interface. */
+/** Interface to the ledger's time series in the store: counts, cost and latency per time step, as charts show them. */
 
 import type { RowOutcome } from '../accounting/ledger-row.ts';
 
@@ -14,7 +14,7 @@ export const seriesDimensions = [
 ] as const;
 export type SeriesDimension = (typeof seriesDimensions)[number];
 
-/** Results of requests, by the names that people see. */
+/** Results of requests, named as people see them. */
 export const requestResults = ['succeeded', 'failed', 'refused', 'cancelled'] as const;
 export type RequestResult = (typeof requestResults)[number];
 
@@ -36,9 +36,9 @@ type SeriesOrder = (typeof seriesOrders)[number];
 export interface SeriesQuery {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Undefined: chosen by the length of the span. */
+  /** Length of a time step; undefined: chosen by the length of the time span. */
   readonly stepMs?: number | undefined;
-  /** East of UTC: the time zone in which steps of six hours and of a day begin, for spans up to a month. */
+  /** Offset of a time zone, east of UTC: steps of six hours and of a day begin by it, in spans up to a month. */
   readonly zoneMs: number;
   readonly filter: Readonly<Partial<Record<Exclude<SeriesDimension, 'outcome'>, string | undefined>>> & {
     readonly outcomes?: readonly RowOutcome[] | undefined;
@@ -46,15 +46,15 @@ export interface SeriesQuery {
   readonly by: readonly SeriesDimension[];
   readonly top: number;
   readonly order: SeriesOrder;
-  /** These lines, in place of the largest ones. */
+  /** Names of the lines to return, in place of the largest lines. */
   readonly lines?: readonly (readonly string[])[] | undefined;
-  /** Of points and heat map. */
+  /** Which latency the points and the heat map show. */
   readonly latency: LatencyKind;
   readonly wantsHeatmap: boolean;
   readonly wantsPoints: boolean;
 }
 
-/** One figure for the whole span, without points. */
+/** A query for one figure over the whole span, without points. */
 export const wholeStretch: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
   zoneMs: 0,
   filter: {},
@@ -66,7 +66,7 @@ export const wholeStretch: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
   wantsPoints: false,
 };
 
-/** Sums over requests, whatever their result. */
+/** Amounts that are summed over requests, whatever their result. */
 export const seriesAmounts = [
   'items',
   'inputTokens',
@@ -88,7 +88,7 @@ export const seriesCounts = [
 ] as const;
 export type SeriesCount = (typeof seriesCounts)[number];
 
-/** Milliseconds, within 1 %. */
+/** Percentiles of a latency in milliseconds, exact to 1 %. */
 export interface Percentiles {
   readonly count: number;
   readonly p50: number;
@@ -99,29 +99,29 @@ export interface Percentiles {
 export type SeriesFigures = Readonly<Record<SeriesCount, number>> &
   Readonly<Record<LatencyKind, Percentiles | undefined>>;
 
-/** One value for each step; empty where no points were asked for. */
+/** Values of a line over time: one for each step; empty where no points were requested. */
 export interface SeriesPoints {
   readonly counts: Readonly<Partial<Record<SeriesCount, readonly number[]>>>;
-  /** Null where nothing was measured. */
+  /** Percentiles for each step; null where nothing was measured. */
   readonly percentiles: readonly (Percentiles | null)[];
 }
 
 export interface SeriesLine {
-  /** In the order of the split; empty where a request had no such name. */
+  /** The line's group: one name for each dimension of the query; empty where a request had none. */
   readonly names: readonly string[];
-  /** The remaining lines together, and those too rare to be kept apart. */
+  /** This line adds up all groups without a line of their own, and those too rare to be kept apart. */
   readonly isOthers: boolean;
   readonly figures: SeriesFigures;
   readonly points: SeriesPoints;
 }
 
 export interface SeriesAnswer {
-  /** As rounded. */
+  /** The span, rounded to steps. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
   readonly timesMs: readonly number[];
-  /** There are no older data. */
+  /** No data are older than this time. */
   readonly sinceMs: number;
   readonly total: Pick<SeriesLine, 'figures' | 'points'>;
   readonly lines: readonly SeriesLine[];
@@ -136,8 +136,8 @@ export interface SeriesAnswer {
 }
 
 export interface SeriesStore {
-  /** Throws a RangeError where a step does not fit the span. */
+  /** Reads time series. Throws a RangeError where a step does not fit the span. */
   read(query: SeriesQuery): Promise<SeriesAnswer>;
-  /** Rolls up finished spans, and deletes expired ones. True where there is more to do. */
+  /** Sums up finished spans, and deletes expired ones. True where there is more to do. */
   tend(retentionMs: number, pruneNowMs: number): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** All store interfaces in one, with two small ones: audit log and changes. The database behind is not visible. */
+/** Collects all store interfaces in one, and adds two small ones: audit log and changes. Callers do not see which database is behind. */
 
 import type { AlertStore } from './alerts.ts';
 import type { BackgroundStore } from './background-answers.ts';
@@ -30,21 +30,21 @@ export interface Store {
   readonly attempts: AttemptStore;
   readonly storedObjects: StoredObjectStore;
   readonly background: BackgroundStore;
-  /** Batches of requests, in the same form. */
+  /** Batches until their cost is known, stored like background responses. */
   readonly batches: BackgroundStore;
   close(): Promise<void>;
 }
 
-/** The audit log's entries, and its port. */
+/** An entry of the audit log: who changed what, and when. */
 export interface AuditEntry {
   readonly id: string;
   readonly atMs: number;
-  /** `command line`, `first start`, or a member of the console. */
+  /** The writer: `command line`, `first start`, or a member of the console. */
   readonly actor: string;
-  /** Such as `key.create`, `upstream.put`. */
+  /** What was done, such as `key.create` or `upstream.put`. */
   readonly action: string;
   readonly subject: string;
-  /** Without secrets; null where the element did not exist. */
+  /** The element before the change, without secrets; null where it did not exist. */
   readonly before: unknown;
   readonly after: unknown;
 }
@@ -54,19 +54,19 @@ interface AuditFilter {
   /** Prefix of the action: `key.` for all changes of keys. */
   readonly action?: string | undefined;
   readonly subject?: string | undefined;
-  /** At this time or later. */
+  /** Only entries of this time or later. */
   readonly fromMs?: number | undefined;
-  /** Before. */
+  /** Only entries before this time. */
   readonly toMs?: number | undefined;
 }
 
 export interface AuditStore {
   add(entry: Omit<AuditEntry, 'id' | 'atMs'>): Promise<void>;
-  /** The newest first; `before` is the last ID of the previous page. */
+  /** Entries, the newest first; `before` is the last ID of the previous page. */
   page(options: AuditFilter & { readonly before?: string | undefined; readonly limit: number }): Promise<AuditEntry[]>;
 }
 
-/** Changes in order: how other nodes and threads are notified. */
+/** A change of the store, with its number: other nodes and threads read these to follow each other. */
 export interface Change {
   readonly sequence: number;
   readonly kind: 'key' | 'resource' | 'setting';
