@@ -1,15 +1,15 @@
-/** Which headers of an upstream's response may reach a client: blocked ones by class with the reason, and those the operator lists. */
+/** Decides which headers of an upstream's response may reach a client: never the blocked ones, and where the operator lists some, only those. */
 
 interface HeaderClass {
-  /** Follows the name in a sentence: "refresh tells a browser what to do". */
+  /** The reason, as the predicate of a sentence: "refresh tells a browser what to do". */
   readonly why: string;
-  /** In lower case; a `*` at the end stands for any. */
+  /** Header names in lower case; a name with `*` at the end matches every name with that beginning. */
   readonly names: readonly string[];
-  /** Names that are recognised by their form. */
+  /** Matches further names, by their form. */
   readonly form?: RegExp;
 }
 
-/** The order is that of docs/reference/routes.md, which has the same table. */
+/** Classes of headers that never pass to a client. docs/reference/routes.md has the same table in this order. */
 export const withheldClasses: readonly HeaderClass[] = [
   {
     why: 'belongs to one connection',
@@ -110,10 +110,10 @@ export function whyWithheld(name: string): string | undefined {
   );
 }
 
-/** A link passes as it only points elsewhere; `preload` is a command to proxies and browsers. */
+/** Whether a `Link` header commands loading: `preload` is a command to proxies and browsers, other links only point elsewhere. */
 export const commandsLoading = (link: string): boolean => /preload/i.test(link.replaceAll(/<[^>]*>/g, ''));
 
-/** Without these a client could not read a body, or know when to retry. */
+/** Headers that pass in any case: without them a client could not read a body, or know when to retry. */
 const indispensable = ['content-type', 'content-encoding', 'content-length', 'trailer', 'retry-after'];
 
 /** The only headers of an answer that the operator lets through. */
@@ -121,7 +121,7 @@ export interface HeaderList {
   has(name: string): boolean;
 }
 
-/** Names in lower case; a `*` at the end stands for any. */
+/** Builds a list from names in lower case; a name with `*` at the end matches every name with that beginning. */
 export function toHeaderList(names: readonly string[]): HeaderList {
   const listed = new Set([...indispensable, ...names.filter((name) => !name.endsWith('*'))]);
   const starts = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));

@@ -3,19 +3,19 @@
 import type { Usage } from './accounting/usage.ts';
 import type { Exchange } from './exchange.ts';
 
-/** No tokenizer's tokens are longer on average, measured as JSON. */
+/** Upper bound for the average length of a token in any tokenizer, in bytes of JSON. */
 const mostBytesPerToken = 16;
 const likelyBytesPerToken = 4;
-/** How far above its estimate the count of one prompt or choice may be, and still be the count of a single one. */
+/** A count up to this many times the estimate of one prompt (or choice) may be the count of that one alone, not of all. */
 const slack = 1.5;
 
-/** Null where it was not counted, or is impossible. */
+/** Token counts to bill by; null where the upstream counted nothing, or something impossible. */
 interface Believable {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
 }
 
-/** Whether the upstream's service counts characters in place of tokens, by its options. */
+/** Whether the upstream is configured as one that counts characters in place of tokens. */
 export const countsCharacters = (options: Readonly<Record<string, string>> | undefined): boolean =>
   options?.usage_unit === 'characters';
 
@@ -31,7 +31,7 @@ export function believableIn({ usage, estimate, target, written, route }: Exchan
   return { inputTokens: isInputWrong ? null : input, outputTokens: isOutputWrong ? null : output };
 }
 
-/** Each prompt has at least one token; a list of empty texts may have none. */
+/** Whether the count is too low to be true: each prompt has at least one token, unless its text is empty. */
 function isTooFewOf(
   { items, images, likelyInputTokens }: NonNullable<Exchange['estimate']>,
   tokens: number,
@@ -51,13 +51,13 @@ function isTooFewFor(
   return tokens < bytes / mostBytesPerToken || (countsOne && tokens <= (bytes / likelyBytesPerToken / choices) * slack);
 }
 
-/** Some report only the sum of both. */
+/** The input tokens; derived from the sum where the upstream reports only the sum of input and output. */
 function inputTokensIn({ promptTokens, totalTokens, completionTokens }: Usage): number | null {
   if (promptTokens !== null || totalTokens === null) return promptTokens;
   return Math.max(totalTokens - (completionTokens ?? 0), 0);
 }
 
-/** Some count reasoning tokens in the sum only, and not in the output; nothing else is in the sum that is not input. */
+/** The output tokens. Some upstreams count reasoning tokens in the sum only; nothing but input and output is in the sum. */
 function outputTokensIn(
   { promptTokens, totalTokens, completionTokens }: Usage,
   mayHaveThought: boolean,

@@ -1,12 +1,12 @@
-/** How many items of a list came from the cache. */
+/** Defines how many items of a list came from the cache, and the word for it in a response header. */
 
-/** `items` counts equal items once. */
+/** Counts of cached items in one list; `items` counts equal items once. */
 export interface CacheUse {
   readonly hits: number;
   readonly items: number;
 }
 
-/** As the value of `x-postern-cache`. */
+/** The value of the response header `x-postern-cache`. */
 export function wordFor({ hits, items }: CacheUse): 'hit' | 'partial' | 'miss' {
   if (hits === 0) return 'miss';
   return hits === items ? 'hit' : 'partial';

@@ -1,10 +1,10 @@
-/** The body of a call: one buffer if small, else the pieces it was assembled from, without a copy. */
+/** Defines the body of an upstream call: one buffer if small, else the pieces it was assembled from, without a copy. */
 
 import { Buffer } from 'node:buffer';
 import type { StoredBytes } from '../lib/file-bytes.ts';
 import { replaceSpan } from '../lib/json/json-scan.ts';
 
-/** A longer body is sent in slices, and the sender lets go of each one it has sent. */
+/** A body longer than this is sent in slices, and the sender frees each slice that it has sent. */
 export const wholeBodyBytes = 256 * 1024;
 
 type BodyPiece = Buffer | StoredBytes;
@@ -15,7 +15,7 @@ export function lengthOf(body: CallBody): number {
   return Buffer.isBuffer(body) ? body.length : body.reduce((bytes, piece) => bytes + piece.length, 0);
 }
 
-/** For callers that need all of it at once; a body that lies in a file is never wanted so. */
+/** Joins the pieces, for callers that need the whole body at once; never called for a body in a file. */
 export function inOnePiece(body: CallBody): Buffer {
   if (Buffer.isBuffer(body)) return body;
   const [only] = body;

@@ -1,13 +1,13 @@
-/** Limits and budgets of a holder (key, project, model, upstream): rates, concurrency and budgets. */
+/** Defines the limits and budgets that a key, project, model or upstream can have: rates, concurrency and money. */
 
-/** What is counted: requests, tokens (in and out), and items of a list (inputs, documents). */
+/** What rate limits count: requests, tokens (input and output), and items of a list (inputs, documents). */
 export const measures = ['requests', 'tokens', 'items'] as const;
 export type Measure = (typeof measures)[number];
 
 export const rateWindows = ['minute', 'day'] as const;
 export type RateWindow = (typeof rateWindows)[number];
 
-/** The names that operators write: the rates, and the number of exchanges at a time. */
+/** The names of limits in the configuration: the rates, and the number of simultaneous exchanges. */
 export type LimitName = `${Measure}_per_${RateWindow}` | 'concurrency';
 
 export const limitNames: readonly LimitName[] = [
@@ -17,7 +17,7 @@ export const limitNames: readonly LimitName[] = [
 
 export const rateWindowMs: Readonly<Record<RateWindow, number>> = Object.freeze({ minute: 60_000, day: 86_400_000 });
 
-/** At most this many within any such span of time. */
+/** A rate limit: at most this many within any time span of the window's length. */
 export interface Rate {
   readonly measure: Measure;
   readonly window: RateWindow;
@@ -37,9 +37,9 @@ export interface Budget {
 
 export interface Caps {
   readonly rates: readonly Rate[];
-  /** Exchanges at a time. */
+  /** Maximum of simultaneous exchanges. */
   readonly concurrency: number | undefined;
-  /** At most one for each period. */
+  /** At most one budget for each period. */
   readonly budgets: readonly Budget[];
 }
 

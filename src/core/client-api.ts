@@ -1,4 +1,4 @@
-/** A client API: another service's wire format, read into an operation and written back. */
+/** Defines a client API: how another service's requests (Cohere's, Ollama's) are read into an operation, and answers written back. */
 
 import type { Buffer } from 'node:buffer';
 import type { Json, JsonObject } from '../lib/json/json-text.ts';
@@ -11,12 +11,12 @@ import type { Query, QueryGrammar } from './query.ts';
 import type { ModelIndex, ResolvedModel } from './snapshot.ts';
 import type { ApiWords, RerankShape } from './translation.ts';
 
-/** An error for a client API to write, ours or an upstream's. */
+/** An error, the gateway's or an upstream's, that a client API writes in its own format. */
 interface SaidOfError {
   readonly status: number;
   readonly message: string;
   readonly id: string;
-  /** For the gateway's own errors: type and code, and the field that it is about. */
+  /** For the gateway's own errors: type and code, and the request field that the error is about. */
   readonly type?: string;
   readonly code?: string;
   readonly param?: string | null;
@@ -24,32 +24,32 @@ interface SaidOfError {
 }
 
 export interface ApiAnswer {
-  /** In the operation's own shape; its numbers keep their digits. */
+  /** The answer in the operation's own shape; its numbers keep their digits. */
   readonly body: Json;
-  /** The client's name for it. */
+  /** The client's name for the model. */
   readonly model: string;
   readonly id: string;
   readonly nowMs: number;
-  /** Since the request arrived. */
+  /** Milliseconds since the request arrived. */
   readonly tookMs: number;
 }
 
 export interface WrittenAnswer {
   readonly body: Json;
-  /** Names and values in turn. */
+  /** Further headers: names and values in turn. */
   readonly headers?: readonly string[];
 }
 
-/** A request field that not every upstream supports; those that do not are not asked. */
+/** A request field that not every upstream supports; upstreams without it are not called. */
 export interface Demand {
-  /** By the client's name for it. */
+  /** The client's name for the field. */
   readonly field: string;
-  /** Completes the sentence "none of its upstreams ...". */
+  /** What is missing, to complete the sentence "none of its upstreams ...". */
   readonly what: string;
   isMetBy(offer: Offer): boolean;
 }
 
-/** An answer in events, which the client reads as lines of JSON. */
+/** Converts an upstream's event stream to the lines of JSON that the client reads. */
 export interface ApiStream {
   readonly contentType: string;
   /** Lines for the client, from the data of one event. */
@@ -60,84 +60,84 @@ export interface ApiStream {
 }
 
 export interface Entrance {
-  /** As the operation's own request, with a `model` where the client names one. */
+  /** The request in the operation's own format, with a `model` where the client names one. */
   readonly body: JsonObject;
   readonly words: ApiWords;
   readonly demands?: readonly Demand[];
-  /** The answer, where no upstream is needed for it. */
+  /** The whole answer, where no upstream is needed for it. */
   readonly atOnce?: JsonObject;
-  /** Where the client asked for a stream. `startedMs` is the request's start on the monotonic clock. */
+  /** Set where the client asked for a stream. `startedMs` is the request's start on the monotonic clock. */
   readonly stream?: (startedMs: number) => ApiStream;
-  /** Throws `Unfit` where the upstream's answer cannot be used. */
+  /** Writes an upstream's answer in the client's format. Throws `Unfit` where the answer cannot be used. */
   write(answer: ApiAnswer): WrittenAnswer | Promise<WrittenAnswer>;
 }
 
-/** The facts that decide between two operations at one path. */
+/** Facts about a request that decide which of two operations at one path it means. */
 export interface MeantRequest {
   /** The field is present and not null. */
   has(field: string): boolean;
-  /** It is also neither false nor an empty text. */
+  /** The field is present, and neither null, false nor an empty text. */
   isSet(field: string): boolean;
-  /** The model serves the operation, and the key may use it. Throws where there is no such model. */
+  /** Whether the model serves the operation and the key may use it. Throws where there is no such model. */
   serves(operation: Operation): boolean;
 }
 
 export interface AskedModel {
-  /** The upstreams' names for it. Throws where there is no such model. */
+  /** The names that the upstreams have for the model. Throws where there is no such model. */
   upstreamNames(): readonly string[];
 }
 
-/** One path of a client API that maps to an operation. Kinds are written as those of a route. */
+/** One path of a client API that maps to an operation. Kinds of fields are written as in `Route`. */
 export interface ApiMapping {
   readonly operation: Operation;
-  /** The first is its name in the ledger and the metrics; another one may hold `{model}`. */
+  /** The first path is the mapping's name in the ledger and the metrics; others may hold `{model}`. */
   readonly paths: readonly [string, ...string[]];
   readonly required?: Readonly<Record<string, string>>;
   readonly optional?: Readonly<Record<string, string>>;
-  /** Fields that are read, and validated by `enter` alone. */
+  /** Fields that are read, but checked by `enter` alone. */
   readonly watched?: readonly string[];
   /** Text for the OpenAPI document. */
   readonly summary: string;
   /** Another operation that some requests at the same path mean; both have fields of the same kinds. */
   readonly instead?: { readonly mapping: ApiMapping; isMeant(request: MeantRequest): boolean };
-  /** `body` has fields of valid kinds, without those that were null. Throws a `GatewayError`. */
+  /** Converts a request. `body` has fields of valid kinds, without those that were null. Throws a `GatewayError`. */
   enter(body: JsonObject, model: AskedModel): Entrance;
-  /** Bytes pass unchanged to upstreams that speak the same wire format. */
+  /** Set where bytes pass unchanged to upstreams that speak the same wire format. */
   readonly passes?: Passage;
 }
 
 export interface Passage {
   readonly label: Label;
-  /** The operation, with the names of that wire format. */
+  /** The operation, with field names of the upstream's wire format. */
   readonly row: OperationRow;
-  /** All upstreams of the model must speak it; else one is enough, and only such are asked. */
+  /** Bytes pass only where all upstreams of the model speak the format; without it one is enough, and only such are called. */
   readonly needsAll?: true;
-  /** Only for requests with one of these fields as judged here, by its JSON: the operation cannot express it. */
+  /** Bytes pass only where one of these fields has JSON that its function accepts, as the operation could not express it. */
   readonly holds?: Readonly<Record<string, (json: Buffer) => boolean>>;
 }
 
 /** A model as the caller may see it. */
 export interface SeenModel {
   readonly id: string;
-  /** Seconds since the epoch; stable while the model exists. */
+  /** Creation time of the model in seconds since the epoch; stable while the model exists. */
   readonly createdAtS: number;
   readonly operations: readonly Operation[];
   /** Context length in tokens, where the operator set it. */
   readonly context: number | undefined;
-  /** The upstreams' names for it. */
+  /** The names that the upstreams have for the model. */
   readonly upstreamNames: readonly string[];
 }
 
-/** The data of a fixed endpoint: only what the caller's key may see. */
+/** What a fixed endpoint may show: only what the caller's key may see. */
 export interface EndpointView {
   readonly models: readonly SeenModel[];
-  /** Throws `model_not_found` where the caller may see no model of that name. */
+  /** Finds a model; throws `model_not_found` where the caller may see no model of that name. */
   find(name: string): SeenModel;
   defaultModel(operation: Operation): string | undefined;
   readonly modelInPath: string | undefined;
-  /** Its known parameters. */
+  /** The request's query parameters that the endpoint declares. */
   readonly query: Query;
-  /** Empty where the method has none. */
+  /** The request's body; empty where the method has none. */
   readonly body: JsonObject;
   readonly version: string;
 }
@@ -147,23 +147,23 @@ interface EndpointAddress {
   readonly method: 'GET' | 'POST';
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
-  /** Its known parameters; others are ignored. */
+  /** Query parameters that the endpoint reads; others are ignored. */
   readonly query?: QueryGrammar;
 }
 
 export interface JsonEndpoint extends EndpointAddress {
-  /** Returns the answer's document, or a promise of it. */
+  /** Returns the response document, or a promise of it. */
   show(view: EndpointView): unknown;
 }
 
-/** A text that needs no key: it shows only that the gateway is running. */
+/** An endpoint with a constant text that needs no key: it shows only that the gateway is running. */
 interface TextEndpoint extends EndpointAddress {
   readonly text: string;
 }
 
 export type FixedEndpoint = JsonEndpoint | TextEndpoint;
 
-/** An operation's canonical path, and the label that it is dispatched by. */
+/** An operation's canonical path, and the label by which its targets are chosen. */
 interface OwnPath {
   readonly path: string;
   readonly label: Label;
@@ -171,40 +171,40 @@ interface OwnPath {
 
 export interface ClientApi {
   readonly id: string;
-  /** For people: the clients that use it. */
+  /** For people: the clients that use the API. */
   readonly title: string;
-  /** A second prefix of all its paths, such as `/ollama`. */
+  /** A second prefix of all paths of the API, such as `/ollama`. */
   readonly prefix: string;
-  /** Every path dispatched by these labels is one of its clients'. */
+  /** Every path with one of these labels belongs to the API. */
   readonly labels?: readonly Label[];
-  /** Prefixes that only this API has: an unknown path below them is answered in its form. */
+  /** Path prefixes that only this API has: an unknown path below them is answered in the API's error format. */
   readonly grounds: readonly string[];
   readonly mappings: readonly ApiMapping[];
   readonly fixedEndpoints: readonly FixedEndpoint[];
-  /** Paths at which its clients call an operation directly, in that operation's own format. */
+  /** Paths at which the API's clients call an operation directly, in that operation's own format. */
   standsFor?(route: OwnPath): readonly string[];
-  /** The shape in which its clients read reranked documents there. */
+  /** The shape in which clients read reranked documents at the paths of `standsFor`. */
   readonly shape?: RerankShape;
-  /** Its clients may send another content type than JSON's, or none. */
+  /** Clients of the API may send a content type other than JSON's, or none. */
   readonly takesAnyMediaType?: true;
-  /** Throws a `GatewayError` for a query string that its clients never send. */
+  /** Throws a `GatewayError` for a query string that clients of the API never send. */
   judgeQuery?(query: string): void;
-  /** Paths of the list of models in the gateway's usual format. */
+  /** Paths at which the API's clients read the list of models in the gateway's usual format. */
   readonly modelLists: readonly string[];
-  /** Other names that may mean the same model. */
+  /** Other spellings of a model's name that may mean the same model. */
   otherNames?(name: string): readonly string[];
-  /** The body of an error; the usual one where undefined. */
+  /** The body of an error; the gateway's usual body where undefined. */
   error?(said: SaidOfError): JsonObject;
 }
 
-/** Optional in `defineClientApi`. */
+/** Fields that a definition may leave out. */
 type Lists = 'grounds' | 'mappings' | 'fixedEndpoints' | 'modelLists';
 
 export function defineClientApi(clientApi: Omit<ClientApi, Lists> & Partial<Pick<ClientApi, Lists>>): ClientApi {
   return Object.freeze({ grounds: [], mappings: [], fixedEndpoints: [], modelLists: [], ...clientApi });
 }
 
-/** The paths as written, and with the client API's prefix. */
+/** The given paths, and the same paths below the client API's prefix. */
 export function pathsUnder({ prefix }: ClientApi, paths: readonly string[]): readonly string[] {
   return [
     ...new Set(
@@ -216,7 +216,7 @@ export function pathsUnder({ prefix }: ClientApi, paths: readonly string[]): rea
   ];
 }
 
-/** Looks a model up by its other names, where none is declared by this one. */
+/** Finds a model by its name; where no model has exactly this name, by the client API's other spellings of it. */
 export function resolveAt(
   clientApi: ClientApi | undefined,
   models: ModelIndex,
@@ -231,7 +231,7 @@ export function resolveAt(
   return found;
 }
 
-/** For a field that no upstream could serve. */
+/** The error for a field that no upstream could serve. */
 export function refusedField(field: string, model: Json | undefined, why: string): GatewayError {
   const named = typeof model === 'string' ? ` for the model ${JSON.stringify(model.slice(0, 80).toWellFormed())}` : '';
   return new GatewayError('unsupported_parameter', {
@@ -254,17 +254,17 @@ export function unfitField(field: string, wanted: string): GatewayError {
   return new GatewayError('invalid_type', { param: field, message: `The field "${field}" must be ${wanted}.` });
 }
 
-/** For a path of another service, where none of the model's upstreams is that service. */
+/** The error for a path of another service, where none of the model's upstreams is that service. */
 export const notServed = (message: string): GatewayError =>
   new GatewayError('operation_not_supported', { param: 'model', message });
 
 interface PassedOn extends Omit<ApiMapping, 'enter'> {
   readonly passes: Passage;
-  /** The message where no upstream speaks the wire format. */
+  /** The error message where no upstream speaks the wire format. */
   readonly refusal: string;
 }
 
-/** A path without a counterpart in another wire format. */
+/** A mapping whose bytes always pass unchanged: no other wire format has a counterpart to it. */
 export const passedOn = ({ refusal, ...mapping }: PassedOn): ApiMapping => ({
   ...mapping,
   enter() {

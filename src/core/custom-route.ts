@@ -1,32 +1,32 @@
-/** A custom route: its path, its upstream path, and its settings. */
+/** Defines a custom route: a path that the operator configured, its path at the upstream, and its settings. */
 
 import type { Lane } from './lane.ts';
 import type { QueryGrammar } from './query.ts';
 
 export interface CustomRoute {
-  /** Clients call it under the base path; `{model}` stands for the model's name. */
+  /** The path that clients call, under the base path; `{model}` stands for the model's name. */
   readonly path: string;
   readonly method: 'GET' | 'POST';
-  /** The upstream's path, for any family; `{model}` stands for the upstream's name for the model. */
+  /** The path at the upstream, for any family; `{model}` stands for the upstream's name for the model. */
   readonly offer: { readonly path: string };
   /** The route's name in ledger and log. */
   readonly label: string;
-  /** The only upstreams it may be sent to; any where undefined. */
+  /** IDs of the only upstreams that the route may call; any upstream where undefined. */
   readonly upstreams: ReadonlySet<string> | undefined;
   readonly model: CustomModelSource;
   readonly lane?: Lane | undefined;
   readonly takesForms: boolean;
   readonly query: QueryGrammar | undefined;
-  /** Override the upstream's. */
+  /** Timeouts that override the upstream's. */
   readonly timeouts: {
     readonly connectMs?: number;
     readonly firstByteMs?: number;
     readonly idleMs?: number;
     readonly totalMs?: number;
   };
-  /** Where counts are in a whole answer, as dotted names; the usual fields of OpenAI and others where undefined. */
+  /** The positions of usage counts in an answer, as dotted names; the usual fields of OpenAI and others where undefined. */
   readonly usage: OwnUsage | undefined;
-  /** Upper bounds of one answer's counts, where known. */
+  /** Upper bounds of the counts of one answer, where known. */
   readonly most: { readonly output: number | undefined; readonly units: number | undefined };
 }
 
@@ -37,9 +37,9 @@ export interface OwnUsage {
 }
 
 export type CustomModelSource =
-  /** A field of the body, or a part of a form. */
+  /** The model is named in a field of the body, or in a part of a form. */
   | { readonly from: 'field'; readonly name: string }
   | { readonly from: 'header'; readonly name: string }
   | { readonly from: 'path' }
-  /** Always the same model. */
+  /** The route always uses the same model. */
   | { readonly from: 'nowhere'; readonly id: string };

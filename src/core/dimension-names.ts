@@ -1,4 +1,4 @@
-/** The request fields for embedding dimensions: OpenAI's name first, then those of Cohere, Voyage and Google. */
+/** Lists the names that request fields for embedding dimensions have: OpenAI's first, then those of Cohere, Voyage and Google. */
 
 export const dimensionNames = [
   'dimensions',

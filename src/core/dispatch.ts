@@ -1,4 +1,4 @@
-/** Interface between pipeline and load balancing: choosing the next target, and reporting how its call went. */
+/** Interface between request handling and load balancing: choose the next target for a call, and report how the call went. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -12,58 +12,58 @@ import type { Credential, Model, Target, Upstream } from './snapshot.ts';
 export interface Candidate {
   readonly target: Target;
   readonly offer: Offer;
-  /** The route has the model in the path, and the offer takes it in the body. */
+  /** The client names the model in the path, but the upstream takes it in the body. */
   readonly lifted: boolean;
-  /** The call's path, where it is the same for every model name. */
+  /** The path at the upstream, where it is the same for every model name. */
   readonly path?: string;
 }
 
-/** The compiled targets that may serve a route of a model. */
+/** The compiled list of targets that may serve one route of a model. */
 export interface RoutePlan {
   readonly model: Model;
-  /** By priority, the best first; no tier is empty. */
+  /** Targets grouped by priority, the best first; no group is empty. */
   readonly tiers: readonly (readonly Candidate[])[];
-  /** The longest total timeout of its targets: one deadline for all attempts. */
+  /** The longest total timeout among the targets: one deadline for all attempts. */
   readonly totalMs: number;
-  /** A single target with one credential: called even in cooldown, unless it asked for a pause. */
+  /** There is a single target with one credential: it is called even in cooldown, unless it asked for a pause. */
   readonly alone: boolean;
   /** Whether a call may be sent again after its first byte was sent. */
   readonly replayable: boolean;
-  /** No setting of the model, its targets or the route needs more than passing bytes on. */
+  /** Bytes pass unchanged: no setting of the model, its targets or the route needs more. */
   readonly isPlain?: boolean;
-  /** Only usage is read from its answers. */
+  /** Answers are read for their usage only. */
   readonly isCountAll?: boolean;
 }
 
-/** The order of calls that wait for the same upstream depends on these. */
+/** A call that waits for an upstream; these facts decide the order among waiting calls. */
 export interface WaitingCall {
   readonly lane: Lane;
   readonly project: string;
   readonly key: string;
-  /** Estimated, in tokens or items; at least 1. */
+  /** Estimated size of the call, in tokens or items; at least 1. */
   readonly work: number;
 }
 
 /** A call that waits for a rate limit of an upstream. */
 export interface PacedCall extends WaitingCall {
-  /** It may try again now, and calls `wait` or `done` soon. */
+  /** Tells the call to try again now; it then calls `wait` or `done` soon. */
   resume(): void;
 }
 
 /** Calls that wait for a rate limit of one upstream. */
 export interface Pacing {
-  /** Wait of a new call of the lane behind other calls; undefined if there are none. */
+  /** How long a new call of the lane would wait behind other calls; undefined if there are none. */
   behindMs(lane: Lane): number | undefined;
-  /** Wait at least so long; a call that is refused again keeps the first position. */
+  /** Makes the call wait for at least `inMs`; a call that is refused again keeps the first position. */
   wait(call: PacedCall, inMs: number): void;
-  /** It was sent, or gave up. */
+  /** Ends the waiting of a call, because it was sent or gave up. */
   done(call: PacedCall): void;
 }
 
-/** The facts of an exchange that decide its position. */
+/** The facts of an exchange that decide its position in a queue. */
 export type Caller = Pick<Exchange, 'lane' | 'key' | 'estimate' | 'queuedMs'>;
 
-/** Work for a caller, which may have to wait. It keeps no body. */
+/** The position of an exchange among waiting calls. It keeps no reference to the request body. */
 export class CallerCall implements WaitingCall {
   /** The lane at the beginning: a slot is given back to the lane that it was taken in. */
   readonly lane: Lane;
@@ -74,7 +74,7 @@ export class CallerCall implements WaitingCall {
     this.caller = caller;
   }
 
-  /** A key without a project counts as a project of its own. */
+  /** The project whose calls take turns with others; a key without a project counts as one of its own. */
   get project(): string {
     const { key } = this.caller;
     return key?.project ?? `key ${key?.id ?? ''}`;
@@ -90,10 +90,10 @@ export class CallerCall implements WaitingCall {
   }
 }
 
-/** Of a longer body only both ends are compared: hashing megabytes would delay the call. */
+/** Longest end of a body that is fingerprinted: of longer bodies only both ends are, as hashing megabytes would delay the call. */
 const markedEndBytes = 64 * 1024;
 
-/** What one exchange has tried and will not try again. */
+/** Which targets, upstreams and credentials one exchange has tried and will not try again. */
 export class Tried extends CallerCall {
   readonly #body: Buffer;
   #bodyMark: string | undefined = undefined;
@@ -102,15 +102,15 @@ export class Tried extends CallerCall {
   #targets: Target[] | undefined = undefined;
   #credentials: Credential[] | undefined = undefined;
   #leases: TargetLease[] | undefined = undefined;
-  /** A call is in flight there, so the next one goes to another target. */
+  /** A target with a call in flight: the next call goes to another one. */
   busy: Target | undefined = undefined;
-  /** The next call may go to this target only, which was tried before. */
+  /** The only target that the next call may go to, because the call is to be repeated there. */
   only: Target | undefined = undefined;
   /** Set when all targets are in cooldown and one was chosen all the same; others may then be chosen too. */
   resorted = false;
   /** Calls sent: from the second on, each counts against the retry budget. */
   sent = 0;
-  /** Its first choice was made, and counted for the retry budget. */
+  /** The first target was chosen, and the retry budget has counted the exchange. */
   counted = false;
 
   constructor(body: Buffer, caller: Caller) {
@@ -124,13 +124,13 @@ export class Tried extends CallerCall {
     return this.#bodyMark;
   }
 
-  /** It is unreachable, or has no free slot. */
+  /** Excludes an upstream that is unreachable, or has no free slot. */
   upstream(id: string): void {
     this.#upstreams ??= [];
     this.#upstreams.push(id);
   }
 
-  /** After a pause: upstreams that had no free slot, or that asked for the pause, may be tried again. */
+  /** After a pause, permits again the upstreams that had no free slot or asked for the pause. */
   paused(): void {
     this.#upstreams = undefined;
     this.#leases = undefined;
@@ -141,7 +141,7 @@ export class Tried extends CallerCall {
     this.#targets.push(target);
   }
 
-  /** The upstream refuses it for every request. */
+  /** Excludes a credential that the upstream refuses for every request. */
   credential(credential: Credential): void {
     this.#credentials ??= [];
     this.#credentials.push(credential);
@@ -176,7 +176,7 @@ export interface AnsweredFailure {
   readonly bodyMark: string;
   /** Status 503 or 529, which say that a service is unavailable. */
   readonly isUnavailable: boolean;
-  /** The pause that the answer asked for. */
+  /** The pause before a retry that the answer asked for. */
   readonly cooldownMs: number | undefined;
 }
 
@@ -188,48 +188,48 @@ export interface TargetLease extends CallEnd {
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
   /** Takes a slot if one is free; else false, and the lease is over. */
   enterAtOnce(): boolean;
-  /** Takes a further slot of the upstream if one is free: for translations in several calls. It ends on its own. */
+  /** Takes a further slot if one is free, for a translation that needs several calls. The caller ends that slot by itself. */
   enterAgain(): CallEnd | undefined;
-  /** Gives up before anything was sent, and releases its slot. Idempotent. */
+  /** Gives the target up before anything was sent, and releases its slot. Idempotent. */
   withdraw(): void;
-  /** A working answer, or an error that is the client's. `usedUpForMs`: its rate limit is used up for so long. */
+  /** Reports a good answer, or an error that is the client's fault. `usedUpForMs`: how long the target's rate limit is used up. */
   served(firstByteMs: number, usedUpForMs?: number): void;
-  /** The connection failed; the request has not reached it. */
+  /** Reports that the connection failed before the request reached the upstream. */
   notSent(why: string): void;
-  /** `wire`: the connection failed, broke off or went silent; `answer`: an error status. */
+  /** Reports a failure. `wire`: the connection failed, broke off or went silent; `answer`: an error status. */
   failed(why: string, kind: 'wire' | 'answer', answered?: AnsweredFailure): void;
-  /** After `failed`: the request turned out to be at fault. */
+  /** Takes a reported failure back: the request turned out to be at fault, not the target. */
   excused(): void;
-  /** The upstream reports that it is not ready yet. */
+  /** Reports that the upstream is not ready yet. */
   loading(why: string): void;
-  /** Too many calls for this credential at this target. */
+  /** Reports too many calls for this credential at this target. */
   limited(why: string, cooldownMs?: number): void;
-  /** The upstream refuses the credential for every request. */
+  /** Reports that the upstream refuses the credential for every request. */
   rejected(why: string): void;
-  /** No outcome: the client left, another call was faster, or an idle connection had just been closed. */
+  /** Reports no outcome: the client left, another call was faster, or an idle connection had just been closed. */
   dropped(): void;
-  /** Another call was faster, after so long. */
+  /** Reports that another call was faster, after so long. */
   outrun(afterMs: number): void;
   /** The 95th percentile of recent times to the first byte; undefined while too few are known. */
   percentile95Ms(): number | undefined;
 }
 
-/** No target: each is in cooldown, has no free slot, has spent its retry budget, or was tried. */
+/** Why no target can be called: each is in cooldown, has no free slot, has spent its retry budget, or was tried. */
 export interface NoTarget {
   readonly kind: 'resting' | 'full' | 'spent' | 'tried';
   readonly retryAfterMs: number;
   /** Every target is in cooldown because of too many calls (429), and for no other reason. */
   readonly isLimited: boolean;
-  /** Per target, for the log. */
+  /** One reason per target, for the log. */
   readonly why: readonly string[];
 }
 
 export interface Dispatcher {
-  /** `matched`: what the model's pattern matched, inserted into upstream names; empty without a pattern. */
+  /** Chooses a target. `matched`: the text that the model's pattern matched, for upstream names; empty without a pattern. */
   choose(routePlan: RoutePlan, tried: Tried, matched: string): TargetLease | NoTarget;
   /** The calls that wait for the upstream's rate limits. */
   pacing(upstream: Upstream): Pacing;
-  /** No target served it. Where two were unavailable for this request body and for no other, neither is at fault. */
+  /** Called where no target served the request. Where two were unavailable for this body and no other, neither is at fault. */
   excuseUnavailable(routePlan: RoutePlan, tried: Tried, matched: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** Types and interfaces of drift checks: whether models changed, and whether another one agrees with them. */
+/** Types for detecting drift: whether a target's model has changed (canary), and whether another model agrees with it (shadow). */
 
 import type { Buffer } from 'node:buffer';
 import type { Exchange } from './exchange.ts';
@@ -6,31 +6,31 @@ import type { Operation } from './operations/index.ts';
 import type { Model, Target } from './snapshot.ts';
 import type { SettingStore } from './store/resources.ts';
 
-/** Agreement of a model with its shadow since the process started. Means between 0 (-1 for ranks) and 1; null without data. */
+/** How well a model agrees with its shadow since the process started. Means are between 0 (-1 for ranks) and 1; null without data. */
 export interface ShadowAgreement {
   readonly model: string;
   readonly shadow: string;
   readonly compared: number;
-  /** Copies without an answer that could be compared. */
+  /** Requests copied to the shadow for which no comparable answer came. */
   readonly failed: number;
-  /** Of vectors of the same width. */
+  /** Mean cosine of vectors of the same width. */
   readonly cosine: number | null;
-  /** Share of nearest neighbours that are the same. */
+  /** Mean share of nearest neighbours that both models agree on. */
   readonly overlap: number | null;
-  /** Kendall's tau of the scores of one query. */
+  /** Mean of Kendall's tau over the scores of each query. */
   readonly ranks: number | null;
-  /** Share of texts that both flag, or neither. */
+  /** Share of texts that both models flag, or that neither flags. */
   readonly verdicts: number | null;
 }
 
-/** Fixed texts at one target, compared with its first answers. */
+/** The last comparison of one target's vectors for fixed texts with its first vectors for them. */
 export interface CanaryState {
   readonly model: string;
   readonly upstream: string;
   readonly upstreamModel: string;
-  /** Seconds since the epoch; null before the first check. */
+  /** Time of the last check in seconds since the epoch; null before the first. */
   readonly checkedAtS: number | null;
-  /** The smallest cosine of any text; null where the target could not be asked. */
+  /** The smallest cosine among the texts; null where the target could not be called. */
   readonly agreement: number | null;
   /** The target no longer serves the same model. */
   readonly hasChanged: boolean;
@@ -46,13 +46,13 @@ export interface DriftState {
 export interface OwnInquiry {
   readonly operation: Operation;
   readonly model: string;
-  /** As a client would send it. */
+  /** The body, as a client would send it. */
   readonly body: Buffer;
   readonly only?: Target;
   readonly on: 'shadow' | 'canary';
 }
 
-/** The bytes of a good answer; rejects with the fault. */
+/** Sends an own request and resolves with the bytes of a good answer; rejects with the fault. */
 export type AskForOurselves = (inquiry: OwnInquiry) => Promise<Buffer>;
 
 export interface Drift {
@@ -63,11 +63,11 @@ export interface Drift {
   state(): DriftState;
 }
 
-/** The setting of the store that holds a target's first answers to a canary's texts. */
+/** The name of the store's setting that holds a target's first answers to a canary's texts. */
 export const canaryBaseline = (model: string, upstream: string, upstreamModel: string): string =>
   `canary:${JSON.stringify([model, upstream, upstreamModel])}`;
 
-/** The targets' next answers to the canary's texts become the new baseline. */
+/** Forgets the baseline of a canary: the next answers of its targets become the new one. */
 export async function acceptAsItIs(
   settings: Pick<SettingStore, 'set'>,
   { id, targets }: Model,

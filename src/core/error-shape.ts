@@ -1,4 +1,4 @@
-/** Additional error fields for clients of other services' APIs. */
+/** Adds fields to error responses that clients of other services' APIs read. */
 
 import type { RerankShape } from './translation.ts';
 
@@ -9,10 +9,10 @@ export const errorMember: Readonly<Record<RerankShape, 'detail' | 'message'>> = 
   tei: 'message',
 };
 
-/** Anthropic's clients send it, also on paths shared with others. */
+/** A request header by which Anthropic's clients are recognised, also on paths that other clients use. */
 export const anthropicHeader = 'anthropic-version';
 
-/** The shape of errors: chosen by the client, or Anthropic's on its paths. */
+/** The format of errors: a client's rerank shape, or Anthropic's on paths of its API. */
 export type ErrorShape = RerankShape | 'anthropic';
 
 export function besideError(shape: ErrorShape | undefined, message: string): Readonly<Record<string, string>> {

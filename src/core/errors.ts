@@ -5,7 +5,7 @@ import { withMasks } from '../lib/secrets/secret-shapes.ts';
 export interface ErrorRow {
   readonly status: number;
   readonly type: string;
-  /** The fact and the next step, where the code that throws it has no more exact text. */
+  /** What is wrong and what to do, used where the code that throws the error has no more exact text. */
   readonly message: string;
 }
 
@@ -79,12 +79,12 @@ const table = {
   upstream_timeout: upstream(504, 'The upstream took too long; try again later.'),
 } satisfies Record<string, ErrorRow>;
 
-/** Codes of upstream errors that are written in our words. Denied: the operator's credential or account, refused: the request; its status stays. */
+/** Codes of upstream errors that get the gateway's words. Denied: the operator's credential or account; refused: the request, whose status stays. */
 export const upstreamCodes = ['upstream_denied', 'upstream_refused', 'upstream_failed'] as const;
 
 export type UpstreamCode = (typeof upstreamCodes)[number] | 'rate_limit_exceeded' | 'upstream_timeout';
 
-/** Our type and code for an upstream's status. */
+/** The gateway's error type and code for an upstream's status. */
 export function upstreamError(status: number): { readonly type: string; readonly code: UpstreamCode } {
   if (status === 401) return { type: 'authentication_error', code: 'upstream_denied' };
   if (status === 402) return { type: 'invalid_request_error', code: 'upstream_denied' };
@@ -99,12 +99,12 @@ export type ErrorCode = keyof typeof table;
 export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = table;
 
 export interface ErrorDetails {
-  /** Replaces the row's message: the field, the value, what is expected. Never a secret, never a whole body. */
+  /** Replaces the message of the error's row: the field, the value, what is expected. Never a secret, never a whole body. */
   readonly message?: string;
   readonly param?: string;
   /** Further response headers, names and values in turn. */
   readonly headers?: readonly string[];
-  /** For the log only. */
+  /** The underlying error, for the log only. */
   readonly cause?: unknown;
   /** The code in ledger and log, where the client gets another one. */
   readonly recordedAs?: ErrorCode;

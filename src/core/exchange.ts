@@ -1,4 +1,4 @@
-/** One client request and everything known about it. One shape: every field is assigned in the constructor. */
+/** Holds one client request and everything known about it. One shape for V8: the constructor assigns every field. */
 
 import type { Captured } from './accounting/captured.ts';
 import type { RowOutcome, TryRecord } from './accounting/ledger-row.ts';
@@ -17,14 +17,14 @@ import type { RerankShape } from './translation.ts';
 import type { Upload } from './upload.ts';
 
 export class Exchange {
-  /** Made by Postern: the key of log and ledger, sent upstream as `x-request-id`. */
+  /** The ID that Postern made: the request's key in log and ledger, sent upstream as `x-request-id`. */
   readonly id: string;
-  /** The client's own, where valid: echoed, stored beside ours, never sent upstream. */
+  /** The request ID that the client sent, where valid: echoed, stored beside `id`, never sent upstream. */
   readonly clientRequestId: string | undefined;
-  /** The exchange keeps its configuration until it ends. */
+  /** The configuration of this exchange until it ends, even if a newer one is loaded. */
   readonly snapshot: Snapshot;
   readonly startedAtMs: number;
-  /** On the monotonic clock, as all durations. */
+  /** Start on the monotonic clock, as for all durations. */
   readonly startedMs: number;
   readonly client: Listening = { gone: false, work: undefined, connectMs: undefined };
 
@@ -32,75 +32,75 @@ export class Exchange {
   path: string | undefined = undefined;
   route: Route | undefined = undefined;
   key: KeyRecord | undefined = undefined;
-  /** Counts it among those of its key until a reservation does. */
+  /** Counts the exchange among those of its key until a reservation does. */
   begun: Beginning | undefined = undefined;
-  /** The shape of answers and errors: by the client's header, else the path, the key or the model. */
+  /** The shape of answers and errors: chosen by the client's header, else by the path, the key or the model. */
   shape: RerankShape | undefined = undefined;
-  /** Instead of a shape, in errors that the gateway writes. */
+  /** Replaces `shape` in errors that the gateway writes. */
   errorShape: RerankShape | undefined = undefined;
-  /** The client API that it came by. */
+  /** The client API through which the request came. */
   clientApi: ClientApi | undefined = undefined;
   clientAddress: string | undefined = undefined;
-  /** The mark that its calls carry, to refuse loops: see loop-mark.ts. */
+  /** The mark that upstream calls of this request carry, to refuse loops: see loop-mark.ts. */
   loopMark = '';
-  /** Undefined where no traces are kept. */
+  /** The trace of this request; undefined where no traces are kept. */
   trace: ExchangeTrace | undefined = undefined;
   /** The lane that the request asks for. */
   askedLane: Lane | undefined = undefined;
-  /** Decides which calls go first where it waits for an upstream. */
+  /** The lane that the request is in: decides which calls go first where they wait for an upstream. */
   lane: Lane = 'interactive';
   queuedMs = 0;
   /** The model's public ID, as resolved. */
   modelId: string | undefined = undefined;
-  /** Its body's share of the body memory, until no attempt can send it again. */
+  /** The lease of memory for the request body, held while an attempt may still send the body. */
   requestLease: MemoryLease | undefined = undefined;
-  /** The received form, until the exchange is over. */
+  /** The received form (multipart), until the exchange is over. */
   upload: Upload | undefined = undefined;
   /** Memory of answers that are being translated, until the client has the result. */
   answerLease: MemoryLease | undefined = undefined;
-  /** Known once its body was read. */
+  /** What the request may use; known once its body was read. */
   estimate: RequestEstimate | undefined = undefined;
   target: Target | undefined = undefined;
-  /** The upstream continues in the background: polling settles the cost. */
+  /** The upstream goes on working in the background: polling settles the cost. */
   goesOn = false;
   /** The credential of the call whose answer the client gets. */
   credential: Credential | undefined = undefined;
   attempts = 0;
-  /** Empty where the first call succeeded. */
+  /** Records of calls to targets; empty where the first call succeeded. */
   readonly tries: TryRecord[] = [];
-  /** Of a list that was split: the exchanges of its parts, each billed for its own usage. */
+  /** For a list that was split: the exchanges of its parts, each billed for its own usage. */
   parts: readonly Exchange[] | undefined = undefined;
   /** Calls that were served, or may have been, and whose results are not in the answer: each is billed for its own usage. */
   owed: readonly Exchange[] | undefined = undefined;
-  /** Items from the cache: not billed, but this has the figures they would have been billed by. */
+  /** Stands for items from the cache, which are not billed: has the figures by which they would have been billed. */
   saved: Exchange | undefined = undefined;
-  /** The usage sent to the client includes remembered items or shares of joint counts. */
+  /** The usage sent to the client is approximate: it includes cached items, or shares of counts of a joint call. */
   isUsageAbout = false;
-  /** Undefined where no cache is on. */
+  /** How the cache was used; undefined where no cache is on. */
   cacheUse: CacheUse | undefined = undefined;
   /** Monotonic times of sending the call and of the answer's first byte; 0 before. */
   sentAtMs = 0;
   firstByteAtMs = 0;
 
-  /** The answer has rate headers of the gateway's own limits. */
+  /** The answer carries rate headers of the gateway's own limits. */
   hasOwnRates = false;
-  /** The client's status; 0 before the answer. */
+  /** The status sent to the client; 0 before the answer. */
   status = 0;
   requestBytes = 0;
   responseBytes = 0;
-  /** Bytes after decompression, where the encoding is known. */
+  /** Bytes of the response after decompression, where the encoding is known. */
   decodedBytes: number | undefined = undefined;
-  /** Undefined unless the key has capture enabled. */
+  /** Captured bodies; undefined unless the key has capture enabled. */
   captured: Captured | undefined = undefined;
   usage: Usage | null = null;
-  /** Text of completions and edits, gathered as it passed. */
+  /** Facts about the text of completions and edits, gathered while it passed through. */
   written: Written | undefined = undefined;
   pictures: Pictures | undefined = undefined;
-  /** Null while it is unknown, and where nothing is owed. */
+  /** The cost; null while it is unknown, and where nothing is owed. */
   bill: Bill | null = null;
   outcome: RowOutcome | undefined = undefined;
   errorCode: ErrorCode | undefined = undefined;
-  /** The key's secret, to remove it from captured bodies. */
+  /** The secret of the client's key, to remove it from captured bodies. */
   keySecret: string | undefined = undefined;
   /** For the log: the cause of an error, without secrets. */
   errorCause: string | undefined = undefined;
@@ -124,25 +124,25 @@ export class Exchange {
   }
 }
 
-/** An exchange whose body is not read yet, counted among those of its key. */
+/** Counts an exchange among those of its key while its body is not read yet. */
 export interface Beginning {
   /** Ends the counting. Idempotent. */
   over(): void;
 }
 
-/** The trace headers' values for one call. */
+/** The values of the trace headers for one upstream call. */
 export interface CallTrace {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
 }
 
 export interface ExchangeTrace {
-  /** 32 hexadecimal digits. */
+  /** The ID of the trace: 32 hexadecimal digits. */
   readonly traceId: string;
   readonly isSampled: boolean;
   /** A call is about to go to a target; `call` is any object that identifies it within the exchange. */
   calling(call: object, target: Target): CallTrace;
-  /** The call's result. The span of a successful call ends with the exchange. */
+  /** Ends a call with its result. The span of a successful call ends with the exchange. */
   called(call: object, outcome: string, detail: number | string | undefined): void;
 }
 
@@ -151,6 +151,6 @@ export interface RequestHeaders {
   /** All values of a repeated header, joined as a list. `name` in lower case. */
   get(name: string): string | undefined;
   has(name: string): boolean;
-  /** Headers for every upstream, as lines of a head: kept for the next request with the same head. */
+  /** Cached header lines for every upstream: reused for the next request with the same head. */
   passedOn?: string | undefined;
 }

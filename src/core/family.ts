@@ -1,4 +1,4 @@
-/** An upstream family as data and small functions: its operations, their labels and paths. */
+/** Defines an upstream family (a kind of upstream, such as `cohere`) as data and small functions: its operations and how it serves them. */
 
 import type { Buffer } from 'node:buffer';
 import type { AddressRule } from '../lib/addresses/address-rule.ts';
@@ -20,31 +20,31 @@ export const bearer = (): Auth => ({ header: 'authorization', prefix: 'Bearer ' 
 /** A family's own setting under `upstreams[].options`. */
 export interface FamilyOption {
   readonly description: string;
-  /** Its valid values; without, any text that fits in a URL's segment. */
+  /** The valid values of the option; without them, any text that fits in a segment of a URL. */
   readonly values?: readonly string[];
   readonly pattern?: RegExp;
   /** For people: a description of the pattern. */
   readonly form?: string;
-  /** Without one the option may be left out, or must be set where it is `required`. */
+  /** The default value; an option without one may be left out, unless it is `required`. */
   readonly default?: string;
   readonly required?: true;
 }
 
-/** A call for the signer, just before it is sent. */
+/** The call to sign, just before it is sent. */
 export interface SignedCall {
   readonly url: string;
-  /** Names and values in turn. */
+  /** Header names and values in turn. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
 export interface SigningTools {
   nowMs(): number;
-  /** A small request of the gateway's own, such as for a token. */
+  /** Sends a small request of the gateway's own, such as for a token. */
   post(url: string, headers: readonly string[], body: string): Promise<{ status: number; body: string }>;
 }
 
-/** The parts of the signing tools. Their requests obey the upstream's address policy. */
+/** What the signing tools are made from. Their requests obey the upstream's address policy. */
 export interface SigningGround {
   nowMs(): number;
   post(
@@ -52,58 +52,58 @@ export interface SigningGround {
   ): ReturnType<SigningTools['post']>;
 }
 
-/** Makes authentication headers from a secret; names and values in turn. Throws where it cannot. */
+/** Makes authentication headers (names and values in turn) for a call from a secret. Throws where it cannot. */
 export type Signer = ((call: SignedCall, tools: SigningTools) => readonly string[] | Promise<readonly string[]>) & {
-  /** Parts of the secret and values made of it, which no answer may contain. The same array until it grows. */
+  /** Texts that no answer may contain: parts of the secret, and values made of it. The same array until it grows. */
   readonly secrets?: () => readonly string[];
 };
 
-/** An answer made in this process; a body in parts is sent as a stream. */
+/** An answer made in this process, without an upstream's server; a body in parts is sent as a stream. */
 export interface MadeAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer | AsyncIterable<Buffer>;
-  /** Fields of the request that it ignored. */
+  /** Fields of the request that the answer ignored. */
   readonly ignored?: readonly string[];
 }
 
 /** Makes an answer without a network. `signal` fires when the client leaves. */
 export type Maker = (body: Buffer, signal: AbortSignal) => MadeAnswer | Promise<MadeAnswer>;
 
-/** One operation as a family serves it. */
+/** One operation as a family serves it: its path, its limits and its translation. */
 export interface Offer {
-  /** Under the base URL; `{model}` and option names in braces are replaced by the upstream's name for the model and by option values. */
+  /** The path under the base URL; `{model}` and option names in braces stand for the upstream's name for the model and for option values. */
   readonly path: string;
-  /** The model's form in paths and bodies, where it is more than the name. */
+  /** Converts the model's name to its form in paths and bodies, where that differs from the name. */
   readonly resource?: (name: string) => string;
-  /** The methods that it supports, where its path has `{verb}`; all where undefined. */
+  /** The methods after the model in the path that are supported, where the path has `{verb}`; all where undefined. */
   readonly verbs?: readonly string[];
-  /** A server of one model, whose bodies have no `model`. */
+  /** The upstream is a server of one model, and its bodies have no `model`. */
   readonly namesNoModel?: true;
-  /** The credential is sent as for the family's chat, where that differs. */
+  /** The credential is sent as in the family's chat, where chat takes it in another form. */
   readonly asChat?: true;
-  /** Its errors have the format that clients of the operation expect already. */
+  /** Errors of the offer have the format that clients of the operation expect already. */
   readonly passesErrors?: true;
   /** Used only by upstreams with this switch set, such as `legacy_engines: native`. */
   readonly onlyWhen?: 'legacy_engines';
   readonly make?: Maker;
-  /** Without one, bytes pass unchanged. */
+  /** Converts requests and answers; without a translation, bytes pass unchanged. */
   readonly translation?: Translation;
-  /** The value of `x-postern-translated`, where it is not the family. */
+  /** The value of `x-postern-translated`, where it is not the family's name. */
   readonly translatedBy?: string;
-  /** Upper bound of tokens per item beyond the client's own: a surrounding task, a verdict. */
+  /** Upper bound of the tokens per item that the gateway adds to the client's own: a surrounding task, a verdict. */
   readonly addedTokens?: { readonly input: number; readonly output: number };
-  /** Without a client's `max_tokens` none is sent: the answer's length has no bound. */
+  /** The length of answers has no bound: where the client sends no `max_tokens`, none is sent. */
   readonly isUnlimited?: boolean;
-  /** For reranking: the scale of its scores; unknown where undefined. */
+  /** For reranking: the scale of the scores; unknown where undefined. */
   readonly scores?: OfferedScores;
-  /** The client API whose fields it also understands. */
+  /** ID of a client API whose additional fields the upstream understands too. */
   readonly speaks?: string;
   /** For embeddings: vector types other than floats, by the client's `output_dtype`. */
   readonly vectorKinds?: readonly VectorKind[];
-  /** For lists: the limits of one call at the family's own address; unknown for other services on the same wire format. */
+  /** For lists: the limits of one call at the family's own address; other services with the same wire format may have others. */
   readonly limitsAtHome?: ListLimits;
-  /** For people: what it supports and what not. A fact that nobody could verify says so. */
+  /** For people: what the upstream supports and what not. A fact that nobody could verify says so. */
   readonly facts?: string;
   /** For people: what an unknown token ID causes, where it is worse than an error. */
   readonly perilOfTokenIds?: string;
@@ -119,17 +119,17 @@ export interface BuiltInModel {
 
 export interface ListedModel {
   readonly id: string;
-  /** Limited to those of the family; absent where the list has no such field, empty where it supports none. */
+  /** The family's operations that the model serves; absent where the list has no such field, empty where it serves none. */
   readonly operations?: readonly Operation[];
 }
 
-/** How an upstream lists its models: one GET with its credential. */
+/** Describes how an upstream lists its models: one GET with the upstream's credential. */
 export interface ModelList {
-  /** Under the base URL; an option's name in braces stands for its value. */
+  /** The path under the base URL; an option's name in braces stands for its value. */
   readonly path: string;
-  /** A server of one model, which accepts every name: a name outside the list is valid. */
+  /** The upstream is a server of one model that accepts every name: a name outside the list is valid too. */
   readonly takesAnyName?: true;
-  /** Undefined where the answer is no list. */
+  /** Reads the models in the answer's body; undefined where it is no list. */
   read(body: unknown): readonly ListedModel[] | undefined;
 }
 
@@ -139,64 +139,64 @@ export interface Family {
   readonly title: string;
   /** The default base URL; undefined where each upstream has its own, or needs none. */
   readonly baseUrl?: string;
-  /** The base URL by the options; `baseUrl` where undefined. */
+  /** Computes the base URL from the options; `baseUrl` applies where it returns undefined. */
   readonly addressFor?: (options: Options) => string | undefined;
   readonly auth?: Auth | ((options: Options) => Auth);
-  /** Sent with every call, such as a version, unless the operator's `headers` override them; names in lower case. */
+  /** Headers sent with every call, such as a version, unless the operator's `headers` override them; names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Client headers it receives beyond the usual ones, unless the operator's `headers` override them; names in lower case. */
+  /** Client headers that are passed on beyond the usual ones, unless the operator's `headers` override them; names in lower case. */
   readonly forwards?: readonly string[];
-  /** For a credential that is no header: a signer from `api_key`, or why there can be none. */
+  /** For a credential that is no header: makes a signer from `api_key`, or returns why it cannot. */
   readonly signer?: (secret: string, options: Options) => Signer | string;
-  /** `api_key_file` holds a document; the signer validates it. */
+  /** The credential is a document in `api_key_file`, which the signer validates. */
   readonly credential?: 'document';
-  /** Ends of a base URL that the offers' paths include already, so that a base URL may have them or not; `{model}` is any one segment. */
+  /** Ends of a base URL that the offers' paths include already: a base URL may have them or not. `{model}` is any one segment. */
   readonly versions?: readonly string[];
   readonly options?: Readonly<Record<string, FamilyOption>>;
-  /** OpenAI's where undefined, which pass unchanged. */
+  /** The family's format of errors; where undefined, OpenAI's, which passes unchanged. */
   readonly errors?: ErrorWireFormat;
-  /** The path of its OpenAI chat, which bridges use. */
+  /** The path of chat in OpenAI's format, through which bridges serve other operations. */
   readonly chat?: string | ((options: Options) => string);
-  /** The path of its files, as in OpenAI's API. */
+  /** The path of files, as in OpenAI's API. */
   readonly files?: string | ((options: Options) => string);
-  /** The path of its batches over such files. */
+  /** The path of batches, whose requests are in such files. */
   readonly batches?: string | ((options: Options) => string);
-  /** How chat takes the credential, where it differs. */
+  /** How chat takes the credential, where this differs from the other operations. */
   readonly chatAuth?: Auth;
-  /** The model's name in chat, where it differs. */
+  /** Converts a model's name to its name in chat, where that differs. */
   readonly chatModel?: (name: string) => string;
-  /** Models for which that path is not documented. */
+  /** Matches names of models for which the chat path is not documented. */
   readonly chatLacks?: RegExp;
-  /** For people: which models are served there, and what else matters. */
+  /** For people: which models the chat path serves, and what else matters. */
   readonly chatFacts?: string;
-  /** Offers of its targets in place of the family's own, by the bridge's name. */
+  /** By a bridge's name: offers that replace the family's own at targets with that bridge. */
   readonly bridges?: (options: Options) => Readonly<Record<string, Offers>>;
-  /** The usual environment variable of its key, and models to start with (`postern init`). */
+  /** For `postern init`: the usual environment variable of the API key, and models to start with. */
   readonly starter?: { readonly apiKeyEnv: string; readonly models: readonly BuiltInModel[] };
-  /** Other variables of its credential, where one is not enough (`postern init`). */
+  /** For `postern init`: further environment variables of the credential, where one is not enough. */
   readonly environment?: readonly string[];
   readonly builtIn?: readonly BuiltInModel[];
-  /** Its documented list of models; without one, people type a model's name. */
+  /** How the family's upstreams list their models, if that is documented; without it, people type a model's name. */
   readonly modelList?: ModelList;
   readonly offers: Offers | ((options: Options) => Offers);
-  /** An event of its completion streams may hold no token or several; without it, an event with text is one token. */
+  /** An event of a completion stream may hold no token, or several; without this, an event with text counts as one token. */
   readonly streamEvents?: 'any';
-  /** For several prompts or choices it reports the tokens of one. */
+  /** For several prompts or choices, the family reports the tokens of one. */
   readonly countsOneChoice?: true;
-  /** The meaning of some errors, whatever their status. */
+  /** Errors that mean something else than their status says. */
   readonly signs?: readonly ErrorSign[];
-  /** How it reports an exhausted account with another status than 402. */
+  /** How the family reports an exhausted account, where the status is not 402. */
   readonly exhaustion?: Exhaustion;
-  /** Its parser fails on unpaired surrogates, which JSON can contain: such a body is not sent there. */
+  /** The family's parser fails on unpaired surrogates, which JSON can contain: such a body is not sent. */
   readonly refusesHalfCharacters?: true;
   /**
-   * For services that answer 200 with an error. From the beginning of a short JSON body: the real status, undefined for an answer, `unclear` where
-   * more bytes are needed (`isWhole`: there are no more).
+   * For services that send an error with status 200. Given the beginning of a short JSON body, returns the real status, undefined for a good answer,
+   * or `unclear` where more bytes are needed (`isWhole`: there are no more).
    */
   readonly failureIn?: (beginning: Buffer, isWhole: boolean) => number | 'unclear' | undefined;
 }
 
-/** The defaults, where the operator sets nothing. */
+/** Default values of the family's options, which apply where the operator sets nothing. */
 export function standardOptions({ options = {} }: Family): Options {
   const set = Object.entries(options).flatMap(([name, { default: value }]) =>
     value === undefined ? [] : [[name, value]],
@@ -220,14 +220,14 @@ export function isMadeHere(offers: Offers): boolean {
   );
 }
 
-/** Whether an error's body may report an exhausted account. 401, 402, 403 and 429 do so by themselves. */
+/** Whether the body of an error with this status must be read to detect an exhausted account; 401, 402, 403 and 429 suffice by themselves. */
 export function mayMeanExhaustion(status: number): boolean {
   return status >= 400 && status < 500 && status !== 401 && status !== 402 && status !== 403 && status !== 429;
 }
 
-/** Never part of a message: upstreams repeat what clients send. */
+/** Texts in an error that identify an exhausted account. No gateway message repeats them, as upstreams repeat what clients send. */
 interface Exhaustion {
-  /** Whole values of `error.code` or `error.type`. */
+  /** Exact values of `error.code` or `error.type`. */
   readonly codes: readonly string[];
   /** Beginnings of `error.message`. */
   readonly messages: readonly string[];
@@ -237,7 +237,7 @@ interface Exhaustion {
 interface ErrorSign {
   readonly status: number;
   readonly contains: string;
-  /** Another status, such as 400 for the request's fault; or `loading`: it is not ready yet, and nothing was done. */
+  /** The status that is really meant, such as 400 for a faulty request; or `loading`: the upstream is not ready yet, and did nothing. */
   readonly means: number | 'loading';
 }
 

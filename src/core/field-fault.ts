@@ -1,4 +1,4 @@
-/** A fault in one field, with its `path` in the document, such as `targets[0].upstream`. */
+/** Defines a fault in one field of a document, whose `path` is the field's position, such as `targets[0].upstream`. */
 export interface FieldFault {
   readonly path: string;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** A virtual key: its owner and permissions. Only the digest of its secret is stored. */
+/** Defines a virtual key (the API key of a client): its owner and permissions. Only the digest of its secret is stored. */
 
 import * as z from 'zod';
 import { budgetPeriods, type Caps, noCaps } from './caps.ts';
@@ -7,22 +7,22 @@ import { type Operation, operations } from './operations/index.ts';
 import { type RerankShape, rerankShapes } from './translation.ts';
 
 export interface KeyTerms {
-  /** Model IDs, each with at most one `*`. */
+  /** IDs of models that the key may use, each with at most one `*`. */
   readonly models: readonly string[];
-  /** Undefined: every operation. */
+  /** Operations that the key may use; undefined: every operation. */
   readonly operations: readonly Operation[] | undefined;
-  /** Addresses and CIDR ranges the key may be used from. Undefined: from anywhere. */
+  /** Addresses and CIDR ranges that the key may be used from; undefined: any address. */
   readonly addresses: readonly string[] | undefined;
-  /** The project whose caps apply too, and whose usage it counts for. */
+  /** The project of the key: its caps apply too, and the key's usage counts for it. */
   readonly project: string | undefined;
   readonly caps: Caps;
-  /** Notes of operators, by their own names. */
+  /** Notes of operators, under names that they choose. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** How long captured bodies are kept; undefined: none are captured. */
+  /** How long captured request and response bodies are kept; undefined: none are captured. */
   readonly captureMs: number | undefined;
-  /** The service whose API its clients use; undefined: OpenAI's. */
+  /** The shape of rerank results and errors that the key's clients expect; undefined: OpenAI's. */
   readonly shape?: RerankShape | undefined;
-  /** Undefined: interactive, and no request may rise to it from a bulk model. */
+  /** The lane of the key's requests; undefined: interactive, but requests to a bulk model stay bulk. */
   readonly lane?: Lane | undefined;
   readonly expiresAtMs: number | undefined;
 }
@@ -38,7 +38,7 @@ export function keyStateOf({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: numbe
   return expiresAtMs !== undefined && expiresAtMs <= nowMs ? 'expired' : 'active';
 }
 
-/** A stand-in for an unknown or deleted key that rows of the ledger name. */
+/** Stands for an unknown or deleted key that rows of the ledger name. */
 export const bareKey = (id: string, managedBy: KeyRecord['managedBy']): KeyRecord => ({
   id,
   project: undefined,
@@ -53,7 +53,7 @@ export const bareKey = (id: string, managedBy: KeyRecord['managedBy']): KeyRecor
   captureMs: undefined,
 });
 
-/** Limits and budgets as in the configuration file. */
+/** Validates limits and budgets as in the configuration file. */
 const capsDocument = z.object({
   limits: z
     .record(z.string(), z.number())
@@ -69,7 +69,7 @@ const capsDocument = z.object({
 
 export type CapsDocument = z.output<typeof capsDocument>;
 
-/** The terms as in the configuration file, except the expiry; absent fields are unset. */
+/** Validates a key's settings as in the configuration file, except the expiry; absent fields are unset. */
 export const keyTermsDocument = z.object({
   project: z.string().optional(),
   models: z.array(z.string()).describe('Public IDs, each with one `*` at most.'),
@@ -89,6 +89,6 @@ export interface Project {
   readonly managedBy: 'file' | 'store';
   readonly name: string | undefined;
   readonly caps: Caps;
-  /** The ID of the upstream that stores its files; undefined: none. */
+  /** The ID of the upstream that stores the project's files; undefined: none. */
   readonly files?: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Provider-family labels, by which routes choose targets. */
+/** Lists the provider-family labels: a route's label and operation decide which of a model's targets can serve it. */
 
 export const labels = [
   'openai',
@@ -29,5 +29,5 @@ export type Label = (typeof labels)[number];
 
 const openaiLabels: ReadonlySet<Label> = new Set(['openai', 'input_tokens', 'compact']);
 
-/** Whether its routes are OpenAI's own, which other services have at their own paths. */
+/** Whether the label is of OpenAI's own routes, which other services serve at their own paths. */
 export const isOpenai = (label: Label): boolean => openaiLabels.has(label);

@@ -1,4 +1,4 @@
-/** Traffic classes: at a busy upstream interactive calls go first, and bulk calls use what is left. */
+/** Decides the lane of a request: where an upstream is busy, interactive calls go first and bulk calls use what is left. */
 
 import { GatewayError } from './errors.ts';
 
@@ -8,12 +8,12 @@ export type Lane = (typeof lanes)[number];
 /** The request header by which a client chooses its lane. */
 export const laneHeader = 'x-postern-lane';
 
-/** Where a lane may be configured: on keys, models and custom routes. */
+/** Something with a configured lane: a key, a model or a custom route. */
 interface HasLane {
   readonly lane?: Lane | undefined;
 }
 
-/** Undefined where the request has none. */
+/** The lane in the request header's value; undefined where the request has none. */
 export function readLane(value: string | undefined): Lane | undefined {
   if (value === undefined) return undefined;
   const lane = lanes.find((one) => one === value.trim().toLowerCase());
@@ -24,7 +24,7 @@ export function readLane(value: string | undefined): Lane | undefined {
   });
 }
 
-/** Every request may lower itself to bulk. It rises to interactive only where its key is configured as interactive. */
+/** The lane of a request. Every request may choose bulk; it may choose interactive only where its key is configured as interactive. */
 export function laneOf(asked: Lane | undefined, key: HasLane, model: HasLane, route?: HasLane): Lane {
   if (asked === 'bulk') return 'bulk';
   if (asked === 'interactive' && key.lane === 'interactive') return 'interactive';

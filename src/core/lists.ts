@@ -1,4 +1,4 @@
-/** Interface between pipeline and list engine: operations that map over a list, and the limits of one call. */
+/** Interface to the list engine, which splits, caches and merges operations that map over a list; and the limits of one call. */
 
 import type { Buffer } from 'node:buffer';
 import { isMapping } from '../lib/is-mapping.ts';
@@ -16,7 +16,7 @@ import { type ListLimits, limitsFor } from './translation.ts';
 /** Operations that treat each item of a list alike. */
 export const listOperations: ReadonlySet<Operation> = new Set(['embeddings', 'rerank', 'moderations']);
 
-/** The operator's limits override the family's, except where a call may hold one item only. */
+/** The limits of one call to a target: the operator's override the family's, except where a call may hold one item only. */
 export function limitsOf({ target, offer }: Candidate, matched = ''): ListLimits {
   const { upstream, model, limits: said } = target;
   const { limits = isAtHome(upstream) ? offer.limitsAtHome : undefined } = offer.translation ?? {};
@@ -28,7 +28,7 @@ function isAtHome({ family, origin }: Upstream): boolean {
   return family.baseUrl !== undefined && new URL(family.baseUrl).origin === origin;
 }
 
-/** The smallest of each; infinite where none is set. */
+/** The smallest of each limit; infinite where none is set. */
 export function tightest(limits: readonly ListLimits[]): Readonly<Record<keyof ListLimits, number>> {
   const least = (of: (one: ListLimits) => number | undefined): number =>
     Math.min(...limits.map((one) => of(one) ?? Number.POSITIVE_INFINITY));
@@ -43,21 +43,21 @@ export function tightest(limits: readonly ListLimits[]): Readonly<Record<keyof L
 export interface Part {
   readonly body: Buffer;
   readonly items: number;
-  /** It may wait for a slot of an upstream; else it is sent only where one is free at once. */
+  /** The part may wait for a slot of an upstream; else it is sent only where one is free at once. */
   readonly waits: boolean;
   fits(candidate: Candidate): boolean;
-  /** An item's index in the whole list; undefined where the part has no such item. Without the function, the part has all items. */
+  /** Converts an item's index in the part to its index in the whole list; undefined for an unknown item. Absent where the part has all items. */
   readonly indexInWhole?: ((item: number) => number | undefined) | undefined;
-  /** Rejects with `Unfit` where an answer's bytes do not match the request: another target is tried. */
+  /** Checks an answer's bytes; rejects with `Unfit` where they do not match the request, and another target is tried. */
   judge(bytes: Buffer): Promise<void>;
 }
 
-/** How a part was answered: successfully, and read whole, or by an answer that carries the error. */
+/** How a part was answered: successfully and completely read, or by an answer that carries the error, or not at all. */
 export type PartOutcome =
   | ReadPart
   | { readonly kind: 'refused'; readonly answer: Answer }
   | { readonly kind: 'no slot' }
-  /** After `finish`: the call was sent, and its answer was not awaited. It is billed by an estimate. */
+  /** The call was sent, but `finish` ended the wait for its answer. It is billed by an estimate. */
   | { readonly kind: 'unheard'; readonly exchange: Exchange };
 
 export interface ReadPart {
@@ -68,9 +68,9 @@ export interface ReadPart {
 }
 
 export interface PartWork {
-  /** Rejects with a `GatewayError` where there is no answer. */
+  /** The result; rejects with a `GatewayError` where there is no answer. */
   readonly outcome: Promise<PartOutcome>;
-  /** Starts no further call. The answer to a running call is awaited briefly, so that its cost is known. */
+  /** Stops the part: no further call begins. The answer to a running call is awaited briefly, so that its cost is known. */
   finish(): void;
 }
 
@@ -79,76 +79,76 @@ export interface ListSought {
   readonly resolved: ResolvedModel;
   readonly body: Buffer;
   readonly list: JsonField;
-  /** What else changes the answer: the shape, fields of a client API, the permitted upstreams. */
+  /** What changes the answer besides the items: the shape, fields of a client API, the permitted upstreams. */
   readonly identity: string;
 }
 
-/** What the cache holds of a list, looked up before anything is reserved. */
+/** What the cache knows of a request's list, looked up before anything is reserved. */
 export interface Remembered {
-  /** Distinct items that are not in the cache. */
+  /** Number of distinct items that are not in the cache. */
   readonly missing: number;
-  /** Bytes of the other items in the body. */
+  /** Bytes that the cached items take in the request body. */
   readonly knownBytes: number;
-  /** The missing items' share of the length of all items. */
+  /** Share of the missing items in the total length of all items. */
   readonly missingShare: number;
 }
 
 /** A request whose list may be split. */
 export interface ListAsked extends ListSought {
-  /** The best first. */
+  /** The targets that may serve the request, the best first. */
   readonly candidates: readonly Candidate[];
-  /** The result of `lookUp`; without it, items are looked up when they are needed. */
+  /** The result of `lookUp`; without it, items are looked up in the cache when they are needed. */
   readonly remembered: Remembered | undefined;
-  /** Whether a list that one target can take may be sent unchanged. */
+  /** Whether the list may be sent unchanged, where one target can take all of it. */
   readonly mayPass: boolean;
-  /** The client's cache control: ask for remembered items again, and perhaps do not store them. */
+  /** The client's cache control: request cached items again (`no-cache`), and also do not store them (`no-store`). */
   readonly freshness: 'no-cache' | 'no-store' | undefined;
-  /** On the monotonic clock. */
+  /** The deadline of the request, on the monotonic clock. */
   readonly deadlineMs: number;
-  /** The unchanged request, to targets that can take it; bytes pass. */
+  /** Sends the unchanged request to a target that can take it; bytes pass. */
   asOne(fits?: (candidate: Candidate) => boolean): Promise<Answer>;
-  /** Begins a call of its own, with its own attempts. */
+  /** Sends a part of the list as a call of its own, with its own attempts. */
   ask(part: Part): PartWork;
-  /** The same for items of several requests, this one among them: it continues when this client leaves. */
+  /** Sends items of several requests, this one among them, in one call: it continues when this request's client leaves. */
   askForSeveral(part: Part): PartWork;
   /** Splits the cost of a joint call by weight; the shares add up to it. */
   share(part: Exchange, among: readonly { readonly items: number; readonly weight: number }[]): readonly Exchange[];
-  /** Bills a part that was served, or may have been, to this request: also when the request ends in an error. */
+  /** Bills a part to this request that was served, or may have been: also when the request ends in an error. */
   owes(part: Exchange): void;
 }
 
 /** One answer, and the calls that it was built from. */
 export interface ListAnswered {
   readonly bytes: Buffer;
-  /** The first one's head becomes the answer's; empty where every item was in the cache. */
+  /** The parts that were called; the first one's head becomes the answer's. Empty where every item was in the cache. */
   readonly parts: readonly ReadPart[];
-  /** Undefined where no cache is on. */
+  /** How the cache was used; undefined where no cache is on. */
   readonly cacheUse: CacheUse | undefined;
-  /** For each item from the cache: its counts when it was computed, by path. */
+  /** For each item from the cache: the usage counts from when it was computed, by their paths in an answer. */
   readonly saved: readonly ReadonlyMap<string, string>[];
-  /** Some of these counts are computed: an answer for several items, divided by their lengths. */
+  /** Some of these counts are approximate: an answer's counts for several items, divided by the items' lengths. */
   readonly isAbout: boolean;
   readonly origin: {
     readonly contentType: string | undefined;
-    /** The answer's translation, and what was left out of the call. */
+    /** The translation of the upstream's answer, and the fields that were left out of the call. */
     readonly translatedBy: string | undefined;
     readonly ignored: readonly string[];
   };
 }
 
 export interface Lists {
-  /** Undefined where nothing can be in the cache. Throws a `GatewayError` for the client's faults. */
+  /** Looks items up; undefined where nothing can be in the cache. Throws a `GatewayError` for a fault of the client. */
   lookUp(sought: ListSought): Promise<Remembered | undefined>;
-  /** Returns an `Answer` where one passes unchanged, or is an error for the client. */
+  /** Answers a list. Returns an `Answer` where one passes unchanged, or is an error for the client. */
   answer(asked: ListAsked): Promise<ListAnswered | Answer>;
-  /** How often the cache of each model was cleared, by its ID: items stored under a lower count are dropped. */
+  /** Reports how often the cache of each model (by ID) was cleared: items stored under a lower count are dropped. */
   cleared(counts: ReadonlyMap<string, number>): void;
   /** The size of this process's cache. */
   state(): { readonly items: number; readonly bytes: number };
   close(): void;
 }
 
-/** The setting of the store that counts how often the cache of each model was cleared. */
+/** The name of the store's setting that counts how often the cache of each model was cleared. */
 export const clearedCaches = 'cleared_caches';
 
 /** Clears a model's cached items on every node. */

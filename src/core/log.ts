@@ -1,4 +1,4 @@
-/** Interface for log events; the process decides where they are written. */
+/** Interface to write log events; the process decides where they go. */
 
 export interface Log {
   info(message: string, fields?: Record<string, unknown>): void;
@@ -6,7 +6,7 @@ export interface Log {
   error(message: string, fields?: Record<string, unknown>): void;
 }
 
-/** Steps of a request, written at `log.level: debug` only. No field holds a body, header or secret. */
+/** Writes the steps of a request, at `log.level: debug` only. No field holds a body, header or secret. */
 export interface DebugLog {
   debug(message: string, fields: Record<string, unknown>): void;
 }

@@ -1,14 +1,14 @@
-/** The loop mark: a header that lists the installations a request passed, so that none is passed twice. */
+/** Detects request loops by a header that lists the gateway installations a request passed: none may pass it twice. */
 
 import { GatewayError } from './errors.ts';
 
 export const loopHeader = 'x-postern-loop';
 
 const mark = /^[A-Za-z0-9._-]{1,64}$/;
-/** More gateways in a row than anyone builds on purpose. */
+/** Upper bound of marks: nobody builds more gateways in a row on purpose. */
 const mostMarks = 16;
 
-/** The marks that the request came with, and our own. Throws where our own is among them. */
+/** The header's value for upstream calls: the marks that came with the request, and our own. Throws where our own is among them. */
 export function withOwnMark(installation: string, came: string | undefined): string {
   if (came === undefined) return installation;
   const marks = came.split(',').map((text) => text.trim());

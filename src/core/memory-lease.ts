@@ -1,39 +1,39 @@
-/** Memory for bodies in flight: the interface between body readers and the shared memory limit. */
+/** Interface to reserve memory for bodies in flight from the limit that all of them share. */
 
 import type { Buffer } from 'node:buffer';
 import type { GatewayError } from './errors.ts';
 import type { Listening } from './outcome.ts';
 
-/** Memory for one body. Acquired before the memory is allocated, released after it is freed. */
+/** Reserved memory for one body: taken before the memory is allocated, released after it is freed. */
 export interface MemoryLease {
   readonly bytes: number;
-  /** Grows to `bytes` in all, at once; false, and unchanged, where there is no memory. Never waits. */
+  /** Enlarges the lease to `bytes` in all, at once; returns false and changes nothing where there is no memory. Never waits. */
   growTo(bytes: number): boolean;
-  /** Releases what is beyond `bytes`. */
+  /** Releases the part of the lease beyond `bytes`. */
   shrinkTo(bytes: number): void;
-  /** Idempotent. */
+  /** Releases the whole lease. Idempotent. */
   release(): void;
 }
 
-/** Whose body the memory is for, and how long the request may wait. */
+/** Which key asks for memory, and how long the request may wait. */
 export interface LeaseRequest {
-  /** The ID of the key whose share it counts for. */
+  /** The ID of the key whose share of the memory is used. */
   readonly key: string;
   readonly client: Listening;
   readonly waitMs: number;
 }
 
 export interface MemoryPool {
-  /** Returns no promise where memory is available; else waits. Throws `overloaded` where too many wait or the time is up, and `client_closed`. */
+  /** Reserves memory. Returns no promise where it is available. Throws `overloaded` where too many wait or the time is up, or `client_closed`. */
   enter(leaseRequest: LeaseRequest, bytes: number): MemoryLease | Promise<MemoryLease>;
 }
 
-/** What is held and awaited at this moment. */
+/** How much memory is held, and how many requests wait for some at this moment. */
 export interface BodyMemoryState {
   readonly heldBytes: number;
   readonly totalBytes: number;
   readonly waiting: number;
-  /** Since the start: requests that could not wait, or waited in vain; and those that found no more while growing. */
+  /** Requests refused since the start because they could not wait, or waited in vain; and bodies that found no memory while growing. */
   readonly refused: number;
   readonly outgrown: number;
 }

@@ -1,12 +1,12 @@
-/** Fields and headers, besides the model field, that can name a model to an upstream. Checked for every family. */
+/** Lists request fields and headers, besides the model field, that can name a model to an upstream; they are checked for every family. */
 
 interface ModelField {
-  /** A top-level field; where it is a `container`, any name in it that looks like a model's. */
+  /** A top-level field; in one that is a `container`, any nested name that looks like a model field counts. */
   readonly name: string;
   readonly isContainer?: true;
-  /** It names a model for a part of the work, such as a tool, and not the requested model. */
+  /** The field names a model for a part of the work, such as a tool, and not the requested model. */
   readonly isBeside?: true;
-  /** The services that read it, and for what. */
+  /** The services that read the field, and for what. */
   readonly readBy: string;
 }
 
@@ -48,7 +48,7 @@ export const modelFields: readonly ModelField[] = [
   { name: 'options', isContainer: true, readBy: 'services whose settings are in an object of their own (unverified)' },
 ];
 
-/** Headers that name a model, or choose what serves it, beside those whose name has `model` in it. They are never forwarded from clients. */
+/** Headers that name a model or choose what serves it, besides those with `model` in their name. They are never forwarded from clients. */
 export const modelHeaders: readonly { readonly name: string; readonly readBy: string }[] = [
   { name: 'x-portkey-config', readBy: 'Portkey: targets and their models' },
   { name: 'x-portkey-provider', readBy: 'Portkey: whose model it is' },
@@ -70,7 +70,7 @@ const beside = new Set(modelFields.flatMap(({ name, isBeside }) => (isBeside ? [
 /** Whether a field names a model for a part of the work only. */
 export const isForPart = (param: string): boolean => beside.has(param.split(/[.[]/, 1)[0] ?? '');
 
-/** Normalises spellings that a lenient reader accepts: `modelName`, `Model_Name`. */
+/** Reduces a name to one spelling of those that a lenient reader accepts, such as `modelName` and `Model_Name`. */
 const plain = (name: string): string =>
   name
     .toUpperCase()
@@ -80,15 +80,15 @@ const plain = (name: string): string =>
 const calledLikeModels =
   /(?:models?|models?(?:id|name)s?|modellist|fallbacks?|deployment(?:id|name)?|adapterid|lorapath|routingconfig)$/;
 
-/** For names inside a container, and of query parameters. */
+/** Whether a name inside a container, or of a query parameter, looks like a model field. */
 export const isCalledLikeModel = (name: string): boolean => calledLikeModels.test(plain(name));
 
 const headersForModels = new Set(modelHeaders.map(({ name }) => name));
 
-/** For headers, in lower case. */
+/** Whether a header (in lower case) may name a model. */
 export const isHeaderForModel = (name: string): boolean => headersForModels.has(name) || isCalledLikeModel(name);
 
-/** Names of the client's own data in a container: schemas, examples and contents, which no service searches for a model. */
+/** Names of a client's own data inside a container: schemas, examples and contents, in which no service looks for a model. */
 const dataNames = new Set([
   ...['parameters', 'parametersjsonschema', 'inputschema', 'outputschema', 'schema', 'jsonschema', 'responseschema'],
   ...['responsejsonschema', 'response', 'args', 'arguments', 'inputexamples', 'filters', 'headers', 'metadata'],
@@ -100,7 +100,7 @@ export const isDataName = (name: string): boolean => dataNames.has(plain(name));
 const atTop = new Set(modelFields.flatMap(({ name, isContainer }) => (isContainer ? [] : [plain(name)])));
 const containers = new Set(modelFields.flatMap(({ name, isContainer }) => (isContainer ? [plain(name)] : [])));
 
-/** For parts of a form, whose names nest with brackets or dots: `extra_body[model]`. */
+/** Whether a part of a form may name a model; such names nest with brackets or dots: `extra_body[model]`. */
 export function isPartForModel(name: string): boolean {
   const [first = '', ...rest] = name.split(/[[\].]+/).filter((step) => step !== '');
   if (atTop.has(plain(first))) return true;

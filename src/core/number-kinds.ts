@@ -1,4 +1,4 @@
-/** The number of elements of a vector in packed formats, with less than one element or four bytes per number. */
+/** Computes how many numbers a vector in a packed format has: formats with less than one element or four bytes per number. */
 
 const bitsPerNumber: ReadonlyMap<string, number> = new Map([
   ['float', 32],
@@ -13,14 +13,14 @@ const bitsPerNumber: ReadonlyMap<string, number> = new Map([
   ['ubinary', 1],
 ]);
 
-/** For lists. Packed bits come eight to an integer; a server that does not know the kind answers with fractions. Undefined for unknown kinds. */
+/** Numbers in a list. Packed bits come eight to an integer; fractions mean that the server ignored the kind. Undefined for unknown kinds. */
 export function numbersInList(kind: string, elements: number, hasFractions: boolean): number | undefined {
   const bits = bitsPerNumber.get(kind);
   if (bits === undefined) return undefined;
   return bits === 1 && !hasFractions ? elements * 8 : elements;
 }
 
-/** For base64. Undefined for unknown kinds, or where the bytes are no whole number of elements. */
+/** Numbers in decoded base64; undefined for unknown kinds, or where the bytes are no whole number of elements. */
 export function numbersInBytes(kind: string, bytes: number): number | undefined {
   const bits = bitsPerNumber.get(kind);
   if (bits === undefined || bytes === 0 || (bytes * 8) % bits !== 0) return undefined;

@@ -1,4 +1,4 @@
-/** Routes with the ID of a stored object in the path, and their methods. */
+/** Defines routes for stored objects (files, batches, responses): create one, list them, or act on the one whose ID is in the path. */
 
 import type { ObjectRecords } from './operations/row.ts';
 import type { QueryGrammar } from './query.ts';
@@ -6,23 +6,23 @@ import type { Route } from './route.ts';
 import type { StoredKind } from './store/stored-objects.ts';
 
 export interface ObjectRoute {
-  /** Whether it creates an object, lists objects, or is about the one whose ID is in the path. */
+  /** Whether the route creates an object, lists objects, or is about the one whose ID is in the path. */
   readonly action: 'make' | 'list' | 'about';
-  /** HEAD is served as GET. */
+  /** The method of the route; HEAD is served as GET. */
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly kind: StoredKind;
-  /** The route that creates such objects, where its path is also the upstream's. */
+  /** The route that creates such objects; its path at the upstream is the same. */
   readonly of: Route;
-  /** Its paths, in which `{id}` stands for one segment; and its names in ledger and metrics. */
+  /** The route's paths, in which `{id}` stands for one segment, and its names in ledger and metrics. */
   readonly route: Route;
-  /** The path after the ID at the upstream. */
+  /** The part of the path after the ID, sent to the upstream. */
   readonly tail: string;
   readonly query: QueryGrammar;
   /** Query parameters that name stored objects. */
   readonly named: Readonly<Record<string, StoredKind>>;
-  /** Where its answer has the IDs of further objects. */
+  /** Where the answer has the IDs of further objects. */
   readonly records: ObjectRecords;
-  /** A success deletes the object. */
+  /** A successful request deletes the object. */
   readonly forgets: boolean;
   /** Text for the OpenAPI document. */
   readonly summary: string;
@@ -33,7 +33,7 @@ type Said = Pick<ObjectRoute, 'method' | 'kind' | 'of' | 'route' | 'summary'> &
 
 export const recordsNothing: ObjectRecords = Object.freeze({ whole: {}, events: {}, unless: '' });
 
-/** The route for metrics of all paths below the route that creates such objects, whatever the method. */
+/** The route that counts in metrics for all paths below the route that creates such objects, whatever the method. */
 export function routeWithTail(of: Route, tail: string): Route {
   const at = (path: string): string => `${path}/{id}${tail}`;
   const clientApiPaths = Object.entries(of.clientApiPaths ?? {}).filter(([path]) => !path.includes('{'));

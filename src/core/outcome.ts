@@ -1,4 +1,4 @@
-/** A call to one target, and its possible outcomes. */
+/** Defines a call to one target of a model, and the outcomes it can have. */
 
 import type { Buffer } from 'node:buffer';
 import type { Usage } from './accounting/usage.ts';
@@ -8,7 +8,7 @@ import type { Offer } from './family.ts';
 import type { Timeouts, Upstream } from './snapshot.ts';
 import type { Translated } from './translation.ts';
 
-/** Work for a client, stopped when the client leaves. */
+/** Work for a client that is stopped when the client leaves. */
 export interface ClientWork {
   clientLeft(): void;
 }
@@ -20,46 +20,46 @@ export interface ClientWork {
 export interface Listening {
   gone: boolean;
   work: ClientWork | undefined;
-  /** How long its latest call waited for a connection; undefined where one was free. */
+  /** How long the latest upstream call waited for a connection; undefined where one was free. */
   connectMs?: number | undefined;
 }
 
-/** Notified when a call is over, so that its slot can be given to the next. */
+/** Receives the end of a call, so that the call's slot can be given to the next one. */
 export interface CallEnd {
-  /** Only the first call counts. `broken`: the upstream broke off an answer that had begun. */
+  /** Ends the call; only the first invocation counts. `broken`: the upstream broke off an answer that had begun. */
   over(broken: Failure | undefined): void;
 }
 
-/** The form of a good answer: JSON, or also what its head declares or the request asked for. */
+/** The form that a good answer has: JSON, or also an event stream or text, if the answer's head or the request says so. */
 export type AnswerForm = 'json' | 'json or events' | 'json or text';
 
 export interface Call {
-  /** POST where undefined; the others have no body. */
+  /** POST where undefined; calls with the other methods have no body. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly upstream: Upstream;
   readonly offer: Offer;
-  /** Path under the origin, upstream prefix included. */
+  /** The path under the origin, upstream prefix included. */
   readonly path: string;
-  /** Names and values in turn, without those of framing. */
+  /** Header names and values in turn, without those for the framing of the body. */
   readonly headers: readonly string[];
-  /** In place of `headers`, already written and validated: a line each. */
+  /** Header lines, already written and validated, used in place of `headers`. */
   readonly lines?: string | undefined;
   readonly body: CallBody;
   readonly timeouts: Timeouts;
-  /** Monotonic: the end of the client's total timeout, over all calls. */
+  /** The end of the client's total timeout over all calls, on the monotonic clock. */
   readonly deadlineMs: number;
   readonly client: Listening;
   readonly end: CallEnd;
-  /** It must not be sent again once its first byte was sent. */
+  /** The call must not be sent again once its first byte was sent. */
   readonly isOnce?: boolean;
-  /** A good answer of another form is a failure. Undefined: any form. */
+  /** The form that a good answer must have, else it is a failure. Undefined: any form. */
   readonly form?: AnswerForm | undefined;
 }
 
 /** Receives an answer's body; `onChunk` returns false to pause it, and `Answer.resume` continues. */
 export interface AnswerSink {
   onChunk(chunk: Buffer): boolean;
-  /** Trailers: names and values in turn. */
+  /** The body is complete; trailers are names and values in turn. */
   onEnd(trailers: readonly string[]): void;
   /** The upstream broke off: nothing more follows. */
   onBroken(failure: Failure): void;
@@ -68,29 +68,29 @@ export interface AnswerSink {
 export interface Answer {
   readonly status: number;
   readonly statusText: string;
-  /** Names and values in turn, in the received order and letter case. */
+  /** Header names and values in turn, in the received order and letter case. */
   readonly headers: readonly string[];
-  /** Shared with answers whose heads differ in the announced length alone. */
+  /** Caches what is made from the head; shared with answers whose heads differ in the announced length alone. */
   readonly headMemo?: { made: unknown } | undefined;
   /** Monotonic times of sending the call and of the answer's first byte. */
   readonly sentAtMs: number;
   readonly firstByteAtMs: number;
-  /** Chunks received before `take`; complete where `ended` is true. */
+  /** Chunks of the body received before `take`; all of them where `ended` is true. */
   readonly waiting: readonly Buffer[];
   readonly ended: boolean;
-  /** The upstream broke off; `waiting` holds all there is. */
+  /** Set where the upstream broke off; `waiting` then holds all that came. */
   readonly broken: Failure | undefined;
-  /** The real status by its first bytes: see `Family.failureIn` and `Family.signs`. */
+  /** The real status, as read from the body's first bytes: see `Family.failureIn` and `Family.signs`. */
   readonly meantStatus?: number | undefined;
-  /** The upstream is loading the model, and did nothing. */
+  /** The upstream is still loading the model, and did nothing. */
   readonly isLoading?: boolean;
-  /** Set where its bytes are not the upstream's own. Read at the end. */
+  /** Set where the bytes are a translation of the upstream's. Read at the end. */
   readonly translated?: Translated | undefined;
-  /** Fields that an answer made in this process ignored. */
+  /** Request fields that were ignored by an answer made in this process. */
   readonly ignored?: readonly string[] | undefined;
-  /** Usage from a part that is not sent to the client. Read at the end. */
+  /** Usage from a part of the answer that is not sent to the client. Read at the end. */
   readonly countedApart?: Usage | undefined;
-  /** Hands over `waiting` and all that follows. Called once. */
+  /** Passes `waiting` and all later chunks to the sink. Called once. */
   take(sink: AnswerSink): void;
   resume(): void;
   cancel(): void;
@@ -99,27 +99,27 @@ export interface Answer {
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
-  /** For the log only. */
+  /** The cause, for the log only. */
   readonly cause: string;
   /** A kept-alive connection was closed before any byte of an answer: this may be no fault at all. */
   readonly stale?: true;
-  /** It broke off at one of several endpoints of the upstream: another may be called at once, and the target is not at fault. */
+  /** The call broke off at one of several endpoints of the upstream: another may be called at once, and the target is not at fault. */
   readonly elsewhere?: true;
-  /** A timeout for all attempts or for an answer in progress, or a fault of ours: it says nothing of the upstream. */
+  /** Not the upstream's failure: a timeout for all attempts or for an answer in progress, or a fault of ours. */
   readonly ours?: true;
-  /** It answered in time, with an unusable answer. */
+  /** The upstream answered in time, with an unusable answer. */
   readonly unfit?: true;
   /** The same call to the same target would fail again. */
   readonly isLasting?: true;
-  /** No other target is tried after it. */
+  /** No other target is tried after this failure. */
   readonly isFinal?: true;
-  /** It was served and is billed: the upstream's usage. */
+  /** Usage of a call that failed for the client, but was served and is billed. */
   readonly served?: Usage | null;
-  /** `Retry-After` for the client, where this becomes the answer. */
+  /** `Retry-After` for the client, where this failure becomes the answer. */
   readonly retryAfterS?: number;
 }
 
-/** The upstream answered in time, but not as asked. */
+/** The failure of a call that was answered in time, but not as requested. */
 export function misfit(fact: string): Failure {
   return {
     code: 'upstream_protocol_error',
@@ -133,12 +133,12 @@ export type Outcome =
   | {
       readonly kind: 'answered';
       readonly answer: Answer;
-      /** An error of one of several calls of a request; the others may have been served. */
+      /** The answer is the error of one of several calls of a request; the others may have been served. */
       readonly isPartial?: true;
     }
   /** No byte of the call was sent. */
   | { readonly kind: 'not-sent'; readonly failure: Failure }
-  /** It was sent, and its result is unknown. */
+  /** The call was sent, and its result is unknown. */
   | { readonly kind: 'unknown'; readonly failure: Failure }
   | {
       readonly kind: 'client-gone';
@@ -151,5 +151,5 @@ export interface OutcomeWaiter {
   onOutcome(outcome: Outcome): void;
 }
 
-/** Sends a call and waits for the head of its answer. Never rejects. */
+/** Sends a call and resolves at the head of its answer. Never rejects. */
 export type Transport = (call: Call) => Promise<Outcome>;

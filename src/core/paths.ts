@@ -1,15 +1,15 @@
-/** Path templates of routes, with a model name or ID inside; and paths that are no routes. */
+/** Parses and compares path templates of routes, with a model name or ID inside, and lists paths that are refused. */
 
-/** `{model}`; or with a prefix that is part of the name, `{model=tunedModels/*}`. */
+/** Matches `{model}` or `{id}` in a path; or a name with a prefix that belongs to it, as in `{model=tunedModels/*}`. */
 const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;
 
 interface PathParts {
   readonly before: string;
-  /** Whether it names a model or an object. */
+  /** `model` or `id`: what the name in the path is of; undefined where there is none. */
   readonly what: string | undefined;
-  /** Prefix of the name. */
+  /** Prefix that belongs to the name. */
   readonly beginning: string;
-  /** Undefined where the template has no name. */
+  /** The path after the name; undefined where the template has no name. */
   readonly suffix: string | undefined;
 }
 
@@ -21,11 +21,11 @@ export function readPath(path: string): PathParts {
 /** A path that is in use already. */
 export interface TakenPath {
   readonly path: string;
-  /** Another path of the same function: a custom route may then replace this one. */
+  /** Another path that does the same: a custom route may then replace this one. */
   readonly elsewhere?: string;
 }
 
-/** Whether one request path could match both. */
+/** Whether one request path could match both templates. */
 export function mayMeanTheSame(one: string, other: string): boolean {
   const [a, b] = [readPath(one), readPath(other)];
   if (a.suffix === undefined && b.suffix === undefined) return a.before === b.before;
@@ -41,10 +41,10 @@ function fits(path: string, { before, beginning, suffix = '' }: PathParts): bool
   return path.length > prefix.length + suffix.length && path.startsWith(prefix) && path.endsWith(suffix);
 }
 
-/** Paths of the list of models in `openai` before version 1. */
+/** Paths at which OpenAI's library before version 1 reads the list of models. */
 export const engineListPaths = ['/v1/engines', '/engines', '/v1/v1/engines'];
 
-/** WebSocket sessions, and calls that create sessions which bypass the gateway: client keys, and telephone calls. */
+/** Tails of paths that are refused: WebSocket sessions, and calls that create sessions which bypass the gateway (client keys, telephone calls). */
 export const realtimePaths = ['', '/sessions', '/transcription_sessions', '/client_secrets', '/calls'].flatMap((tail) =>
   [
     ...['/v1/realtime', '/realtime', '/v1/v1/realtime'],
@@ -53,7 +53,7 @@ export const realtimePaths = ['', '/sessions', '/transcription_sessions', '/clie
 );
 export const modelListPaths = ['/v1/models', '/models', '/v1/v1/models', '/anthropic/v1/models'];
 
-/** Anthropic's files, at paths that no other service has. */
+/** Paths of Anthropic's files that no other service has. */
 export const anthropicFilePaths = ['', '/{id}', '/{id}/content'].map((tail) => `/anthropic/v1/files${tail}`);
 
 export const probePaths = { healthz: '/healthz', readyz: '/readyz' } as const;

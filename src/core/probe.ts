@@ -1,4 +1,4 @@
-/** A test of the connection to an upstream, and its result. Nothing in it is a secret. */
+/** Defines the result of testing the connection to an upstream. Nothing in it is a secret. */
 
 import type { ListedModel } from './family.ts';
 import type { Upstream } from './snapshot.ts';
@@ -13,23 +13,23 @@ export interface ProbeReport {
   readonly steps: readonly ProbeStep[];
   readonly credentials: readonly CredentialCheck[];
   readonly problem: ProbeProblem | undefined;
-  /** Number of models in its list; undefined where it has none. */
+  /** Number of models in the upstream's list; undefined where it has none. */
   readonly models: number | undefined;
 }
 
 export interface ProbeStep {
   readonly name: 'look-up' | 'connect' | 'secure' | 'ask';
-  /** `skipped`: not needed, or not reached. */
+  /** `skipped`: the step was not needed, or not reached. */
   readonly state: 'passed' | 'failed' | 'skipped';
   readonly ms: number | undefined;
-  /** The result, such as an address. */
+  /** The result of the step in words, such as an address. */
   readonly detail: string;
 }
 
 export interface CredentialCheck {
-  /** As logs name it: `key`, `key 1`. */
+  /** The credential's name in logs: `key`, `key 1`. */
   readonly id: string;
-  /** 0 without an answer. */
+  /** The status of the answer; 0 where there was none. */
   readonly status: number;
   readonly ok: boolean;
 }
@@ -37,12 +37,12 @@ export interface CredentialCheck {
 export interface ProbeProblem {
   readonly message: string;
   readonly advice: string;
-  /** The field of the upstream's document to look at. */
+  /** The field of the upstream's configuration that should be looked at. */
   readonly field: 'base_url' | 'api_key' | 'tls' | 'timeouts.connect' | 'options' | undefined;
 }
 
 type ModelsFound =
   | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
-  /** The family has no documented list. */
+  /** The family has no documented list of models. */
   | { readonly kind: 'no-list' }
   | { readonly kind: 'failed'; readonly problem: ProbeProblem };

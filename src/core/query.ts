@@ -1,4 +1,4 @@
-/** The query parameters of a route with their grammar. Known ones are parsed and rewritten; all others are dropped and never logged. */
+/** Parses the query string of a request by the route's grammar: known parameters are rewritten, all others are dropped and never logged. */
 
 import { GatewayError } from './errors.ts';
 
@@ -6,31 +6,31 @@ interface QueryParameter {
   readonly pattern: RegExp;
   /** For people: a description of valid values. */
   readonly form: string;
-  /** May be repeated. */
+  /** The parameter may be repeated. */
   readonly isList?: true;
 }
 
-/** By name, as in the query string. */
+/** The parameters of a route, by name as in the query string. */
 export type QueryGrammar = Readonly<Record<string, QueryParameter>>;
 
 export interface Query {
-  /** Appended to a path: empty, or the parameters without the question mark. */
+  /** The known parameters as text for a path, without the question mark; empty where there are none. */
   readonly text: string;
   get(name: string): string | undefined;
 }
 
 export const noQuery: Query = Object.freeze({ text: '', get: () => undefined });
 
-/** A longer value matches nothing that a row has. */
+/** Longest value of a filter: a longer one matches nothing that a row has. */
 const longestValue = 512;
 
-/** The text after the question mark; empty where there is none. */
+/** The query string of a request target, without the question mark; empty where there is none. */
 export function queryOf(target: string): string {
   const at = target.indexOf('?');
   return at === -1 ? '' : target.slice(at + 1);
 }
 
-/** `query` is the text after the question mark. Throws where a known parameter is invalid or repeated. */
+/** Parses a query string without its question mark. Throws where a known parameter is invalid or repeated. */
 export function readQuery(query: string, grammar: QueryGrammar): Query {
   if (query === '') return noQuery;
   const values = new Map<string, string>();
@@ -60,7 +60,7 @@ function doubled(name: string): GatewayError {
   });
 }
 
-/** `path` may already have a query. */
+/** Appends query parameters to a path, which may already have some. */
 export function withQuery(path: string, { text }: Query): string {
   if (text === '') return path;
   return `${path}${path.includes('?') ? '&' : '?'}${text}`;

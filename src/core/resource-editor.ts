@@ -1,21 +1,21 @@
-/** Interface of the admin API for editing upstreams, models and projects: shows them, checks a change, writes it to the store. */
+/** Interface for editing upstreams, models, projects and settings: shows them, checks a change, and writes it to the store. */
 
 import type { FieldFault } from './field-fault.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { ChangeOptions, ResourceKind } from './store/resources.ts';
 
 /**
- * `file`: the configuration file declares it; `store`: it is edited here; `embedded`: part of the configuration used without a file; `built-in`: a
- * model of the upstream's family, which one of the same ID replaces.
+ * Where an element is declared. `file`: in the configuration file; `store`: edited in the admin API; `embedded`: in the configuration used without a
+ * file; `built-in`: a model of the upstream's family, which one of the same ID replaces.
  */
 export const managers = ['file', 'store', 'embedded', 'built-in'] as const;
 type ManagedBy = (typeof managers)[number];
 
-/** As in the configuration file. */
+/** An element's fields, as in the configuration file. */
 export type ElementDocument = Readonly<Record<string, unknown>>;
 
 export interface FilePosition {
-  /** Absolute. */
+  /** Absolute path of the configuration file. */
   readonly file: string;
   readonly line: number;
 }
@@ -25,18 +25,18 @@ export interface ConfiguredElement {
   readonly kind: ResourceKind;
   readonly id: string;
   readonly managedBy: ManagedBy;
-  /** Where the file declares it. */
+  /** Position in the file that declares the element; undefined where none does. */
   readonly place: FilePosition | undefined;
-  /** Of the stored element. */
+  /** Version of the stored element; undefined for others. */
   readonly version: number | undefined;
   readonly updatedAtMs: number | undefined;
-  /** Whether the running configuration has it in this form; a write takes a moment. */
+  /** Whether the running configuration has the element in this form: a write takes effect after a moment. */
   readonly inForce: boolean;
-  /** Secrets are `(sealed)`; references to the environment stay as in the file. */
+  /** The element's fields. Secrets are `(sealed)`; references to the environment stay as in the file. */
   readonly document: ElementDocument;
 }
 
-/** The result of a write, with warnings for the writer. */
+/** The element after a write, and warnings for the writer. */
 export interface Written {
   readonly outcome: 'created' | 'changed' | 'unchanged';
   readonly version: number;
@@ -47,29 +47,29 @@ export type PutOutcome =
   | Written
   | Faulty
   | Conflict
-  /** The file declares it, or the configuration used without a file. */
+  /** The change was refused: the file, or the configuration used without a file, declares the element. */
   | { readonly outcome: 'managed-elsewhere'; readonly element: ConfiguredElement };
 
 export type RemoveOutcome =
   | { readonly outcome: 'removed' }
   | { readonly outcome: 'absent' }
   | Conflict
-  /** Others refer to it: a sentence for each. */
+  /** The element cannot be deleted as others refer to it: a sentence for each. */
   | { readonly outcome: 'needed'; readonly reasons: readonly string[] }
   | { readonly outcome: 'managed-elsewhere'; readonly element: ConfiguredElement };
 
-/** Faults by position in the document; an empty one concerns the whole, or a conflict with another element. */
+/** Faults by position in the document; an empty position concerns the whole, or a conflict with another element. */
 interface Faulty {
   readonly outcome: 'faulty';
   readonly faults: readonly FieldFault[];
 }
 
-/** Another writer was first: the stored element is theirs. */
+/** The change was refused, because another writer changed the stored element first. */
 export interface Conflict {
   readonly outcome: 'conflict';
-  /** 0 where it was deleted. */
+  /** The stored element's version; 0 where it was deleted. */
   readonly version: number;
-  /** The last writer, from the audit log. */
+  /** Who changed it last and when, from the audit log. */
   readonly by: { readonly actor: string; readonly atMs: number } | undefined;
 }
 
@@ -78,15 +78,15 @@ export type Preview =
   | {
       readonly outcome: 'fine';
       readonly warnings: readonly string[];
-      /** The resulting configuration; undefined where other faults keep it from being applied. */
+      /** The configuration that would result; undefined where other faults keep it from being applied. */
       readonly snapshot: Snapshot | undefined;
     };
 
 export interface ResourceEditor {
-  /** The file's first, in its order. */
+  /** All elements of a kind: those of the file first, in its order. */
   list(kind: ResourceKind): Promise<readonly ConfiguredElement[]>;
   get(kind: ResourceKind, id: string): Promise<ConfiguredElement | undefined>;
-  /** A value `(sealed)` leaves the stored secret. `id` is optional, and must match where it is present. */
+  /** Writes an element. A value `(sealed)` keeps the stored secret. `id` in the document is optional, and must match. */
   put(kind: ResourceKind, id: string, document: ElementDocument, options: ChangeOptions): Promise<PutOutcome>;
   remove(kind: ResourceKind, id: string, options: ChangeOptions): Promise<RemoveOutcome>;
   /** The result that `put` would have, without writing. */

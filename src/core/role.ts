@@ -1,4 +1,4 @@
-/** Roles of console members in rising order, each including those before it. */
+/** Lists the roles of console members, lowest first: each has the permissions of those before it. */
 
 export const roles = ['viewer', 'editor', 'admin', 'owner'] as const;
 export type Role = (typeof roles)[number];

@@ -1,4 +1,4 @@
-/** A route is a row of data: a path that clients call, and what a request on it must look like. */
+/** Defines a route as a row of data: a path that clients call, and what a request to it must look like. */
 
 import { getOrMake } from '../lib/get-or-make.ts';
 import { type ApiMapping, type ClientApi, type MeantRequest, type Passage, pathsUnder } from './client-api.ts';
@@ -10,79 +10,79 @@ import type { QueryGrammar } from './query.ts';
 import type { RerankShape } from './translation.ts';
 
 export interface Route {
-  /** The canonical path, under the base path; `{model}` stands for the model's name, slashes included. */
+  /** The canonical path, below the base path; `{model}` stands for the model's name, slashes included. */
   readonly path: string;
   /** Other spellings of the path that clients use. */
   readonly aliases: readonly string[];
-  /** Paths of clients of another service, which imply its shape. */
+  /** Paths that clients of another service use; a request there gets answers in that service's shape. */
   readonly shapedPaths?: Readonly<Record<string, RerankShape>>;
-  /** Paths that clients of another service share with others: it has its shape in errors alone. */
+  /** Paths that clients of another service share with others; a request there gets that service's shape in errors alone. */
   readonly errorShapes?: Readonly<Record<string, RerankShape>>;
-  /** Paths of clients of a client API that has the operation's own format. */
+  /** Paths of a client API whose requests have the operation's own format. */
   readonly clientApiPaths?: Readonly<Record<string, ClientApi>>;
-  /** Where the client speaks another wire format: fields and kinds are of that one. */
+  /** Set where clients speak another wire format: fields and kinds of fields are those of that format. */
   readonly entry?: ApiEntry;
   readonly operation: Operation;
   readonly row: OperationRow;
   readonly label: Label;
-  /** The label used where an upstream's family has no offer for the route's own. */
+  /** The label that applies where an upstream's family has no offer for the route's own. */
   readonly fallbackLabel?: Label;
   readonly model: ModelField;
   /** The method after the model in the upstream's path, where the operation has several. */
   readonly verb?: string;
-  /** Always answered by a stream: as events where the query has this parameter, else as elements of a list. */
+  /** Answers are always streams: of events where the query has this parameter, else of the elements of a list. */
   readonly streams?: { readonly asEvents: readonly [parameter: string, value: string] };
-  /** The format of errors, on every path. */
+  /** The client API whose error format applies, on every path of the route. */
   readonly clientApi?: ClientApi;
-  /** Field name to its kinds, such as `string | string[]`; decided by the first element, or by all. */
+  /** Required fields with their JSON types, such as `string | string[]`; a list's type is decided by the first element, or by all. */
   readonly required: Readonly<Record<string, string>>;
   readonly elements: 'first' | 'all';
-  /** Checked when present and not null. */
+  /** Optional fields with their JSON types, checked when present and not null. */
   readonly optional: Readonly<Record<string, string>>;
-  /** Read for some upstreams only: not checked, but may not be repeated. */
+  /** Fields that are read for some upstreams only: their types are not checked, but they may not be repeated. */
   readonly watched: readonly string[];
-  /** Fields that may replace a required one. */
-  /** Where it takes a form (multipart/form-data): the required parts, a file as an object; and whether it takes only forms. */
+  /** For a route that takes forms (multipart/form-data): the required parts, a file as an object; and whether it takes only forms. */
   readonly form?: { readonly required: Readonly<Record<string, string>>; readonly only: boolean };
+  /** Fields that may replace a required one. */
   readonly standIns?: Readonly<Record<string, StandIn>>;
-  /** Parameters sent to the upstream; without it the query string is ignored. */
+  /** Query parameters that are sent to the upstream; without it the query string is ignored. */
   readonly query?: QueryGrammar;
-  /** Set where the operator configured the route. */
+  /** The settings of a custom route; set where the operator configured the route. */
   readonly own?: CustomRoute;
-  /** Permitted with any of these operations; undefined: with its own only. */
+  /** A key may use the route if it may use any of these operations; undefined: only the route's own. */
   readonly isFor?: readonly Operation[];
-  /** It creates no work: the usage in its answer was billed earlier. */
+  /** The request creates no work: the usage in its answer was billed earlier. */
   readonly isFree?: true;
 }
 
 export interface ModelField {
   readonly from: 'body' | 'path';
-  /** Body fields that may name the model again: dotted names, `[]` after lists. */
+  /** Body fields that may name the model once more: dotted names, `[]` after lists. */
   readonly again?: readonly string[];
-  /** A prefix that its name may have there. */
+  /** A prefix that the model's name may have in these fields. */
   readonly prefix?: string;
 }
 
 export interface ApiEntry {
   readonly clientApi: ClientApi;
   readonly mapping: ApiMapping;
-  /** Validates the operation's own request. */
+  /** The route by which the request is validated after conversion to the operation's own format. */
   readonly canonical: Route;
-  /** Where the mapping lets bytes pass: the route they pass as, and whether all upstreams of the model must speak it. */
+  /** The route as which bytes may pass unchanged, and whether all upstreams of the model must speak its format. */
   readonly passing?: Pick<Passage, 'needsAll'> & { readonly route: Route };
-  /** Another operation of some requests at this path. */
+  /** Another operation that some requests at this path mean. */
   readonly instead?: { readonly route: Route; isMeant(request: MeantRequest): boolean };
 }
 
 interface StandIn {
   readonly name: string;
-  /** Allowed JSON types, written as for required fields. */
+  /** Allowed JSON types of the field, written as for required fields. */
   readonly kinds: string;
-  /** For models that accept it, or for clients of this shape. */
+  /** Permitted for models that accept messages, or for clients of this shape. */
   readonly allowed: 'accepts_messages' | RerankShape;
 }
 
-/** Facts of an operation that differ on a route of another wire format. */
+/** Facts of an operation that differ on a route with another wire format. */
 type OnThisRoute = Partial<
   Pick<
     OperationRow,
@@ -114,8 +114,8 @@ type SaidOfRoute = Omit<Route, 'row' | 'path' | 'aliases' | Usual> &
   Partial<Pick<Route, 'path' | 'aliases' | Usual>> & { readonly wire?: OnThisRoute };
 
 /**
- * Fills absent fields with the usual values. The default path is the operation's. The default aliases leave the version out, or
- * repeat it, because clients append the path to base URLs with and without a version.
+ * Makes a route; absent fields get the usual values. The default path is the operation's. The default aliases leave the version out, or repeat it,
+ * because clients append the path to base URLs with and without a version.
  */
 export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   const row = operationRows[route.operation];
@@ -123,7 +123,7 @@ export function defineRoute({ wire = {}, ...route }: SaidOfRoute): Route {
   return Object.freeze({ ...usual, ...route, path, aliases, row: Object.freeze({ ...row, ...wire }) });
 }
 
-/** A mapping of a client API as a route. At a path with a route of its own, bytes pass to upstreams of the same wire format. */
+/** Makes the route of a client API's mapping. Where its path has a route of its own, bytes pass to upstreams of the same wire format. */
 export function routeOfMapping(
   clientApi: ClientApi,
   mapping: ApiMapping,
@@ -160,7 +160,7 @@ export function routeOfMapping(
 
 const customRoutes = new WeakMap<CustomRoute, Route>();
 
-/** A custom route as a route; cached, so always the same object. */
+/** Makes the route of a custom route; cached, so it is always the same object. */
 export function routeOfCustom(own: CustomRoute): Route {
   return getOrMake(customRoutes, own, () =>
     defineRoute({

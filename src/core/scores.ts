@@ -1,36 +1,36 @@
-/** The scales of rerank scores: one model never answers with two of them. */
+/** Decides on which scale rerank scores are answered, so that one model never answers with two different scales. */
 
-/** Unbounded numbers, as a reranker computes them, or the same between 0 and 1: `1 / (1 + e^-x)`. */
+/** `raw`: unbounded numbers, as a reranker computes them; `sigmoid`: the same between 0 and 1, by `1 / (1 + e^-x)`. */
 export const scoreScales = ['raw', 'sigmoid'] as const;
 export type ScoreScale = (typeof scoreScales)[number];
 
 export interface OfferedScores {
-  /** Undefined where it depends on the model, or is unknown. */
+  /** The scale of the upstream's scores; undefined where it depends on the model, or is unknown. */
   readonly scale: ScoreScale | ((upstreamName: string) => ScoreScale | undefined);
   /** The request field `raw_scores` chooses the scale. */
   readonly isSwitched?: true;
 }
 
 export interface TargetScores {
-  /** The scale of an answer to a request without `raw_scores`; undefined where unknown. */
+  /** The scale of the upstream's answer to a request without `raw_scores`; undefined where unknown. */
   readonly scale: ScoreScale | undefined;
-  /** A request may choose by `raw_scores`. */
+  /** A request may choose the scale by `raw_scores`. */
   readonly isSwitched: boolean;
-  /** The scale that the operator wants; undefined: the upstream's. */
+  /** The scale that the operator configured for answers; undefined: the upstream's. */
   readonly wanted: ScoreScale | undefined;
 }
 
-/** The request's `raw_scores`; `preferred`: only where the upstream has it. */
+/** What a request says by `raw_scores`; `preferred`: raw scores only where the upstream can return them. */
 export type RawAsked = boolean | 'preferred' | 'unclear' | undefined;
 
 export interface Scoring {
   readonly from: ScoreScale | undefined;
   readonly to: ScoreScale | undefined;
-  /** `raw_scores` sent to the upstream; undefined: the client's. */
+  /** The value of `raw_scores` for the upstream; undefined: the client's. */
   readonly raw: boolean | undefined;
 }
 
-/** `raw_scores: true` is honoured; `false`, which many clients always send, is no choice. */
+/** How to treat scores. `raw_scores: true` is honoured; `false`, which many clients always send, is no choice. */
 export function scoringOf({ scale, isSwitched, wanted }: TargetScores, asked: RawAsked): Scoring {
   if (wanted === undefined) {
     const is = isSwitched && asked !== undefined ? scaleAsked(asked) : scale;
@@ -45,7 +45,7 @@ function scaleAsked(asked: boolean | 'preferred' | 'unclear'): ScoreScale | unde
   return asked ? 'raw' : 'sigmoid';
 }
 
-/** Whether the request or its answer must be changed for the scale. */
+/** Whether the request or its answer must be changed to get the right scale. */
 export function needsScoring(scores: TargetScores, asked: RawAsked): boolean {
   if (scores.wanted === undefined) return scores.isSwitched && asked === 'preferred';
   const { from, to, raw } = scoringOf(scores, asked);

@@ -1,28 +1,28 @@
-/** Messages between processes that share an upstream's slots and the process that assigns them. */
+/** Defines the messages by which several processes share an upstream's slots, and the process that assigns them. */
 
-/** `held` never grows by itself: a process first lowers its use, and then claims less. */
+/** One process's claim. `held` never grows by itself: a process first lowers its use, and then claims less. */
 export interface SlotClaim {
   readonly upstream: string;
-  /** The limit, for all. */
+  /** The limit of slots for all processes together. */
   readonly most: number;
   readonly held: number;
-  /** Calls in progress and waiting. */
+  /** Slots that the process could use: for calls in progress and waiting. */
   readonly wants: number;
 }
 
 export interface SlotGrant {
   readonly held: number;
-  /** What it may keep: less than it holds where others wait, so that freed slots go to them. */
+  /** Slots that the process may keep: less than it holds where others wait, so that freed slots go to them. */
   readonly keep: number;
 }
 
 export interface SlotArbiter {
-  /** False while the assigning process is unreachable: then each has its share. */
+  /** False while the assigning process is unreachable: then each process has its share of the limit. */
   readonly isThere: boolean;
   readonly nodes: number;
-  /** In the order of the claims. */
+  /** Claims slots; resolves with one grant for each claim, in the same order. */
   claim(claims: readonly SlotClaim[]): Promise<readonly SlotGrant[]>;
 }
 
-/** A process that has not claimed for so long no longer counts as waiting. */
+/** A process whose last claim is older than this no longer counts as waiting. */
 export const waitsForMs = 1_000;

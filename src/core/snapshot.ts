@@ -1,4 +1,4 @@
-/** The whole configuration, compiled and frozen. It is swapped, never edited. */
+/** Defines the whole configuration, compiled and frozen. A change makes a new snapshot; an existing one is never edited. */
 
 import type { BlockList } from 'node:net';
 import type { AddressRule } from '../lib/addresses/address-rule.ts';
@@ -20,26 +20,26 @@ import type { ListLimits, RerankShape, TokenIds, Unsupported } from './translati
 
 export interface Timeouts {
   readonly connectMs: number;
-  /** From the last request byte sent to the first response header byte. */
+  /** Longest time from the last request byte sent to the first response header byte. */
   readonly firstByteMs: number;
-  /** Between later bytes. */
+  /** Longest pause between later bytes. */
   readonly idleMs: number;
   readonly totalMs: number;
 }
 
-/** A key to an upstream's account, ready to send. Without a key for an upstream that takes none. */
+/** A key to an upstream's account, ready to send; an upstream that takes no key has one credential without a key. */
 export interface Credential {
-  /** For logs and lists: `key` where there is one, else `key 1`, `key 2`, in the order of the file. Never a part of the key. */
+  /** The credential's name in logs and lists: `key` if there is one, else `key 1`, `key 2`, in the order of the file. Never a part of the key. */
   readonly id: string;
-  /** Its share of the calls among the upstream's credentials; 0: never used. */
+  /** The credential's share of the calls among those of the upstream; 0: never used. */
   readonly weight: number;
-  /** The key and `upstreams[].headers`: names and values in turn, names in lower case. */
+  /** Header lines with the key and `upstreams[].headers`: names and values in turn, names in lower case. */
   readonly headers: readonly string[];
-  /** The same for the family's chat, where that differs. */
+  /** Headers for the family's chat, where the key is sent in another form there. */
   readonly chatHeaders?: readonly string[];
-  /** For families that sign each call instead of sending the key. */
+  /** Signs each call, for families that do not send the key itself. */
   readonly signer?: Signer;
-  /** Stable for the key, so its state survives a reload. Does not reveal the key. */
+  /** Identifies the key without revealing it, so that the credential's state survives a reload. */
   readonly fingerprint: string;
 }
 
@@ -48,91 +48,91 @@ export interface UpstreamTls {
   readonly ca: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
-  /** The name in the certificate and in SNI. */
+  /** The name that the server's certificate must have, sent as SNI. */
   readonly serverName: string | undefined;
 }
 
 export interface UpstreamLimits {
-  /** Concurrent calls; and connections. The maximum of a learned limit. */
+  /** Maximum of concurrent calls and connections; the upper bound where the limit is learned. */
   readonly concurrency: number;
-  /** Set where the limit is learned, down to this minimum. */
+  /** Set where the limit is learned while serving, with its lower bound. */
   readonly auto?: { readonly min: number } | undefined;
-  /** Calls that may wait for a slot. */
+  /** Maximum of calls that may wait for a slot. */
   readonly queue: number;
-  /** How long each interactive one may wait; bulk waits until its deadline. */
+  /** How long each interactive call may wait for a slot; bulk calls wait until their deadline. */
   readonly queueTimeoutMs: number;
-  /** The minimum for bulk while interactive calls wait, as a fraction of 1. */
+  /** The share of the slots that bulk calls keep while interactive calls wait, as a fraction of 1. */
   readonly bulkShare: number;
 }
 
-/** Several addresses of one upstream, each with its own connections and health. */
+/** How the several addresses of one upstream are found; each has its own connections and health. */
 export interface EndpointSettings {
-  /** Looked up by the host's name, by its SRV records, or by name if that has private addresses only; or a list. */
+  /** Where addresses come from: the host name, its SRV records, the host name if it has private addresses only; or a list. */
   readonly from: 'dns' | 'srv' | 'private dns' | readonly string[];
-  /** Preferred ranges of addresses; empty: none. */
+  /** Address ranges that are preferred; empty: none. */
   readonly zone: readonly string[];
 }
 
-/** An active health check: a GET, passed by any status below 300. */
+/** An active health check: a GET that passes with any status below 300. */
 export interface HealthCheck {
-  /** Under the origin, query included, the base URL's path not. */
+  /** The path and query under the origin, without the base URL's path. */
   readonly path: string;
   readonly intervalMs: number;
   readonly timeoutMs: number;
 }
 
-/** Which answers are searched for the upstream's credentials. */
+/** Which answers are searched for the upstream's credentials: all, or errors only. */
 export const screens = ['all', 'errors'] as const;
 type Screen = (typeof screens)[number];
 
 export interface UpstreamSettings {
-  /** Reads its list of models at intervals, where its family has one. */
+  /** Reads the upstream's list of models at intervals, where the family has one. */
   readonly readsModelList?: boolean;
-  /** The longest answer that is read to be translated. */
+  /** Size limit of an answer that is read to be translated. */
   readonly answerLimitBytes: number;
 }
 
 export interface Upstream extends UpstreamSettings {
   readonly id: string;
   readonly family: Family;
-  /** `https://host:port`, or `unix:/path/to.sock:` for a socket of this machine; absent where the family needs no network. */
+  /** `https://host:port`, or `unix:/path/to.sock:` for a Unix socket of this machine; absent where the family needs no network. */
   readonly origin: string | undefined;
   /** The base URL's path without a trailing slash, such as `/v1`. */
   readonly pathPrefix: string;
-  /** In the order of the file. */
+  /** Credentials in the order of the file. */
   readonly credentials: readonly [Credential, ...Credential[]];
-  /** The same for calls of bridges, where the family's chat takes another header. */
+  /** Credentials for calls through a bridge, where the family's chat takes another header. */
   readonly chatCredentials?: readonly [Credential, ...Credential[]];
   /** Client headers forwarded by name, in lower case, beyond the usual ones. */
   readonly forwardHeaders: readonly string[];
-  /** Default values for clients that send none of them. */
+  /** Header values that are sent for clients that send none themselves. */
   readonly standardHeaders?: Readonly<Record<string, string>>;
-  /** The only headers of its answers that pass; undefined: all that may pass. */
+  /** The only response headers that pass to clients; undefined: all that are not blocked. */
   readonly responseHeaders: HeaderList | undefined;
-  /** Its credentials, which must never reach a client; none shorter than 8 bytes. */
+  /** Secrets that must never reach a client; none shorter than 8 bytes. */
   readonly secrets: readonly string[];
   readonly screen: Screen;
-  /** For people: credentials that are not searched for in successes, and why. */
+  /** For people: which credentials successful answers are not searched for, and why. */
   readonly unscreened: readonly string[];
   readonly timeouts: Readonly<Record<Operation, Timeouts>>;
   readonly limits: UpstreamLimits;
-  /** How long a call may wait for its rate limits; undefined: not at all. */
+  /** How long a call may wait for the upstream's rate limits; undefined: not at all. */
   readonly paceMs?: number | undefined;
-  /** Caps of all exchanges together. */
+  /** Limits and budgets for all calls to the upstream together. */
   readonly caps: Caps;
   readonly tls: UpstreamTls | undefined;
-  /** The address policy of its connections; undefined: anywhere, as for upstreams of the file. */
+  /** The addresses that connections may go to; undefined: any, as for upstreams of the file. */
   readonly addresses: AddressRule | undefined;
   readonly healthCheck: HealthCheck | undefined;
-  /** Undefined: it has one address, or connections resolve the others. */
+  /** How several addresses are found; undefined: the upstream has one, or each connection looks its host name up. */
   readonly endpoints?: EndpointSettings | undefined;
-  /** The path of its files; undefined where it has none. */
+  /** The path of files at the upstream; undefined where it has none. */
   readonly filesPath?: string | undefined;
-  /** The path of its batches. */
+  /** The path of batches at the upstream; undefined where it has none. */
   readonly batchesPath?: string | undefined;
-  /** The family's own settings. */
+  /** Values of the family's own options. */
   readonly options: Options;
-  /** Its offers by `label operation` (one space between); see `offerKey`. */
+  /** What the upstream serves, by `label operation` (one space between); see `offerKey`. */
   readonly offers: ReadonlyMap<string, Offer>;
 }
 
@@ -140,23 +140,23 @@ export const offerKey = (label: Label, operation: Operation): string => `${label
 
 export interface Target {
   readonly upstream: Upstream;
-  /** The upstream's name for the model; `*` is replaced by what the model's pattern matched. */
+  /** The upstream's name for the model; `*` is replaced by the text that the model's pattern matched. */
   readonly model: string;
-  /** Lower is tried first. */
+  /** Position in the order of targets: lower is tried first. */
   readonly priority: number;
-  /** Its share of the calls among targets of the same priority; 0: never called. */
+  /** The target's share of the calls among targets of the same priority; 0: never called. */
   readonly weight: number;
-  /** Undefined where it is unknown. */
+  /** The target's price; undefined where it is unknown. */
   readonly price: Price | undefined;
-  /** The bridge by which it serves other operations over chat. */
+  /** The bridge through which chat serves other operations at this target. */
   readonly bridge: string | undefined;
-  /** The upstream's offers, or the bridge's. */
+  /** The offers of the upstream, or those of the bridge. */
   readonly offers: ReadonlyMap<string, Offer>;
   readonly unsupported: Unsupported;
   readonly tokenIds: TokenIds;
-  /** Undefined unless it reranks. */
+  /** The scale of rerank scores; undefined unless the target reranks. */
   readonly scores?: TargetScores | undefined;
-  /** The operator's limits of lists; undefined: the family's. */
+  /** The operator's limits for lists in one call; undefined: the family's apply. */
   readonly limits?: ListLimits | undefined;
   /** Parameters added to a translated request where the client sent none. */
   readonly defaults: Readonly<Record<string, Json>>;
@@ -165,107 +165,107 @@ export interface Target {
 export const balances = ['weighted', 'least_busy', 'fastest'] as const;
 export type Balance = (typeof balances)[number];
 
-/** What may be sent again to another target after its first byte: replayable operations, or everything. */
+/** What may be sent again to another target after its first byte: only replayable operations (`safe`), or everything. */
 export const retryScopes = ['safe', 'always'] as const;
 
 export interface Retry {
   readonly scope: (typeof retryScopes)[number];
   /** Maximum of calls for one client request; calls without a sent byte do not count. */
   readonly attempts: number;
-  /** Repetitions at a target before another is called. Undefined: once, for parts of lists, and where no other target is left. */
+  /** How often a call is repeated at a target before another is tried. Undefined: once, for parts of lists, and where no other target is left. */
   readonly sameTarget: number | undefined;
 }
 
-/** When a second target is called beside an unanswered call: after a time, or the 95th percentile. */
+/** When a second target is called while the first has not answered: after a time, or the 95th percentile. */
 export interface Hedge {
-  /** In milliseconds. */
+  /** In milliseconds, or `p95`: the 95th percentile of the target's times to the first byte. */
   readonly afterMs: number | 'p95';
 }
 
-/** Settings of the item cache. */
+/** Settings of the cache of list items. */
 export interface CacheSettings {
   readonly ttlMs: number;
   readonly scope: CacheScope;
-  /** Bytes in this process. */
+  /** Maximum size of the cache in this process, in bytes. */
   readonly maxBytes: number;
-  /** Cached items count for limits as if requested. */
+  /** Cached items count for limits as if they were requested. */
   readonly countsForLimits: boolean;
 }
 
-/** Another model that gets copies of a share of the requests, between 0 and 1. */
+/** Settings of a shadow: another model that gets copies of a share (0 to 1) of the requests. */
 interface ShadowSettings {
   readonly model: string;
   readonly share: number;
 }
 
-/** Texts that are embedded at intervals. */
+/** Settings of a canary: texts that are embedded at intervals to detect that a model changed. */
 export interface CanarySettings {
   readonly texts: readonly string[];
   readonly everyMs: number;
 }
 
-/** How long a small list waits for others, and how many items are joined. */
+/** How long a small list waits for lists of others, and how many items are joined in one call. */
 export interface CoalesceSettings {
   readonly windowMs: number;
   readonly maxItems: number;
 }
 
-/** Who shares cached items: the keys of a project, or all that may use the model. */
+/** Who shares cached items: the keys of a project, or all keys that may use the model. */
 export const cacheScopes = ['project', 'shared'] as const;
 type CacheScope = (typeof cacheScopes)[number];
 
-/** What a text is embedded for. */
+/** The role of an embedded text: a query, or a document to be found. */
 export type TextRole = 'query' | 'document';
-/** A prefix of each text, by its role. */
+/** Prefixes that are added to texts, by the text's role. */
 export type RolePrefixes = Readonly<Partial<Record<TextRole, string | undefined>>>;
 
 export interface Model {
   /** The public ID; a pattern if it has one `*`. */
   readonly id: string;
   readonly aliases: readonly string[];
-  /** Seconds since the epoch when it was stored; undefined for models of the file or a family. */
+  /** When the model was stored, in seconds since the epoch; undefined for models of the file or a family. */
   readonly createdAtS?: number | undefined;
   readonly operations: readonly Operation[];
   readonly visible: boolean;
   readonly space: string | undefined;
-  /** The scale of its scores; undefined where there is none, or it is unknown. */
+  /** The scale of the model's rerank scores; undefined where there is none, or it is unknown. */
   readonly scores?: ScoreScale | undefined;
   /** Context length in tokens, and the longest output; undefined where unset. */
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
   /** Maximum of hosted tool calls for one request. */
   readonly maxToolCalls?: number | undefined;
-  /** The default width of its vectors; undefined where unset. */
+  /** The default width of the model's vectors; undefined where unset. */
   readonly dimensions?: number | undefined;
-  /** Its vectors may be truncated: shorter ones are made here. */
+  /** The model's vectors may be truncated: where a client asks for shorter ones, the gateway makes them. */
   readonly matryoshka?: boolean;
-  /** Where its upstreams know no roles. */
+  /** Prefixes for queries and documents, where the upstreams have no field for a text's role. */
   readonly roles?: RolePrefixes | undefined;
-  /** The longest recording it accepts. */
+  /** Length of the longest recording that the model accepts. */
   readonly maxAudioMs?: number | undefined;
-  /** vLLM's `messages` may replace `input` on the embeddings route. */
+  /** Clients may send vLLM's `messages` in place of `input` to the embeddings route. */
   readonly acceptsMessages: boolean;
-  /** Requests usage in streams where the client does not. */
+  /** Requests usage from the upstream in streams, where the client does not. */
   readonly asksUsage: boolean;
-  /** The service of its clients, where neither they nor their key determine it. */
+  /** The shape of answers, where neither the client nor its key determines it. */
   readonly shape?: RerankShape | undefined;
   readonly lane?: Lane | undefined;
   /** The latency target of interactive requests: 95 % get their first byte within this time. */
   readonly interactiveMs?: number | undefined;
-  /** Overrides its upstreams' setting. */
+  /** How long a call may wait for rate limits; overrides the upstreams' setting. */
   readonly paceMs?: number | undefined;
   readonly balance: Balance;
   readonly retry: Retry;
   readonly hedge: Hedge | undefined;
-  /** For lists: the cache; equal items are requested once. */
+  /** For lists: settings of the cache; equal items are requested once. */
   readonly cache?: CacheSettings | undefined;
   readonly dedupes?: boolean;
-  /** For lists: joins small requests of several clients. */
+  /** For lists: settings for joining small requests of several clients. */
   readonly coalesce?: CoalesceSettings | undefined;
-  /** Compares it with another model; detects that it changed. */
+  /** Compares the model with another one. */
   readonly shadow?: ShadowSettings | undefined;
   readonly canary?: CanarySettings | undefined;
-  /** Caps of all exchanges together. */
+  /** Limits and budgets for all requests to the model together. */
   readonly caps: Caps;
   readonly targets: readonly [Target, ...Target[]];
 }
@@ -274,24 +274,24 @@ export interface Model {
 export interface ResolvedModel {
   readonly model: Model;
   readonly id: string;
-  /** What the pattern's `*` matched; empty for an exact ID or alias. */
+  /** The text that the `*` of the model's pattern matched; empty for an exact ID or alias. */
   readonly matched: string;
 }
 
 export interface ModelIndex {
-  /** An exact ID or alias, else the longest matching pattern. Says nothing about visibility. */
+  /** Finds a model by an exact ID or alias, else by the longest matching pattern. Does not check whether a key may see it. */
   resolve(name: string): ResolvedModel | undefined;
   readonly all: readonly Model[];
-  /** For each upstream, its names for models with a target there; for patterns, the name with the `*`. */
+  /** By upstream: its names for the models that have a target there; for patterns, the name with the `*`. */
   readonly namesByUpstream: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 export interface LedgerSettings {
   readonly directory: string;
   readonly durability: Durability;
-  /** The longest that a request waits for a write of the journal; undefined for the default of its durability. */
+  /** The longest that a request waits for the journal to be written; undefined: the default of the durability. */
   readonly journalWaitMs: number | undefined;
-  /** How long rows are kept; sums stay. */
+  /** How long rows are kept; sums stay for ever. */
   readonly retentionMs: number;
   /** JSON fields whose values are removed from captured bodies. */
   readonly hiddenFields: readonly string[];
@@ -309,42 +309,42 @@ export const logFields = ['postern', 'ecs', 'gcp'] as const;
 export interface LogSettings {
   readonly level: (typeof logLevels)[number];
   readonly format: (typeof logFormats)[number];
-  /** The naming scheme of the fields. */
+  /** The naming scheme of the fields in log lines. */
   readonly fields: (typeof logFields)[number];
   readonly access: {
     readonly errors: boolean;
-    /** For requests that neither failed nor were slow. */
+    /** Share of requests that are logged, among those that neither failed nor were slow. */
     readonly share: number;
     readonly slowMs: number | undefined;
   };
-  /** Undefined: standard output. */
+  /** Path of the log file; undefined: standard output. */
   readonly file: string | undefined;
 }
 
-/** What is exported of requests to a collector of traces and metrics. */
+/** Settings for the export of traces and metrics to a collector. */
 export interface OtelSettings {
-  /** Undefined: from the environment, else the collector on this machine. */
+  /** The collector's URL; undefined: from the environment, else the collector on this machine. */
   readonly endpoint?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** From 0 to 1; undefined: from the environment, else all. */
+  /** Share of requests that are traced, from 0 to 1; undefined: from the environment, else all. */
   readonly sample?: number | undefined;
-  /** IDs of keys whose clients may request tracing beyond that share. */
+  /** IDs of keys whose clients may request tracing of requests outside that share. */
   readonly keys: ReadonlySet<string>;
 }
 
-/** The admin listener. */
+/** Settings of the admin listener, which serves the console and the admin API. */
 export interface ConsoleSettings {
   readonly host: string;
   readonly port: number;
-  /** The port is configured: a conflict is a fault, rather than a warning. */
+  /** The port was configured: if it is taken, that is a fault and not only a warning. */
   readonly isPortGiven: boolean;
-  /** The required token; undefined where only this machine reaches the listener. */
+  /** The token that requests need; undefined where only this machine reaches the listener. */
   readonly token: string | undefined;
   /** The console's public origin, such as `https://postern.example.com`. */
   readonly url: string | undefined;
-  /** URL of a request's trace, with `{trace_id}` in place of its ID. */
+  /** URL of a trace in the operator's tracing system, with `{trace_id}` in place of the ID. */
   readonly traceUrl: string | undefined;
-  /** Undefined: no identity provider. */
+  /** The identity provider for sign-in; undefined: none. */
   readonly oidc: OidcSettings | undefined;
 }
 
@@ -353,14 +353,14 @@ export interface OidcSettings {
   readonly issuer: string;
   readonly client_id: string;
   readonly client_secret?: string | undefined;
-  /** For people: the button's text. */
+  /** For people: the text of the sign-in button. */
   readonly title: string;
   readonly scopes: readonly string[];
-  /** For people without an invitation; undefined: no access. */
+  /** Role of people without an invitation; undefined: they get no access. */
   readonly default_role?: Role | undefined;
-  /** The claim that holds the groups. */
+  /** The claim that holds a person's groups. */
   readonly role_claim: string;
-  /** Groups by role. */
+  /** The groups that give each role. */
   readonly roles: Readonly<Record<Role, readonly string[]>>;
   /** Accepts addresses that the provider does not report as verified. */
   readonly trust_email: boolean;
@@ -370,27 +370,27 @@ export interface OidcSettings {
 export interface AlertSettings {
   readonly webhooks: readonly AlertWebhook[];
   readonly smtp: AlertMail | undefined;
-  /** The alert threshold of failed requests. */
+  /** The share of failed requests that opens an alert. */
   readonly errorShare: number;
-  /** The alert threshold of the p95; undefined: none. */
+  /** The p95 in milliseconds that opens an alert; undefined: none does. */
   readonly p95Ms: number | undefined;
   readonly off: readonly AlertRule[];
 }
 
-/** Fields as JSON, or a text for Slack and compatible services. */
+/** Formats of a notification: fields as JSON, or a text for Slack and compatible services. */
 export const alertFormats = ['postern', 'slack'] as const;
 
 export interface AlertWebhook {
   readonly url: string;
-  /** The body is signed with it. */
+  /** The secret that notifications are signed with. */
   readonly secret?: string | undefined;
   readonly format: (typeof alertFormats)[number];
-  /** The address policy; undefined: anywhere, as for webhooks of the file. */
+  /** The addresses that the webhook may go to; undefined: any, as for webhooks of the file. */
   readonly addresses: AddressRule | undefined;
 }
 
 export interface AlertMail {
-  /** `smtp:` or `smtps:`, with user and password where the server requires them. */
+  /** `smtp:` or `smtps:` URL, with user and password where the server requires them. */
   readonly url: string;
   readonly from: string;
   readonly to: readonly string[];
@@ -399,58 +399,58 @@ export interface AlertMail {
 /** A Unix socket for clients. */
 export interface SocketSettings {
   readonly path: string;
-  /** Its file permissions. */
+  /** File permissions of the socket. */
   readonly mode: number;
-  /** A name or a number; undefined: the creating user. */
+  /** Owner of the socket's file, by name or number; undefined: the user that creates it. */
   readonly owner?: string | number | undefined;
   readonly group?: string | number | undefined;
-  /** Requests on it come from a trusted proxy. */
+  /** Requests on the socket count as from a trusted proxy. */
   readonly isTrusted: boolean;
 }
 
 export interface ServerSettings {
   readonly host: string;
-  /** Undefined: on the socket only. */
+  /** The TCP port for clients; undefined: only the socket. */
   readonly port: number | undefined;
   readonly socket: SocketSettings | undefined;
-  /** Worker processes. */
+  /** Number of worker processes. */
   readonly workers: number;
   readonly basePath: string;
   readonly bodyLimitBytes: number;
-  /** Memory of all request bodies in flight, in this process; and of all translated answers. */
+  /** Memory limit for all request bodies in flight in this process, and the same for all translated answers. */
   readonly bodyMemoryBytes: number;
-  /** For forms: the longest, and the disk space of all together, in this process. */
+  /** For forms in this process: the longest one, and the disk space of all together. */
   readonly uploadLimitBytes: number;
   readonly uploadDiskBytes: number;
-  /** As written, relative to the process's working directory. */
+  /** Directory as written, relative to the process's working directory. */
   readonly uploadDirectory: string;
   /** How long a request may wait for body memory. */
   readonly bodyWaitMs: number;
   readonly diagnostics: boolean;
-  /** Errors show models that exist and that the key may not use. */
+  /** Errors show models that exist but that the key may not use. */
   readonly revealModels: boolean;
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
-  /** Undefined: no limit. */
+  /** Maximum for one client address; undefined: no limit. */
   readonly maxConnectionsPerAddress: number | undefined;
   readonly maxHeaderBytes: number;
-  /** A client that closes its side after a request is answered; else it counts as gone. */
+  /** A client that closes its sending side after a request still gets the answer; else it counts as gone. */
   readonly answersHalfClosed: boolean;
   readonly drain: { readonly delayMs: number; readonly deadlineMs: number };
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
   readonly trustedProxies: BlockList | undefined;
   readonly corsOrigins: readonly string[];
-  /** Where the first key is shown; undefined: depends on whether the output is collected. */
+  /** Where the first key is shown; undefined: depends on whether the output goes to a log collector. */
   readonly firstKey: 'print' | 'file' | undefined;
   readonly logClientAddress: boolean;
-  /** Above these, new requests are refused. */
+  /** Above these values of event-loop delay and memory, new requests are refused. */
   readonly shedding: { readonly loopDelayMs: number; readonly memoryBytes: number };
 }
 
 export interface Snapshot {
-  /** Seconds since the epoch when it was compiled. */
+  /** When the snapshot was compiled, in seconds since the epoch. */
   readonly createdAtS: number;
   readonly server: ServerSettings;
   /** The store's URL, such as `sqlite:data/postern.db`. */
@@ -461,21 +461,21 @@ export interface Snapshot {
   readonly redisDeadlineMs: number;
   readonly ledger: LedgerSettings;
   readonly log: LogSettings;
-  /** IDs with their own metrics. */
+  /** IDs of keys and models that get metrics of their own. */
   readonly metrics: MetricSettings;
-  /** Undefined without such a section. */
+  /** Export of traces and metrics; undefined where the file has no such section. */
   readonly otel: OtelSettings | undefined;
   readonly console: ConsoleSettings;
   readonly alerts: AlertSettings;
-  /** The address policy for upstreams of the store. */
+  /** The addresses that upstreams of the store may connect to. */
   readonly upstreamAddresses: AddressRule;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly models: ModelIndex;
   readonly customRoutes: readonly CustomRoute[];
-  /** The model to use where the client names none. */
+  /** By operation: the model that is used where the client names none. */
   readonly defaultModels: Readonly<Partial<Record<Operation, string>>>;
-  /** Keys that the file declares, by the SHA-256 of the secret in lower-case hex. */
+  /** Keys that the file declares, by the SHA-256 digest of the secret in lower-case hex. */
   readonly keys: ReadonlyMap<string, KeyRecord>;
-  /** By ID. */
+  /** Projects by ID. */
   readonly projects: ReadonlyMap<string, Project>;
 }

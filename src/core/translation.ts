@@ -1,4 +1,4 @@
-/** Translation between a client's wire format and an upstream's: builds the call's request, and reads its response. */
+/** Defines translation between a client's wire format and an upstream's: it builds the request for the upstream, and reads its response. */
 
 import type { Buffer } from 'node:buffer';
 import type { JsonFields } from '../lib/json/json-scan.ts';
@@ -11,12 +11,12 @@ import type { TargetScores } from './scores.ts';
 export const rerankShapes = ['cohere', 'jina', 'voyage', 'tei'] as const;
 export type RerankShape = (typeof rerankShapes)[number];
 
-/** `top_k` in place of `top_n` is what Voyage's clients send. */
+/** The shape of reranked documents that a request wants: `top_k` in place of `top_n` is what Voyage's clients send. */
 export function rerankShapeOf(said: RerankShape | undefined, has: (name: string) => boolean): RerankShape | undefined {
   return said ?? (has('top_k') && !has('top_n') ? 'voyage' : undefined);
 }
 
-/** With the results in `data` too, their documents as texts: what Voyage's clients read. */
+/** Adds `data`, in which Voyage's clients read results with their documents as texts. */
 export function withData({ id, object, model, ...more }: JsonObject): JsonObject {
   const results = isJsonList(more.results) ? more.results : [];
   const data = results.map((one) => (isJsonObject(one) ? { ...one, document: plainText(one.document) } : one));
@@ -27,10 +27,10 @@ export function plainText<D extends Json | undefined>(document: D): D | string {
   return isJsonObject(document) && typeof document.text === 'string' ? document.text : document;
 }
 
-/** The purpose of embedded texts, by all words that some service has for it. */
+/** The purpose of embedded texts, by all words that any service has for it. */
 export type Purpose = 'document' | 'query' | 'classification' | 'clustering';
 
-/** `input_type` in the words of Cohere, Voyage and NVIDIA. */
+/** Purposes by the words of Cohere, Voyage and NVIDIA in `input_type`. */
 export const inputTypes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['search_document', 'document'],
   ['document', 'document'],
@@ -41,13 +41,13 @@ export const inputTypes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['clustering', 'clustering'],
 ]);
 
-/** Parts of a client API's request that the operation's own request cannot express. */
+/** Parts of a client API's request that the operation's own format cannot express. */
 export interface ApiWords {
   readonly clientApi: string;
   readonly purpose?: Purpose | undefined;
-  /** By its own field names; an upstream with the same wire format understands them. */
+  /** Fields under the client API's own names, for an upstream with the same wire format. */
   readonly more: JsonObject;
-  /** Rerank scores are raw if the request can choose the scale at the upstream. */
+  /** Rerank scores should be raw, if the upstream lets a request choose the scale. */
   readonly prefersRawScores?: true;
 }
 
@@ -67,20 +67,20 @@ export interface Glance {
 export const tokenIdKinds = ['decode', 'cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base', 'pass'] as const;
 export type TokenIds = (typeof tokenIdKinds)[number];
 
-/** The operator's choice for parameters that the upstream lacks. Undefined: refused, except harmless ones. */
+/** What to do with parameters that the upstream lacks. Undefined: refuse them, except harmless ones. */
 export type Unsupported = 'refuse' | 'drop' | undefined;
 
-/** How much of a client's parameter name is repeated in a message. */
+/** Longest part of a client's parameter name that a message repeats. */
 const longestName = 200;
 
 const orElse = 'or ask the operator for a target that can';
 const withoutIt = `leave it out, ${orElse}`;
 
-/** A client's request, with the target's settings. */
+/** A client's request with the target's settings, as a translation gets it. */
 export class Asked {
-  /** The client's, completed by the target's `defaults`, without null fields. */
+  /** The request body, completed by the target's `defaults`, without null fields. */
   readonly body: JsonObject;
-  /** The operator's defaults for the target, also present in `body` where the client sent none. */
+  /** The operator's default parameters for the target, also present in `body` where the client sent none. */
   readonly defaults: JsonObject;
   /** The upstream's name for the model. */
   readonly model: string;
@@ -88,14 +88,14 @@ export class Asked {
   readonly publicModel: string;
   readonly shape: RerankShape | undefined;
   readonly tokenIds: TokenIds;
-  /** Undefined unless it reranks. */
+  /** The scale of the target's scores; undefined unless it reranks. */
   readonly scores: TargetScores | undefined;
   readonly options: Options;
   readonly id: string;
   readonly nowS: number;
-  /** Where it came by a client API. */
+  /** Further fields of a client API's request; undefined where it came by no client API. */
   readonly words: ApiWords | undefined;
-  /** Its answer is merged with those of other parts of a list. */
+  /** The answer is to be merged with those of other parts of a list. */
   readonly isPart: true | undefined;
   /** Parameters left out of the call, in the order they were found. */
   readonly ignored = new Set<string>();
@@ -119,19 +119,19 @@ export class Asked {
     this.#upstreamId = parts.upstreamId;
   }
 
-  /** The upstream cannot serve it: refused by name, or left out where the operator allows it. */
+  /** For a parameter that the upstream cannot serve: refuses it by name, or leaves it out where the operator allows that. */
   cannot(parameter: string, why = 'has no such parameter'): void {
     if (this.#unsupported !== 'drop') throw this.refusal(parameter, why, withoutIt);
     this.ignored.add(parameter);
   }
 
-  /** The upstream lacks it, and the answer is good without: left out unless the operator wants it refused. */
+  /** For a parameter that the answer can do without: leaves it out, unless the operator wants it refused. */
   canDoWithout(parameter: string, why = 'has no such parameter'): void {
     if (this.#unsupported === 'refuse') throw this.refusal(parameter, why, withoutIt);
     this.ignored.add(parameter);
   }
 
-  /** For what must not be left out, whatever the operator allows. */
+  /** The error for a parameter that must not be left out, whatever the operator allows. */
   refusal(parameter: string, why: string, next = `change it, ${orElse}`): GatewayError {
     const name = parameter.length > longestName ? `${parameter.slice(0, longestName)}...`.toWellFormed() : parameter;
     return new GatewayError('unsupported_parameter', {
@@ -149,30 +149,30 @@ type AskedParts = Pick<Asked, 'body' | 'model' | 'publicModel' | 'shape' | 'toke
 
 export interface WireRequest {
   readonly body: JsonObject;
-  /** One of several paths, in place of the offer's own; may hold `{model}` and names of options. */
+  /** The path, where it differs from the offer's; may hold `{model}` and names of options. */
   readonly path?: string;
 }
 
 export interface WireAnswer {
   readonly body: Json;
-  /** Names and values in turn. */
+  /** Header names and values in turn. */
   readonly headers: readonly string[];
 }
 
 export interface Reply {
   readonly body: Json;
-  /** The upstream's usage; null where it reported none and the answer holds an estimate, or none. */
+  /** The usage that the upstream reported; null where the answer holds an estimate, or none. */
   readonly usage: Usage | null;
   readonly isEstimated?: boolean;
-  /** Embeddings: the length of the first vector, and the length requested; undefined where unknown. */
+  /** For embeddings: the length of the first vector, and the requested length; undefined where unknown. */
   readonly width?: { readonly came: number | undefined; readonly asked: number | undefined };
-  /** There was one answer, which already has the client's format: its bytes pass, and `body` is unused. */
+  /** The only answer has the client's format already: its bytes pass, and `body` is unused. */
   readonly isAsItCame?: boolean;
 }
 
 /** Converts an upstream's event stream to the client's shape. */
 export interface StreamReader {
-  /** Events for the client, from the data of one event. Throws `Unfit` where it is none. */
+  /** Converts the data of one event to events for the client. Throws `Unfit` where it is none. */
   event(data: Json): readonly Json[];
   /** The remaining events before `[DONE]`. */
   end(): readonly Json[];
@@ -182,28 +182,28 @@ export interface StreamReader {
 }
 
 export interface Conversation {
-  /** At least one. */
+  /** The requests for the upstream; at least one. */
   readonly requests: readonly WireRequest[];
-  /** One answer for each request, in their order. Throws `Unfit`. */
+  /** Merges the answers, one for each request and in their order. Throws `Unfit`. */
   read(answers: readonly WireAnswer[]): Reply | Promise<Reply>;
-  /** The usage of one of several answers; null where it has none. Throws `Unfit`. */
+  /** The usage in one of several answers; null where it has none. Throws `Unfit`. */
   counted?(answer: WireAnswer, index: number): Usage | null;
-  /** Where the client wants a stream: there is exactly one request then. */
+  /** Converts the stream, where the client wants one: there is exactly one request then. */
   readonly stream?: StreamReader;
 }
 
 export interface Translation {
-  /** Whether a request needs translation; undefined: all do, as the wire format differs. */
+  /** Whether a request must be translated; absent where all must, because the wire format differs. */
   isNeeded?(glance: Glance): boolean;
-  /** For lists: the limits of one call. A longer list is split before any call. */
+  /** For lists: the limits of one call; a longer list is split before any call. */
   readonly limits?: KnownLimits;
-  /** Embeddings: the upstream has its own field for queries and documents. */
+  /** For embeddings: the upstream has a field of its own for queries and documents. */
   readonly hasRoles?: true;
-  /** Throws a `GatewayError` for what the upstream cannot serve. */
+  /** Translates a request. Throws a `GatewayError` for what the upstream cannot serve. */
   ask(asked: Asked): Conversation | Promise<Conversation>;
 }
 
-/** An answer that does not match the request. It is never passed on as good. */
+/** Thrown for an answer that does not match the request, which is never passed on as good. */
 export class Unfit extends Error {
   constructor(fact: string) {
     super(fact);
@@ -211,22 +211,22 @@ export class Unfit extends Error {
   }
 }
 
-/** An upstream's error text. Its kind follows from the status. */
+/** What an upstream's error says. Its kind follows from the status. */
 export interface SaidError {
   readonly message?: string | undefined;
-  /** The faulty field, as a path. */
+  /** The path of the field that is at fault. */
   readonly param?: string | undefined;
-  /** It is about the operator's credential, whatever its status. */
+  /** The error is about the operator's credential, whatever its status. */
   readonly isOurKey?: true;
 }
 
-/** A family's error format, where it is not OpenAI's. Common spellings are read without it. */
+/** How a family reports errors, where it differs from OpenAI. Common spellings are read without it. */
 export interface ErrorWireFormat {
-  /** Statuses that clients do not know, and their replacements. */
+  /** Statuses that clients do not know, each with its replacement. */
   readonly statuses?: Readonly<Record<number, number>>;
-  /** The real status of an error answered with 200. */
+  /** The real status of an error sent with status 200. */
   hiddenIn?(body: Json): number | undefined;
-  /** Reads unusual fields, such as a header; what it leaves out is read from the usual ones. */
+  /** Reads unusual fields, such as a header; fields that it leaves undefined are read from the usual places. */
   read?(body: Json | undefined, headers: readonly string[]): SaidError | undefined;
   /** The seconds until a retry, where the body has them. */
   retryAfterS?(body: Json): number | undefined;
@@ -234,25 +234,25 @@ export interface ErrorWireFormat {
   readonly withheld?: readonly number[];
 }
 
-/** Set in the answer's headers and kept in the exchange. */
+/** What a translation adds to the answer's headers and to the exchange. */
 export interface Translated {
-  /** `x-postern-translated`: the family, or the bridge. */
+  /** The value of `x-postern-translated`: the family or the bridge. */
   readonly by: string;
   readonly ignored: readonly string[];
   readonly isEstimated: boolean;
   readonly usage: Usage | null;
 }
 
-/** Limits of one call to a target; an undefined one is for the upstream to enforce. */
+/** Limits of one call to a target; the upstream enforces undefined ones. */
 export interface ListLimits {
   readonly items?: number | undefined;
-  /** Estimated high: one for three bytes. */
+  /** Tokens of the items, estimated high: one for three bytes. */
   readonly tokens?: number | undefined;
-  /** Of the items, as JSON. */
+  /** Bytes of the items, as JSON. */
   readonly bytes?: number | undefined;
 }
 
-/** A family's limits; perhaps by the upstream's name for the model, and by its options. */
+/** A family's limits of one call, which may depend on the upstream's name for the model, and on its options. */
 export type KnownLimits = ListLimits | ((model: string, options: Options) => ListLimits);
 
 export function limitsFor(known: KnownLimits | undefined, model: string, options: Options): ListLimits {

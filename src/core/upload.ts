@@ -1,17 +1,17 @@
-/** An uploaded form: its parts, and its bytes as received, in memory or in a file. */
+/** Defines an uploaded form (multipart): its parts, and its bytes as received, in memory or in a file. */
 
 import type { Buffer } from 'node:buffer';
 import type { CallBody } from './call-body.ts';
 
 export interface FormPart {
-  /** From its head, each byte a character; so are the following fields. */
+  /** The part's name from its head, each byte as one character; the following fields are from the head too. */
   readonly name: string;
-  /** Undefined unless it is a file. */
+  /** The file's name; undefined unless the part is a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
-  /** It declares a transfer encoding, even one that changes nothing. */
+  /** The part declares a transfer encoding, even one that changes nothing. */
   readonly namesEncoding: boolean;
-  /** Offset of its content in the form. */
+  /** Offset of the part's content in the form. */
   readonly start: number;
   readonly end: number;
   /** The content of a short part that is no file. */
@@ -23,8 +23,8 @@ export interface Upload {
   readonly bytes: number;
   readonly parts: readonly FormPart[];
   readonly boundary: string;
-  /** Offset of its first boundary, which may follow a line end. */
+  /** Offset of the first boundary, which may follow a line end. */
   readonly beginsAt: number;
-  /** Releases its memory or its file. Idempotent. */
+  /** Releases the form's memory or file. Idempotent. */
   release(): void;
 }
