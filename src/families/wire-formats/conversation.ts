@@ -1,4 +1,4 @@
-/** One translated call: the request to an upstream, and the reader of its response. */
+/** Builds the translation of a request that needs one upstream call: the request, and the reader of the response. */
 
 import {
   type Conversation,

@@ -1,4 +1,4 @@
-/** Shared by Google's two services: task types, one text per call, unit vectors, and errors with typed details. */
+/** Translates embeddings and errors for Google's two services: task types, one text per call, unit vectors, errors with typed details. */
 
 import { type Asked, type ErrorWireFormat, inputTypes } from '../../core/translation.ts';
 import { isJsonList, type Json, type JsonObject } from '../../lib/json/json-text.ts';
@@ -7,16 +7,16 @@ import type { EmbeddingCall, EmbeddingResult, EmbeddingWireFormat } from './embe
 import type { Adapt } from './embeddings/vectors.ts';
 import { at, countIn, objectIn, textIn } from './reading.ts';
 
-/** Google's own names, and the one that Cohere, Voyage and NVIDIA have for the same. */
+/** Fields about the task of a text: Google's own names, and the one that Cohere, Voyage and NVIDIA have for the same. */
 export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
 
-/** Google's values for each purpose. */
+/** Google's values for each purpose of texts. */
 export const purposesInGoogle: NonNullable<EmbeddingWireFormat['purposes']> = {
   name: 'input_type',
   words: { document: 'document', query: 'query', classification: 'classification', clustering: 'clustering' },
 };
 
-/** Of an `input_type`; only unambiguous ones. */
+/** Google's task types by `input_type`; only unambiguous ones. */
 const taskTypes: Readonly<Record<string, string>> = {
   query: 'RETRIEVAL_QUERY',
   document: 'RETRIEVAL_DOCUMENT',
@@ -24,7 +24,7 @@ const taskTypes: Readonly<Record<string, string>> = {
   clustering: 'CLUSTERING',
 };
 
-/** `input_type` overrides `taskType`: where both are present, one is most often the operator's default, which is written in Google's words. */
+/** The task type to send. `input_type` overrides `taskType`: where both are present, the latter is mostly the operator's default. */
 export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
   const { input_type: wanted } = more;
   const own = more.taskType ?? more.task_type;
@@ -39,13 +39,13 @@ export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
   return own;
 }
 
-/** A document's title, sent with each text. */
+/** The title of a document, sent with each text. */
 export function titleOf({ more: { title }, asked }: EmbeddingCall): Json | undefined {
   checkShort('title', title, asked);
   return title;
 }
 
-/** Repeated with each text of a call. */
+/** Longest field that is repeated with each text of a call. */
 const mostRepeatedCharacters = 4_096;
 
 function checkShort(name: string, value: Json | undefined, asked: Asked): void {
@@ -57,7 +57,7 @@ export function toContent(item: Json): JsonObject {
   return { parts: [{ text: item }] };
 }
 
-/** The answer to one text. For an empty list an empty text was sent; it is ignored. */
+/** Reads the answer to one text. For an empty list an empty text was sent, whose vector is ignored. */
 export function readEmbedContent(body: Json, call: EmbeddingCall): EmbeddingResult {
   const { embedding, usageMetadata: usage } = objectIn(body, 'the answer');
   return {
@@ -71,11 +71,11 @@ export function vectorIn(embedding: Json | undefined): Json {
   return objectIn(embedding, 'an embedding').values ?? null;
 }
 
-/** Vectors of this model have unit length only at full width. */
+/** A model whose vectors have unit length only at full width. */
 const unevenModel = 'gemini-embedding-001';
 const fullWidth = 3072;
 
-/** Clients expect shortened vectors to be comparable, as everywhere else. */
+/** Scales shortened vectors to unit length, as clients expect them to be comparable. */
 export function adaptFor({ dimensions, model }: EmbeddingCall): Adapt | undefined {
   return dimensions !== undefined && model.includes(unevenModel) ? ofUnitLength : undefined;
 }
@@ -107,7 +107,7 @@ export const googleErrors: ErrorWireFormat = {
   withheld: [401, 403],
 };
 
-/** Some answers are a list of one error. */
+/** The error in an answer; some answers are a list of one error. */
 function errorIn(body: Json | undefined): Json | undefined {
   return at(isJsonList(body) ? body[0] : body, 'error');
 }

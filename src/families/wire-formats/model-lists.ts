@@ -1,4 +1,4 @@
-/** Parses the model lists of upstreams. */
+/** Parses the lists of models that upstreams return. */
 
 import type { ListedModel, ModelList } from '../../core/family.ts';
 import type { Operation } from '../../core/operations/index.ts';
@@ -6,10 +6,10 @@ import { isMapping } from '../../lib/is-mapping.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** OpenAI's shape, `{data: [{id}]}`, which has no operations. */
+/** A list in OpenAI's shape, `{data: [{id}]}`, which has no operations. */
 export const openaiModelList = (path: string): ModelList => listAt(path, 'data', ({ id }) => ({ id }));
 
-/** A list in a field of the answer, or the answer itself; entries without a name are left out. */
+/** A list in a field of the answer, or the answer itself as a list; entries without a name are left out. */
 export function listAt(
   path: string,
   field: string | undefined,
@@ -29,7 +29,7 @@ export function listAt(
   };
 }
 
-/** Operations for the upstream's words; undefined where it has none. */
+/** Converts the upstream's words for operations; undefined where it has none. */
 export function operationsFor(
   said: unknown,
   meaning: Readonly<Record<string, Operation>>,

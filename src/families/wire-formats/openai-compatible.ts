@@ -1,4 +1,4 @@
-/** Families with OpenAI's wire format, or nearly: one row of facts each, from which the rest derives. */
+/** Declares families whose wire format is OpenAI's or nearly so: each states only what differs, from which the rest derives. */
 
 import {
   bearer,
@@ -16,25 +16,25 @@ import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './embeddings/openai
 import { openaiModelList } from './model-lists.ts';
 import { type StandardRerankFacts, standardRerank } from './rerank/standard-rerank.ts';
 
-/** For people. */
+/** For people: what an operation supports and what not. */
 interface Said {
   readonly facts: string;
 }
 
-/** Absent facts are as with OpenAI. An operation without facts is not offered. */
+/** What differs from OpenAI in a family: an absent fact is as with OpenAI; an operation without facts is not offered. */
 interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | 'failureIn' | 'modelList'> {
-  /** What is before each path under the base URL, which `versions` has too; or what converts a path. */
+  /** The path prefix under the base URL, which a base URL may also end with; or a function that converts a path. */
   readonly at?: string | ((path: string, options: Options) => string);
-  /** Or its path, where it has OpenAI's shape. */
+  /** The family's list of models; or only its path, where the list has OpenAI's shape. */
   readonly modelList?: ModelList | string;
   readonly completions?: OpenaiCompletionFacts & Said;
   readonly embeddings?: OpenaiEmbeddingFacts & Said;
   readonly rerank?: StandardRerankFacts & Said;
-  /** It has chat without completions; a family with completions has chat as well. */
+  /** The family has chat without completions; one with completions always has chat. */
   readonly hasChat?: true;
-  /** Offers in formats of its own. */
+  /** Offers in formats of the family's own. */
   own?(options: Options): Readonly<Partial<Record<Operation, Offer>>>;
-  /** Under other labels. */
+  /** Offers under other labels than `openai`. */
   others?(options: Options): Offers;
 }
 
@@ -85,24 +85,24 @@ function offer(path: string, translation: Translation | undefined, { facts }: Sa
   return { path, ...(translation !== undefined && { translation }), facts };
 }
 
-/** Without a differing fact, bytes pass. */
+/** The translation for completions; undefined where no fact differs, so that bytes pass. */
 function toCompletions(facts: OpenaiCompletionFacts): Translation | undefined {
   return facts.onePromptACall || facts.misreadsTokens ? openaiCompletions(facts) : undefined;
 }
 
-/** Embedding inputs in a changed request are for the upstream to validate, as in an unchanged one. */
+/** The translation for embeddings; the upstream validates inputs, as it does in unchanged requests. */
 function toEmbeddings(facts: OpenaiEmbeddingFacts, options: Options): Translation {
   return openaiEmbeddings({ takesObjects: true, ...facts }, options);
 }
 
-/** Detects an error sent with status 200, as proxies in front of a model do, and its real status. */
+/** The beginning of an error that came with status 200, as proxies in front of a model send them. */
 const errorObject = '{"error":{';
 const statusInError = /"(?:code|status)"\s*:\s*"?([45]\d\d)\b/;
 const [openBrace, quote, letterE] = Buffer.from(errorObject);
-/** An answer that is no error shows it in its first characters. */
+/** Number of bytes that are examined: an answer that is no error shows it in its first characters. */
 const lookedAtBytes = 64;
 
-/** The real status of `{"error":{"code":502,...}}` under a 200. */
+/** The real status of an error such as `{"error":{"code":502,...}}` that came with status 200. */
 export function failureIn(beginning: Buffer, isWhole: boolean): number | 'unclear' | undefined {
   // Most answers show it in three bytes: `{"o` of "object", `{"i` of "id".
   const [first, second, third = letterE] = beginning;

@@ -1,8 +1,8 @@
-/** Family options shared by several families. */
+/** Makes options that several families share. */
 
 import type { FamilyOption } from '../../core/family.ts';
 
-/** Items in a call, where the operator knows better. */
+/** An option for the number of items in a call, where the operator knows better than the family. */
 export const itemsInACall = (description: string, standard: number): FamilyOption => ({
   description,
   pattern: /^[1-9]\d{0,6}$/,

@@ -1,9 +1,9 @@
-/** Further parameters of a request: which are sent, refused, or dropped. */
+/** Decides which further parameters of a request are sent to the upstream, refused, or dropped. */
 
 import type { Asked } from '../../core/translation.ts';
 import type { Json } from '../../lib/json/json-text.ts';
 
-/** Optional parameters that do not change the meaning of a response, and can be dropped. Some clients always send them. */
+/** Parameters that do not change the meaning of a response and can be dropped; some clients always send them. */
 export const hints: ReadonlySet<string> = new Set([
   // User, priority and logging.
   ...['user', 'safety_identifier', 'metadata', 'store', 'service_tier', 'priority'],
@@ -16,15 +16,15 @@ export const hints: ReadonlySet<string> = new Set([
 ]);
 
 export interface ParameterRules {
-  /** Further parameters that it supports under the client's name. */
+  /** Further parameters that the upstream supports under the client's name. */
   readonly own: readonly string[];
-  /** Parameters that clients must not send, and why: another field has the same meaning here. */
+  /** Parameters that clients must not send, and why: the gateway sets another field with the same meaning. */
   readonly cannot?: Readonly<Record<string, string | undefined>>;
-  /** It refuses unknown parameters; without, they pass, except hints. */
+  /** The upstream refuses unknown parameters; without this they pass, except hints. */
   readonly isStrict?: boolean;
 }
 
-/** What is sent beside what the shared code handles. */
+/** The parameters to send beside those that the shared code handles. */
 export function furtherOf(
   asked: Asked,
   { own, cannot = {}, isStrict = false }: ParameterRules,

@@ -1,4 +1,4 @@
-/** Reads mandatory fields of a response, or reports what is missing. */
+/** Reads fields of an upstream's response, and throws `Unfit` with what is missing. */
 
 import { Unfit } from '../../core/translation.ts';
 import {
@@ -25,19 +25,19 @@ export function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A whole number from 0; else undefined. */
+/** A value as a whole number from 0; undefined for anything else. */
 export function countIn(value: Json | undefined): number | undefined {
   const count = numberOf(value);
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
 
-/** The same of a response header, named in lower case. */
+/** A response header (name in lower case) as a whole number from 0; undefined for anything else. */
 export function countInHeader(headers: readonly string[], name: string): number | undefined {
   const said = headerValue(headers, name) ?? '';
   return /^\d{1,15}$/.test(said) ? Number(said) : undefined;
 }
 
-/** Undefined where one of them is: a partial sum would mislead. */
+/** The sum of counts; undefined where one of them is, as a partial sum would mislead. */
 export function sumOf(counts: readonly (number | undefined)[]): number | undefined {
   return counts.reduce<number | undefined>(
     (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
@@ -45,14 +45,14 @@ export function sumOf(counts: readonly (number | undefined)[]): number | undefin
   );
 }
 
-/** A nested member; undefined where one on the way is missing. */
+/** A nested member of an object; undefined where one on the way is missing. */
 export function at(value: Json | undefined, ...names: readonly string[]): Json | undefined {
   let found = value;
   for (const name of names) found = isJsonObject(found) ? found[name] : undefined;
   return found;
 }
 
-/** Orders the list by each element's index: every index once, none missing. */
+/** Orders a list by each element's index; every index must occur once, and none be missing. */
 export function byIndex(list: readonly Json[], name: string, what: string): readonly JsonObject[] {
   const ordered = new Array<JsonObject | undefined>(list.length);
   for (const element of list) {
@@ -66,7 +66,7 @@ export function byIndex(list: readonly Json[], name: string, what: string): read
   return ordered.filter((object) => object !== undefined);
 }
 
-/** A list of one or more numbers. */
+/** Whether a value is a list of one or more numbers. */
 export function isVector(value: Json | undefined): value is JsonNumbers {
   return value instanceof JsonNumbers;
 }

@@ -1,4 +1,4 @@
-/** Reads text inputs: a string, several, or token IDs. */
+/** Reads the text inputs of a request: one string, several, or token IDs, which are decoded. */
 
 import type { Asked } from '../../core/translation.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../lib/json/json-text.ts';
@@ -6,13 +6,13 @@ import { sliceIfOver } from '../../lib/time-slices.ts';
 import { mostTokenIds, textOfTokens, type Vocabulary, vocabularyOf } from '../../lib/token-ids.ts';
 
 export interface Texts {
-  /** In the client's order. Inputs other than text, such as images, are unchanged. */
+  /** Inputs in the client's order. Those that are no text, such as images, are unchanged. */
   readonly items: readonly Json[];
-  /** The client sent one, not in a list. */
+  /** The client sent one input, not in a list. */
   readonly isSingle: boolean;
 }
 
-/** The field as texts; token IDs are decoded. */
+/** Reads a field as texts; token IDs are decoded. */
 export async function toTexts(asked: Asked, field: string): Promise<Texts> {
   const value = asked.body[field];
   if (value === undefined) throw asked.refusal(field, `wants "${field}", which is not there`);
@@ -27,7 +27,7 @@ export async function toTexts(asked: Asked, field: string): Promise<Texts> {
   return { items, isSingle: false };
 }
 
-/** Decoding takes time, for which other requests wait. */
+/** Refuses too many token IDs: decoding takes time, for which other requests wait. */
 function checkTokenCount(asked: Asked, field: string, value: Json): void {
   const lists = isJsonList(value) ? value : [value];
   const count = lists.reduce<number>((sum, list) => sum + (list instanceof JsonNumbers ? list.length : 0), 0);
@@ -36,7 +36,7 @@ function checkTokenCount(asked: Asked, field: string, value: Json): void {
   throw asked.refusal(field, why, `send ${mostTokenIds} at most, or text`);
 }
 
-/** The same for upstreams that take text only. */
+/** Reads a field as texts, for upstreams that take nothing else. */
 export async function toPlainTexts(asked: Asked, field: string): Promise<Texts> {
   const texts = await toTexts(asked, field);
   if (texts.items.every((item) => typeof item === 'string')) return texts;
@@ -57,5 +57,5 @@ function vocabularyFor({ tokenIds, publicModel }: Asked): Vocabulary {
   return tokenIds === 'decode' || tokenIds === 'pass' ? vocabularyOf(publicModel) : tokenIds;
 }
 
-/** Where each call takes few texts, this limits the calls of one request. */
+/** Limit of the calls for one request, where each call takes few texts. */
 export const mostCalls = 2048;

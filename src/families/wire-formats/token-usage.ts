@@ -1,4 +1,4 @@
-/** Reads token usage: plausible counts only, summed over calls. */
+/** Reads token usage from responses: plausible counts only, summed over calls. */
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import {
@@ -31,7 +31,7 @@ function withoutOddNumbers(object: JsonObject): JsonObject {
   return sound;
 }
 
-/** Counts are finite and not negative. */
+/** Whether a count is valid: finite and not negative. */
 function isSound(value: Json): boolean {
   if (value instanceof JsonNumber) return isAmount(value.value);
   if (value instanceof JsonNumbers) return value.values().every(isAmount);
@@ -41,7 +41,7 @@ function isSound(value: Json): boolean {
 
 const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 0;
 
-/** One answer's usage; of several the sum. Undefined where one has none, or other fields than the others. */
+/** The usage of one answer, or the sum over several. Undefined where one has none, or other fields than the others. */
 export function sumOfUsage(usages: readonly (Json | undefined)[]): JsonObject | undefined {
   const said = usages.map(soundUsage).filter((usage) => usage !== undefined);
   if (said.length < usages.length) return undefined;
@@ -69,7 +69,7 @@ function sumOfValues(values: readonly (Json | undefined)[]): Json | undefined {
   return counts.length === values.length ? counts.reduce((sum, count) => sum + count, 0) : undefined;
 }
 
-/** For the exchange's record; null where nothing was counted. */
+/** Converts usage for the exchange's record; null where nothing was counted. */
 export function toUsage(usage: JsonObject): Usage | null {
   const [promptTokens = null, completionTokens = null, totalTokens = null] = countNames.map((name) =>
     countIn(usage[name]),
@@ -81,7 +81,7 @@ export function toUsage(usage: JsonObject): Usage | null {
   return cachedTokens === undefined ? counts : { ...counts, cachedTokens };
 }
 
-/** OpenAI's name for it, then DeepSeek's. */
+/** The cached tokens, under OpenAI's name or else DeepSeek's. */
 function cachedIn({ prompt_tokens_details: details, prompt_cache_hit_tokens: hits }: JsonObject): number | undefined {
   return countIn(isJsonObject(details) ? details.cached_tokens : undefined) ?? countIn(hits);
 }

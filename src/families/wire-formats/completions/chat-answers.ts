@@ -1,4 +1,4 @@
-/** Parses chat responses: text, finish reason and logprobs of each choice. */
+/** Parses responses of a chat upstream: text, finish reason and logprobs of each choice. */
 
 import { Unfit } from '../../../core/translation.ts';
 import { isJsonList, isJsonObject, type Json, JsonNumber, type JsonObject } from '../../../lib/json/json-text.ts';
@@ -7,18 +7,18 @@ import { at, byIndex, listIn, objectIn } from '../reading.ts';
 interface ChatChoice {
   readonly text: string;
   readonly finishReason: string | null;
-  /** As chat has them. */
+  /** The choice's logprobs in chat's format. */
   readonly logprobs: Json | undefined;
 }
 
 export interface ChatAnswer {
   readonly choices: readonly ChatChoice[];
-  /** Fields beside the choices. */
+  /** Fields of the answer beside the choices. */
   readonly head: JsonObject;
   readonly usage: Json | undefined;
 }
 
-/** Throws `Unfit`. */
+/** Parses a whole answer. Throws `Unfit`. */
 export function readChat(body: Json): ChatAnswer {
   const { choices, usage, ...rest } = objectIn(body, 'the answer');
   return {
@@ -28,7 +28,7 @@ export function readChat(body: Json): ChatAnswer {
   };
 }
 
-/** With the ID prefix of completions. */
+/** The fields beside the choices, with the ID prefix of completions. */
 export function chatHead(head: JsonObject): JsonObject {
   const { id } = head;
   return typeof id === 'string' && id !== '' ? { ...head, id: `cmpl-${id.replace(/^(?:chat)?cmpl-/, '')}` } : head;
@@ -50,7 +50,7 @@ export function textIn({ content, refusal }: JsonObject): string | undefined {
   return typeof refusal === 'string' ? refusal : undefined;
 }
 
-/** Reasoning and references are parts of other kinds. */
+/** The text of a message's part; parts of other kinds (reasoning, references) have none. */
 function textOfPart(part: Json): string {
   const { type, text } = objectIn(part, 'a part of a message');
   if (type !== 'text') return '';
@@ -66,12 +66,12 @@ export function toolCalled(): Unfit {
   return new Unfit('the model calls a tool in place of an answer');
 }
 
-/** It was cut off before any text. */
+/** Whether a choice without text was cut off before any came. */
 function isCutShort(finishReason: string | null): boolean {
   return finishReason === 'length' || finishReason === 'content_filter';
 }
 
-/** Null while it continues. Some servers write that as text. */
+/** The finish reason; null while the choice continues, which some servers write as the text "null". */
 export function finishReasonIn({ finish_reason: reason }: JsonObject): string | null {
   if (reason === undefined || reason === null || reason === '' || reason === 'null') return null;
   if (typeof reason !== 'string') throw new Unfit('the finish_reason of a choice is no text');
@@ -85,17 +85,17 @@ const completionReasons: ReadonlyMap<string, string> = new Map([
   ['model_length', 'length'],
 ]);
 
-/** Completions know `stop`, `length` and `content_filter`; unknown reasons stay. */
+/** Converts chat's finish reason: completions know `stop`, `length` and `content_filter`; unknown reasons stay. */
 export function toCompletionReason(reason: string | null): string | null {
   return reason === null ? null : (completionReasons.get(reason) ?? reason);
 }
 
-/** Log probabilities of one choice in the shape of completions: parallel lists with the offset of each token. */
+/** Converts the log probabilities of one choice to the shape of completions: parallel lists with the offset of each token. */
 export class TokenLists {
-  /** In characters, from the beginning of the text. */
+  /** Offset of the next token, in characters from the beginning of the text. */
   #offset = 0;
 
-  /** Null where there are none. */
+  /** Converts the logprobs of the next piece; null where it has none. */
   next(logprobs: Json | undefined): JsonObject | null {
     const content = at(logprobs, 'content');
     if (content === undefined || content === null) return null;
@@ -120,7 +120,7 @@ interface Likelihood {
   readonly logprob: JsonNumber;
 }
 
-/** The chosen token is among the alternatives. */
+/** Reads a token with its alternatives, among which completions also list the chosen token. */
 function likelihoodIn(element: Json): Likelihood & { readonly top_logprobs: JsonObject } {
   const chosen = likelihoodOf(element);
   const alternatives: Record<string, Json> = Object.create(null);

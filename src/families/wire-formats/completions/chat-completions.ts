@@ -1,4 +1,4 @@
-/** Converts chat responses to text completions, plain or streamed. */
+/** Converts responses of a chat upstream to text completions, plain or streamed. */
 
 import type { StreamReader, WireAnswer } from '../../../core/translation.ts';
 import { getOrMake } from '../../../lib/get-or-make.ts';
@@ -16,7 +16,7 @@ import {
 } from './chat-answers.ts';
 import { type CompletionCall, type CompletionResult, completionHead, createProgress } from './completions.ts';
 
-/** Throws `Unfit`. */
+/** Converts a whole answer. Throws `Unfit`. */
 export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): CompletionResult {
   const { choices, head, usage } = readChat(body);
   const before = echoOf(call);
@@ -32,7 +32,7 @@ export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): 
   };
 }
 
-/** The prompt, where the client set `echo`. */
+/** The prompt that precedes the text, where the client set `echo`. */
 function echoOf({ prompt, asked: { body } }: CompletionCall): string {
   return body.echo === true && typeof prompt === 'string' ? prompt : '';
 }
@@ -46,7 +46,7 @@ export function createChatStream(call: CompletionCall): StreamReader {
   const wantsUsage = at(asked.body, 'stream_options', 'include_usage') === true;
   const progress = createProgress(call.choices);
   const streamed = new Map<number, StreamedChoice>();
-  /** The first chunk with a choice supplies the head of all. */
+  /** The head of all chunks, taken from the first chunk with a choice. */
   let head: JsonObject | undefined;
   let counted: JsonObject | undefined;
 
@@ -96,7 +96,7 @@ export function createChatStream(call: CompletionCall): StreamReader {
       if (listed.length > 0) head ??= completionHead(chatHead(chunk), asked);
       return listed.flatMap((choice) => readChoice(objectIn(choice, 'a choice')));
     },
-    /** Usage is the last chunk, on its own. */
+    /** Ends the stream with the usage, as a chunk of its own. */
     end() {
       progress.checkEnd();
       return wantsUsage && counted !== undefined ? [toChunk([], counted)] : [];

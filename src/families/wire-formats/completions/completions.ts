@@ -22,19 +22,19 @@ import { countIn } from '../reading.ts';
 import { mostCalls, type Texts, toPlainTexts } from '../texts.ts';
 import { sumOfUsage, toUsage } from '../token-usage.ts';
 
-/** One call: one prompt, or all of them. */
+/** One call to the upstream: with one prompt, or with all of them. */
 export interface CompletionCall {
-  /** As sent: a text or token IDs, or a list of either. */
+  /** The prompt as sent: a text or token IDs, or a list of either. */
   readonly prompt: Json;
-  /** Number of expected choices; undefined where `n` is for the upstream to validate. */
+  /** Number of expected choices; undefined where the client's `n` is invalid, which the upstream then refuses. */
   readonly choices: number | undefined;
-  /** The result of `parameters`. */
+  /** The result of the wire format's `parameters`. */
   readonly parameters: JsonObject;
   readonly asked: Asked;
 }
 
 export interface CompletionResult {
-  /** In order, in the client's shape; their index is set here. */
+  /** Choices in order, in the client's shape; the shared code sets their index. */
   readonly choices: readonly JsonObject[];
   /** Fields beside the choices: `id`, `created`, `model`, `system_fingerprint`; missing ones are generated. */
   readonly head: JsonObject;
@@ -42,16 +42,16 @@ export interface CompletionResult {
 }
 
 export interface CompletionWireFormat {
-  /** A call takes one prompt; undefined: all. */
+  /** A call takes one prompt; undefined: all prompts. */
   readonly onePromptACall?: boolean;
-  /** It has no `n`. */
+  /** The upstream has no `n`: each call returns one choice. */
   readonly oneChoice?: boolean;
   /** Whether token IDs may be sent unchanged; else they are decoded. */
   takesTokens?(asked: Asked): boolean;
-  /** Sent with every prompt. Throws a `GatewayError` for what cannot be served. */
+  /** Converts the parameters, which are sent with every prompt. Throws a `GatewayError` for what cannot be served. */
   parameters(asked: Asked): JsonObject;
   write(call: CompletionCall): WireRequest;
-  /** Throws `Unfit`. */
+  /** Reads an answer. Throws `Unfit`. */
   read(answer: WireAnswer, call: CompletionCall): CompletionResult;
   stream(call: CompletionCall): StreamReader;
 }
@@ -92,14 +92,14 @@ function wantsStream({ body }: Asked): boolean {
   return body.stream === true;
 }
 
-/** Undefined for an invalid number. */
+/** Number of choices for each prompt; undefined for an invalid `n`. */
 export function choicesEach({ body }: Asked): number | undefined {
   if (body.n === undefined) return 1;
   const n = numberOf(body.n);
   return n !== undefined && Number.isSafeInteger(n) && n >= 1 ? n : undefined;
 }
 
-/** Values of completion parameters that change nothing: they can be left out. */
+/** For each parameter, whether a value changes nothing, so that it can be left out. */
 const harmless: Readonly<Record<string, (value: Json) => boolean>> = {
   n: isOne,
   best_of: isOne,
@@ -111,7 +111,7 @@ const harmless: Readonly<Record<string, (value: Json) => boolean>> = {
   logit_bias: (value) => isJsonObject(value) && Object.keys(value).length === 0,
 };
 
-/** Whether it can be left out silently. */
+/** Whether a parameter can be left out silently. */
 export function asksForNothing(parameter: string, value: Json | undefined): boolean {
   return value === undefined || harmless[parameter]?.(value) === true;
 }
@@ -128,10 +128,10 @@ function isFalse(value: Json): boolean {
   return value === false;
 }
 
-/** OpenAI's own reasoning models know `max_tokens` by another name only (unverified). */
+/** Matches OpenAI's reasoning models, which know `max_tokens` by another name only (unverified). */
 const namesLimitAnew = /(?:^|\/)(?:o[1-9]|gpt-[5-9])/;
 
-/** The field that bounds the output, for a model with any of these names. */
+/** The name of the field that bounds the output, for a model with any of these names. */
 export function limitNameFor(names: readonly unknown[]): string {
   const isNew = names.some((name) => typeof name === 'string' && namesLimitAnew.test(name));
   return isNew ? 'max_completion_tokens' : 'max_tokens';
@@ -142,7 +142,7 @@ interface Prompts {
   readonly count: number;
 }
 
-/** The prompt of each call. An empty list is for the upstream to refuse, where it takes lists. */
+/** The prompts, grouped by call. The upstream refuses an empty list, if it takes lists. */
 async function promptsOf(
   asked: Asked,
   { onePromptACall = false, takesTokens }: CompletionWireFormat,
@@ -153,7 +153,7 @@ async function promptsOf(
   return items.map((prompt) => ({ prompt, count: 1 }));
 }
 
-/** Each prompt is a call of its own; a list that is too long is refused before decoding. */
+/** Refuses a list that is too long where each prompt is a call of its own, before token IDs are decoded. */
 function checkCount(asked: Asked): void {
   const { prompt } = asked.body;
   if (!isJsonList(prompt)) return;
@@ -197,7 +197,7 @@ function toReply(results: readonly CompletionResult[], asked: Asked): Reply {
   };
 }
 
-/** The head of every completion, and of every chunk. */
+/** The fields beside the choices, the same in every completion and every chunk. */
 export function completionHead(
   { id, created, model, system_fingerprint: print }: JsonObject,
   asked: Asked,
@@ -211,17 +211,17 @@ export function completionHead(
   };
 }
 
-/** Follows the choices of a stream. `expected`: how many; undefined for any number. */
+/** Follows the choices of a stream. `expected`: how many there will be; undefined for any number. */
 export function createProgress(expected: number | undefined) {
   const begun = new Set<number>();
   const finished = new Set<number>();
   return {
-    /** Every requested choice has a finish reason. */
+    /** Whether every requested choice has a finish reason. */
     get isComplete(): boolean {
       return begun.size > 0 && finished.size >= (expected ?? begun.size);
     },
 
-    /** Returns the choice's position, and whether it is new. Throws `Unfit` for a choice that was not requested. */
+    /** Notes a choice's chunk; returns its position, and whether it is new. Throws `Unfit` for a choice that was not requested. */
     begin(index: Json | undefined): { readonly position: number; readonly isNew: boolean } {
       const position = countIn(index);
       if (position === undefined) throw new Unfit('a choice has no index');
@@ -235,7 +235,7 @@ export function createProgress(expected: number | undefined) {
 
     finish: (position: number) => void finished.add(position),
 
-    /** At the upstream's end mark. A proxy between may send one after a truncated stream, too. */
+    /** Checks at the upstream's end mark that all choices are complete: a proxy may send one after a truncated stream, too. */
     checkEnd(): void {
       if (begun.size === 0) throw new Unfit('the stream holds no choice');
       if (expected !== undefined && begun.size < expected) {

@@ -1,4 +1,4 @@
-/** Completions in OpenAI's format for upstreams that support only a part of it. Supported requests pass unchanged. */
+/** Translates completions for upstreams that support only a part of OpenAI's format. Supported requests pass unchanged. */
 
 import type { Usage } from '../../../core/accounting/usage.ts';
 import { type StreamReader, type Translation, Unfit } from '../../../core/translation.ts';
@@ -16,9 +16,9 @@ import { finishReasonIn } from './chat-answers.ts';
 import { type CompletionWireFormat, createProgress, translateCompletions } from './completions.ts';
 
 export interface OpenaiCompletionFacts {
-  /** `prompt` must be one text, not a list. */
+  /** `prompt` must be a single text, not a list. */
   readonly onePromptACall?: boolean;
-  /** It would read OpenAI's token IDs as its own, or refuse them. */
+  /** The upstream would read OpenAI's token IDs as its own, or refuse them. */
   readonly misreadsTokens?: boolean;
 }
 
@@ -56,7 +56,7 @@ function checked(choice: JsonObject): JsonObject {
   return choice;
 }
 
-/** Whether every number in it fits a double. */
+/** Whether every number in a value fits a double. */
 function isInRange(value: Json | undefined): boolean {
   if (value instanceof JsonNumber) return Number.isFinite(value.value);
   if (value instanceof JsonNumbers) return value.values().every(Number.isFinite);
@@ -64,7 +64,7 @@ function isInRange(value: Json | undefined): boolean {
   return !isJsonObject(value) || Object.values(value).every(isInRange);
 }
 
-/** Valid chunks pass unchanged. */
+/** Reads a stream's chunks; valid ones pass unchanged. */
 function createChunkReader(expected: number | undefined): StreamReader {
   const progress = createProgress(expected);
   let counted: Usage | null = null;

@@ -1,10 +1,10 @@
-/** Embeddings of each vendor's models on AWS Bedrock. The vendor is part of the model name, also behind a region or profile. */
+/** Translates embeddings for each vendor's models on AWS Bedrock. The model name tells the vendor, also behind a region or profile. */
 
 import type { Asked, ListLimits } from '../../../core/translation.ts';
 import { at, countIn, countInHeader, listIn, objectIn } from '../reading.ts';
 import { cohereInputTypes, type EmbeddingWireFormat } from './embeddings.ts';
 
-/** The first generation has a fixed width. */
+/** Whether a Titan model accepts a width; the first generation has a fixed one. */
 const titanHasDimensions = ({ model }: Asked): boolean => /titan-embed-(?:image|text-v(?!1\b))/.test(model);
 
 interface BedrockWireFormat extends EmbeddingWireFormat {
@@ -62,7 +62,7 @@ const nova: BedrockWireFormat = {
   },
 };
 
-/** Its third generation has a fixed width, and needs no type of numbers. */
+/** Whether a Cohere model is of the third generation, which has a fixed width and needs no type of numbers. */
 const isThirdGeneration = (model: string): boolean => /cohere\.embed-[a-z-]+-v3/.test(model);
 
 const cohere: BedrockWireFormat = {
@@ -91,11 +91,11 @@ const cohere: BedrockWireFormat = {
   },
 };
 
-/** The token count from the headers, where the body has none. */
+/** The token count in the response headers, used where the body has none. */
 export const tokensIn = (headers: readonly string[]): number | undefined =>
   countInHeader(headers, 'x-amzn-bedrock-input-token-count');
 
-/** Undefined for a model that does not embed. */
+/** The wire format of a model's embeddings; undefined for a model that does not embed. */
 export function bedrockEmbeddings(model: string): BedrockWireFormat | undefined {
   if (model.includes('titan-embed')) return titan;
   if (model.includes('cohere.embed')) return cohere;

@@ -31,55 +31,55 @@ import { type Texts, toTexts } from '../texts.ts';
 import { type Adapt, formatSaid, inFormat, type VectorFormat, widthOf } from './vectors.ts';
 
 export interface EmbeddingCall {
-  /** Texts; objects and token IDs too, where the wire format takes them. */
+  /** The inputs: texts; objects and token IDs too, where the wire format takes them. */
   readonly items: readonly Json[];
-  /** There is one input, not in a list. */
+  /** The client sent one input, not in a list. */
   readonly isSingle: boolean;
   readonly model: string;
   readonly format: VectorFormat;
-  /** Where the wire format has a name for it. */
+  /** The requested width; undefined where the wire format has no field for it. */
   readonly dimensions: Json | undefined;
-  /** Other parameters of client or operator: the wire format's own, and unknown ones where they may pass. */
+  /** Further parameters of client or operator: the wire format's own, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
 
 export interface EmbeddingResult {
-  /** In the order of the items: lists of numbers, or base64 of little-endian 32-bit floats. */
+  /** One vector for each item, in their order: lists of numbers, or base64 of little-endian 32-bit floats. */
   readonly vectors: readonly Json[];
   readonly adapt?: Adapt | undefined;
-  /** Clients can read the upstream's answer unchanged. */
+  /** Clients can read the upstream's answer unchanged, if it needs no conversion. */
   readonly isReadable?: boolean;
-  /** The upstream's count; undefined where it reports none. */
+  /** The upstream's count of prompt tokens; undefined where it reports none. */
   readonly promptTokens: number | undefined;
   readonly totalTokens?: number | undefined;
-  /** The upstream's name for its model. */
+  /** The upstream's name for the model, as in the answer. */
   readonly model?: string | undefined;
-  /** Further fields of the answer, such as an ID. */
+  /** Further fields of the upstream's answer, such as an ID. */
   readonly beside?: JsonObject;
 }
 
 export interface EmbeddingWireFormat extends ParameterRules {
-  /** Limits of one call; without, the upstream enforces its own. */
+  /** Limits of one call; without them, the upstream enforces its own. */
   readonly limits?: KnownLimits;
-  /** Whether `write` sends `dimensions`, under whatever name. */
+  /** Whether the request for the upstream has a field for the width, under whatever name. */
   readonly hasDimensions: boolean | ((asked: Asked) => boolean);
-  /** Inputs beside texts: objects, such as images, or anything. */
+  /** What inputs may be besides texts: objects, such as images, or anything. */
   readonly takes?: 'objects' | 'anything';
   /** Whether token IDs may be sent unchanged; else they are decoded. */
   takesTokens?(asked: Asked): boolean;
-  /** Its field for the purpose of texts, and its values. */
+  /** The wire format's field for the purpose of texts, and its values. */
   readonly purposes?: { readonly name: string; readonly words: Readonly<Partial<Record<Purpose, string>>> };
-  /** The client API whose fields it understands, under the same names. */
+  /** ID of the client API whose fields the upstream understands under the same names. */
   readonly speaks?: string;
-  /** Whether the client wants base64 of other numbers than 32-bit floats, which is not validated here. */
+  /** Whether the client wants base64 of other numbers than 32-bit floats, which are not validated. */
   holdsOtherNumbers?(asked: Asked): boolean;
   write(call: EmbeddingCall): WireRequest;
-  /** Throws `Unfit`. */
+  /** Reads an answer. Throws `Unfit`. */
   read(answer: WireAnswer, call: EmbeddingCall): EmbeddingResult | Promise<EmbeddingResult>;
 }
 
-/** Handled by the shared code. */
+/** Fields that the shared code handles, for all wire formats. */
 const handled: ReadonlySet<string> = new Set(['input', 'model', 'encoding_format', ...dimensionNames]);
 
 export function translateEmbeddings(wireFormat: EmbeddingWireFormat): Translation {
@@ -138,20 +138,20 @@ function dimensionsOf(asked: Asked, { hasDimensions }: EmbeddingWireFormat): Jso
   return undefined;
 }
 
-/** The client's names; the operator's where it sent none. */
+/** The names under which a width was requested: the client's; the operator's where the client sent none. */
 function namesOfDimensions({ body, defaults }: Asked): readonly string[] {
   const named = dimensionNames.filter((name) => body[name] !== undefined);
   const own = named.filter((name) => !(Object.hasOwn(defaults, name) && defaults[name] === body[name]));
   return own.length > 0 ? own : named;
 }
 
-/** In the wire format's own word. A client's `input_type` may be in the words of another service. */
+/** The purpose in the wire format's own word; a client's `input_type` may be in the words of another service. */
 function purposeIn({ words, body }: Asked, { purposes }: EmbeddingWireFormat): string | undefined {
   const said = words?.purpose ?? inputTypes.get(body.input_type ?? null);
   return said && purposes?.words[said];
 }
 
-/** Fields of a client API override the operator's defaults. */
+/** Adds the fields of a client API, which override the operator's defaults. */
 function addWords(more: Record<string, Json>, asked: Asked, wireFormat: EmbeddingWireFormat): void {
   const { purposes: { name: field } = {}, speaks } = wireFormat;
   const { words, body, defaults } = asked;
@@ -177,18 +177,18 @@ async function readResult(
   return result;
 }
 
-/** Work between two points where it may pause. */
+/** Numbers that are converted between two points where the work may pause. */
 const numbersPerPiece = 4_096;
 
 interface Vectors {
   readonly vectors: readonly Json[];
-  /** The vectors are in base64, as requested. */
+  /** All vectors came in base64, as requested. */
   readonly areAsAsked: boolean;
-  /** The first of them, unconverted. */
+  /** The first vector as it came, unconverted. */
   readonly first: Json | undefined;
 }
 
-/** All in the requested format, of one width; in time slices. */
+/** Converts all vectors to the requested format, in time slices; all must have one width. */
 async function toVectors(
   { vectors: came, adapt }: EmbeddingResult,
   format: VectorFormat,
@@ -215,7 +215,7 @@ async function toVectors(
 
 const kindNames = ['output_dtype', 'embed_dtype'] as const;
 
-/** The operator's default width is not one that the client asked for. */
+/** The width that came and the width that the client asked for; an operator's default does not count as asked for. */
 function widthSaid(
   { first }: Vectors,
   dimensions: Json | undefined,

@@ -1,4 +1,4 @@
-/** Embeddings in OpenAI's format for upstreams that support only a part of it. Supported requests pass unchanged. */
+/** Translates embeddings for upstreams that support only a part of OpenAI's format. Supported requests pass unchanged. */
 
 import type { Options } from '../../../core/family.ts';
 import { type Glance, type Translation, Unfit, type WireAnswer } from '../../../core/translation.ts';
@@ -9,21 +9,21 @@ import { at, byIndex, countIn, listIn, objectIn, textIn } from '../reading.ts';
 import { type EmbeddingResult, type EmbeddingWireFormat, translateEmbeddings } from './embeddings.ts';
 
 export interface OpenaiEmbeddingFacts {
-  /** Largest number of inputs in a call; without, the upstream enforces its own. */
+  /** Largest number of inputs in a call; without it, the upstream enforces its own. */
   readonly maxItems?: number;
-  /** The option by which an operator sets another number. */
+  /** The name of the option by which an operator sets another `maxItems`. */
   readonly maxItemsOption?: string;
-  /** It would read OpenAI's token IDs as its own, or refuse them. */
+  /** The upstream would read OpenAI's token IDs as its own, or refuse them. */
   readonly misreadsTokens?: boolean;
-  /** It always answers with floats. */
+  /** The upstream always answers with floats. */
   readonly lacksBase64?: boolean;
-  /** It always answers with vectors of the same width. */
+  /** The upstream always answers with vectors of the same width. */
   readonly lacksDimensions?: boolean;
-  /** Fields for which it refuses null, in place of reading it as absent. */
+  /** Fields for which the upstream refuses null, in place of reading it as absent. */
   readonly refusesNull?: readonly ('dimensions' | 'encoding_format')[];
-  /** Inputs that are objects, such as images, are for the upstream to validate. */
+  /** Inputs that are objects, such as images, are passed on for the upstream to validate. */
   readonly takesObjects?: boolean;
-  /** Parameters that put other numbers than 32-bit floats into base64. */
+  /** Names of parameters that put other numbers than 32-bit floats into base64. */
   readonly forOtherNumbers?: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
   };
 }
 
-/** The shape of OpenAI and many others, ordered by the index of each vector. */
+/** Reads an answer in the shape of OpenAI and many others; the vectors are ordered by their index. */
 export const readOpenaiEmbeddings = ({ body }: WireAnswer): EmbeddingResult => {
   const { data, usage, model, object: _, ...beside } = objectIn(body, 'the answer');
   const vectors = byIndex(listIn(data, 'data'), 'index', 'an element of data').map(vectorOf);
@@ -82,7 +82,7 @@ export const readOpenaiEmbeddings = ({ body }: WireAnswer): EmbeddingResult => {
   };
 };
 
-/** Clients read the vectors by position. */
+/** Whether the vectors came in the order of their index, as clients read them by position. */
 function isInOrder({ body }: WireAnswer): boolean {
   return listIn(at(body, 'data'), 'data').every((element, index) => countIn(at(element, 'index')) === index);
 }
@@ -92,7 +92,7 @@ function vectorOf({ embedding }: { readonly embedding?: Json | undefined }): Jso
   return embedding;
 }
 
-/** Bytes of "base64" with every character escaped, and the quotes. */
+/** Longest form of the JSON text "base64" in bytes: every character escaped, and the quotes. */
 const longestFormatBytes = 38;
 
 function asksForBase64({ body, fields }: Glance): boolean {
@@ -103,7 +103,7 @@ function asksForBase64({ body, fields }: Glance): boolean {
 
 const idsOrListsOfThem = kindBits('number', 'array');
 
-/** A list of IDs, or a list with such lists. */
+/** Whether the input is a list of token IDs, or a list of such lists. */
 export function holdsTokens({ fields, tokenIds }: Glance): boolean {
   if (tokenIds === 'pass') return false;
   return ((fields.get('input')?.elementKinds ?? 0) & idsOrListsOfThem) !== 0;

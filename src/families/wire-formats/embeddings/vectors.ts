@@ -4,10 +4,10 @@ import { Unfit } from '../../../core/translation.ts';
 import { areFinite, bytesPerFloat, floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../../lib/json/json-text.ts';
 
-/** Other numbers in place of the upstream's own; undefined where these stay. */
+/** Replaces the numbers of a vector; undefined where the upstream's own stay. */
 export type Adapt = (values: readonly number[]) => readonly number[] | undefined;
 
-/** The vector's width; for base64 by its decoded bytes. Throws where it is no list of numbers, or holds an invalid one. */
+/** The number of a vector's elements; for base64 by its decoded bytes. Throws where it is no list of numbers, or holds an invalid one. */
 export function widthOf(vector: Json, index: number): number {
   if (vector instanceof JsonNumbers) {
     if (mayOverflow(vector.source) && !vector.values().every(Number.isFinite)) throw noNumber(index);
@@ -26,7 +26,7 @@ export function widthOf(vector: Json, index: number): number {
   return bytes.length / bytesPerFloat;
 }
 
-/** The vector unchanged where possible; it must have passed `widthOf`. */
+/** Converts a vector, which must have passed `widthOf`, to the requested format; unchanged where possible. */
 export function inFormat(vector: Json, format: VectorFormat, adapt?: Adapt): Json {
   const isInFormat = (typeof vector === 'string') === (format === 'base64');
   if (isInFormat && adapt === undefined) return vector;
@@ -41,7 +41,7 @@ function valuesOf(vector: Json): readonly number[] {
   return typeof vector === 'string' ? floatsIn(vector) : [];
 }
 
-/** The largest double has 309 digits, and a short exponent stands for nine of them. */
+/** Numbers shorter than this fit a double: the largest has 309 digits, and a short exponent stands for nine of them. */
 const shortNumber = 290;
 
 /** Whether a number may exceed a double: none does without a positive exponent or very many digits. */
@@ -49,14 +49,14 @@ function mayOverflow(source: string): boolean {
   return raises(source, 'e') || raises(source, 'E') || holdsLongNumber(source);
 }
 
-/** Most small numbers have a negative exponent. */
+/** Whether a number has an exponent that is not negative; most small numbers have a negative one. */
 function raises(source: string, letter: 'e' | 'E'): boolean {
   let at = source.indexOf(letter);
   while (at !== -1 && source[at + 1] === '-') at = source.indexOf(letter, at + 1);
   return at !== -1;
 }
 
-/** Looks from comma to comma, at numbers of at least this length. */
+/** Whether a list holds a very long number, found by looking for commas at this distance. */
 function holdsLongNumber(source: string): boolean {
   let start = 0;
   while (source.length - start > shortNumber) {
@@ -77,7 +77,7 @@ function toBase64(values: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-/** Writes each number so that it reads as the same bits, including negative zero, which JavaScript writes as 0. */
+/** Writes each number so that reading it gives the same bits, including negative zero, which JavaScript writes as 0. */
 function toNumbers(values: readonly number[]): JsonNumbers {
   const hasNegativeZero = values.some((value) => Object.is(value, -0));
   const spelled = hasNegativeZero ? values.map((value) => (Object.is(value, -0) ? '-0' : value)) : values;
@@ -94,7 +94,7 @@ const formats: ReadonlyMap<string, VectorFormat> = new Map([
 ]);
 const ofNone = new Set(['', 'none', 'auto', 'default']);
 
-/** `none` where no preference is expressed; undefined for another format or an unknown value. In any letter case, as some accept it. */
+/** Reads `encoding_format`, in any letter case: `none` where it expresses no preference; undefined for an unknown value. */
 export function formatSaid(written: Json): VectorFormat | 'none' | undefined {
   if (typeof written !== 'string') return undefined;
   const folded = written.toLowerCase();

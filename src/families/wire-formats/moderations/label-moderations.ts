@@ -1,4 +1,4 @@
-/** Moderation by classifiers that return labels with scores: the categories of labels, and the score threshold. */
+/** Converts labels with scores, which classifiers return, to a moderation: the categories of each label, and the score threshold. */
 
 import type { FamilyOption, Options } from '../../../core/family.ts';
 import { Unfit } from '../../../core/translation.ts';
@@ -16,7 +16,7 @@ import { type Finding, type Judgement, scoreIn } from './moderations.ts';
 
 const meanings = [...openaiCategories, 'flagged', 'safe'].join('|');
 
-/** For the options of families that serve classifiers. */
+/** Options of families that serve classifiers: the threshold, and the meaning of labels. */
 export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>> = {
   threshold: {
     description: 'Moderations: the score from which on a label counts, above 0 and up to 1.',
@@ -31,7 +31,7 @@ export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>
   },
 };
 
-/** A label's meaning; undefined for unknown labels. */
+/** The meaning of a label: harmless, or OpenAI's categories; undefined for unknown labels. */
 type Meaning = 'safe' | readonly OpenaiCategory[] | undefined;
 
 interface Label {
@@ -39,7 +39,7 @@ interface Label {
   readonly meaning: Meaning;
 }
 
-/** Converts the labels of one input to a judgement; `index` is the input's position. */
+/** Makes a function that judges an input by its labels; `input` is the input's position. */
 export function createLabelJudge({ threshold, labels = '' }: Options): (labels: Json, input: number) => Judgement {
   const from = Number(threshold);
   const configured = readMeanings(labels);
@@ -76,7 +76,7 @@ export function createLabelJudge({ threshold, labels = '' }: Options): (labels: 
   };
 }
 
-/** A label that occurs several times has all its categories. */
+/** Parses the option `labels`; a label that occurs several times has all its categories. */
 function readMeanings(labels: string): ReadonlyMap<string, Exclude<Meaning, undefined>> {
   const configured = new Map<string, Exclude<Meaning, undefined>>();
   for (const pair of labels === '' ? [] : labels.split(',')) {

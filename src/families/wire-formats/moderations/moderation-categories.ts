@@ -1,6 +1,6 @@
 /** Maps each vendor's moderation categories to OpenAI's. A test compares docs/reference/moderations.md with this table. */
 
-/** In the order of answers. */
+/** OpenAI's categories, in the order of answers. */
 export const openaiCategories = [
   'harassment',
   'harassment/threatening',
@@ -19,7 +19,7 @@ export const openaiCategories = [
 
 export type OpenaiCategory = (typeof openaiCategories)[number];
 
-/** By the maker's own names; empty for what OpenAI has no category for. */
+/** OpenAI's categories by a vendor's own names; an empty list where OpenAI has none for it. */
 export type Categories = Readonly<Record<string, readonly OpenaiCategory[]>>;
 
 export const mistralCategories: Categories = {
@@ -61,7 +61,7 @@ export const llamaGuard3Categories: Categories = {
   S14: [],
 };
 
-/** The same letter, with other numbers from the fifth on. */
+/** Llama Guard 2: the same letter as Llama Guard 3, with other numbers from the fifth on. */
 export const llamaGuard2Categories: Categories = {
   S1: ['illicit/violent', 'violence'],
   S2: ['illicit'],
@@ -76,7 +76,7 @@ export const llamaGuard2Categories: Categories = {
   S11: ['sexual'],
 };
 
-/** Here the first is "violence and hate", the fourth weapons, the fifth drugs. */
+/** Llama Guard 1: the first code is "violence and hate", the fourth weapons, the fifth drugs. */
 export const llamaGuard1Categories: Categories = {
   O1: ['violence', 'hate'],
   O2: ['sexual'],
@@ -110,7 +110,7 @@ export const labelCategories: Categories = {
   malicious: [],
 };
 
-/** Labels of harmless inputs. */
+/** Labels for harmless inputs. */
 export const harmlessLabels: ReadonlySet<string> = new Set([
   'ok',
   'safe',
@@ -132,13 +132,13 @@ export const harmlessLabels: ReadonlySet<string> = new Set([
   'notoffensive',
 ]);
 
-/** One spelling for `Self-Harm`, `self_harm` and `selfharm`. A label without letters or digits stays. */
+/** Folds a label, so that `Self-Harm`, `self_harm` and `selfharm` are equal. A label without letters or digits stays. */
 export function foldLabel(label: string): string {
   const folded = label.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
   return folded === '' ? label : folded;
 }
 
-/** Undefined where the maker's table lacks the name. */
+/** The categories of a vendor's name; undefined where the vendor's table lacks it. */
 export function categoriesOf(table: Categories, name: string): readonly OpenaiCategory[] | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -27,45 +27,45 @@ import { type OpenaiCategory, openaiCategories } from './moderation-categories.t
 
 interface ModerationCall {
   readonly texts: readonly string[];
-  /** There is one input, not in a list. */
+  /** The client sent one input, not in a list. */
   readonly isSingle: boolean;
   readonly model: string;
-  /** The wire format's own parameters, and unknown ones where they may pass. */
+  /** Further parameters: the wire format's own, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
 
-/** One category of the upstream's. */
+/** What the upstream says about one of its categories. */
 export interface Finding {
-  /** OpenAI's categories; empty where it has none, but still counted for `flagged`. */
+  /** OpenAI's categories for it; empty where there is none, but the finding still counts for `flagged`. */
   readonly categories: readonly OpenaiCategory[];
   readonly isFlagged: boolean;
-  /** Between 0 and 1; in the upstream's own digits where it is the upstream's. Without one, 1 where flagged and else 0. */
+  /** Score between 0 and 1; a number from the upstream keeps its digits. Without a score, 1 where flagged and else 0. */
   readonly score?: JsonNumber | number | undefined;
 }
 
 export interface Judgement {
   readonly findings: readonly Finding[];
-  /** In its own words. */
+  /** The upstream's judgement in its own words. */
   readonly original: Json;
 }
 
 interface ModerationResult {
-  /** In the order of the texts. */
+  /** One judgement for each text, in their order. */
   readonly judgements: readonly Judgement[];
-  /** The upstream's name for its model. */
+  /** The upstream's name for the model, as in the answer. */
   readonly model?: string | undefined;
-  /** Its usage, under OpenAI's names. */
+  /** The upstream's usage, under OpenAI's names. */
   readonly usage?: JsonObject | undefined;
 }
 
 export interface ModerationWireFormat extends ParameterRules {
-  /** Limits of one call; without, the upstream enforces its own. */
+  /** Limits of one call; without them, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   /** The operator's defaults override what the client sends. */
   readonly takesDefaults?: boolean;
   write(call: ModerationCall): WireRequest;
-  /** Throws `Unfit`. */
+  /** Reads an answer. Throws `Unfit`. */
   read(answer: WireAnswer, call: ModerationCall): ModerationResult;
 }
 
@@ -96,7 +96,7 @@ function parametersOf(asked: Asked, wireFormat: ModerationWireFormat): JsonObjec
   return { ...furtherOf(asked, wireFormat, isHandled), ...set };
 }
 
-/** A text, each text of a list, or all texts of a list of parts together. */
+/** The texts to judge: a text, each text of a list, or all texts of a list of parts together. */
 function textsOf(asked: Asked): { texts: readonly string[]; isSingle: boolean } {
   const { input } = asked.body;
   if (typeof input === 'string') return { texts: [input], isSingle: true };
@@ -109,7 +109,7 @@ function textsOf(asked: Asked): { texts: readonly string[]; isSingle: boolean } 
   return { texts, isSingle: false };
 }
 
-/** Parts without text are refused even where parameters may be dropped: they would pass unmoderated. */
+/** Joins the text of parts. A part without text is always refused, as it would pass unmoderated. */
 function joinedText(parts: readonly Json[], asked: Asked): string {
   const texts = parts.map((part, index) => {
     if (isJsonObject(part) && part.type === 'text' && typeof part.text === 'string') return part.text;

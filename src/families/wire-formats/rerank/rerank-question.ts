@@ -7,7 +7,7 @@ import { inSlices } from '../../../lib/time-slices.ts';
 import { furtherOf, type ParameterRules } from '../parameters.ts';
 
 export interface RerankTakes extends ParameterRules {
-  /** Objects as documents and queries, or as documents only; else their text is sent. */
+  /** The upstream takes objects as documents and queries, or as documents only; else the text of objects is sent. */
   readonly takesObjects?: boolean | 'documents';
   /** `top_n: 0` means all results. */
   readonly zeroIsAll?: boolean;
@@ -15,27 +15,27 @@ export interface RerankTakes extends ParameterRules {
 
 export interface RerankQuestion {
   readonly query: Json;
-  /** As sent to the upstream. */
+  /** The documents as sent to the upstream. */
   readonly documents: readonly Json[];
-  /** As the client sent them. */
+  /** The documents as the client sent them. */
   readonly originals: readonly Json[];
   readonly topN: number | undefined;
   readonly withDocuments: boolean;
-  /** Chosen by the client, or implied by its field names. */
+  /** The shape of the answer, chosen by the client or implied by its field names. */
   readonly shape: RerankShape | undefined;
-  /** Undefined where scores are not converted. */
+  /** How scores are converted; undefined where they are not. */
   readonly scoring: Scoring | undefined;
-  /** The wire format's own parameters, and unknown ones where they may pass. */
+  /** Further parameters: the wire format's own, and unknown ones where they may pass. */
   readonly more: JsonObject;
 }
 
-/** Read here, under several names. */
+/** Fields that this file reads, some under several names. */
 const handled = new Set(['model', 'query', 'documents', 'top_n', 'top_k', 'return_documents', 'rank_fields']);
-/** The same in TEI's API; its clients declare their shape. */
+/** Further such fields in TEI's API, whose clients declare their shape. */
 const ofTei = new Set(['texts', 'return_text']);
 
 const ofTeiAlone = 'takes it only of clients that send x-postern-shape: tei';
-/** Scores are useless without `raw_scores`, so that it never passes unknown. */
+/** Fields that are refused where they are not read. Without an effect, `raw_scores` would give useless scores. */
 const refused = { texts: ofTeiAlone, return_text: ofTeiAlone, raw_scores: undefined };
 
 export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Promise<RerankQuestion> {
@@ -63,7 +63,7 @@ export async function readRerankQuestion(asked: Asked, takes: RerankTakes): Prom
   };
 }
 
-/** Where the operator or the client's API set the scale of scores, `raw_scores` is handled here. */
+/** How scores are converted, where the operator or the client's API set their scale; `raw_scores` is then handled by the gateway. */
 function scoringFor(asked: Asked): Scoring | undefined {
   const { scores, body, words } = asked;
   if (scores !== undefined && words?.prefersRawScores) return scoringOf(scores, 'preferred');
@@ -73,7 +73,7 @@ function scoringFor(asked: Asked): Scoring | undefined {
   return scoringOf(scores, raw);
 }
 
-/** `top_k` counts where there is no `top_n`. */
+/** The number of results: `top_k` counts where there is no `top_n`. */
 function topNOf(asked: Asked, { zeroIsAll = false }: RerankTakes): number | undefined {
   const { body } = asked;
   const name = body.top_n === undefined ? 'top_k' : 'top_n';
@@ -100,7 +100,7 @@ function withDocumentsOf(asked: Asked): boolean {
 
 const mostRankFields = 100;
 
-/** The keys of object documents to rank by, in order; undefined: those that hold the text. */
+/** The keys by which object documents are ranked, in order; undefined: the keys that hold the text. */
 function rankFieldsOf(asked: Asked): readonly string[] | undefined {
   const fields = asked.body.rank_fields;
   if (fields === undefined) return undefined;
@@ -115,7 +115,7 @@ function rankFieldsOf(asked: Asked): readonly string[] | undefined {
   return different;
 }
 
-/** A text; of an object its `text`, or the selected fields, a line each. */
+/** The text of a document: a text itself; of an object its `text`, or the selected fields, a line each. */
 function toText(value: Json, asked: Asked, name: string, rankFields?: readonly string[]): string {
   if (typeof value === 'string') return value;
   if (!isJsonObject(value)) throw asked.refusal(name, 'takes text only');
@@ -131,7 +131,7 @@ function toText(value: Json, asked: Asked, name: string, rankFields?: readonly s
   throw asked.refusal(name, `takes text only, so each object needs ${wanted}`);
 }
 
-/** Numbers as they were written. */
+/** A text, or a number as it was written. */
 function plainTextOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof JsonNumber) return value.source;

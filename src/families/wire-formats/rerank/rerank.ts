@@ -1,4 +1,4 @@
-/** Translates rerank between the format of Cohere and Jina and others: documents, calls of a fitting size, ranked results. */
+/** Translates rerank between the format of Cohere and Jina and other formats: documents, calls of a fitting size, ranked results. */
 
 import { countsCharacters } from '../../../core/believable.ts';
 import type { ScoreScale } from '../../../core/scores.ts';
@@ -21,24 +21,24 @@ import { countIn, listIn, objectIn, textIn } from '../reading.ts';
 import { type RerankQuestion, type RerankTakes, readRerankQuestion } from './rerank-question.ts';
 
 interface RerankCall {
-  /** Text; an object too, where the wire format takes them. */
+  /** The query: a text; an object too, where the wire format takes them. */
   readonly query: Json;
   readonly documents: readonly Json[];
   readonly model: string;
-  /** Number of results for these documents; undefined: one for each. */
+  /** Number of results to request for these documents; undefined: one for each. */
   readonly topN: number | undefined;
-  /** The wire format's own parameters, and unknown ones where they may pass. */
+  /** Further parameters: the wire format's own, and unknown ones where they may pass. */
   readonly more: JsonObject;
   readonly asked: Asked;
 }
 
 interface Ranked {
   readonly index: Json | undefined;
-  /** In the upstream's own digits. */
+  /** The score in the upstream's own digits. */
   readonly score: Json | undefined;
 }
 
-/** A list of results, each with its score under this name. */
+/** Reads a list of results, each with its score under this name. */
 export function rankedIn(list: Json | undefined, what: string, scoreName: string): Ranked[] {
   return listIn(list, what).map((result) => {
     const { index, [scoreName]: score } = objectIn(result, 'a result');
@@ -57,10 +57,10 @@ export interface RerankResult {
 }
 
 export interface RerankWireFormat extends RerankTakes {
-  /** Limits of one call: the tokens of a query count with each document. Without, the upstream enforces its own. */
+  /** Limits of one call; a query's tokens count with each document. Without limits, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   write(call: RerankCall): WireRequest;
-  /** Throws `Unfit`. */
+  /** Reads an answer. Throws `Unfit`. */
   read(answer: WireAnswer, call: RerankCall): RerankResult;
 }
 
@@ -120,7 +120,7 @@ async function toReply(
 interface Scored {
   readonly index: number;
   readonly score: JsonNumber;
-  /** Undefined where the client does not want it back. */
+  /** The document; undefined where the client does not want it back. */
   readonly document: Json | undefined;
 }
 
@@ -134,7 +134,7 @@ function toTeiResult({ index, score, document }: Scored): JsonObject {
 
 const version2 = { api_version: { version: '2' } };
 
-/** Some clients require it, and `billed_units` in it. */
+/** The field `meta` of an answer, which some clients require, with `billed_units` in it. */
 function metaOf({ meta, searchUnits }: RerankResult): JsonObject {
   return { ...version2, billed_units: { search_units: searchUnits }, ...(isJsonObject(meta) && meta) };
 }
@@ -144,7 +144,7 @@ const estimateOf = (value: Json): number => {
   return typeof text === 'string' ? estimateTokens(text) : 1;
 };
 
-/** One result for each document, or as many as requested; no duplicates, no unknown document. */
+/** Checks the results: one for each document, or as many as requested; no duplicates, no unknown document. */
 function checkedIn(
   results: readonly Ranked[],
   { documents, topN }: RerankCall,
@@ -169,12 +169,12 @@ function checkedIn(
   return good;
 }
 
-/** Tolerance for rounding beyond the bounds. */
+/** Tolerance for scores that rounding moved beyond the bounds. */
 const slack = 1e-6;
 const leastShare = Number.MIN_VALUE;
 const mostShare = 1 - Number.EPSILON / 2;
 
-/** Monotonic, so the order stays; always finite. Throws `Unfit` where a score is outside its declared scale. */
+/** Converts a score to another scale: always finite, and the order stays. Throws `Unfit` where it is outside its declared scale. */
 export function rescaled(score: JsonNumber, from: ScoreScale | undefined, to: ScoreScale | undefined): JsonNumber {
   if (from === to || from === undefined || to === undefined) return score;
   return new JsonNumber(String(to === 'raw' ? logitOf(score) : sigmoidOf(score.value)));

@@ -1,4 +1,4 @@
-/** Rerank in the clients' format for upstreams that support only a part of it. Supported requests pass unchanged. */
+/** Translates rerank for upstreams that support only a part of the clients' format. Supported requests pass unchanged. */
 
 import type { Glance, RerankShape, Translation } from '../../../core/translation.ts';
 import { kindBits } from '../../../lib/json/json-scan.ts';
@@ -6,28 +6,28 @@ import { hints } from '../parameters.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { type RerankResult, type RerankWireFormat, translateRerank } from './rerank.ts';
 
-/** Fields watched before the request is parsed. */
+/** Fields whose kinds are known before the request is parsed. */
 type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks_per_doc' | 'rank_fields' | 'top_k';
 
 export interface StandardRerankFacts {
   readonly own: readonly string[];
   readonly maxItems?: number;
-  /** Objects as documents and queries, or as documents only. */
+  /** The upstream takes objects as documents and queries, or as documents only. */
   readonly takesObjects?: boolean | 'documents';
-  /** Whether it returns documents: when asked (the default), always, never, not in the client's shape, or unknown. */
+  /** When the upstream returns documents: when asked (the default), always, never, in another shape than the client's, or unknown. */
   readonly echoes?: 'asked' | 'always' | 'never' | 'otherwise' | 'unknown';
-  /** Fields for which it refuses null, in place of reading it as absent. */
+  /** Fields for which the upstream refuses null, in place of reading it as absent. */
   readonly refusesNull?: readonly Watched[];
   /** `top_n: 0` means all results. */
   readonly zeroIsAll?: boolean;
-  /** Its results are unordered, or must be read for another reason. */
+  /** Answers are always parsed: the results are unordered, or there is another reason. */
   readonly isAlwaysRead?: boolean;
-  /** The shape of its own clients, which get its bytes unchanged. */
+  /** The shape of the upstream's own clients, which get its bytes unchanged. */
   readonly speaks?: RerankShape;
 }
 
 const objects = kindBits('object');
-/** Fields of many services that others would ignore. */
+/** Fields that many services have and others would silently ignore. */
 const ofSome: readonly Watched[] = ['max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields', 'top_k'];
 
 export function standardRerank({
@@ -68,7 +68,7 @@ export function standardRerank({
   return { ...translation, isNeeded };
 }
 
-/** Undefined where the client does not set it. */
+/** Whether the client wants documents back; undefined where it does not say. */
 function wantsDocuments({ body, fields }: Glance): boolean | undefined {
   const field = fields.get('return_documents');
   return field?.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : undefined;
@@ -78,7 +78,7 @@ function notBack(echoes: StandardRerankFacts['echoes']): { return_documents?: fa
   return echoes === 'asked' || echoes === 'otherwise' ? { return_documents: false } : {};
 }
 
-/** `results` or `data`, `relevance_score` or `score`: the shapes of Cohere, Jina and their followers. */
+/** Reads results from `results` or `data` with `relevance_score` or `score`: the shapes of Cohere, Jina and those like them. */
 export const readStandardRerank: RerankWireFormat['read'] = ({ body }): RerankResult => {
   const answer = objectIn(body, 'the answer');
   const { id, model, meta, usage } = answer;
@@ -100,7 +100,7 @@ export const readStandardRerank: RerankWireFormat['read'] = ({ body }): RerankRe
   };
 };
 
-/** For services of which only the shape is known: bytes pass unless the client wants another shape. */
+/** For services of which only the shape is known: bytes pass, unless the client wants another shape. */
 export const rerankOfAnyone = standardRerank({
   own: ['rank_fields', ...hints],
   takesObjects: true,
