@@ -1,4 +1,4 @@
-/** Anthropic: messages in its own format, and chat in OpenAI's; both pass unchanged, errors too. */
+/** Declares Anthropic as an upstream family: messages in its own format, chat in OpenAI's; both pass unchanged, errors too. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { listAt } from './wire-formats/model-lists.ts';

@@ -1,4 +1,4 @@
-/** Azure AI Content Safety: moderates one text per call, in four categories with severities. */
+/** Declares Azure AI Content Safety as an upstream family: it moderates one text per call, in four categories with severities. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { Unfit } from '../core/translation.ts';

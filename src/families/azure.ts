@@ -1,11 +1,11 @@
-/** Azure OpenAI: OpenAI's format, where the model is a deployment and the path depends on the API version. */
+/** Declares Azure OpenAI as an upstream family: OpenAI's format, where the model is a deployment and the path depends on the API version. */
 
 import { bearer, type Options } from '../core/family.ts';
 import type { Json } from '../lib/json/json-text.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 import { at } from './wire-formats/reading.ts';
 
-/** Some messages hold it where no header does (unverified). */
+/** The time until a retry, in seconds: some error messages name it where no header does (unverified). */
 function retryAfterS(body: Json): number | undefined {
   const message = at(body, 'error', 'message') ?? at(body, 'message');
   const seconds = typeof message === 'string' ? /\bretry after (\d{1,5}) seconds?\b/i.exec(message)?.[1] : undefined;
@@ -16,7 +16,7 @@ function pathAt(path: string, { api_version: version }: Options): string {
   return version === 'v1' ? `/openai/v1${path}` : `/openai/deployments/{model}${path}?api-version={api_version}`;
 }
 
-/** The model is in the body in either version. */
+/** The path of responses, which has no deployment: the body names the model in every API version. */
 const responsesAt = (tail: string, options: Options): string =>
   options.api_version === 'v1'
     ? pathAt(`/responses${tail}`, options)

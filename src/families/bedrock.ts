@@ -1,4 +1,4 @@
-/** AWS Bedrock: one method for all models, each in its vendor's format. */
+/** Declares AWS Bedrock as an upstream family: one API method for all models, each in its vendor's format. */
 
 import { defineFamily, type Options, type Signer } from '../core/family.ts';
 import type { Asked, Conversation, Translation } from '../core/translation.ts';
@@ -44,7 +44,7 @@ function unknownModel(asked: Asked, what: string) {
   return asked.refusal('model', `${what} models only, and tells whose a model is by its name`);
 }
 
-/** An API key of Bedrock's is sent as it is; two or three parts with colons between them are a key for signing. */
+/** Makes a signer from the key: an API key of Bedrock is sent as it is; two or three parts with colons between them sign calls. */
 function signer(secret: string, { region = '' }: Options): Signer | string {
   if (secret.includes(':')) return awsSigner(secret, { region, service: 'bedrock' });
   if (/^A(?:KIA|SIA)[A-Z0-9]{16}$/.test(secret)) return 'holds an access key ID alone; wanted: ID:SECRET_ACCESS_KEY';

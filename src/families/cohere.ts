@@ -1,4 +1,4 @@
-/** Cohere: embeddings in its own format, rerank in the gateway's. */
+/** Declares Cohere as an upstream family: embeddings in Cohere's own format, rerank in the format that clients use. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { type Asked, vectorKinds } from '../core/translation.ts';
@@ -12,7 +12,7 @@ import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { at, countIn, listIn, objectIn } from './wire-formats/reading.ts';
 import { standardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
-/** Models of the second and third generation have a fixed width. */
+/** Matches models of the second and third generation, whose vectors have a fixed width. */
 const ofOneWidth = /-v[23]\.\d/;
 
 const textsOnly = 'takes texts alone here, as "input"';
@@ -49,7 +49,7 @@ const embeddings: EmbeddingWireFormat = {
   },
 };
 
-/** An answer has one kind of numbers. */
+/** The kind of numbers to request for the vectors; one answer has one kind. */
 function numbersOf(kind: Json | undefined, asked: Asked): string {
   if (kind === undefined || kind === 'float') return 'float';
   const known = vectorKinds.find((one) => one === kind);

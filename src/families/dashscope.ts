@@ -1,4 +1,4 @@
-/** Alibaba's DashScope: OpenAI's format in its compatible mode, rerank in its own. */
+/** Declares Alibaba's DashScope as an upstream family: OpenAI's format in its compatible mode, rerank in its own format. */
 
 import type { Json } from '../lib/json/json-text.ts';
 import { byModel } from './wire-formats/conversation.ts';
@@ -9,7 +9,7 @@ import { type RerankWireFormat, rankedIn, translateRerank } from './wire-formats
 
 const compatible = '/compatible-mode/v1';
 
-/** Vision models take objects, such as `{image}` (unverified), and fewer of them. */
+/** Whether the model is a vision model: these take objects, such as `{image}` (unverified), and fewer of them. */
 const sees = (model: string): boolean => model.includes('-vl-');
 
 const ofTexts: RerankWireFormat = {
@@ -35,7 +35,7 @@ const rerankOfTexts = translateRerank(ofTexts);
 const rerankOfObjects = translateRerank({ ...ofTexts, takesObjects: true });
 const rerank = byModel((model) => (sees(model) ? rerankOfObjects : rerankOfTexts));
 
-/** Statuses by the first word of an error code; the list is DashScope's, that each of them may come with a 200 is unverified. */
+/** The real status by the first word of an error code. The list is DashScope's; that each code may come with a 200 is unverified. */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['InvalidParameter', 400],
   ['BadRequest', 400],
@@ -50,7 +50,7 @@ const statuses: ReadonlyMap<string, number> = new Map([
   ['Throttling', 429],
 ]);
 
-/** A 200 with a code is an error. */
+/** The real status of an answer with status 200: one that has an error code is an error. */
 function hiddenIn(body: Json): number | undefined {
   const code = textIn(at(body, 'code')) ?? '';
   if (code === '') return undefined;

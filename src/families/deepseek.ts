@@ -1,4 +1,4 @@
-/** DeepSeek: fill-in-the-middle completions, available in its beta only. */
+/** Declares DeepSeek as an upstream family: it completes text between a prompt and a suffix, in its beta API only. */
 
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 

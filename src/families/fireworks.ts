@@ -1,4 +1,4 @@
-/** Fireworks AI: OpenAI's format. */
+/** Declares Fireworks AI as an upstream family: OpenAI's format. */
 
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 

@@ -1,4 +1,4 @@
-/** Google's Gemini API: one method for a single input, another for several, and no token usage. */
+/** Declares Google's Gemini API as an upstream family: one method for a single input, another for several, and no token usage. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
@@ -16,10 +16,10 @@ import {
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { listIn, objectIn } from './wire-formats/reading.ts';
 
-/** Tuned models have their own collection. */
+/** The model's name with its collection, as paths need it: tuned models have a collection of their own. */
 const resourceOf = (name: string): string => (/^(?:models|tunedModels)\//.test(name) ? name : `models/${name}`);
 
-/** A body may have 4 MiB; the rest is for what each input repeats. */
+/** Limit for the inputs of one call: a body may have 4 MiB, part of which goes to fields that are repeated with each input. */
 const mostInputBytes = 4 * 1024 * 1024 - 128 * 1024;
 
 const embeddings: EmbeddingWireFormat = {

@@ -1,4 +1,4 @@
-/** Hugging Face inference behind its router: text features as embeddings, text classification as moderations. */
+/** Declares Hugging Face inference, behind its router, as an upstream family: text features as embeddings, text classification as moderations. */
 
 import { GatewayError } from '../core/errors.ts';
 import { bearer, defineFamily } from '../core/family.ts';
@@ -11,7 +11,7 @@ import { translateModerations } from './wire-formats/moderations/moderations.ts'
 import { itemsInACall } from './wire-formats/options.ts';
 import { at, isVector, listIn } from './wire-formats/reading.ts';
 
-/** Models are called `owner/name`, which are two path segments; a few old ones have no owner. Anything longer is another path. */
+/** The model's name in a path: `owner/name` as two segments; a few old models have no owner. A longer name would be another path. */
 function modelPath(model: string): string {
   const segments = model.split('/');
   if (segments.length > 2 || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
@@ -31,7 +31,7 @@ const embeddings: EmbeddingWireFormat = {
   read: async ({ body }, { items }) => ({ vectors: await vectorsIn(body, items.length), promptTokens: undefined }),
 };
 
-/** A vector for each input, or for each of its tokens; for a single input the outer list may be missing. */
+/** The vectors of an answer: one for each input, or for each of its tokens; for a single input the outer list may be missing. */
 async function vectorsIn(body: Json, count: number): Promise<readonly Json[]> {
   if (isVector(body) && count === 1) return [body];
   const list = listIn(body, 'the answer');
@@ -48,7 +48,7 @@ async function toVector(element: Json): Promise<Json> {
   return await pooled(element.length === 1 && isJsonList(only) ? only : element);
 }
 
-/** Mean of the vectors of all tokens, computed in time slices. */
+/** The mean of the vectors of an input's tokens, computed in time slices. */
 async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   const [first, ...others] = rows.map((row) => {
     if (isVector(row)) return row;
@@ -67,7 +67,7 @@ async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   return new JsonNumbers(`[${means.join(',')}]`, means.length);
 }
 
-/** The estimated time until a model is loaded. */
+/** The estimated time in seconds until the upstream has loaded the model. */
 function retryAfterS(body: Json): number | undefined {
   const seconds = numberOf(at(body, 'estimated_time'));
   return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

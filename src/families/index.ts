@@ -1,4 +1,4 @@
-/** All families: each file beside this one is a family. */
+/** Loads all upstream families: every file beside this one declares one. */
 
 import { readdir } from 'node:fs/promises';
 import { defineFamily, type Family, type Offer, type Offers, type Options, offersOf } from '../core/family.ts';
@@ -13,12 +13,12 @@ async function readFamilies(): Promise<Family[]> {
   return found.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 }
 
-/** An upstream with OpenAI's chat gets it unchanged, and other operations over it. */
+/** Adds chat to a family that has it in OpenAI's format: chat passes unchanged, and bridges serve other operations through it. */
 function withChat(family: Family): Family {
   const { chat, chatFacts, chatAuth, chatModel, offers, bridges } = family;
   if (chat === undefined) return family;
   const pathFor = (options: Options): string => (typeof chat === 'string' ? chat : chat(options));
-  /** Where the family's chat differs from its other paths. */
+  /** What is different in the family's chat from its other operations. */
   const differing: Partial<Offer> = {
     ...(chatAuth !== undefined && { asChat: true }),
     ...(chatModel !== undefined && { resource: chatModel }),
@@ -46,7 +46,7 @@ function withChat(family: Family): Family {
   });
 }
 
-/** TypeScript in a checkout, JavaScript in the published package. */
+/** Whether a file declares a family: TypeScript in a checkout, JavaScript in the published package. */
 function isFamily(name: string): boolean {
   return /^(?!index\.)[a-z0-9-]+\.(?:ts|js)$/.test(name);
 }

@@ -1,4 +1,4 @@
-/** Infinity: OpenAI's embeddings, a reranker and classifiers, with unversioned paths. */
+/** Declares the Infinity server as an upstream family: OpenAI's embeddings, a reranker and classifiers, with unversioned paths. */
 
 import { bearer, defineFamily, type Options } from '../core/family.ts';
 import { isJsonObject } from '../lib/json/json-text.ts';

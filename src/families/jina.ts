@@ -1,4 +1,4 @@
-/** Jina AI: OpenAI's format with a few fields of its own. */
+/** Declares Jina AI as an upstream family: OpenAI's format with a few fields of its own. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Asked, VectorKind } from '../core/translation.ts';
@@ -32,7 +32,7 @@ const embeddings: EmbeddingWireFormat = {
 
 const bits = ['binary', 'ubinary'] as const satisfies readonly VectorKind[];
 
-/** An answer has one kind of numbers; floats by default. */
+/** The kind of numbers to request for the vectors: one kind for an answer; floats by default. */
 function typeOf(kind: Json | undefined, format: VectorFormat, asked: Asked): string | undefined {
   if (kind === undefined || kind === 'float') return format === 'base64' ? 'base64' : undefined;
   const known = bits.find((one) => one === kind);

@@ -1,4 +1,4 @@
-/** llama.cpp's server: OpenAI's format, and a reranker in Jina's. */
+/** Declares llama.cpp's server as an upstream family: OpenAI's format, and a reranker in Jina's format. */
 
 import { openaiModelList } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';

@@ -1,4 +1,4 @@
-/** Mistral: embeddings close to OpenAI's, and fill-in-the-middle completions that answer in chat's format. */
+/** Declares Mistral as an upstream family: embeddings close to OpenAI's, and completions between prompt and suffix, answered in chat's format. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import type { Operation } from '../core/operations/index.ts';
@@ -24,7 +24,7 @@ import { listIn, objectIn, textIn } from './wire-formats/reading.ts';
 
 const chat = '/v1/chat/completions';
 
-/** A call may have 16,000 tokens (unverified), whatever the number of its inputs. */
+/** Limit of the inputs in a call, in bytes: it may have 16,000 tokens (unverified), however many inputs there are. */
 const mostInputBytes = 48 * 1024;
 
 const embeddings: EmbeddingWireFormat = {
@@ -46,7 +46,7 @@ const embeddings: EmbeddingWireFormat = {
 
 const sampling = ['temperature', 'top_p', 'max_tokens', 'stop', 'stream', 'random_seed', 'metadata'];
 
-/** It refuses unknown parameters, `stream_options` among them; the names are unverified. */
+/** How Mistral's chat differs: it refuses unknown parameters, `stream_options` among them; the names are unverified. */
 const chatFacts: ChatFacts = {
   names: new Map([['seed', 'random_seed']]),
   knows: [
@@ -57,7 +57,7 @@ const chatFacts: ChatFacts = {
   countsUnasked: true,
 };
 
-/** That completions refuse unknown parameters is unverified. */
+/** All parameters of completions; that unknown ones are refused is unverified. */
 const known = new Set([...sampling, 'suffix', 'min_tokens']);
 
 const completions: CompletionWireFormat = {
@@ -81,13 +81,13 @@ function fillParameters(asked: Asked): JsonObject {
   return parameters;
 }
 
-/** The gateway adds the prompt itself, and its streams always include usage. */
+/** Whether the gateway serves a parameter itself: it adds the prompt to the answer, and usage is always in the stream. */
 function isServedHere(name: string, value: Json): boolean {
   if (name === 'echo') return typeof value === 'boolean';
   return name === 'model' || name === 'prompt' || name === 'stream_options';
 }
 
-/** Its capabilities do not include embedding. */
+/** The operations in a listed model's capabilities, which do not mention embeddings. */
 function operationsOf(capabilities: unknown): readonly Operation[] | undefined {
   if (!isMapping(capabilities)) return undefined;
   const said: Operation[] = [];

@@ -1,4 +1,4 @@
-/** Mixedbread: OpenAI's embeddings, and rerank with other field names. */
+/** Declares Mixedbread as an upstream family: OpenAI's embeddings, and rerank with other field names. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';

@@ -1,4 +1,4 @@
-/** NVIDIA NIM: OpenAI's embeddings with an input type, and ranking in its own format. */
+/** Declares NVIDIA NIM as an upstream family: OpenAI's embeddings with an input type, and ranking in its own format. */
 
 import type { Json } from '../lib/json/json-text.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';
@@ -24,10 +24,10 @@ const embeddings: EmbeddingWireFormat = {
   read: readOpenaiEmbeddings,
 };
 
-/** Some names end in it (unverified). */
+/** The input type that a model's name implies: some names end in `-query` (unverified). */
 const sideOf = (model: string): string => (model.endsWith('-query') ? 'query' : 'passage');
 
-/** TEI's clients send a boolean; this API takes an end. */
+/** The value of `truncate`: TEI's clients send a boolean, NVIDIA's API takes the end at which a long text is cut, as a word. */
 function endOf(truncate: Json): Json {
   if (typeof truncate !== 'boolean') return truncate;
   return truncate ? 'END' : 'NONE';

@@ -1,4 +1,4 @@
-/** Ollama: OpenAI's format, or its own for embeddings, which has more options. */
+/** Declares Ollama as an upstream family: OpenAI's format, or for embeddings Ollama's own, which has more options. */
 
 import type { Offer } from '../core/family.ts';
 import { type EmbeddingWireFormat, translateEmbeddings } from './wire-formats/embeddings/embeddings.ts';

@@ -1,4 +1,4 @@
-/** OpenAI, and every service with its wire format: bytes pass unchanged. */
+/** Declares OpenAI, and every service with its wire format, as an upstream family: bytes pass unchanged. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';

@@ -1,4 +1,4 @@
-/** Pinecone: rerank with its hosted models. */
+/** Declares Pinecone as an upstream family: rerank with its hosted models. */
 
 import { defineFamily } from '../core/family.ts';
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';

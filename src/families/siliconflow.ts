@@ -1,4 +1,4 @@
-/** SiliconFlow: OpenAI's format; outside China it is at api.siliconflow.com. */
+/** Declares SiliconFlow as an upstream family: OpenAI's format; outside China its address is api.siliconflow.com. */
 
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 

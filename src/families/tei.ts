@@ -1,4 +1,4 @@
-/** Hugging Face Text Embeddings Inference: OpenAI's embeddings, and rerank and classifiers in its own format. */
+/** Declares Hugging Face Text Embeddings Inference (TEI): OpenAI's embeddings, and rerank and classifiers in TEI's own format. */
 
 import { bearer, defineFamily, type ModelList, type Offer, type Options } from '../core/family.ts';
 import { isMapping } from '../lib/is-mapping.ts';
@@ -42,7 +42,7 @@ function moderationsWith(options: Options): ModerationWireFormat {
   };
 }
 
-/** Its token count is only in a header. */
+/** The response header with the token count, which the body lacks. */
 const tokensHeader = 'x-compute-tokens';
 
 const passing = (path: string, what: string): Offer => ({
@@ -51,7 +51,7 @@ const passing = (path: string, what: string): Offer => ({
   facts: `bytes pass: ${what}; the tokens are those of the header \`x-compute-tokens\``,
 });
 
-/** A server has one model, and reports its kind. */
+/** How a TEI server reports the one model that it has, and the model's kind. */
 const modelList: ModelList = {
   path: '/info',
   takesAnyName: true,

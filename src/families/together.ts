@@ -1,4 +1,4 @@
-/** Together AI: OpenAI's format. */
+/** Declares Together AI as an upstream family: OpenAI's format. */
 
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';

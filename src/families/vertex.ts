@@ -1,4 +1,4 @@
-/** Google's Vertex AI: embeddings by one prediction method, and another for newer models. */
+/** Declares Google's Vertex AI as an upstream family: embeddings by a prediction method, and by another method for newer models. */
 
 import { defineFamily, type Options } from '../core/family.ts';
 import { googleSigner } from './signing/google.ts';
@@ -17,7 +17,7 @@ import {
 } from './wire-formats/google.ts';
 import { at, countIn, listIn, objectIn, sumOf } from './wire-formats/reading.ts';
 
-/** Models from the second generation on have a method of their own. */
+/** Whether the model has its own method for embeddings, as those from the second generation on. */
 const embedsContent = (model: string): boolean => /gemini-embedding-(?!001)/.test(model);
 
 const models = '/v1/projects/{project}/locations/{location}/publishers/google/models/{model}';

@@ -1,4 +1,4 @@
-/** vLLM: OpenAI's format with the model's own token IDs, and a reranker that always returns its documents. */
+/** Declares vLLM as an upstream family: OpenAI's format with the model's own token IDs, and a reranker that always returns its documents. */
 
 import type { Asked, Translation } from '../core/translation.ts';
 import { isJsonList, isJsonObject, type Json } from '../lib/json/json-text.ts';
@@ -14,7 +14,7 @@ const facts: StandardRerankFacts = {
 const ofTexts = standardRerank(facts);
 const ofParts = standardRerank({ ...facts, takesObjects: true });
 
-/** Objects with `content` are its own format; other objects are unknown to it, so their text is sent. */
+/** Sends objects with `content` as they are, in vLLM's own format; of other objects, which it does not know, it sends the text. */
 const rerank: Translation = {
   ...ofTexts,
   ask: (asked) => (holdsParts(asked) ? ofParts : ofTexts).ask(asked),

@@ -1,4 +1,4 @@
-/** Voyage AI: OpenAI's embeddings and Cohere's rerank with other field names. */
+/** Declares Voyage AI as an upstream family: OpenAI's embeddings and Cohere's rerank with other field names. */
 
 import { bearer, defineFamily } from '../core/family.ts';
 import { type Glance, vectorKinds } from '../core/translation.ts';
@@ -9,7 +9,7 @@ import { readOpenaiEmbeddings } from './wire-formats/embeddings/openai-embedding
 import { type RerankWireFormat, translateRerank } from './wire-formats/rerank/rerank.ts';
 import { readStandardRerank } from './wire-formats/rerank/standard-rerank.ts';
 
-/** Token limit of all inputs of a call; other models have the smallest. */
+/** Limit of the tokens of all inputs in a call, by model; models that are not listed have the smallest. */
 const embeddingTokens: readonly (readonly [models: RegExp, most: number])[] = [
   [/^voyage-(?:4|3\.5)-lite$/, 1_000_000],
   [/^voyage-(?:4|3\.5|2|code-4)$/, 320_000],
@@ -54,7 +54,7 @@ const rerank: RerankWireFormat = {
 const texts = kindBits('string');
 const ofOthers = ['top_n', 'max_tokens_per_doc', 'max_chunks_per_doc', 'rank_fields'] as const;
 
-/** Requests of its own clients pass unchanged. */
+/** Whether a rerank request is in another service's format; those of Voyage's own clients pass unchanged. */
 function isForOthers({ fields, shape }: Glance): boolean {
   if (shape !== 'voyage' || ofOthers.some((name) => fields.get(name) !== undefined)) return true;
   const query = fields.get('query');

@@ -1,4 +1,4 @@
-/** Converts request parameters for chat: unchanged, renamed or dropped. */
+/** Converts the parameters of a completion or edit to those of chat: unchanged, renamed or dropped. */
 
 import type { Asked } from '../../core/translation.ts';
 import { type Json, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
@@ -6,11 +6,11 @@ import { asksForNothing, choicesEach, limitNameFor } from '../wire-formats/compl
 import { hints } from '../wire-formats/parameters.ts';
 
 export interface ChatFacts {
-  /** Its names for OpenAI's parameters. */
+  /** The chat's names for OpenAI's parameters, where they differ. */
   readonly names?: ReadonlyMap<string, string>;
-  /** All its parameters beside the messages: it refuses unknown ones. */
+  /** All parameters of the chat beside the messages, where it refuses unknown ones. */
   readonly knows?: readonly string[];
-  /** Its streams always include usage, and it refuses `stream_options`. */
+  /** The chat's streams always include usage, and it refuses `stream_options`. */
   readonly countsUnasked?: true;
 }
 
@@ -18,7 +18,7 @@ export function isKnown(name: string, { knows }: ChatFacts): boolean {
   return knows === undefined || knows.includes(name);
 }
 
-/** The parameters that are not `handled`; unknown ones pass unless the chat refuses them. */
+/** Parameters for the chat, without the `handled` ones; unknown ones pass unless the chat refuses them. */
 export function chatParameters(asked: Asked, handled: ReadonlySet<string>, facts: ChatFacts): JsonObject {
   const parameters: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries({ ...asked.body, ...limitOf(asked) })) {
@@ -40,7 +40,7 @@ export function refuseWhatChatLacks(asked: Asked): void {
   }
 }
 
-/** None unless the client sets one: the 16 tokens that completions default to are too few for a chat. */
+/** The limit of output tokens, only if the client sets one: the default of completions, 16 tokens, is too little for a chat. */
 function limitOf({ body, model }: Asked): JsonObject {
   const { max_tokens: limit, max_completion_tokens: limitAnew } = body;
   if (limitAnew === undefined && limitNameFor([model]) === 'max_tokens') return {};

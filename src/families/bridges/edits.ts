@@ -1,4 +1,4 @@
-/** Bridge for edits over chat: instructs the model to return only the edited text. */
+/** Serves edits through a chat model: instructs it to return only the edited text. */
 
 import { type Asked, type Reply, type Translation, Unfit, type WireAnswer } from '../../core/translation.ts';
 import { isJsonObject, type JsonObject, numberOf } from '../../lib/json/json-text.ts';
@@ -9,7 +9,7 @@ import { countIn } from '../wire-formats/reading.ts';
 import { toUsage } from '../wire-formats/token-usage.ts';
 import { type ChatFacts, chatParameters, refuseWhatChatLacks } from './chat-parameters.ts';
 
-/** OpenAI's own limit for one text. */
+/** Maximum of edits for one request, as at OpenAI. */
 const mostEdits = 20;
 
 const task = [
@@ -86,7 +86,7 @@ function toReply(answer: WireAnswer | undefined, asked: Asked, promptEstimate: n
   };
 }
 
-/** The usage, where it has all counts of an edit's response. */
+/** The reported usage, where it has all counts that an edit's response needs. */
 function countsIn({ usage }: ChatAnswer): JsonObject | undefined {
   const {
     prompt_tokens: prompt,

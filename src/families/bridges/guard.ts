@@ -1,4 +1,4 @@
-/** Bridge for moderations over a guard model's chat, which answers `safe`, or `unsafe` with category codes. */
+/** Serves moderations through the chat of a guard model, which answers `safe`, or `unsafe` with category codes. */
 
 import type { Offers } from '../../core/family.ts';
 import { Unfit } from '../../core/translation.ts';
@@ -12,12 +12,12 @@ import {
 import { type Finding, type Judgement, translateModerations } from '../wire-formats/moderations/moderations.ts';
 import { at, listIn, objectIn, textIn } from '../wire-formats/reading.ts';
 
-/** All existing codes, with a margin. */
+/** Limit of the answer's tokens: enough for all existing codes, with a margin. */
 const maxTokens = 100;
-/** The template that the model puts around a text: published ones have up to about a thousand. */
+/** Tokens that the model's chat template adds to a text: published templates have up to about a thousand. */
 const mostTemplateTokens = 2_000;
 
-/** The model's chat template adds its policy, so only the text is sent: a client's parameters could only sway the verdict. */
+/** Sends only the text: the model's chat template adds the policy, and a client's parameters could only sway the verdict. */
 const translation = translateModerations({
   limits: { items: 1 },
   own: [],
@@ -44,7 +44,7 @@ const translation = translateModerations({
   },
 });
 
-/** Only a complete verdict matches: a truncated one must never read as "safe". */
+/** Matches only a complete verdict: a truncated one must never read as "safe". */
 const verdict = /^(?:safe|unsafe(?:\s+(?<codes>[A-Z]\d{1,3}(?:\s*,\s*[A-Z]\d{1,3})*))?)$/;
 
 function toJudgement(content: Json | undefined, model: string): Judgement {
@@ -61,7 +61,7 @@ function toJudgement(content: Json | undefined, model: string): Judgement {
   return { findings: [...findings, { categories: [], isFlagged: isUnsafe }], original: content };
 }
 
-/** Generations of the model differ in their codes: by their letter, or else by the model's name. */
+/** The categories by code. Generations of the model have different codes, distinguished by the code's letter, or else by the model's name. */
 function tableFor(codes: readonly string[], model: string): Categories {
   if (codes.some((code) => code.startsWith('O')) || /llama-?guard-7b/i.test(model)) return llamaGuard1Categories;
   return /guard-?2(?!\d)/i.test(model) ? llamaGuard2Categories : llamaGuard3Categories;

@@ -1,4 +1,4 @@
-/** Bridges: other operations over a family's chat path. */
+/** Builds the bridges of a family: offers that serve completions, edits and moderations through the family's chat. */
 
 import type { Offers } from '../../core/family.ts';
 import type { Asked, Translation } from '../../core/translation.ts';
@@ -14,7 +14,7 @@ export function bridgesOver(chat: string, facts?: ChatFacts): Readonly<Record<st
 }
 
 const translatedBy = 'chat';
-/** Upper bound of the task's prompt, as bytes. */
+/** Upper bound for the tokens of the instructions that an edit's prompt adds to the client's text: the instructions' size in bytes. */
 const mostTaskTokens = 1_024;
 
 function chatOffers(chat: string, facts: ChatFacts = {}): Offers {
@@ -63,7 +63,7 @@ function refuseOddEcho(asked: Asked): void {
   if (messages !== undefined) asked.cannot('messages', 'gets them from the prompt');
 }
 
-/** Chat has the number of alternatives in another parameter than the switch. */
+/** Chat's parameters for logprobs: a switch, and the number of alternatives in another parameter. */
 function logprobsOf(asked: Asked, facts: ChatFacts): JsonObject {
   const { logprobs, echo } = asked.body;
   if (asksForNothing('logprobs', logprobs)) return {};

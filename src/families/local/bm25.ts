@@ -1,4 +1,4 @@
-/** `local/bm25`: ranks documents by BM25 over words shared with the query; common letters break ties. */
+/** Implements the local model `local/bm25`: ranks documents by BM25 over words shared with the query; common letters break ties. */
 
 import { type Json, writeJsonSliced } from '../../lib/json/json-text.ts';
 import { eachWord, foldedStretches } from './cut-words.ts';
@@ -8,21 +8,21 @@ import { createMaker, listAnswer, type Pace } from './maker.ts';
 
 const maxDocuments = 10_000;
 
-/** Saturation of repeats and weight of the length: the customary values. */
+/** BM25's parameters: saturation of repeated words (k1) and weight of the length (b), with the customary values. */
 const k1 = 1.2;
 const b = 0.75;
 
-/** Weight of letter similarity, divided by the number of query terms: a small part of one word's score. */
+/** Weight of letter similarity in a score, divided by the number of query terms: a small part of one word's weight. */
 const likenessShare = 0.01;
 const gramLength = 3;
 const gramSeed = 0x4;
-/** Letter similarity covers only the start of a text, up to this many distinct trigrams. */
+/** Number of distinct trigrams after which letter similarity ignores the rest of a text. */
 const maxGrams = 8_192;
 
-/** Further distinct words of a query are ignored. */
+/** Number of distinct words in a query after which further ones are ignored. */
 const maxQueryTerms = 512;
 
-/** Scores have seven decimals. */
+/** Scores are rounded to seven decimals. */
 const scoreSteps = 1e7;
 
 const fieldNames = ['query', 'documents', 'top_n', 'return_documents'];
@@ -59,17 +59,17 @@ async function toDocument(document: Json): Promise<string> {
 
 interface Query {
   readonly words: number;
-  /** Every distinct term, and its index in the arrays. */
+  /** Every distinct term of the query, and its index in the arrays. */
   readonly terms: ReadonlyMap<string, number>;
-  /** For each term, the number of documents with it, so far. */
+  /** For each term, the number of documents read so far that contain it. */
   readonly having: Uint32Array;
   readonly grams: Tally;
 }
 
-/** Facts of a document: counts of the query's terms, length, letter similarity. */
+/** What is known of a document: counts of the query's terms, length, letter similarity. */
 interface Found {
   readonly counts: Uint32Array;
-  /** In terms. */
+  /** Number of terms. */
   readonly length: number;
   readonly words: number;
   readonly likeness: number;
@@ -148,7 +148,7 @@ async function rank({ having }: Query, found: readonly Found[], pace: Pace): Pro
 /** The inverse document frequency of a term. */
 const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
 
-/** In [0, 1): the share of the largest BM25 possible for the query, plus a trace of letter similarity. */
+/** The document's score in [0, 1): its share of the largest BM25 possible for the query, plus a trace of letter similarity. */
 function score(document: Found, weights: readonly number[], averageLength: number, most: number): number {
   let sum = 0;
   for (let index = 0; index < weights.length; index += 1) {

@@ -1,15 +1,15 @@
 /** Splits text into words, which local models compare and count as tokens. */
 
-/** Longer texts are read in stretches; cut at white space where there is some. */
+/** Length of the stretches in which a text is read; cut at white space where there is some. */
 const stretchCharacters = 8_192;
 
-/** Combining marks. Normalising sorts the marks of one letter, which takes longer the more there are. */
+/** Matches a combining mark. Normalising sorts the marks of one letter, which takes longer the more there are. */
 const mark = String.raw`[\p{M}\uff9e\uff9f]`;
-/** More than any script has on a letter. */
+/** Matches more marks on one letter than any script has. */
 const manyMarks = new RegExp(`${mark}{33}`, 'u');
 const withFewMarks = new RegExp(`[^\\p{M}\\uff9e\\uff9f]*${mark}{0,32}`, 'gu');
 
-/** Canonical text: lone surrogates replaced, compatibility forms and letter case folded, invisible characters removed. */
+/** Reduces text to a canonical form: lone surrogates replaced, compatibility forms and letter case folded, invisible characters removed. */
 function fold(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   return manyMarks.test(text) ? (text.match(withFewMarks) ?? []).map(foldAny).join('') : foldAny(text);
@@ -30,7 +30,7 @@ function foldAny(text: string): string {
 
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text);
 
-/** The folded text in stretches short enough to process without a pause. */
+/** Yields the folded text in stretches short enough to process without a pause. */
 export function* foldedStretches(text: string): Generator<string> {
   const wellFormed = text.toWellFormed();
   for (let start = 0; start < wellFormed.length; ) {
@@ -55,12 +55,12 @@ const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdf
 
 const asciiWord = /[a-z0-9]+/g;
 const letters = String.raw`[\p{L}\p{M}\p{N}]`;
-/** Letters of scripts written without spaces. */
+/** Matches letters of scripts that are written without spaces. */
 const unspaced = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&${letters}]`;
-/** Each of those is a word, as is each pictograph; all else is words of letters, marks and digits. */
+/** Matches a word: each letter of a script without spaces, each pictograph, or else a run of letters, marks and digits. */
 const anyWord = new RegExp(`([${unspaced}\\p{Extended_Pictographic}\\p{RI}])|[${letters}--${unspaced}]+`, 'gv');
 
-/** Calls `visit` with every word of a folded stretch; `single` marks a word that is one character of such a script. */
+/** Calls `visit` with every word of a folded stretch; `single` marks a word that is one character of a script without spaces. */
 export function eachWord(stretch: string, visit: (word: string, single: boolean) => void): void {
   let found = false;
   if (isAscii(stretch)) {

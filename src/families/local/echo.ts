@@ -1,4 +1,4 @@
-/** `local/echo`: completions and chat that repeat the input, and edits that follow a few simple instructions. */
+/** Implements the local model `local/echo`: completions and chat that repeat the input, and edits that follow a few simple instructions. */
 
 import type { MadeAnswer } from '../../core/family.ts';
 import { isJsonList, isJsonObject, type Json } from '../../lib/json/json-text.ts';
@@ -22,10 +22,10 @@ const maxN = 128;
 const maxChoices = 2048;
 const maxEdits = 20;
 const maxStops = 4;
-/** All of them are searched for without a pause. */
+/** Limit for all stop sequences together, which are searched for without a pause. */
 const maxStopCharacters = 1_000;
 const defaultMaxTokens = 16;
-/** For one answer, all choices together. Edits process a text without a pause, so theirs are shorter. */
+/** Limit for one answer, all choices together. Edits process a text without a pause, so theirs is lower. */
 const maxCharacters = 1024 * 1024;
 const maxEditCharacters = 128 * 1024;
 
@@ -62,7 +62,7 @@ export const completeByEcho = createMaker('local/echo', completionFields, async 
 
 const chatFields = ['messages', 'n', 'max_tokens', 'max_completion_tokens', 'stop', 'stream', 'stream_options'];
 
-/** Repeats the user's last message; all of it where no limit is sent. */
+/** Answers a chat with the user's last message; all of it where the client sends no limit. */
 export const chatByEcho = createMaker('local/echo', chatFields, async (asked) => {
   const { fields, pace } = asked;
   const messages = readList(fields, 'messages', 'a list of messages', maxMessages).map(readMessage);
@@ -87,7 +87,7 @@ interface Message {
   readonly text: string;
 }
 
-/** Its text; a message without content, such as one that calls tools, has none. */
+/** Reads the text of a message; one without content, such as one that calls tools, has none. */
 function readMessage(message: Json, index: number): Message {
   const param = `messages[${index}]`;
   if (!isJsonObject(message)) {
@@ -100,12 +100,12 @@ function readMessage(message: Json, index: number): Message {
   return { role, text: texts.join('\n') };
 }
 
-/** The form of choices in an answer. */
+/** How choices are written in an answer, for completions or chat. */
 interface Form {
   readonly idPrefix: string;
   readonly whole: string;
   readonly chunk: string;
-  /** The first event of a choice in a stream; undefined where that is text already. */
+  /** The first event of a choice in a stream; undefined where the first event has text already. */
   readonly opening: object | undefined;
   ofWhole(text: string): object;
   ofPiece(piece: string): object;
@@ -133,7 +133,7 @@ const chatForm: Form = {
 };
 
 interface Choice {
-  /** The prompt, where `echo` is set. */
+  /** The prompt before the generated text, where the client set `echo`. */
   readonly prefix: string;
   readonly text: string;
   readonly tokens: number;
@@ -155,7 +155,7 @@ function readStops(fields: Fields): readonly string[] {
   throw new Refusal('string_above_max_length', 'stop', message);
 }
 
-/** Repeats the prompt up to a stop sequence or a number of words. */
+/** Generates a choice: repeats the prompt up to a stop sequence or a number of words. */
 async function generate(
   prompt: string,
   maxTokens: number,
@@ -172,7 +172,7 @@ async function generate(
 
 const searchedCharacters = 16_384;
 
-/** Where the earliest stop sequence begins; undefined where none occurs. */
+/** Offset of the earliest stop sequence in a text; undefined where none occurs. */
 async function findFirst(stops: readonly string[], text: string, pace: Pace): Promise<number | undefined> {
   if (stops.length === 0) return undefined;
   const longest = Math.max(...stops.map(({ length }) => length));
@@ -270,14 +270,14 @@ const toUsage = (prompt: number, completion: number): object => ({
 const sumOf = <T>(list: readonly T[], value: (item: T) => number): number =>
   list.reduce((sum, item) => sum + value(item), 0);
 
-/** The first words with the white space before them. */
+/** The first `limit` words of a text, each with the white space before it. */
 async function takeWords(text: string, limit: number, pace: Pace): Promise<string> {
   if (limit === 0) return '';
   const end = (await findWords(text, limit, pace)).end;
   return /\S/.test(text.slice(end)) ? text.slice(0, end) : text;
 }
 
-/** White space alone counts as one word: it makes one piece of a stream. */
+/** Number of words in a text. White space alone counts as one word: it makes one piece of a stream. */
 async function countWords(text: string, pace: Pace): Promise<number> {
   const { words } = await findWords(text, Number.POSITIVE_INFINITY, pace);
   return words === 0 && text !== '' ? 1 : words;
@@ -298,7 +298,7 @@ async function findWords(text: string, limit: number, pace: Pace): Promise<{ wor
   return { words, end };
 }
 
-/** A text word by word, each with the white space before it; the last one with the remaining text. */
+/** Yields a text word by word, each with the white space before it; the last word with the remaining text. */
 function* toPieces(text: string): Generator<string> {
   const word = /\S+/g;
   let start = 0;

@@ -1,11 +1,11 @@
-/** The instructions of `local/echo` on `/v1/edits`: accepted wordings, and their effect. */
+/** Reads the instructions that `local/echo` follows on `/v1/edits`: which wordings it accepts, and what each does. */
 
 import { Refusal } from './fields.ts';
 
 export type Edit = (text: string) => string;
 
 interface Instruction {
-  /** May match anywhere in the instruction. */
+  /** Matches the wording anywhere in an instruction. */
   readonly wording: RegExp;
   readonly edit: Edit;
 }
@@ -14,7 +14,7 @@ const eachLine = (text: string, edit: (lines: string[]) => string[]): string => 
 const firstLetters = /(?<![\p{L}\p{M}\p{N}'’])\p{L}/gu;
 const upperCase: Edit = (text) => text.toUpperCase();
 
-/** Where two match at the same position, the earlier row wins. */
+/** The accepted instructions. Where two match at the same position, the earlier row wins. */
 const instructions: readonly Instruction[] = [
   {
     wording: /\bupper[ -]?cased?\b|\b(?:in|to|into|all) (?:all )?(?:caps|capitals|capital letters)\b/i,
@@ -53,10 +53,10 @@ const replacement = new RegExp(
 );
 const negation = /\b(?:not|never|without|except|don['’]?t)\b/i;
 
-/** A longer text is none of these instructions. */
+/** Longest text that is read as an instruction. */
 const maxInstructionCharacters = 2_000;
 
-/** The recognised edits, in the order of the instruction; empty where there are none. */
+/** The recognised edits, in the order of the instruction's text; empty where there are none. */
 export function readInstruction(instruction: string, maxCharacters: number): readonly Edit[] {
   if (instruction.length > maxInstructionCharacters) return [];
   const found: { at: number; edit: Edit }[] = [];

@@ -1,4 +1,4 @@
-/** Reads the fields of a request body, and refuses them by name in OpenAI's format. `null` counts as absent. */
+/** Reads the fields of a request body for local models, and refuses invalid ones by name in OpenAI's format. `null` counts as absent. */
 
 import {
   isJsonList,
@@ -12,7 +12,7 @@ import {
 
 export type Fields = JsonObject;
 
-/** `mayBeText`: accepts "true" and "false" as text, which some clients write. */
+/** Reads a boolean. `mayBeText`: accepts "true" and "false" as text, which some clients write. */
 export function readFlag(fields: Fields, name: string, { mayBeText = false } = {}): boolean {
   const value = fields[name] ?? false;
   if (mayBeText && typeof value === 'string' && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
@@ -36,7 +36,7 @@ export function readInteger(
   );
 }
 
-/** A text, or an object with a `text`. */
+/** Reads a text, or the `text` of an object. */
 export function readText(value: Json, param: string): string {
   if (typeof value === 'string') return value;
   if (isJsonObject(value) && typeof value.text === 'string') return value.text;
@@ -53,7 +53,7 @@ export function readRequired(fields: Fields, name: string, wanted: string): Json
   throw new Refusal('missing_required_parameter', name, `"${name}" is missing; send ${wanted}.`);
 }
 
-/** A list, or a single value as a list of one, within the limit. */
+/** Reads a list within the limit; a single value becomes a list of one. */
 export function readList(fields: Fields, name: string, wanted: string, maxItems: number): readonly Json[] {
   const value = readRequired(fields, name, wanted);
   const list = listOf(value);
@@ -72,14 +72,14 @@ function listOf(value: Json): readonly Json[] {
   return [value instanceof JsonNumbers ? new JsonNumber('0') : value];
 }
 
-/** The same for a list of texts. */
+/** Reads a list of texts in the same way. */
 export function readTexts(fields: Fields, name: string, wanted: string, maxItems: number): readonly string[] {
   const single = !isList(fields[name]);
   const list = readList(fields, name, wanted, maxItems);
   return list.map((item, index) => readText(item, single ? name : `${name}[${index}]`));
 }
 
-/** Refuses token IDs, as one list or a list of lists: these models read text. */
+/** Refuses token IDs, given as one list or a list of lists: local models read text. */
 export function refuseTokens(value: Json | undefined, param: string, fix: string): void {
   const isOfTokens = isJsonList(value) && value.some((item) => item instanceof JsonNumber || isList(item));
   if (!(isOfTokens || value instanceof JsonNumbers)) return;

@@ -1,4 +1,4 @@
-/** `local/hash-embed`: unit vectors of hashed words, word pairs and character n-grams. Texts with similar letters are near. */
+/** Implements the local model `local/hash-embed`: unit vectors of hashed words, word pairs and letter sequences. Similar texts are near. */
 
 import { dimensionNames } from '../../core/dimension-names.ts';
 import { floatsToBytes } from '../../lib/float-bytes.ts';
@@ -14,7 +14,7 @@ const maxInputs = 2048;
 const maxDimensions = 4096;
 const defaultDimensions = 512;
 
-/** Features of a text. Seeds keep their kinds apart in the hash. */
+/** Seeds of the hash for each kind of feature (words, pairs, letter sequences), so that different kinds do not collide. */
 const wordSeed = 0x1;
 const pairSeed = 0x2;
 const gramSeed = 0x3;
@@ -24,9 +24,9 @@ const longestGram = 5;
 const wordWeight = 1;
 const gramWeight = 0.35;
 const pairWeight = 0.5;
-/** A character of a script without spaces weighs as much as a word, and two adjacent ones as much again. */
+/** Weights in scripts without spaces: a character weighs as much as a word, and so does a pair of adjacent ones. */
 const singlePairWeight = 1;
-/** Factor for function words: the commonest of English, and words of one or two letters. */
+/** Factor for the weight of function words: the commonest of English, and words of one or two letters. */
 const glueFactor = 0.3;
 const glue = new Set(
   (
@@ -35,7 +35,7 @@ const glue = new Set(
   ).split(' '),
 );
 
-/** Seven decimals: short in JSON, and distinct values below one stay distinct as float32, so both encodings have the same bits. */
+/** Rounds vectors to seven decimals: short in JSON, and precise enough that both encodings have the same 32-bit floats. */
 const steps = 1e7;
 
 const fieldNames = ['input', 'encoding_format', ...dimensionNames];
@@ -61,7 +61,7 @@ export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ 
   return { ...(await listAnswer(pace, { id: id('embd-'), object: 'list', model }, 'data', items(), usage)), ignored };
 });
 
-/** Texts, and lists of token IDs decoded to texts. */
+/** Reads the input as texts; lists of token IDs are decoded. */
 async function readInput(fields: Fields, model: string): Promise<readonly string[]> {
   const { input } = fields;
   const wanted = 'a text or a list of texts';
@@ -92,7 +92,7 @@ function checkTokenCount(lists: readonly JsonNumbers[]): void {
   throw new Refusal('array_above_max_length', 'input', message);
 }
 
-/** A token may decode to a hundred characters. */
+/** Limit for decoded token IDs, as one token may decode to a hundred characters. */
 const mostDecodedCharacters = 4 * 1024 * 1024;
 
 function checkDecodedLength(characters: number): void {
@@ -120,7 +120,7 @@ const toJson = (vector: Float64Array): string => `[${vector.join(',')}]`;
 
 const toBase64 = (vector: Float64Array): string => `"${floatsToBytes(vector).toString('base64')}"`;
 
-/** Never full across a yield to the event loop, so all calls share it. */
+/** Sums the features of one text; shared by all calls, as it is empty whenever one of them yields to the event loop. */
 const tally = createTally(32_768);
 
 async function embed(text: string, dimensions: number, pace: Pace): Promise<{ vector: Float64Array; words: number }> {
@@ -158,7 +158,7 @@ async function embed(text: string, dimensions: number, pace: Pace): Promise<{ ve
   return { vector: toUnitLength(vector), words };
 }
 
-/** Several features share one axis; random signs cancel on average. */
+/** Adds a feature to a vector. Several features share one axis; random signs cancel on average. */
 function addFeature(vector: Float64Array, key: number, weight: number): void {
   const axis = (key >>> 1) % vector.length;
   vector[axis] = (vector[axis] ?? 0) + (key & 1 ? weight : -weight);

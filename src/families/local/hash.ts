@@ -1,9 +1,9 @@
-/** 32-bit hashes of short character sequences (FNV-1a over UTF-16 code units, finished as MurmurHash3 finishes), and a table that sums by them. */
+/** Hashes short character sequences to 32 bits (FNV-1a over UTF-16 code units, finished as MurmurHash3 is), and sums amounts by hash. */
 
 const fnvOffset = 0x811c9dc5;
 const fnvPrime = 0x01000193;
 
-/** Spreads a hash so that every bit of it depends on every bit that went in. */
+/** Mixes a hash so that every bit of the result depends on every bit of the input. */
 function mix(hash: number): number {
   let h = hash;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
@@ -11,21 +11,21 @@ function mix(hash: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** `seed` keeps features of different kinds apart. */
+/** Hashes a word; `seed` keeps features of different kinds apart. */
 export function hashWord(word: string, seed: number): number {
   let hash = fnvOffset ^ seed;
   for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), fnvPrime);
   return mix(hash);
 }
 
-/** Combines two hashes, depending on their order. */
+/** Combines two hashes; their order matters. */
 export const hashPair = (first: number, second: number, seed: number): number =>
   mix(Math.imul(Math.imul(fnvOffset ^ seed ^ first, fnvPrime) ^ second, fnvPrime));
 
 const wordStart = 0x02;
 const wordEnd = 0x03;
 
-/** Hashes every run of `shortest` to `longest` characters of a word, with both boundaries as characters. */
+/** Hashes every run of `shortest` to `longest` characters of a word; both ends of the word count as characters. */
 export function eachGram(
   word: string,
   shortest: number,
@@ -47,11 +47,11 @@ export function eachGram(
 
 export type Tally = ReturnType<typeof createTally>;
 
-/** `maxKeys` is a power of two. Keys must be well distributed. */
+/** Creates a table of sums by key. `maxKeys` is a power of two; keys must be well distributed. */
 export function createTally(maxKeys: number) {
   const mask = maxKeys * 2 - 1;
   const keys = new Uint32Array(maxKeys * 2);
-  /** 0 marks a free bucket. */
+  /** The sum of each bucket's key; 0 marks a free bucket. */
   const sums = new Float64Array(maxKeys * 2);
   const used = new Uint32Array(maxKeys);
   let size = 0;

@@ -1,4 +1,4 @@
-/** Shared wrapper of local models: parses the body, converts refusals to error responses, writes JSON, and yields to the event loop. */
+/** Wraps a local model: parses the body, converts refusals to error responses, writes JSON, and yields to the event loop. */
 
 import { createHash } from 'node:crypto';
 import type { MadeAnswer, Maker } from '../../core/family.ts';
@@ -6,18 +6,18 @@ import { isJsonObject, type Json, JsonTextError, JsonTooMuch, parseJsonSliced } 
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
 import { type Fields, Refusal } from './fields.ts';
 
-/** For every time in an answer: 2026-01-01T00:00:00Z, so that equal requests get equal bytes. */
+/** The time in every answer, 2026-01-01T00:00:00Z in seconds, so that equal requests get equal bytes. */
 export const createdS = 1_767_225_600;
 
 export interface Asked {
   readonly fields: Fields;
   readonly model: string;
   readonly pace: Pace;
-  /** The same for equal bodies. */
+  /** Makes an ID with a prefix, the same for equal bodies. */
   id(prefix: string): string;
 }
 
-/** `knows` are the fields that it reads; others are reported to the client as ignored. */
+/** Makes a local model. `knows` are the fields that it reads; others are reported to the client as ignored. */
 export function createMaker(
   defaultModel: string,
   knows: readonly string[],
@@ -42,7 +42,7 @@ export function createMaker(
   };
 }
 
-/** Work is linear in the body: a second or two for this size on a common machine. */
+/** Longest body for a local model: its work is linear in the body, and takes a second or two for this size on a common machine. */
 const mostBodyBytes = 8 * 1024 * 1024;
 const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
 
@@ -84,7 +84,7 @@ function jsonAnswer(body: Buffer, status = 200): MadeAnswer {
 
 const chunkCharacters = 65_536;
 
-/** Writes `{...head, [name]: [items], ...tail}` in pieces: a long list neither fills one string nor blocks the event loop. */
+/** Answers with `{...head, [name]: [items], ...tail}` in pieces: a long list neither fills one string nor blocks the event loop. */
 export async function listAnswer(
   pace: Pace,
   head: object,
@@ -108,7 +108,7 @@ export async function listAnswer(
   return jsonAnswer(Buffer.concat(chunks));
 }
 
-/** Sends events one by one, yielding to the event loop between them, and the final mark. */
+/** Answers with a stream of events, yielding to the event loop between them, and the final mark. */
 export function streamAnswer(pace: Pace, events: Iterable<object>): MadeAnswer {
   async function* body(): AsyncGenerator<Buffer> {
     for (const event of events) {
@@ -126,7 +126,7 @@ export function streamAnswer(pace: Pace, events: Iterable<object>): MadeAnswer {
 
 export type Pace = ReturnType<typeof createPace>;
 
-/** Less than a millisecond of most work here on a common machine: the clock is read only after so much. */
+/** The clock is read after this much work, which mostly takes less than a millisecond on a common machine. */
 const pieceCharacters = 4_096;
 
 function createPace(signal: AbortSignal) {
@@ -138,7 +138,7 @@ function createPace(signal: AbortSignal) {
   return {
     /** Yields to the event loop now. */
     turn,
-    /** Accounts for work, in characters read or written; yields where the time slice is used up. */
+    /** Accounts for work, in characters read or written; yields to the event loop where the time slice is used up. */
     async spend(characters: number): Promise<void> {
       spent += characters;
       if (spent < pieceCharacters) return;

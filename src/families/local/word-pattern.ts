@@ -1,9 +1,8 @@
 /**
- * Word patterns, such as `i am|m going|gonna to? ..2 leave !for|to`, and a search for many of them at once.
- *
- * Each item between spaces matches one position of the text: words to choose from (`a|b`, or `{name}` for a list of the
- * vocabulary), with `?` after them if they may be missing; `..n` for up to n words of any kind; `!a|b` where none of these
- * may follow. No place looks further than the pattern is long, so a search is linear in the text, whatever the text is.
+ * Parses word patterns, such as `i am|m going|gonna to? ..2 leave !for|to`, and searches a text for many of them at once. Each item between spaces
+ * matches one position of the text: words to choose from (`a|b`, or `{name}` for a list of the vocabulary), with `?` after them if they may be
+ * missing; `..n` for up to n words of any kind; `!a|b` where none of these may follow. A search at one position looks no further than the pattern is
+ * long, so it is linear in the text.
  */
 
 type Step =
@@ -16,7 +15,7 @@ export interface Patterned {
   readonly patterns: readonly string[];
 }
 
-/** Adds to `found` the things with a pattern that occurs in a list of words. */
+/** Adds to `found` the rules (or other things) whose pattern occurs in a list of words. */
 export type PatternSearch<T> = (words: readonly string[], found: Set<T>) => void;
 
 export function createPatternSearch<T extends Patterned>(
@@ -44,7 +43,7 @@ export function createPatternSearch<T extends Patterned>(
   };
 }
 
-/** The most words that one of the patterns can span. */
+/** The most words that any of the patterns can span. */
 export function longestPattern(things: readonly Patterned[], vocabulary: Vocabulary): number {
   const lengths = things.flatMap(({ patterns }) =>
     patterns.map((pattern) =>

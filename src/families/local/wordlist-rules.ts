@@ -1,16 +1,16 @@
-/** The rules of `local/wordlist`: word patterns with category and weight. English only. */
+/** Lists the rules of the local model `local/wordlist`: word patterns with category and weight. English only. */
 
 import type { OpenaiCategory } from '../wire-formats/moderations/moderation-categories.ts';
 
 export interface Rule {
   readonly id: string;
-  /** See `word-pattern.ts` for the syntax. */
+  /** The rule's patterns; see `word-pattern.ts` for the syntax. */
   readonly patterns: readonly string[];
-  /** By category, above 0 and below 1: the score of the rule alone. From 0.5 on it flags. */
+  /** By category, the score of the rule alone: above 0 and below 1. From 0.5 on it flags. */
   readonly weights: Readonly<Partial<Record<OpenaiCategory, number>>>;
 }
 
-/** Word lists that patterns name in braces. */
+/** Lists of words that patterns name in braces. */
 export const vocabulary = {
   you: 'you him her them u ya',
   someone: 'him her them everyone everybody someone somebody people',

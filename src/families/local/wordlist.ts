@@ -1,4 +1,4 @@
-/** `local/wordlist`: moderates texts by a readable rule list, in OpenAI's response shape. */
+/** Implements the local model `local/wordlist`: moderates texts by a readable list of rules, in OpenAI's response shape. */
 
 import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
 import { type OpenaiCategory, openaiCategories } from '../wire-formats/moderations/moderation-categories.ts';
@@ -10,7 +10,7 @@ import { type Rule, rules, vocabulary } from './wordlist-rules.ts';
 
 const maxInputs = 2048;
 const flaggedFrom = 0.5;
-/** Scores have four decimals. */
+/** Scores are rounded to four decimals. */
 const scoreSteps = 1e4;
 
 export const moderateByWordlist = createMaker('local/wordlist', ['input'], async ({ fields, model, pace, id }) => {
@@ -21,7 +21,7 @@ export const moderateByWordlist = createMaker('local/wordlist', ['input'], async
   return listAnswer(pace, { id: id('modr-'), model }, 'results', items(), () => ({}));
 });
 
-/** One result each: a text, every text of a list, or all texts of a message in parts together. */
+/** The texts to judge, one result each: a text, every text of a list, or all texts of a message in parts together. */
 function readSubjects(fields: Fields): readonly (readonly string[])[] {
   const list = readList(fields, 'input', 'a text or a list of texts', maxInputs);
   if (!isJsonObject(list[0]))
@@ -38,7 +38,7 @@ function readSubjects(fields: Fields): readonly (readonly string[])[] {
 const isImage = (part: Json): boolean => isJsonObject(part) && part.type === 'image_url';
 
 const search = createPatternSearch(rules, vocabulary);
-/** Words of a stretch that a pattern may still need in the next one. */
+/** Number of words at the end of a stretch that a pattern may still need in the next stretch. */
 const overlap = longestPattern(rules, vocabulary) - 1;
 
 async function findRules(texts: readonly string[], pace: Pace): Promise<ReadonlySet<Rule>> {
@@ -68,7 +68,7 @@ function toResult(found: ReadonlySet<Rule>): object {
   };
 }
 
-/** Rules are independent reasons: one minus the product of the remaining probabilities. */
+/** The score of a category. Rules count as independent reasons: one minus the product of what each leaves. */
 function toScore(found: ReadonlySet<Rule>, category: OpenaiCategory): number {
   let open = 1;
   for (const { weights } of found) open *= 1 - (weights[category] ?? 0);

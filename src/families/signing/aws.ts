@@ -1,4 +1,4 @@
-/** AWS Signature Version 4. The signing library is loaded at the first call. */
+/** Signs calls with AWS Signature Version 4. The signing library is loaded at the first call. */
 
 import { createHash } from 'node:crypto';
 import type { Signer } from '../../core/family.ts';
@@ -10,7 +10,7 @@ interface Scope {
   readonly region: string;
 }
 
-/** For `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, with `:SESSION_TOKEN` appended for temporary keys; else why the secret is invalid. */
+/** Makes a signer from `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, with `:SESSION_TOKEN` for temporary keys; else returns why the secret is invalid. */
 export function awsSigner(secret: string, scope: Scope): Signer | string {
   const parts = secret.split(':');
   const [accessKeyId = '', secretAccessKey = '', sessionToken] = parts;
@@ -21,7 +21,7 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
     return 'the access key is a temporary one, and needs its session token: ACCESS_KEY_ID:SECRET_ACCESS_KEY:SESSION_TOKEN';
   }
   const key = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
-  /** The library's cache of signing keys, by day. */
+  /** The library's cache of signing keys, which change every day. */
   const cache = new Map<string, ArrayBuffer>();
 
   const signed: Signer = async ({ url, headers, body }, { nowMs }) => {
@@ -50,7 +50,7 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
 
 const madeHeaders = ['authorization', 'x-amz-date', 'x-amz-security-token', 'x-amz-content-sha256'];
 
-/** The headers that AWS requires in the signature, and no others: a proxy may change them. */
+/** The headers to sign: those that AWS requires and no others, as a proxy may change them. */
 function toBeSigned(raw: readonly string[]): [name: string, value: string][] {
   const pairs: [string, string][] = [];
   for (let i = 0; i < raw.length; i += 2) {

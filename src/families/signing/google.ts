@@ -1,4 +1,4 @@
-/** Google access tokens: a given one, or those obtained with a service account's key. */
+/** Gets access tokens for Google: the configured one, or tokens requested with a service account's key. */
 
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import { reasonOf } from '../../lib/thrown.ts';
 interface Token {
   readonly value: string;
   readonly expiresAtMs: number;
-  /** From then on a new one is fetched while this one still serves. */
+  /** From this time on a new token is requested while this one is still used. */
   readonly renewAtMs: number;
 }
 
@@ -18,7 +18,7 @@ interface Account {
   readonly key: KeyObject;
   readonly keyId: string | undefined;
   readonly tokenUrl: string;
-  /** The lines of the key's text. */
+  /** The lines of the private key's text, which no answer may contain. */
   readonly secrets: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const accountFile = z.object({
   token_uri: z.string().default('https://oauth2.googleapis.com/token'),
 });
 
-/** No error repeats a part of the text. */
+/** Parses a service account's key file; else returns what is wrong, without repeating any of its text. */
 function readAccount(text: string): Account | string {
   const file = accountFile.safeParse(readJson(text));
   if (!file.success) {
@@ -71,19 +71,19 @@ function isSafe(address: string): boolean {
   return url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
 }
 
-/** A failed background renewal is retried after this pause. */
+/** Pause after a failed background renewal, before the next. */
 const pauseMs = 10_000;
 
 function accountSigner(account: Account): Signer {
   let token: Token | undefined;
   let renewal: Promise<Token> | undefined;
   let pausedUntilMs = 0;
-  /** The newest first: a call in progress may have the one before. */
+  /** Tokens that no answer may contain, the newest first: a call in progress may have the one before. */
   let values: readonly string[] = [];
-  /** The same array until there is another token. */
+  /** All secrets; the same array until there is another token. */
   let secrets = account.secrets;
 
-  /** Concurrent calls share one request. */
+  /** Requests a new token; concurrent calls share one request. */
   function renew(tools: SigningTools): Promise<Token> {
     renewal ??= fetchToken(account, tools)
       .then((fetched) => {
@@ -143,7 +143,7 @@ async function fetchToken(account: Account, tools: SigningTools): Promise<Token>
   };
 }
 
-/** `{"error":"invalid_grant"}`: the code only, as the rest may repeat what was sent. */
+/** The error code in an answer such as `{"error":"invalid_grant"}`; the rest may repeat what was sent. */
 function reasonIn(body: string): string {
   const said = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) }).safeParse(readJson(body));
   return said.success ? ` (${said.data.error})` : '';
