@@ -1,6 +1,5 @@
 /**
- * The exits of the direct path: where the general path takes a request over, with what was read, reserved and tried. Nothing was
- * promised to the client before any of them.
+ * Hands a request over from the direct path to the general path, with what was read, reserved and tried. Nothing was promised to the client before.
  */
 
 import type { Handover } from '../answers/relay.ts';
@@ -18,7 +17,7 @@ import type { ServerRequest } from '../wire/server-request.ts';
 
 export type { FirstCall };
 
-/** Both paths have the same parts. */
+/** What the direct path is made from: the parts of the general path, and a few more. */
 export interface DirectDeps extends PipelineDeps {
   readonly pipeline: Pipeline;
   /** Sends a call over the network. */
@@ -26,7 +25,7 @@ export interface DirectDeps extends PipelineDeps {
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
 }
 
-/** What the client asked, and who waits for its end. */
+/** A client's request, and the receiver that is notified of its end. */
 export interface Asked {
   readonly exchange: Exchange;
   readonly route: Route;
@@ -37,13 +36,13 @@ export interface Asked {
   readonly read: QuestionReader;
 }
 
-/** After the body, or before it was read: the request needs more than passing on. */
+/** Hands a request over after its body, or before it was read, because it needs more than passing bytes on. */
 export function leave(asked: Asked, pipeline: Pipeline, begun: Begun): void {
   const { exchange, route, modelFromPath, request, response, ended } = asked;
   follow(pipeline.serve(exchange, route, modelFromPath, request, response, begun), ended);
 }
 
-/** Before sending, as nobody is free; or at the answer's head, as its outcome has to be judged and others may be asked. */
+/** Hands a request over before sending, as no target is free; or at the answer's head, as the outcome needs judging and others may be called. */
 export function goOn(asked: Asked, pipeline: Pipeline, plan: Plan, settling: Settling, first: FirstCall): void {
   follow(pipeline.goOn(plan, asked.response, settling, first), asked.ended);
 }

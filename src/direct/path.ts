@@ -1,6 +1,6 @@
 /**
- * The direct path: a plain request from its head to its settlement, whose bytes pass unchanged. Callbacks, and no promise where nothing
- * waits. It leaves by `exits.ts` as soon as more is needed, and writes the same row as the general path.
+ * The direct path: serves a plain request, whose bytes pass unchanged, from its head to its settlement. Callbacks, and no promise where nothing
+ * waits. It hands over by `exits.ts` as soon as more is needed, and writes the same row as the general path.
  */
 
 import type { Buffer } from 'node:buffer';
@@ -43,7 +43,7 @@ import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 import { type Asked, type DirectDeps, type FirstCall, goOn, leave } from './exits.ts';
 
-/** False where the pipeline must serve it; else `ended` is notified of the result. */
+/** Serves a request. Returns false where the pipeline must serve it; else `ended` is notified of the result. */
 export type Direct = (
   exchange: Exchange,
   route: Route,
@@ -70,7 +70,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   readonly #deps: DirectDeps;
   readonly #asked: Asked;
   readonly #settling: Settling;
-  /** Each is set before the next step. */
+  /** The following are set one after the other, each before the next step. */
   #key: KeyRecord | undefined = undefined;
   #question: Question | undefined = undefined;
   #resolved: ResolvedModel | undefined = undefined;
@@ -81,10 +81,10 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   #lease: TargetLease | undefined = undefined;
   #startedMs = 0;
   #outcome: Outcome | undefined = undefined;
-  /** Of a complete answer, until it is settled. */
+  /** Head and body of a complete answer, until it is settled. */
   #head = '';
   #body: Buffer | undefined = undefined;
-  /** Nobody else refers to it: once it has left, it is read into again. */
+  /** Only this exchange refers to the body: once it was sent, its memory is reused for reading. */
   #isOnlyReader = false;
 
   constructor(deps: DirectDeps, asked: Asked) {
@@ -134,7 +134,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#fail(error);
   }
 
-  /** Leaves all that needs further checks to the pipeline, before anything is acquired. */
+  /** Hands over to the pipeline what needs further checks, before anything is reserved. */
   #ask(question: Question): void {
     const { exchange, route, modelFromPath } = this.#asked;
     const key = this.#key;
@@ -190,7 +190,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#deps.ledger.openFor(this, exchange, reservation);
   }
 
-  /** What it does, and then what came of it. */
+  /** Called twice: after the start was recorded it sends the call, after the settlement it answers the client. */
   onWritten(): void {
     try {
       if (this.#body === undefined) this.#send();
@@ -204,7 +204,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#fail(error);
   }
 
-  /** Rarely needed, and a closure. */
+  /** Made on demand: it is rarely needed, and each is a closure. */
   get #failed(): (error: unknown) => void {
     return (error) => this.#fail(error);
   }
@@ -269,7 +269,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     };
   }
 
-  /** The bytes received with the head are read first: they may be the whole answer. */
+  /** Looks at the bytes received with the answer's head first: they may be the whole answer. */
   onOutcome(outcome: Outcome): void {
     this.#outcome = outcome;
     queueMicrotask(this.#judge);
@@ -310,7 +310,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     }
   }
 
-  /** False if it has not arrived whole, or contains what no client may see. */
+  /** Answers at once. False if the answer has not arrived completely, or contains something that no client may see. */
   #answerAtOnce(plan: Plan, lease: TargetLease, answer: Answer): boolean {
     const { exchange } = this.#asked;
     const body = wholeBodyIn(answer);
@@ -386,7 +386,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   }
 }
 
-/** Whether the answer is what was asked for, as far as its head shows. */
+/** Whether the answer is good, as far as its head shows. */
 function isPlainlyGood(answer: Answer, { candidate }: TargetLease): boolean {
   const { status, meantStatus } = answer;
   if (status >= 300 || meantStatus !== undefined) return false;

@@ -4,8 +4,8 @@ import { type BlockList, isIP } from 'node:net';
 import { includesAddress } from '../lib/addresses/address-range.ts';
 
 /**
- * Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. A request on a Unix socket has no peer address, so the
- * operator decides whether it is trusted.
+ * The client's address. Reads X-Forwarded-For from the right, as long as each hop is one that the operator trusts. A request on a Unix socket has no
+ * peer address, so the operator decides whether it is trusted.
  */
 export function toClientAddress(
   peer: string | undefined,
@@ -27,13 +27,13 @@ export function toClientAddress(
 
 const addressWithPort = /^(?:\[([^\]]+)\]|([^:]+)):\d{1,5}$|^\[([^\]]+)\]$/;
 
-/** Some proxies write `10.0.0.1:80` and `[2001:db8::7]:443`. */
+/** Removes a port: some proxies write `10.0.0.1:80` and `[2001:db8::7]:443`. */
 function withoutPort(hop: string): string {
   const found = addressWithPort.exec(hop);
   return found === null ? hop : (found[1] ?? found[2] ?? found[3] ?? hop);
 }
 
-/** An IPv4 address that came over a dual-stack socket, in its own notation. */
+/** Rewrites an IPv4 address that came over a dual-stack socket (`::ffff:10.0.0.1`) in its own notation. */
 function unmapped(address: string): string {
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

@@ -9,28 +9,28 @@ import { type Coding, Decoding, type DecodingSink } from './coding.ts';
 import { toRefusal } from './framing.ts';
 import { AnnouncedBody, firstBlockBytes, free, type Gathering, GrowingBody } from './gathering.ts';
 
-/** Facts about a body before it arrives. */
+/** What is known about a body before it arrives. */
 export interface BodyPlan {
   readonly limitBytes: number;
-  /** Bytes on the wire; undefined where it is chunked. */
+  /** Length from Content-Length, as sent over the network; undefined where the body is chunked. */
   readonly announcedBytes: number | undefined;
   readonly coding: Coding | undefined;
 }
 
-/** The announced length; throws where it exceeds the limit. Undefined where there is none. */
+/** The length that a request announces; throws where it exceeds the limit. Undefined where none is announced. */
 export function announcedBytesOf({ bodyBytes }: ServerRequest, limitBytes: number): number | undefined {
   if (bodyBytes === 'chunked') return undefined;
   if (bodyBytes > limitBytes) throw tooLarge(limitBytes, `is ${bodyBytes} bytes long`);
   return bodyBytes;
 }
 
-/** A decoder's memory beside its window: its state, input and output. */
+/** Memory of a decoder beside its window: for its state, input and output. */
 const decoderBytes = 64 * 1024;
 
-/** Usual JSON grows about fourfold; more must be acquired as it grows. */
+/** Expected growth by decoding: usual JSON grows about fourfold. Beyond this, more memory must be acquired. */
 const usualRatio = 8;
 
-/** Initial memory: all of an announced body; else a block, or the usual size. */
+/** Memory to reserve at first: all of an announced body; else a block, or the usual size of a decoded body. */
 export function bytesToBeginWith({ announcedBytes, coding, limitBytes }: BodyPlan): number {
   if (coding === undefined) return announcedBytes ?? firstBlockBytes;
   const usualBytes = Math.min((announcedBytes ?? 0) * usualRatio, limitBytes);
@@ -47,23 +47,23 @@ function gatheringFor({ announcedBytes, coding }: BodyPlan, lease: MemoryLease):
 
 const nothing = (): number => 0;
 
-/** Notified of the end of a body. */
+/** Receives the end of a body. */
 export interface BodyReader {
-  /** No more is read, whether it is whole or not; `receivedBytes` came over the wire. */
+  /** Called when no more is read, whether the body is complete or not; `receivedBytes` came over the network. */
   onBodyRead(receivedBytes: number): void;
 }
 
-/** A body being read. The edge may end it too, when its client leaves. */
+/** Reads one body. The edge may end the reading too, when the client leaves. */
 export class BodyReading implements RequestSink, DecodingSink {
   readonly #request: ServerRequest;
   readonly #reader: BodyReader;
   readonly #limitBytes: number;
   readonly #gathering: Gathering;
   readonly #decoding: Decoding | undefined;
-  /** On the wire. */
+  /** Bytes received over the network, before decoding. */
   #receivedBytes = 0;
   #decodedBytes = 0;
-  /** Everything has arrived; and everything is decoded, which may be earlier. */
+  /** `#isReceived`: everything has arrived. `#isDecoded`: everything is decoded, which may be earlier. */
   #isReceived = false;
   #isDecoded = false;
   #waiter: BodyWaiter | undefined = undefined;
@@ -76,13 +76,13 @@ export class BodyReading implements RequestSink, DecodingSink {
     this.#decoding = plan.coding === undefined ? undefined : new Decoding(plan.coding, this);
   }
 
-  /** Ends with an error as soon as the limit or the available memory is exceeded. */
+  /** Starts reading; ends with an error as soon as the size limit or the available memory is exceeded. */
   start(waiter: BodyWaiter): void {
     this.#waiter = waiter;
     this.#request.read(this);
   }
 
-  /** False where there is nothing left to end. */
+  /** Ends the reading with an error. False where it has ended already. */
   fail(error: GatewayError): boolean {
     const waiter = this.#waiter;
     if (waiter === undefined) return false;
@@ -166,7 +166,7 @@ function tooLarge(limitBytes: number, what: string): GatewayError {
   });
 }
 
-/** An announced body has its memory before it is sent. */
+/** The error for a body that found no memory while it grew. Announced bodies get their memory before they are sent. */
 function outgrown(): GatewayError {
   return new GatewayError('overloaded', {
     message:

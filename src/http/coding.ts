@@ -13,19 +13,19 @@ import {
 import { GatewayError } from '../core/errors.ts';
 
 export interface Coding {
-  /** How far back its decoder looks, and how much decoded data it keeps. */
+  /** How far back the decoder looks; it keeps this much decoded data. */
   readonly windowBytes: number;
-  /** Bytes needed to recognise the decoder. */
+  /** How many bytes of the body are needed to choose the decoder. */
   readonly signBytes: number;
-  /** `sign` is the beginning of the body, or all of it if shorter. */
+  /** Creates the decoder. `sign` is the beginning of the body, or all of it if shorter. */
   decoder(sign: Buffer): Transform;
 }
 
 const KiB = 1024;
 const MiB = 1024 ** 2;
-/** Decoded at once. */
+/** Size of the pieces in which a body is decoded. */
 const chunkSize = 64 * KiB;
-/** RFC 9659 allows no larger window over HTTP, and a frame could ask for gigabytes. */
+/** Limit for zstd's window (as a power of two): RFC 9659 allows no larger one over HTTP, and a frame could ask for gigabytes. */
 const zstdWindowLog = 23;
 
 const gzip: Coding = { windowBytes: 32 * KiB, signBytes: 0, decoder: () => createGunzip({ chunkSize }) };
@@ -53,7 +53,7 @@ const codings = new Map<string, Coding>([
   ],
 ]);
 
-/** The coding of a Content-Encoding; undefined for a plain body. */
+/** The coding that a Content-Encoding header names; undefined for a plain body. */
 export function findCoding(contentEncoding: string | undefined): Coding | undefined {
   if (contentEncoding === undefined) return undefined;
   const name = contentEncoding.trim().toLowerCase();
@@ -70,12 +70,12 @@ function isZlib(sign: Buffer): boolean {
   return (first & 0x0f) === 8 && ((first << 8) | (sign[1] ?? 0)) % 31 === 0;
 }
 
-/** Receives decoded data. */
+/** Receives the decoded data of a body. */
 export interface DecodingSink {
   onDecoded(chunk: Buffer): void;
   onDecodedEnd(): void;
   onUndecodable(cause: unknown): void;
-  /** It has more than it can decode at once; and is ready again. */
+  /** Called when the decoder has more than it can take at once; `onReady` when it accepts data again. */
   onFull(): void;
   onReady(): void;
 }
@@ -85,7 +85,7 @@ export class Decoding {
   readonly #sink: DecodingSink;
   #sign: Buffer = Buffer.alloc(0);
   #decoder: Transform | undefined = undefined;
-  /** The compressed data has ended; later bytes are no part of it. */
+  /** The compressed data has ended; later bytes do not belong to it. */
   #isOver = false;
 
   constructor(coding: Coding, sink: DecodingSink) {
@@ -108,7 +108,7 @@ export class Decoding {
     if (!this.#isOver) (this.#decoder ?? this.#begin(this.#sign)).end();
   }
 
-  /** No further notifications. */
+  /** Stops decoding: nothing more is reported to the sink. */
   drop(): void {
     this.#decoder?.destroy();
   }

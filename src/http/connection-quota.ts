@@ -14,10 +14,10 @@ export type QuotaSettings = Pick<
   'maxConnections' | 'maxConnectionsPerAddress' | 'trustedProxies' | 'logClientAddress'
 >;
 
-/** The default share of connections for one address; applies above `crowdedShare`. */
+/** Default share of all connections for one address; it applies only while more than `crowdedShare` of them are in use. */
 const standardAddressShare = 0.1;
 const crowdedShare = 0.8;
-/** After a search without an idle connection, this pause follows. */
+/** Pause after a search that found no idle connection. */
 const pauseMs = 100;
 const reportEveryMs = 60_000;
 
@@ -31,7 +31,7 @@ type Reason = 'max_connections' | 'max_connections_per_address';
 export class ConnectionQuota {
   readonly #servers: readonly WireServer[];
   readonly #log: Log;
-  /** Connections by network; loopback and trusted proxies only with a configured limit. */
+  /** Number of connections by client network; loopback and trusted proxies are counted only with a configured limit. */
   readonly #byNetwork = new Map<string, number>();
   #settings: QuotaSettings;
   #mostOfAddress = 0;
@@ -41,7 +41,7 @@ export class ConnectionQuota {
   #nextLookMs = 0;
   readonly #reports = new Map<string, { count: number; nextMs: number }>();
 
-  /** Servers count together; only TCP servers count addresses. */
+  /** Connections of all servers count together; only TCP servers count by address. */
   constructor(servers: readonly WireServer[], settings: QuotaSettings, log: Log) {
     this.#servers = servers;
     this.#log = log;
@@ -50,7 +50,7 @@ export class ConnectionQuota {
     for (const { server } of servers) server.prependListener('connection', (socket: Socket) => this.#admit(socket));
   }
 
-  /** Applies to new connections. */
+  /** Adopts new settings; they apply to new connections. */
   apply(settings: QuotaSettings): void {
     this.#settings = settings;
     const { maxConnections, maxConnectionsPerAddress } = settings;
@@ -74,7 +74,7 @@ export class ConnectionQuota {
     }
   }
 
-  /** False where its address is at its limit. A Unix socket has no address. */
+  /** Counts a new connection; false where its address is at its limit. A Unix socket has no address. */
   #admitAddress(socket: Socket, open: number): boolean {
     const { remoteAddress: address } = socket;
     const { maxConnectionsPerAddress, trustedProxies } = this.#settings;
@@ -96,7 +96,7 @@ export class ConnectionQuota {
     return true;
   }
 
-  /** A connection with a request stays. */
+  /** Closes the connection that was idle for longest; one with a request stays. False where none is idle. */
   #closeLongestIdle(): boolean {
     for (;;) {
       const next = this.#idle.pop();
@@ -109,7 +109,7 @@ export class ConnectionQuota {
     }
   }
 
-  /** Connections that become idle later come after these: a search lasts until they are used up. */
+  /** Searches for idle connections, and keeps the result until it is used up. False where there are none. */
   #look(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#nextLookMs) return false;
@@ -121,7 +121,7 @@ export class ConnectionQuota {
     return this.#idle.length > 0;
   }
 
-  /** At most one line a minute. */
+  /** Logs an event with the number of occurrences, at most once a minute. */
   #report(event: 'idle connections closed' | 'connections refused', reason: Reason, address?: string): void {
     const name = `${event} ${reason}`;
     const report = this.#reports.get(name) ?? { count: 0, nextMs: 0 };

@@ -31,18 +31,18 @@ import { createRouter, methodsAt, noAnthropicFiles, type RouteMatch, type Router
 export interface EdgeDeps extends RequestBodiesDeps {
   readonly clock: Clock;
   readonly routes: Routes;
-  /** Marks the gateway's own calls, to detect loops. */
+  /** ID of this installation, which marks the gateway's own calls to detect loops. */
   readonly installation: string;
   current(): Snapshot;
   isReady(): boolean;
   ledgerState(): {
-    /** What costs money is refused then. */
+    /** The journal cannot be written: requests that cost money are refused. */
     readonly isJournalFailing: boolean;
-    /** Why the store refuses rows, and how many wait in the journal. */
+    /** Why the store refuses rows, and how many of them wait in the journal. */
     readonly failure: string | undefined;
     readonly rowsBehind: number;
   };
-  /** One of the client routes; it writes its own answer, or throws before it has written anything. `ended` is notified of either, once. */
+  /** Serves a client route: writes its own answer, or throws before it has written anything. `ended` is notified of either, once. */
   serve(
     exchange: Exchange,
     route: Route,
@@ -51,7 +51,7 @@ export interface EdgeDeps extends RequestBodiesDeps {
     response: ServerAnswer,
     ended: Ended,
   ): void;
-  /** The same for a request about a stored object. */
+  /** Serves a request about a stored object, in the same way. */
   serveObject(
     exchange: Exchange,
     route: ObjectRoute,
@@ -59,9 +59,9 @@ export interface EdgeDeps extends RequestBodiesDeps {
     request: ServerRequest,
     response: ServerAnswer,
   ): Promise<void>;
-  /** The model list, or one model, as the caller may see it. */
+  /** The document with all models, or with one model, as the caller may see them. */
   describeModels(exchange: Exchange, id: string | undefined, request: ServerRequest): Promise<unknown>;
-  /** A fixed endpoint of a client API, as the caller may see it. */
+  /** The document of a client API's fixed endpoint, as the caller may see it. */
   showEndpoint(
     exchange: Exchange,
     endpoint: JsonEndpoint,
@@ -69,20 +69,20 @@ export interface EdgeDeps extends RequestBodiesDeps {
     request: ServerRequest,
     response: ServerAnswer,
   ): Promise<unknown>;
-  /** Called once for every request. */
+  /** Records the result; called once for every request. */
   settle(exchange: Exchange, method: string): void;
 }
 
-/** Notified of the end of an exchange. */
+/** Receives the end of an exchange. */
 interface Ended {
   resolve(): void;
   reject(error: unknown): void;
 }
 
 export interface Edge extends RequestBodies {
-  /** `isAtSocket`: it came over the Unix socket, where peers have no address. */
+  /** Handles a request. `isAtSocket`: it came over the Unix socket, where peers have no address. */
   handle(request: ServerRequest, response: ServerAnswer, isAtSocket?: boolean): void;
-  /** The whole answer to an invalid request, after which the connection ends; each character a byte. */
+  /** The complete answer to an invalid request, each byte as one character; the connection ends after it. */
   refuse(fault: WireFault): string;
 }
 
@@ -120,14 +120,14 @@ export function createEdge(deps: EdgeDeps): Edge {
     deps.settle(exchange, request.method);
   }
 
-  /** Until the client has the answer: its time is limited as for sending a request. */
+  /** Keeps the answer's memory until the client has received it, with the same time limit as for sending a request. */
   function holdAnswer({ answerLease, snapshot }: Exchange, response: ServerAnswer): void {
     if (answerLease === undefined) return;
     if (response.isClosed) answerLease.release();
     else response.limitReader(snapshot.server.requestTimeoutMs);
   }
 
-  /** Undefined where it is answered already; `later` where `ended` will be notified. */
+  /** Answers a request. Returns undefined where it is answered already, `later` where `ended` will be notified. */
   function answer(
     exchange: Exchange,
     request: ServerRequest,
@@ -208,7 +208,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     writeOwn(exchange, response, 200, await deps.showEndpoint(exchange, endpoint, modelFromPath, request, response));
   }
 
-  /** Waiting rows are safe in the journal: without the store no other node would do better. */
+  /** Answers the readiness check. Unreachable store: still ready, as rows are safe in the journal and no other node would do better. */
   function writeReadiness(exchange: Exchange, response: ServerAnswer): void {
     const { isJournalFailing, failure, rowsBehind } = deps.ledgerState();
     const ledger = {
@@ -241,7 +241,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-/** A request being answered: settled once, with any result. */
+/** A request being answered: it is settled once, whatever its result. */
 class Answering implements Ended {
   readonly #exchange: Exchange;
   readonly #request: ServerRequest;
@@ -298,7 +298,7 @@ function routeFor(routes: readonly ObjectRoute[], method: string): ObjectRoute {
   return route;
 }
 
-/** OpenAI's responses API has a WebSocket form. */
+/** Refuses WebSocket requests, which OpenAI's responses API also offers. */
 function checkUpgrade(request: ServerRequest): void {
   if (!/\bwebsocket\b/i.test(request.header('upgrade') ?? '')) return;
   throw new GatewayError('operation_not_supported', {
@@ -307,7 +307,7 @@ function checkUpgrade(request: ServerRequest): void {
   });
 }
 
-/** Anthropic's files share OpenAI's path, and would go to another service. */
+/** Refuses Anthropic's file requests: their path is also OpenAI's, and they would go to another service. */
 function checkFiles(
   { routes: [route] }: Extract<RouteMatch, { readonly kind: 'object' }>,
   request: ServerRequest,
@@ -337,7 +337,7 @@ function writeOwn(exchange: Exchange, response: ServerAnswer, status: number, va
   exchange.responseBytes = writeJson(response, status, JSON.stringify(value), ['x-request-id', id]);
 }
 
-/** CORS for browsers, if the operator lists origins; off by default. */
+/** Adds CORS headers for browsers, if the operator lists origins; off by default. */
 function allowOrigin(request: ServerRequest, response: ServerAnswer, origins: readonly string[]): void {
   const origin = request.header('origin');
   if (origin === undefined || !(origins.includes('*') || origins.includes(origin))) return;
@@ -347,7 +347,7 @@ function allowOrigin(request: ServerRequest, response: ServerAnswer, origins: re
   if (!origins.includes('*')) standing.push('vary', 'origin');
 }
 
-/** True where the request was a preflight and is answered. */
+/** Answers a CORS preflight request. True where the request was one. */
 function answerPreflight(request: ServerRequest, response: ServerAnswer): boolean {
   const isPreflight = request.fields.has('origin') && request.fields.has('access-control-request-method');
   if (request.method !== 'OPTIONS' || !isPreflight) return false;

@@ -13,7 +13,7 @@ import { traceOf } from '../lib/thrown.ts';
 import type { ServerAnswer } from '../wire/server-answer.ts';
 import type { ServerRequest } from '../wire/server-request.ts';
 
-/** The reader of the error. */
+/** Which client reads the error, and thus its format. */
 interface Reader {
   readonly shape: ErrorShape | undefined;
   readonly clientApi: ClientApi | undefined;
@@ -29,12 +29,12 @@ function toErrorBody(error: GatewayError, requestId: string, { shape, clientApi 
   return JSON.stringify({ error: { message, type, param, code }, ...besideError(shape, message) });
 }
 
-/** A complete JSON answer of the gateway; returns the length of its body in bytes. */
+/** Writes a complete JSON answer of the gateway; returns the length of its body in bytes. */
 export function writeJson(response: ServerAnswer, status: number, body: string, headers: readonly string[]): number {
   return response.send(status, ['content-type', 'application/json', ...headers], body);
 }
 
-/** The same for an invalid request, as the text of a whole answer, each character a byte. */
+/** Writes the error for an invalid request as the text of a complete answer, each byte as one character. */
 export function toRawError(error: GatewayError, requestId: string): string {
   const body = toErrorBody(error, requestId);
   return [
@@ -53,7 +53,7 @@ export function toGatewayError(error: unknown): GatewayError {
   return new GatewayError('internal_error', { cause: error });
 }
 
-/** Answers with the error, or cuts an answer that has begun. */
+/** Answers a request with the error; cuts an answer that has begun. */
 export function answerError(
   exchange: Exchange,
   request: ServerRequest,
@@ -81,7 +81,7 @@ function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {
   return route?.label === 'anthropic' || request.header(anthropicHeader) !== undefined;
 }
 
-/** For operators: the upstream that failed. */
+/** A response header for operators, with the upstream that failed. */
 function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
   if (target === undefined || !snapshot.server.diagnostics) return [];
   return ['x-postern-upstream', withMasks(target.upstream.id), 'x-postern-attempts', String(attempts)];

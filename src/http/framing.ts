@@ -1,4 +1,4 @@
-/** Error responses for requests that cannot be parsed. */
+/** Makes the error responses for requests that cannot be parsed, and so reach no route. */
 
 import { type ErrorCode, GatewayError } from '../core/errors.ts';
 import type { WireFault } from '../wire/fault.ts';
@@ -16,7 +16,7 @@ export function toRefusal({ kind, message }: WireFault): GatewayError {
   }
 }
 
-/** The text of such an error, with its details. */
+/** Makes an error of the given code, with details appended to its usual message. */
 function withMore(code: ErrorCode, more: string): GatewayError {
   return new GatewayError(code, { message: `${new GatewayError(code).message} ${more}` });
 }

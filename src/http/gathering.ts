@@ -4,16 +4,16 @@ import { Buffer } from 'node:buffer';
 import type { MemoryLease } from '../core/memory-lease.ts';
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
 
-/** Collects a body. */
+/** Collects the pieces of one body. */
 export interface Gathering {
-  /** False where there is no memory for it. */
+  /** Adds a piece; false where there is no memory for it. */
   add(chunk: Buffer): boolean;
-  /** The whole body; called once, and then nothing is kept here. Returns no promise for a short one. */
+  /** Returns the whole body and forgets it; called once. Returns no promise for a short body. */
   whole(): Buffer | Promise<Buffer>;
   drop(): void;
 }
 
-/** A body of announced length, with its memory reserved. */
+/** Collects a body of announced length, whose memory is reserved already. */
 export class AnnouncedBody implements Gathering {
   readonly #bytes: number;
   #whole: Buffer | undefined = undefined;
@@ -44,13 +44,13 @@ export class AnnouncedBody implements Gathering {
   }
 }
 
-/** The first block of a body of unknown length; each further block doubles it, up to the longest. */
+/** Size of the first block for a body of unknown length; further blocks double the total, up to the longest block. */
 export const firstBlockBytes = 16 * 1024;
 const longestBlockBytes = 1024 ** 2;
 
 export class GrowingBody implements Gathering {
   readonly #lease: MemoryLease;
-  /** Further memory in use, by the number of received bytes. */
+  /** Further memory that a decoder uses, by the number of received bytes. */
   readonly #besideBytes: (bytes: number) => number;
   readonly #blocks: Buffer[] = [];
   #block: Buffer = Buffer.alloc(0);
@@ -112,7 +112,7 @@ export class GrowingBody implements Gathering {
   }
 }
 
-/** Releases memory at once rather than by garbage collection. A part of a larger buffer stays, as other parts may be in use. */
+/** Releases a buffer's memory at once, not by garbage collection. A part of a larger buffer stays, as its other parts may be in use. */
 export function free(own: Buffer): void {
   const { buffer } = own;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === own.length) buffer.transfer(0);

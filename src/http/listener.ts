@@ -11,29 +11,29 @@ import { ConnectionQuota } from './connection-quota.ts';
 import type { Edge } from './edge.ts';
 import { removeStaleSocket, setSocketAccess, toSocketFault } from './socket-file.ts';
 
-/** Where connections are accepted: a port, a socket, or both. */
+/** Where the listener accepts connections: a port, a Unix socket, or both. */
 export interface Listening {
   readonly tcp: AddressInfo | undefined;
-  /** The path of a socket's file. */
+  /** The path of the Unix socket's file. */
   readonly socket: string | undefined;
 }
 
 export interface Listener {
   /** Resolves once connections are accepted. */
   listen(): Promise<Listening>;
-  /** Adopts timeouts, limits and certificates. */
+  /** Adopts new timeouts, limits and certificates. */
   apply(settings: ServerSettings): void;
-  /** Accepts no connection, lets running requests finish, and closes the rest at the deadline. True if nothing was left. */
+  /** Stops: accepts no connection, lets running requests finish, and closes the rest at the deadline. True if nothing was left. */
   drain(deadlineMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** During a drain, a kept-alive connection without a request for this long counts as idle. */
+/** During a shutdown, a kept-alive connection without a request for this long counts as idle. */
 const idleGraceMs = 1_000;
 const drainLookMs = 100;
 
 interface ListenerOptions {
-  /** Workers share the socket, and their parent has removed a stale file before. */
+  /** The socket is shared by several workers, whose parent process has removed a stale file before. */
   readonly sharesSocket?: boolean;
 }
 
@@ -147,7 +147,7 @@ async function listenAtSocket(server: Server, socket: SocketSettings): Promise<v
   await setSocketAccess(socket);
 }
 
-/** One that does not listen is closed. */
+/** Closes the servers; also those that do not listen. */
 async function toClosed(servers: readonly WireServer[]): Promise<void> {
   await Promise.all(servers.map(({ server }) => new Promise<void>((resolve) => server.close(() => resolve()))));
 }

@@ -18,17 +18,17 @@ import type { Spool } from './spool.ts';
 import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
 export interface RequestBodiesDeps {
-  /** Where bodies get their memory. */
+  /** The memory limit that request bodies share. */
   readonly bodyPool: MemoryPool;
-  /** Storage of long forms, and its disk space: undefined where the key's share, or all of it, is used up. */
+  /** Storage of long forms on disk. `enter` reserves space: undefined where the key's share, or all of it, is used up. */
   readonly uploads: { readonly spool: Spool; enter(key: string): MemoryLease | undefined };
 }
 
 export interface RequestBodies {
   readJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer): Promise<Buffer>;
-  /** Returns no promise where memory is available. */
+  /** Reads a JSON body and notifies the waiter. Returns no promise where memory is available. */
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
-  /** A JSON body, or a form where the route accepts it. */
+  /** Reads a JSON body, or a form where the route accepts one. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
 }
 
@@ -131,7 +131,7 @@ export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
     reading.start(waiter);
   }
 
-  /** Throws for a client that has left, or an unreadable request: nothing more would arrive, and no event follow. */
+  /** Throws where the client has left or the request is unreadable: no further bytes or events would come. */
   function checkReadable({ client }: Exchange, request: ServerRequest): void {
     if (client.gone) throw new GatewayError('client_closed');
     const { fault } = request;
@@ -156,9 +156,9 @@ function linkOf({ ends }: ServerAnswer): ClientLink {
   return ends;
 }
 
-/** Links a connection to the client's work: notified when the answer was sent, or the client left. */
+/** Notified when a connection has sent the answer, or its client has left: then ends the work for the client. */
 export class ClientLink implements AnswerEnd, BodyReader {
-  /** While the body arrives. */
+  /** The reading of the request body, while it arrives. */
   #reading: Reading | undefined = undefined;
   readonly #exchange: Exchange;
 
@@ -187,7 +187,7 @@ export class ClientLink implements AnswerEnd, BodyReader {
 
 const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Facts of a head, cached for repeated heads. */
+/** Facts read from a request head, cached for repeated heads. */
 const readFacts = (headers: RequestHeaders) => ({
   clientRequestId: clientRequestIdIn(headers),
   loopMark: headers.get(loopHeader),
@@ -203,13 +203,13 @@ export function factsOf(fields: ServerRequest['fields']): HeadFacts {
   return fields.facts as HeadFacts;
 }
 
-/** The client's own ID, where it is valid. */
+/** The ID that the client gave its request, where it is valid. */
 export function clientRequestIdIn(headers: RequestHeaders): string | undefined {
   const id = headers.get('x-request-id');
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;
 }
 
-/** `application/json`, any `+json`, or nothing; a charset other than UTF-8 would let the upstream read another text. */
+/** Whether a body may be JSON: `application/json`, any `+json`, or no type. Other charsets than UTF-8 could read differently at the upstream. */
 export function isJsonMediaType(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType === 'application/json') return true;
   const [mediaType = '', ...parameters] = contentType.toLowerCase().split(';');

@@ -1,4 +1,4 @@
-/** The message of a 404: the nearest existing path, and the paths for the request's method. */
+/** Writes the message of a 404 error: the nearest existing path, and the paths for the request's method. */
 
 import { nearestName } from '../lib/nearest-name.ts';
 
@@ -6,28 +6,28 @@ import { nearestName } from '../lib/nearest-name.ts';
 export interface ServedPath {
   readonly path: string;
   readonly methods: readonly string[];
-  /** The client API it belongs to; undefined for the gateway's own. */
+  /** ID of the client API that the path belongs to; undefined for the gateway's own paths. */
   readonly clientApi: string | undefined;
   /** Whether lists of paths include it. */
   readonly isListed: boolean;
 }
 
-/** A request for an unknown path. */
+/** A request to an unknown path. */
 export interface Missed {
   readonly path: string;
   readonly method: string;
-  /** The client API, by the path. */
+  /** The client API that the path seems to belong to. */
   readonly clientApi: { readonly id: string } | undefined;
 }
 
-/** Longer ones are not compared: the time grows with the square of the length. */
+/** Longest path that is compared with others: the time grows with the square of the length. */
 const longestPath = 100;
-/** Limit of names compared for one request. */
+/** Limit of the path's endings that are compared for one request. */
 const mostCompared = 4;
-/** The usual third would suggest `/api/ps` for `/api/pull`. */
+/** At most one letter in so many may differ. The usual third would suggest `/api/ps` for `/api/pull`. */
 const shareOfLetters = 4;
 
-/** The path, and its remainders without the first segments: at least two segments. */
+/** The path, and its endings of at least two segments. */
 function tailsOf(path: string): readonly string[] {
   const segments = path.split('/').slice(1);
   return segments.flatMap((_, index) =>
@@ -42,7 +42,7 @@ export function createRouteHint(
 ): (missed: Missed) => string {
   const shown = ({ path, methods: [method = ''] }: ServedPath): string => `${method} ${basePath}${path}`;
 
-  /** Paths with the same method are preferred. */
+  /** A served path with a similar spelling; paths with the same method are preferred. */
   function likeIt(path: string, method: string): ServedPath | undefined {
     for (const takesIt of [true, false]) {
       const candidates = served.filter(({ methods }) => methods.includes(method) === takesIt);
@@ -53,7 +53,7 @@ export function createRouteHint(
     return undefined;
   }
 
-  /** The path itself, or after a prefix such as another base path. */
+  /** The served path nearest to the requested one, which may have a wrong prefix, such as another base path. */
   function nearest({ path, method }: Missed): ServedPath | undefined {
     if (path.length > longestPath) return undefined;
     const own = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;

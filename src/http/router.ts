@@ -16,7 +16,7 @@ import type { Route } from '../core/route.ts';
 import type { RerankShape } from '../core/translation.ts';
 import { createRouteHint, type Missed, type ServedPath } from './route-hint.ts';
 
-/** `path` is the canonical one, for any spelling. */
+/** What a path leads to. `path` is the canonical one, for any spelling. */
 export type RouteMatch = { readonly path: string } & (
   | {
       readonly kind: 'route';
@@ -24,7 +24,7 @@ export type RouteMatch = { readonly path: string } & (
       readonly modelFromPath: string | undefined;
       readonly shape?: RerankShape;
       readonly errorShape?: RerankShape | undefined;
-      /** The client API that the request came by. */
+      /** The client API through which the request comes. */
       readonly clientApi?: ClientApi;
     }
   | {
@@ -48,17 +48,17 @@ export type RouteMatch = { readonly path: string } & (
 );
 
 export interface Router {
-  /** `path` is the raw request target without its query string. */
+  /** Finds a route; `path` is the raw request target without its query string. */
   find(path: string): RouteMatch | undefined;
-  /** The shape of all paths below its first segment. */
+  /** The answer shape that the first segment of a path implies, even for an unknown path. */
   shapeOf(path: string): RerankShape | undefined;
-  /** The client API whose format errors have. */
+  /** The client API in whose format errors at this path are written. */
   clientApiOf(path: string): ClientApi | undefined;
-  /** The message for a request without a route. */
+  /** The message of the error for a path without a route. */
   hintFor(missed: Missed): string;
 }
 
-/** The methods of a path. */
+/** The HTTP methods that a path accepts. */
 export function methodsAt(match: RouteMatch): readonly string[] {
   if (match.kind === 'route') return [match.route.own?.method ?? 'POST'];
   if (match.kind === 'endpoint' && match.endpoint.method === 'POST') return ['POST'];
@@ -66,7 +66,7 @@ export function methodsAt(match: RouteMatch): readonly string[] {
   return match.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** Lists of paths include those of operations, and others without a parameter in the middle. */
+/** A path for messages. Their lists show the canonical paths of operations, and others without a parameter in the middle. */
 function toServedPath(match: RouteMatch): ServedPath {
   const { path } = match;
   const isListed =
@@ -84,21 +84,21 @@ const noRealtime =
 export const noAnthropicFiles =
   "Anthropic's Files API is not served; put the content of a file into the message, as a source of type base64 or text.";
 
-/** Paths with a name in the middle: `/v1/engines/` + a model's + `/embeddings`, `/v1/responses/` + an ID + `/cancel`. */
+/** A path with a name in the middle: `/v1/engines/` + a model's + `/embeddings`, `/v1/responses/` + an ID + `/cancel`. */
 interface NamePath {
   readonly prefix: string;
   readonly suffix: string;
-  /** The name is an ID: exactly one segment. */
+  /** The name is an ID, of exactly one segment; a model's name may have several. */
   readonly isId: boolean;
   readonly match: (name: string) => RouteMatch;
 }
 
-/** The colon before Google's methods, as some clients encode it. */
+/** Matches the encoded form of the colon before Google's methods, which some clients send. */
 const encodedColon = /%3a(?=[A-Za-z]+\/?$)/i;
 
 type Ends = Pick<NamePath, 'prefix' | 'suffix'>;
 
-/** Whether a path could match both, and neither is more specific. */
+/** Whether one path could match both, and neither is more specific. */
 function mayBeBoth(one: Ends, other: Ends): boolean {
   const begins = one.prefix.startsWith(other.prefix) || other.prefix.startsWith(one.prefix);
   const ends = one.suffix.endsWith(other.suffix) || other.suffix.endsWith(one.suffix);
@@ -123,14 +123,14 @@ function twice(paths: string): TypeError {
   return new TypeError(`two routes or client APIs stand for the same path: ${paths}`);
 }
 
-/** All that is served. */
+/** All routes and endpoints that are served. */
 export interface Routes {
   readonly routes: readonly Route[];
   readonly objectRoutes: readonly ObjectRoute[];
   readonly clientApis: readonly ClientApi[];
 }
 
-/** Throws where two of them could match the same path. */
+/** Builds the router; throws where two routes could match the same path. */
 export function createRouter({ routes, objectRoutes, clientApis }: Routes, basePath: string): Router {
   const exact = new Map<string, RouteMatch>();
   const namePaths: NamePath[] = [];
@@ -162,7 +162,7 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
     namePaths.push({ prefix, suffix, isId: what === 'id', match: (name) => match(beginning + name) });
   }
 
-  /** Custom paths are not shown to callers without a key. */
+  /** Notes a path for messages; custom paths are left out, as callers without a key would see them. */
   function note(match: RouteMatch): void {
     if (match.kind !== 'refused' && !isCustom(match) && !served.has(match.path))
       served.set(match.path, toServedPath(match));
@@ -268,7 +268,7 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
 
 const withoutSlash = (path: string): string => (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path);
 
-/** The name in a path, decoded once; undefined where it is ambiguous. */
+/** Decodes a model's name in a path, once; undefined where the result is ambiguous. */
 function toModelName(encoded: string): string | undefined {
   let name: string;
   try {
@@ -279,7 +279,7 @@ function toModelName(encoded: string): string | undefined {
   return mayStandInPath(name) ? name : undefined;
 }
 
-/** IDs are one segment, decoded once. */
+/** Decodes an ID in a path, once; it must be one segment. */
 function toId(encoded: string): string | undefined {
   if (encoded.includes('/')) return undefined;
   try {

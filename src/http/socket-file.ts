@@ -1,18 +1,18 @@
-/** The socket file of the clients' listener: removes stale ones, and sets owner and mode. */
+/** Manages the file of the Unix socket for clients: removes a stale one, and sets owner and mode. */
 
 import { chmod, lchown, lstat, readFile, unlink } from 'node:fs/promises';
 import { connect } from 'node:net';
 import type { SocketSettings } from '../core/snapshot.ts';
 import { codeOf } from '../lib/thrown.ts';
 
-/** The message is a sentence for the operator. */
+/** A fault of the socket's file; the message is a sentence for the operator. */
 export class SocketFileError extends Error {
   override readonly name = 'SocketFileError';
 }
 
 const elsewhere = 'or set server.socket.path to another one';
 
-/** Removes only the socket of a process that has ended. */
+/** Removes the file of a process that has ended, and throws where anything else is at the path. */
 export async function removeStaleSocket(path: string): Promise<void> {
   const found = await statOf(path);
   if (found === undefined) return;
@@ -41,7 +41,7 @@ function isTaken(path: string): SocketFileError {
   return new SocketFileError(`somebody listens at ${path}; stop what listens there, ${elsewhere}`);
 }
 
-/** The fix for a socket that cannot be created; errors without a code stay unchanged. */
+/** Turns the error of creating a socket into one that says what to do; errors without a code stay unchanged. */
 export function toSocketFault(path: string, error: unknown): unknown {
   const code = codeOf(error);
   if (error instanceof SocketFileError || code === undefined) return error;
@@ -51,7 +51,7 @@ export function toSocketFault(path: string, error: unknown): unknown {
   );
 }
 
-/** Changes the owner first: until the mode is set, no one may connect. */
+/** Sets owner and mode of the file; the owner first, as no one may connect until the mode is set. */
 export async function setSocketAccess({ path, mode, owner, group }: SocketSettings): Promise<void> {
   try {
     if (owner !== undefined || group !== undefined) {
@@ -89,7 +89,7 @@ async function statOf(path: string) {
   }
 }
 
-/** `taken`, or why the connection failed. */
+/** Tries to connect to a socket: `taken` where a process accepts, else why the connection failed. */
 function knock(path: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ path });

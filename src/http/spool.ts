@@ -1,4 +1,4 @@
-/** Temporary files for large data, unlinked at once so that they end with the process. */
+/** Stores large data in temporary files, which are unlinked at once so that they end with the process. */
 
 import type { Buffer } from 'node:buffer';
 import { constants, type Dirent, readdirSync, rmSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { makeDirectory } from '../lib/make-directory.ts';
 
 const suffix = '.upload';
-/** A new name: existing links are not followed. */
+/** Flags for creating a file under a new name, without following existing links. */
 const anew = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 export interface Spool {
   open(): Promise<SpoolFile>;
 }
 
-/** Removes files of processes that ended between creation and unlinking; the directory may be missing. */
+/** Opens a directory for temporary files, and removes those that ended processes left there. The directory may be missing. */
 export function createSpool(directory: string): Spool {
   clear(directory);
   return {
@@ -63,7 +63,7 @@ export class SpoolFile {
     this.#file = file;
   }
 
-  /** Sequentially. */
+  /** Writes pieces at the end of the file, one after the other. */
   async append(pieces: readonly Buffer[]): Promise<void> {
     let wanted = 0;
     for (const piece of pieces) wanted += piece.length;
@@ -76,7 +76,7 @@ export class SpoolFile {
     return new FileBytes(this.#file, 0, this.#bytes);
   }
 
-  /** Running reads and writes finish first. Idempotent. */
+  /** Closes the file after running reads and writes. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -84,5 +84,5 @@ export class SpoolFile {
   }
 }
 
-/** The file is gone with its handle, and nothing was promised of it. */
+/** Ignores a failure to close: the file is gone with its handle, and nobody relies on it. */
 function ignore(): void {}

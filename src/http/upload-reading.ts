@@ -14,12 +14,12 @@ import { toRefusal } from './framing.ts';
 import { GrowingBody } from './gathering.ts';
 import type { Spool, SpoolFile } from './spool.ts';
 
-/** A longer form goes into a file. */
+/** Forms up to this length stay in memory; longer ones go into a file. */
 export const inMemoryBytes = 1024 ** 2;
-/** For parts that are no file: longer texts pass unread. */
+/** Longest text part that is read, among parts that are no file; longer ones pass unread. */
 const longestTextBytes = 64 * 1024;
 const mostTextBytes = 1024 ** 2;
-/** Above this many unwritten bytes the client is paused. */
+/** With more bytes than this waiting to be written, the client is paused. */
 const pausesAtBytes = 512 * 1024;
 const limits = { parts: 256, headBytes: 8 * 1024, nameBytes: 256 };
 
@@ -30,9 +30,9 @@ export interface UploadPlan {
 
 /** Where a form is kept. */
 export interface UploadStorage {
-  /** Of the memory for bodies. */
+  /** Lease of the memory for bodies. */
   readonly memory: MemoryLease;
-  /** Of the disk. */
+  /** Lease of disk space. */
   readonly disk: MemoryLease;
   readonly spool: Spool;
 }
@@ -48,7 +48,7 @@ export class UploadReading implements RequestSink, MultipartSink {
   readonly #parts: FormPart[] = [];
   #head: PartHead | undefined = undefined;
   #start = 0;
-  /** Of the present part; undefined for a file, or a long text. */
+  /** Text of the present part; undefined for a file, or a long text. */
   #text: Buffer | undefined = undefined;
   #textBytes = 0;
   #allTextBytes = 0;
@@ -164,7 +164,7 @@ export class UploadReading implements RequestSink, MultipartSink {
 
   // Where it is kept.
 
-  /** Received data that is short enough for memory. */
+  /** Moves data received so far from memory to the file. */
   #leaveMemory(chunk: Buffer): void {
     this.#isOnDisk = true;
     const held = this.#gathering.whole();

@@ -1,4 +1,4 @@
-/** Permission checks of a key; each throws the error for its client. */
+/** Checks whether a key may make a request; each check throws the error for the client. */
 
 import type { BlockList } from 'node:net';
 import { GatewayError } from '../core/errors.ts';
@@ -10,13 +10,13 @@ import { hasValidChecksum } from '../lib/secrets/key-secret.ts';
 
 type UnauthorizedCode = 'missing_api_key' | 'invalid_api_key' | 'expired_api_key' | 'revoked_api_key';
 
-/** Every 401 is made here, so that none lacks its challenge. */
+/** Makes a 401 error; all are made by this function, so that none lacks its challenge header. */
 export function unauthorized(code: UnauthorizedCode, message?: string): GatewayError {
   const headers = ['WWW-Authenticate', 'Bearer'];
   return new GatewayError(code, message === undefined ? { headers } : { headers, message });
 }
 
-/** A key of our form with a wrong checksum was mistyped or truncated: the error says so. */
+/** The error for an unknown key. A wrong checksum shows that it was mistyped or truncated: the message says so. */
 export function unknownKey(credential: string): GatewayError {
   const garbled = credential.startsWith('pst_') && !hasValidChecksum(credential);
   return unauthorized(
@@ -30,21 +30,21 @@ export function checkKey(key: KeyRecord, nowMs: number): void {
   if (key.expiresAtMs !== undefined && key.expiresAtMs <= nowMs) throw unauthorized('expired_api_key');
 }
 
-/** Any of the operations is enough. */
+/** Checks that the key may use at least one of the operations. */
 export function checkRoute(key: KeyRecord, ...operations: readonly Operation[]): void {
   const allowed = key.operations;
   if (allowed === undefined || operations.some((operation) => allowed.includes(operation))) return;
   throw new GatewayError('route_not_allowed');
 }
 
-/** An unknown address is refused for a key that is limited to addresses. */
+/** Checks the client's address; an unknown address is refused for a key that is limited to addresses. */
 export function checkAddress(key: KeyRecord, address: string | undefined): void {
   if (key.addresses === undefined) return;
   if (address !== undefined && includesAddress(compiledAddresses(key, key.addresses), address)) return;
   throw new GatewayError('ip_not_allowed');
 }
 
-/** `modelId` is the resolved public ID. */
+/** Whether the key may use a model; `modelId` is the resolved public ID. */
 export function mayUseModel(key: KeyRecord, modelId: string): boolean {
   const { all, exact, patterns } = compiledModels(key);
   if (all || exact.has(modelId)) return true;
@@ -54,7 +54,7 @@ export function mayUseModel(key: KeyRecord, modelId: string): boolean {
   );
 }
 
-/** Model IDs as a key lists them: exact, or with one `*`. */
+/** The model IDs that a key lists, exact or with one `*`, prepared for look-ups. */
 interface ModelList {
   readonly all: boolean;
   readonly exact: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** `GET /v1/models` in Anthropic's format: the models that the caller's key may use for messages. */
+/** Answers `GET /v1/models` in Anthropic's format: the models that the caller's key may use for messages. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -15,7 +15,7 @@ export const anthropicPaging: QueryGrammar = {
   before_id: cursor,
 };
 
-/** Without `limit` all models. */
+/** The page of models that the query asks for; without `limit`, all models. */
 export function listForAnthropic(snapshot: Snapshot, key: KeyRecord, query: Query, installedAtS: number): unknown {
   const models = seenBy(snapshot, key).filter((model) => isAskedForMessages(model, key));
   const start = cursorIn(models, query, 'after_id', 0, 1);
@@ -44,7 +44,7 @@ function isAskedForMessages({ operations }: Model, key: KeyRecord): boolean {
   return operations.includes('messages') && (key.operations?.includes('messages') ?? true);
 }
 
-/** The index of the named model in the page; `beside`: before or after it. */
+/** Where a page begins or ends: the index of the model that the query names. `beside`: before or after it. */
 function cursorIn(models: readonly Model[], query: Query, name: string, otherwise: number, beside: number): number {
   const id = query.get(name);
   if (id === undefined) return otherwise;
@@ -56,7 +56,7 @@ function cursorIn(models: readonly Model[], query: Query, name: string, otherwis
   });
 }
 
-/** Unknown facts are null, as in Anthropic's API. */
+/** A model in Anthropic's format; unknown facts are null, as in Anthropic's API. */
 function describe(model: Model, id: string, installedAtS: number): unknown {
   const { createdAtS = installedAtS, context, maxOutput } = model;
   return {

@@ -6,12 +6,12 @@ import { unauthorized } from './access.ts';
 
 const otherHeaders = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;
 
-/** Longer than any secret; keeps hashing cheap. */
+/** Longest credential that is looked up: longer than any secret, yet cheap to hash. */
 const maxCharacters = 512;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Undefined where there is none. An Authorization of another scheme, or an empty one, does not hide the other headers. */
+/** The API key of a request; undefined where there is none. An Authorization of another scheme, or an empty one, does not hide the other headers. */
 export function readCredential(headers: RequestHeaders): string | undefined {
   const credential = readBearer(headers.get('authorization')) ?? readOther(headers);
   if (credential === undefined) return undefined;
@@ -36,7 +36,7 @@ function readOther(headers: RequestHeaders): string | undefined {
   return undefined;
 }
 
-/** Spaces and tabs only: JavaScript's other white space may be part of a character here. */
+/** Trims spaces and tabs only: JavaScript's other white space may be part of a character here. */
 function withoutBlanks(text: string): string {
   let start = 0;
   let end = text.length;
@@ -47,7 +47,7 @@ function withoutBlanks(text: string): string {
 
 const isBlank = (character: number): boolean => character === 0x20 || character === 0x09;
 
-/** Header bytes come as Latin-1. Digests are of UTF-8, so non-ASCII secrets are decoded; invalid UTF-8 stays, and matches no key. */
+/** Decodes a header's bytes, which come as Latin-1, since digests are of UTF-8. Invalid UTF-8 stays, and matches no key. */
 function fromHeaderText(text: string): string {
   if (!/[\u0080-\u00ff]/.test(text)) return text;
   try {

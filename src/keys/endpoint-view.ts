@@ -1,4 +1,4 @@
-/** The input of a fixed client-API endpoint: the models visible to its caller, and the request. */
+/** Prepares what a fixed endpoint of a client API gets: the models visible to the caller's key, and the request's fields. */
 
 import type { Buffer } from 'node:buffer';
 import { type EndpointView, resolveAt, type SeenModel } from '../core/client-api.ts';
@@ -54,7 +54,7 @@ function seen(
   };
 }
 
-/** Some clients send no body where it is optional. */
+/** Parses the body; some clients send none where it is optional. */
 function toFields(bytes: Buffer | undefined): JsonObject {
   if (bytes === undefined || bytes.length === 0) return {};
   let body: Json;

@@ -6,22 +6,22 @@ import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 export interface FirstKeyDeps {
   readonly store: Pick<KeyStore, 'find' | 'create' | 'createFirst'>;
   readonly fileKeyCount: number;
-  /** `POSTERN_KEY` of the environment. */
+  /** The environment variable `POSTERN_KEY`. */
   readonly posternKey: string | undefined;
 }
 
 export type FirstKey =
   | { readonly kind: 'none' }
-  /** Shown once, and stored nowhere. */
+  /** A key was generated; its secret is shown once, and stored nowhere. */
   | { readonly kind: 'created'; readonly secret: string }
-  /** `weak`: shorter than a key in the file may be; it works, with a warning to the operator. */
+  /** The key is from the environment. `weak`: shorter than a key in the file may be; it works, with a warning to the operator. */
   | { readonly kind: 'from-environment'; readonly created: boolean; readonly weak: boolean };
 
-/** The minimum length of secrets in the file. */
+/** Minimum length of secrets in the configuration file. */
 const strongCharacters = 24;
 const maxCharacters = 512;
 
-/** `POSTERN_KEY` is not a valid key; the message says why, without showing it. */
+/** `POSTERN_KEY` is not a valid key; the message says why, without showing the key. */
 export class UnfitKeyError extends Error {
   override readonly name = 'UnfitKeyError';
 }

@@ -1,4 +1,4 @@
-/** The model list for the caller of `GET /v1/models`. */
+/** Answers `GET /v1/models`: the list of models, or one model, that the caller's key may see. */
 
 import type { PriceUnit } from '../core/accounting/price.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -7,7 +7,7 @@ import { type Operation, operationRows } from '../core/operations/index.ts';
 import type { Model, ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { mayUseModel } from './access.ts';
 
-/** Models of the file count as old as the installation. */
+/** The list of models. Models of the configuration file count as old as the installation. */
 export function listModels(snapshot: Snapshot, key: KeyRecord, installedAtS: number): unknown {
   const listed = seenBy(snapshot, key);
   return {
@@ -22,14 +22,14 @@ export function findModel(snapshot: Snapshot, key: KeyRecord, name: string, inst
   return describe(snapshot, resolved.model, resolved.id, installedAtS);
 }
 
-/** The models that a list may show to the key's holder, without patterns. */
+/** The models that the key's holder may see in lists, without patterns. */
 export function seenBy(snapshot: Snapshot, key: KeyRecord): readonly Model[] {
   return snapshot.models.all.filter(
     (model) => model.visible && !model.id.includes('*') && maySee(key, model, model.id),
   );
 }
 
-/** Throws where there is no model, or none visible to the key. */
+/** Returns a model that the key may see; throws where there is none. */
 export function findSeen(resolved: ResolvedModel | undefined, key: KeyRecord): ResolvedModel {
   if (resolved === undefined || !resolved.model.visible || !maySee(key, resolved.model, resolved.id)) {
     throw new GatewayError('model_not_found', { param: 'model' });
@@ -37,13 +37,13 @@ export function findSeen(resolved: ResolvedModel | undefined, key: KeyRecord): R
   return resolved;
 }
 
-/** Whether the key can call the model in at least one way. */
+/** Whether the key may see the model: it can call the model in at least one way. */
 function maySee(key: KeyRecord, model: Model, id: string): boolean {
   const { operations } = key;
   return mayUseModel(key, id) && (operations === undefined || model.operations.some((one) => operations.includes(one)));
 }
 
-/** OpenAI's fields first; then fields that clients of Mistral and Cohere read. */
+/** A model's entry: OpenAI's fields first, then fields that clients of Mistral and Cohere read. */
 function describe(snapshot: Snapshot, model: Model, id: string, installedAtS: number): unknown {
   const { createdAtS = installedAtS, operations, context, maxOutput, dimensions } = model;
   const isOpen = snapshot.server.diagnostics;
@@ -67,7 +67,7 @@ function describe(snapshot: Snapshot, model: Model, id: string, installedAtS: nu
   };
 }
 
-/** Undefined where it makes no vectors, and for patterns. */
+/** Identifies the space of the model's vectors; undefined where it makes no vectors, and for patterns. */
 function spaceOf({ operations, space, targets: [{ model }] }: Model): string | undefined {
   if (!operations.some((operation) => operationRows[operation].yields === 'vectors')) return undefined;
   return space ?? (model.includes('*') ? undefined : model);
@@ -82,7 +82,7 @@ const asCohere = (
   endpoints: operations.flatMap((operation) => operationRows[operation].listedAs?.endpoint ?? []),
 });
 
-/** Mistral's names; it has none for embeddings. */
+/** Capabilities under Mistral's names, which have none for embeddings. */
 const noCapabilities = {
   completion_chat: false,
   completion_fim: false,
@@ -98,7 +98,7 @@ function capabilitiesOf(operation: Operation): [name: string, has: true][] {
   return capability === undefined ? [] : [[capability, true]];
 }
 
-/** Names as in OpenRouter's API; `decimals` of a price in whole nano-dollars. */
+/** For each price unit its name as in OpenRouter's API, and the `decimals` that convert a price in whole nano-dollars. */
 const listPrices: Readonly<Record<PriceUnit, readonly [name: string, decimals: number]>> = {
   input: ['prompt', 15],
   cachedInput: ['input_cache_read', 15],
@@ -125,7 +125,7 @@ function toText(units: number, decimals: number): string {
   return `${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** The highest price of its targets, by kind; undefined where one of them is unknown. */
+/** The model's prices by kind: the highest among its targets; undefined where one of them is unknown. */
 function pricingOf({ targets }: Model): Readonly<Record<string, string>> | undefined {
   const prices = targets.flatMap(({ price, weight }) => (weight > 0 ? [price] : []));
   const known = prices.filter((price) => price !== undefined);

@@ -1,4 +1,4 @@
-/** Cached look-up of stored keys: valid while the store confirms that nothing changed, briefly without confirmation, longer during an outage. */
+/** Looks up stored keys through a cache: entries are valid while the store confirms them, briefly without it, longer during an outage. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';
@@ -8,11 +8,11 @@ import { beforeDeadline } from '../lib/deadline.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 
 export interface KeyDirectory {
-  /** Returns no promise where the answer is cached. */
+  /** Finds a key by its secret's digest. Returns no promise where the answer is cached. */
   find(digest: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
-  /** Keys in the store changed: these IDs, or any. To be called before `confirmed`. */
+  /** Notes that keys in the store changed: these IDs, or any. To be called before `confirmed`. */
   changed(ids?: Iterable<string>): void;
-  /** The monotonic time of a query for changes, all of which were passed to `changed`. */
+  /** Notes that a query at this monotonic time found all changes, which were passed to `changed`. */
   confirmed(atMs: number): void;
 }
 
@@ -24,18 +24,18 @@ const staleMs = 600_000;
 export interface KeyDirectoryDeps {
   readonly store: Pick<KeyStore, 'find'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Timeout of a look-up, after which the store counts as unreachable. */
+  /** Timeout of a look-up; after it the store counts as unreachable. */
   readonly lookUpTimeoutMs?: number;
-  /** Limit of known keys, and of unknown ones: these are separate, so that strangers' keys cannot evict known ones. */
+  /** Limit of known keys, and of unknown ones, in the cache: separate, so that strangers' keys cannot evict known ones. */
   readonly maxEntries?: number;
 }
 
 interface Known {
   readonly record: KeyRecord;
   readAtMs: number;
-  /** All changes since it was read were received. */
+  /** All changes since the key was read were received. */
   isFollowed: boolean;
-  /** When the store last failed to confirm it; long ago where it did not. */
+  /** When the store last failed to confirm the key; long ago where it never did. */
   failedAtMs: number;
 }
 
@@ -55,7 +55,7 @@ export function createKeyDirectory({
   const unknownAtMs = new Map<string, number>();
   const running = new Map<string, Promise<Answer>>();
   let confirmedAtMs = Number.NEGATIVE_INFINITY;
-  /** Counts changes: an answer in flight may be older than a change. */
+  /** Counts changes: an answer that was requested before a change may be outdated. */
   let changes = 0;
 
   function find(digest: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
@@ -77,7 +77,7 @@ export function createKeyDirectory({
     return findInStore(digest);
   }
 
-  /** When the store last confirmed it. */
+  /** When the store last confirmed the key. */
   function lastTrueAtMs({ isFollowed, readAtMs }: Known): number {
     return isFollowed ? Math.max(readAtMs, confirmedAtMs) : readAtMs;
   }
@@ -109,7 +109,7 @@ export function createKeyDirectory({
     });
   }
 
-  /** One look-up at a time per digest; concurrent requests share its answer. */
+  /** Asks the store. One look-up at a time per digest; concurrent requests share its answer. */
   function ask(digest: string): Promise<Answer> {
     return getOrMake(running, digest, () => readStore(digest).finally(() => running.delete(digest)));
   }
