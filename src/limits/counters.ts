@@ -1,25 +1,25 @@
-/** Counters of rate limits and concurrency in this process, by holder. */
+/** Counts the use of rate limits and concurrency limits in this process, for each holder (key, project, model, upstream). */
 
 import { type Holder, type HolderKind, type Measure, type Rate, type RateWindow, rateWindowMs } from '../core/caps.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 import type { Amounts } from './limiter.ts';
 import { Window } from './window.ts';
 
-/** Entries checked per millisecond with a request, to drop unused ones. */
+/** Entries checked for being unused in each millisecond that has a request; unused ones are dropped. */
 const sweptAtOnce = 2;
 
-/** The counts of a holder, independent of its present caps. */
+/** The counts of one holder, whatever limits it has at present. */
 export class HolderCount {
   readonly kind: HolderKind;
   readonly id: string;
-  /** Open exchanges and pending questions. */
+  /** Number of open exchanges, and of questions to another process that are pending. */
   open = 0;
-  /** Requests in flight under a concurrency limit; and their number in the shared counter. */
+  /** Requests in flight under a concurrency limit, and how many of them the shared counter knows. */
   held = 0;
   heldReported = 0;
-  /** Exchanges that have begun without a reservation yet. */
+  /** Exchanges that have begun, but reserved nothing yet. */
   begun = 0;
-  /** It was dropped from the counters: get it again. */
+  /** The counters have dropped this object: a new one must be requested. */
   isDropped = false;
   readonly windows = new Map<
     string,
@@ -47,7 +47,7 @@ export interface PlannedRate {
   readonly holder: Holder;
   readonly rate: Rate;
   readonly window: Window;
-  /** The beginning of its header lines, once it was written. */
+  /** Cached beginning of the header lines for this rate. */
   beginning?: string;
 }
 
@@ -57,11 +57,11 @@ export interface PlannedCrowd {
   readonly count: HolderCount;
 }
 
-/** An access by a variable name would be looked up anew each time. */
+/** One amount by its measure. Written out, as an access by a variable name would be looked up anew each time. */
 export const amountOf = ({ requests, tokens, items }: Amounts, measure: Measure): number =>
   measure === 'requests' ? requests : measure === 'tokens' ? tokens : items;
 
-/** All limits of a list of holders. */
+/** The limits and counts of a list of holders, prepared for decisions. */
 export class Plan {
   readonly rates: readonly PlannedRate[];
   readonly crowds: readonly PlannedCrowd[];
@@ -73,7 +73,7 @@ export class Plan {
     this.counts = counts;
   }
 
-  /** How many counts had been dropped when none of its own was. */
+  /** The number of dropped counts at the last check, which found none of this plan's dropped. */
   checkedAt = 0;
 
   isStale(dropped: number): boolean {
@@ -83,7 +83,7 @@ export class Plan {
     return false;
   }
 
-  /** Keeps the counts until it is released. */
+  /** Keeps the counts from being dropped until `letGo`. */
   hold(): void {
     for (const count of this.counts) count.open += 1;
   }
@@ -125,7 +125,7 @@ export class Counters {
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #dropped = 0;
 
-  /** `nowMs` is a whole number. */
+  /** The plan for a list of holders; `nowMs` is a whole number. */
   plan(holders: readonly Holder[], nowMs: number): Plan {
     this.#sweepSome(nowMs);
     const known = this.#plans.get(holders);

@@ -7,9 +7,9 @@ import { getOrMake } from '../lib/get-or-make.ts';
 import type { Amounts, Refused, Taken } from './limiter.ts';
 import { MemoryLimiter } from './local-limiter.ts';
 
-/** A worker's questions, with a number where an answer or settlement follows. */
+/** A worker's question to its parent process, with a number where an answer or settlement follows. */
 export type WorkerQuestion =
-  /** Assigns a number to a list of holders. */
+  /** Assigns a number to a list of holders, by which later questions refer to it. */
   | { readonly kind: 'holders'; readonly list: number; readonly holders: readonly Holder[] }
   | { readonly kind: 'forget' }
   | { readonly kind: 'reserve'; readonly no: number; readonly list: number; readonly amounts: Amounts }
@@ -26,7 +26,7 @@ export type ParentAnswer =
     }
   | { readonly kind: 'slots'; readonly no: number; readonly grants: readonly SlotGrant[] };
 
-/** Without functions, for messages between processes. */
+/** A refusal without functions, for messages between processes. */
 type PlainRefusal = Omit<Refused, 'lines'>;
 
 export type LimitServer = ReturnType<typeof createLimitServer>;
@@ -86,13 +86,13 @@ export function createLimitServer({ clock, workers }: LimitServerDeps) {
   }
 
   return {
-    /** In the order of the questions. */
+    /** Answers a worker's questions, in their order. */
     answer(worker: number, questions: readonly WorkerQuestion[]): ParentAnswer[] {
       if (gone.has(worker)) return [];
       const state = stateOf(worker);
       return questions.map((question) => answerOne(worker, state, question)).filter((answer) => answer !== undefined);
     },
-    /** The worker's exchanges are over, its use of rates stays. Its later questions get no answer, as nothing would be given back. */
+    /** Ends a worker that exited: its exchanges are over, its use of rates stays. Later questions get no answer, as nothing would be returned. */
     leave(worker: number): void {
       gone.add(worker);
       for (const { taken, amounts } of states.get(worker)?.taken.values() ?? []) taken.settle(amounts);
@@ -102,14 +102,14 @@ export function createLimitServer({ clock, workers }: LimitServerDeps) {
   };
 }
 
-/** Shares the concurrency slots of upstreams among processes: each reports use and demand, and gets its part. */
+/** What one process holds of an upstream's slots, and how many it could use. */
 interface Holding {
   readonly held: number;
   readonly wants: number;
   readonly atMs: number;
 }
 
-/** For processes with a parent; with Redis a script does the same. */
+/** Shares an upstream's slots among the workers of one machine: each reports use and demand, and gets its part. With Redis a script does so. */
 export class SlotPools {
   readonly #pools = new Map<string, Map<number, Holding>>();
 
@@ -134,7 +134,7 @@ export class SlotPools {
     return { held: granted, keep: isContended ? Math.min(wants, fair) : most };
   }
 
-  /** The process is gone, and its calls with it. */
+  /** Frees the slots of a process that is gone, and its calls with it. */
   leave(node: number): void {
     for (const [upstream, pool] of this.#pools) {
       pool.delete(node);

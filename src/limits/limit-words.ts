@@ -1,20 +1,20 @@
-/** Texts of limits: error messages with advice, and the `x-ratelimit-*` headers. */
+/** Writes the texts of limits: error messages with advice, and the `x-ratelimit-*` headers. */
 
 import { type Holder, type Measure, measures, type Rate, rateWindowMs } from '../core/caps.ts';
 import type { PlannedRate } from './counters.ts';
 
 export interface Obstacle {
   readonly holder: Holder;
-  /** `at once`: the concurrency limit. */
+  /** The rate that is exceeded, or `at once` for the concurrency limit. */
   readonly rate: Rate | 'at once';
-  /** The effective limit; less than the configured one while each node has only its share. */
+  /** The limit in effect; less than the configured one while each node has only its share. */
   readonly most: number;
   readonly asked: number;
   readonly retryAfterMs: number;
   readonly isForever: boolean;
 }
 
-/** 60 requests a minute of the key "dev" */
+/** Describes a limit, such as: 60 requests a minute of the key "dev". */
 export function inWords({ holder, rate, most }: Obstacle): string {
   const whole = rate === 'at once' ? holder.caps.concurrency : rate.most;
   const what = rate === 'at once' ? 'requests at a time' : `${rate.measure} a ${rate.window}`;
@@ -36,25 +36,25 @@ export function messageFor(obstacle: Obstacle): string {
   return `The limit of ${limit} is reached; try again in ${retryAfterSOf(obstacle)} s.`;
 }
 
-/** Never longer than the limit's window, although its last bucket may count a moment longer: a client then gets another short one. */
+/** The seconds for Retry-After: at most the limit's window, although the last bucket may count a moment longer; a client then waits once more. */
 export function retryAfterSOf({ rate, retryAfterMs }: Obstacle): number {
   const seconds = toWholeSeconds(retryAfterMs);
   return rate === 'at once' ? seconds : Math.min(seconds, rateWindowMs[rate.window] / 1_000);
 }
 
-/** Rounded up, so that a client which waits so long does not come early. */
+/** Rounds up to seconds, so that a client which waits so long does not come early. */
 function toWholeSeconds(ms: number): number {
   return Math.max(1, Math.ceil(ms / 1_000));
 }
 
-/** Counted locally, or by the shared counter. */
+/** Reads counts of rates, as counted locally or by the shared counter. */
 export interface RateCounts {
   totalOf(planned: PlannedRate, index: number): number;
-  /** Until all of the limit is available again. */
+  /** Milliseconds until all of the limit is available again. */
   resetAfterMsOf(planned: PlannedRate, index: number): number;
 }
 
-/** The share of one node; at least 1, unless the limit is 0. */
+/** The share of a limit that one of several nodes may use; at least 1, unless the limit is 0. */
 export function shareOf(most: number, nodes: number): number {
   return most === 0 ? 0 : Math.max(1, Math.floor(most / nodes));
 }
@@ -65,7 +65,7 @@ const resetNames: Readonly<Record<Measure, string>> = {
   items: '\r\nx-ratelimit-reset-items: ',
 };
 
-/** The limit, and the name of what remains; kept for the whole limit, and written anew for a share of it. */
+/** The beginning of the header lines: the limit, and the name of the remaining amount. Cached for the whole limit, written anew for a share. */
 function beginningOf(planned: PlannedRate, most: number): string {
   const { rate } = planned;
   if (most === rate.most && planned.beginning !== undefined) return planned.beginning;
@@ -74,7 +74,7 @@ function beginningOf(planned: PlannedRate, most: number): string {
   return beginning;
 }
 
-/** Lines of a head: of each measure, the limit with the smallest remaining share, and the smaller one of equals. */
+/** Header lines: for each measure, the limit with the smallest remaining share; of equal ones the smaller limit. */
 export function toRateLines(rates: readonly PlannedRate[], nodes: number, counts: RateCounts): string {
   let lines = '';
   for (const measure of measures) {
@@ -102,7 +102,7 @@ export function toRateLines(rates: readonly PlannedRate[], nodes: number, counts
   return lines;
 }
 
-/** Durations as OpenAI writes them: `120ms`, `1s`, `6m0s`, `23h59m59s`; whole seconds are rounded up. */
+/** Formats a duration as OpenAI does: `120ms`, `1s`, `6m0s`, `23h59m59s`; whole seconds are rounded up. */
 export function toSpan(ms: number): string {
   const whole = Math.ceil(ms);
   if (whole < 1_000) return whole === 0 ? '0s' : `${whole}ms`;

@@ -1,15 +1,15 @@
-/** Interface of limiters: reserve from the limits of several holders at once, or get refused. */
+/** Interface of limiters: they reserve from the limits of several holders at once, or refuse with the time to wait. */
 
 import type { Holder, HolderKind, Measure } from '../core/caps.ts';
 
-/** The amount of each measure; whole numbers. */
+/** An amount for each measure (requests, tokens, items); whole numbers. */
 export type Amounts = Readonly<Record<Measure, number>>;
 
 export interface Taken {
   readonly kind: 'taken';
-  /** `x-ratelimit-*` after the reservation, as lines of a head. */
+  /** The client's `x-ratelimit-*` header lines after the reservation. */
   lines(): string;
-  /** Adjusts the reservation to the actual use, and ends the exchange's count for concurrency. Idempotent. Never throws. */
+  /** Corrects the reservation to the actual use, and ends the exchange's count for concurrency. Idempotent. Never throws. */
   settle(used: Amounts): void;
 }
 
@@ -17,29 +17,29 @@ export interface Refused {
   readonly kind: 'refused';
   readonly holder: HolderKind;
   readonly measure: Measure | 'concurrency';
-  /** Such as: 60 requests a minute of the key "dev". */
+  /** The exceeded limit, such as: 60 requests a minute of the key "dev". */
   readonly limit: string;
-  /** Until all of it is available if nothing else is taken: exact for rates, a guess for concurrency. */
+  /** Time until the amount is available if nothing else is taken: exact for rates, a guess for concurrency. */
   readonly retryAfterMs: number;
-  /** For the client; see `retryAfterSOf`. */
+  /** Seconds to wait, for the client; see `retryAfterSOf`. */
   readonly retryAfterS: number;
   /** The request is larger than the limit itself, so it never passes. */
   readonly isForever: boolean;
-  /** For the client: which limit, and what to do. */
+  /** The message for the client: which limit, and what to do. */
   readonly message: string;
-  /** Likewise. */
+  /** The client's `x-ratelimit-*` header lines. */
   lines(): string;
 }
 
-/** An exchange that has begun, without a reservation. */
+/** An exchange that has begun and counts for concurrency, without a reservation. */
 export interface Begun {
   readonly kind: 'begun';
-  /** Idempotent. */
+  /** Ends the counting. Idempotent. */
   over(): void;
 }
 
 export interface Limiter {
-  /** Refused where a rate is used up, or the concurrency limit reached, by the counts of this process. Counts as begun until it is over. */
+  /** Counts an exchange as begun until it is over. Refuses where this process's counts have used up a rate or reached the concurrency limit. */
   begin(holders: readonly Holder[]): Begun | Refused;
   /** Reserves under all limits, or none. Fastest with the same array for the same holders. Returns no promise where this process can decide. */
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused>;

@@ -1,4 +1,4 @@
-/** Decides by the counts of this process whether a request fits its limits. */
+/** Decides by the counts of this process alone whether a request fits its limits. */
 
 import type { Holder } from '../core/caps.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -6,16 +6,16 @@ import { amountOf, Counters, type Plan, type PlannedRate } from './counters.ts';
 import { inWords, messageFor, type Obstacle, retryAfterSOf, shareOf, toRateLines } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 
-/** The end of another exchange is unknown. */
+/** Suggested wait at a concurrency limit, as nobody knows when another exchange ends. */
 const crowdedRetryMs = 1_000;
-/** So is the time when all nodes count together again. */
+/** Suggested wait while nodes decide alone, as nobody knows when they will count together again. */
 const sharedRetryMs = 5_000;
-/** By then another answer has arrived, or Redis counts as unreachable. */
+/** Suggested wait after a late answer: by then another one has arrived, or Redis counts as unreachable. */
 const lateRetryMs = 1_000;
 
 const least: Amounts = Object.freeze({ requests: 1, tokens: 1, items: 1 });
 
-/** What all limiters do; those that ask another process pass its answer on as `Reply`. */
+/** Shared code of all limiters. Those that ask another process keep its answer as `Reply`. */
 export class LocalLimits<Reply = never> {
   readonly counters = new Counters();
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -24,12 +24,12 @@ export class LocalLimits<Reply = never> {
     this.#clock = clock;
   }
 
-  /** Processes that share the limits while each decides alone, this one included. */
+  /** Number of processes that share the limits while each decides alone, this one included. */
   get nodes(): number {
     return 1;
   }
 
-  /** See `Limiter`; `nodes` have their share of each limit. */
+  /** See `Limiter`; this process has the share of one of `nodes` in each limit. */
   begin(holders: readonly Holder[], nodes = 1): Begun | Refused {
     const nowMs = this.nowMs();
     const plan = this.counters.plan(holders, nowMs);
@@ -39,7 +39,7 @@ export class LocalLimits<Reply = never> {
     return new Beginning(plan);
   }
 
-  /** This node's share of the limits; of what was left recently, where an answer is merely late. */
+  /** Decides by this node's share of the limits; where an answer is merely late, by its share of what was left recently. */
   protected decideHere(plan: Plan, amounts: Amounts, isMerelyLate = false): Taken | Refused {
     const nowMs = this.nowMs();
     const { nodes } = this;
@@ -53,12 +53,12 @@ export class LocalLimits<Reply = never> {
     return new Held(this, plan, amounts, nowMs, reply);
   }
 
-  /** Of a reservation; `reply` is undefined where it was decided here. */
+  /** Header lines for a reservation; `reply` is undefined where this process decided alone. */
   linesOf(plan: Plan, atMs: number, _reply: Reply | undefined): string {
     return localRateLines(plan, atMs, this.nodes);
   }
 
-  /** A reservation has ended. */
+  /** Ends a reservation, corrected to the actual use. */
   settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, _reply: Reply | undefined): void {
     plan.settle(atMs, amounts, used);
   }
@@ -68,7 +68,7 @@ export class LocalLimits<Reply = never> {
   }
 }
 
-/** Limits counted in this process only. */
+/** A limiter that counts in this process only. */
 export class MemoryLimiter extends LocalLimits {
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused {
     return this.decideHere(this.counters.plan(holders, this.nowMs()), amounts);
@@ -119,7 +119,7 @@ class Beginning implements Begun {
   }
 }
 
-/** The limit with the longest wait. A node has its share of a limit; where an answer is merely late, its share of what was last left. */
+/** The exceeded limit with the longest wait. A node has its share of a limit; where an answer is merely late, its share of what was last left. */
 export function obstacleTo(
   plan: Plan,
   amounts: Amounts,

@@ -1,4 +1,4 @@
-/** Estimates the number of serving nodes from the store while Redis cannot tell. */
+/** Counts the serving nodes by their reports in the store, while Redis cannot tell their number. */
 
 import type { Log } from '../core/log.ts';
 import { type HealthStore, reportMaxAgeMs } from '../core/store/health.ts';
@@ -7,12 +7,12 @@ const intervalMs = 5_000;
 
 export interface NodeCensusDeps {
   readonly health: Pick<HealthStore, 'nodes'>;
-  /** The minimum. */
+  /** Number of worker processes on this machine: the minimum of the count. */
   readonly workers: number;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Resolves after the first count, or its failure. */
+/** Starts counting; resolves after the first count, or its failure. */
 export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
   let count = workers;
   let isFailing = false;
@@ -31,11 +31,11 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
   // This process has not reported yet.
   await take(1);
   return {
-    /** This process included. */
+    /** Number of nodes, this process included. */
     get count(): number {
       return count;
     },
-    /** Continues counting, where no other source knows the number. */
+    /** Goes on counting at intervals, while no other source knows the number. */
     keepUp(isNeeded: () => boolean): void {
       timer = setInterval(() => {
         if (isNeeded()) void take(0);

@@ -1,4 +1,4 @@
-/** Limits and slots of a worker without Redis: the parent process counts them for all workers of the machine. */
+/** Applies limits and slots in a worker without Redis: asks the parent process, which counts for all workers of the machine. */
 
 import type { Holder } from '../core/caps.ts';
 import type { Log } from '../core/log.ts';
@@ -10,15 +10,15 @@ import type { Amounts, Refused } from './limiter.ts';
 import { within } from './reading-time.ts';
 import { SharedLimiter } from './shared-limiter.ts';
 
-/** The parent runs on the same machine: without an answer for so long it hangs. */
+/** Deadline for the parent's answers: it runs on the same machine, so without an answer for so long it hangs. */
 const deadlineMs = 1_000;
-/** Numbered holder lists; a new configuration brings new ones. */
+/** Limit of the numbered lists of holders: each new configuration brings new lists. */
 const mostLists = 10_000;
 const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
 
 export interface ParentChannel {
   ask(questions: readonly WorkerQuestion[]): void;
-  /** Called once, by the limiter. */
+  /** Registers the receiver of answers. Called once, by the limiter. */
   onAnswers(hear: (answers: readonly ParentAnswer[]) => void): void;
 }
 
@@ -98,7 +98,7 @@ export class ParentLimiter extends SharedLimiter<Decision> implements SlotArbite
     });
   }
 
-  /** The parent's reservation is returned. */
+  /** Returns a reservation that the parent made after this process had decided. */
   protected lateEnded(answer: Decision | undefined): void {
     if (answer !== undefined) this.#send({ kind: 'settle', no: answer.no, used: nothing });
   }
@@ -120,7 +120,7 @@ export class ParentLimiter extends SharedLimiter<Decision> implements SlotArbite
     this.#waiting.delete(answer.no);
   }
 
-  /** Questions of one turn are sent in one message. */
+  /** Sends a question; the questions of one event-loop turn share one message. */
   #send(question: WorkerQuestion): void {
     if (this.#outbox.length === 0) queueMicrotask(() => this.#post());
     this.#outbox.push(question);
@@ -132,7 +132,7 @@ export class ParentLimiter extends SharedLimiter<Decision> implements SlotArbite
     this.#channel.ask(questions);
   }
 
-  /** Sent once, then referred to by number. */
+  /** The number of a list of holders: the list itself is sent once. */
   #listOf(holders: readonly Holder[]): number {
     const known = this.#lists.get(holders);
     if (known?.generation === this.#generation) return known.list;

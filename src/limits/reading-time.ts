@@ -1,11 +1,11 @@
-/** Decides whether an answer is late by when it arrived at the socket, so that delays of this process itself do not count. */
+/** Decides whether an answer is late by when it arrived at the socket, so that delays within this process do not count. */
 
 import { performance } from 'node:perf_hooks';
 
-/** `leftAtMs`: when the question was sent, on the clock of `performance`. */
+/** Called when an answer is late. `leftAtMs`: when the question was sent, on the clock of `performance`. */
 type OnOverdue = (leftAtMs: number) => void;
 
-/** Created in the event-loop turn of the question, which is written at its end. */
+/** Measures one wait. To be created in the event-loop turn of the question, as that is sent at the end of the turn. */
 export class ReadingTime {
   readonly #ms: number;
   readonly #onOverdue: OnOverdue;
@@ -34,7 +34,7 @@ export class ReadingTime {
     this.#timer = setTimeout(() => this.#due(), Math.ceil(ms));
   }
 
-  /** Sockets are read between timers and immediates: data that has arrived is read before the verdict. */
+  /** Decides one step later: sockets are read between timers and immediates, so data that has arrived is read before. */
   #due(): void {
     const restMs = this.#leftAtMs + this.#ms - performance.now();
     if (restMs > 0) this.#wait(restMs);
@@ -48,7 +48,7 @@ export class ReadingTime {
   }
 }
 
-/** Questions of one turn are sent together, with one deadline. */
+/** Collects the questions of one event-loop turn, which are sent together and have one deadline. */
 export class TickBatches<Asked> {
   readonly #ms: number;
   readonly #onOverdue: (asked: readonly Asked[], leftAtMs: number) => void;
@@ -76,7 +76,7 @@ export class TickBatches<Asked> {
   }
 }
 
-/** Rejects after the time. */
+/** Waits for a promise; rejects after the time. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   const time = new ReadingTime(ms, () => late.reject(new Error(`no answer within ${Math.round(ms)} ms`)));

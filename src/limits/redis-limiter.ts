@@ -15,58 +15,58 @@ import { adjustScript, reserveScript, slotsScript } from './redis-scripts.ts';
 import { SharedLimiter } from './shared-limiter.ts';
 import { slots } from './window.ts';
 
-/** A hash tag, so that one script may use all keys in a cluster. */
+/** Prefix of all keys in Redis, with a hash tag, so that one script may use all keys in a cluster. */
 const prefix = 'postern:{limits}:';
-/** Local decisions are reported after this time, in batches. */
+/** Delay after which local decisions are reported to Redis, in batches. */
 const reportAfterMs = 50;
-/** Without an answer for longer, the connection is closed. */
+/** Timeout of a claim for slots; after it the connection is closed. */
 const claimTimeoutMs = 1_000;
 const reportedAtOnce = 300;
 
 export interface RedisLimiterDeps extends Pick<LinkDeps, 'url' | 'node' | 'log' | 'random' | 'deadlineMs'> {
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Nodes known from other sources, this one included; default 1. */
+  /** Number of nodes known from other sources than Redis, this one included; default 1. */
   readonly otherwiseKnown?: () => number;
 }
 
 export interface LocalDecisions {
-  /** Its answer was late. */
+  /** Decisions made locally because the answer of Redis was late. */
   readonly late: number;
-  /** It was not asked, as it counted as unreachable. */
+  /** Decisions made locally because Redis counted as unreachable and was not asked. */
   readonly away: number;
 }
 
-/** Resolves after the first connection attempt, successful or not. */
+/** Creates the limiter; resolves after the first connection attempt, successful or not. */
 export async function createRedisLimiter(deps: RedisLimiterDeps): Promise<RedisLimiter> {
   const limiter = new RedisLimiter(deps);
   await limiter.open();
   return limiter;
 }
 
-/** A plan's keys and arguments in Redis. */
+/** The keys and arguments of a plan for the scripts in Redis. */
 interface RemotePlan {
   readonly keys: readonly string[];
-  /** After the amounts: number of rates; measure, bucket length and limit of each; concurrency limits. */
+  /** Arguments after the amounts: number of rates; measure, bucket length and limit of each; concurrency limits. */
   readonly args: readonly string[];
 }
 
-/** As the script gives it: 1 or 0, the time, and what `reserveScript` says of these. */
+/** The script's answer: 1 or 0, the time, and further numbers as described in `redis-scripts.ts`. */
 type Reply = readonly number[];
 
 export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
   #remote = new WeakMap<Plan, RemotePlan>();
   readonly #link: RedisLink;
-  /** Prefix of all counting keys; those of another data set are never used again. */
+  /** Prefix of the keys with counts; keys of an earlier data set are never used again. */
   #prefix = prefix;
-  /** Redis's clock minus this one's. */
+  /** Difference of Redis's clock to this process's. */
   #offsetMs = 0;
   #hasUntold = false;
-  /** A report was interrupted: all is reported anew, and may count twice. */
+  /** A report was interrupted, and may have been counted: all is reported anew, and may count twice. */
   #mustReportAll = false;
   readonly #log: Log;
   readonly #decided = { late: 0, away: 0 };
   #lateReported = 0;
-  /** Locally decided questions whose answers are outstanding. */
+  /** Number of questions that were decided locally and whose answers are outstanding. */
   #lateOnTheWay = 0;
   #telling: NodeJS.Timeout | undefined = undefined;
 
@@ -101,12 +101,12 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     await this.#link.close();
   }
 
-  /** False while each node has only its share. */
+  /** Whether all nodes count together; false while each has only its share. */
   get isShared(): boolean {
     return this.#link.isUp;
   }
 
-  /** Nodes that count together, as far as known; this one included. */
+  /** Number of nodes that count together, as far as known; this one included. */
   override get nodes(): number {
     return this.#link.nodes;
   }
@@ -136,7 +136,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     return this.#decided;
   }
 
-  /** Without Redis, which is asked once the body is there: a limit exceeded here is exceeded for all. */
+  /** Decides by local counts, without Redis, which is asked once the body is there: a limit exceeded locally is exceeded for all. */
   override begin(holders: readonly Holder[]): Begun | Refused {
     return super.begin(holders, this.#link.isUp ? 1 : this.#link.nodes);
   }
@@ -199,7 +199,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     this.#lateOnTheWay += count;
   }
 
-  /** What Redis has taken need not be reported, or must be returned; the report must be prompt, as others might take the capacity. */
+  /** Corrects the report for what Redis has taken after all; the report must be prompt, as others might take the capacity. */
   protected lateEnded(reply: Reply | undefined, plan: Plan, amounts: Amounts, lateAtMs: number): void {
     if (reply !== undefined) {
       for (const { rate, window } of plan.rates) window.note(lateAtMs, -amounts[rate.measure]);
@@ -240,7 +240,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     });
   }
 
-  /** Not while a late answer is outstanding: the local decision may be counted by then. */
+  /** Reports after a delay, but not while a late answer is outstanding, as Redis may have counted the local decision by then. */
   #reportSoon(): void {
     this.#telling ??= setTimeout(() => {
       this.#telling = undefined;
@@ -267,7 +267,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     }
   }
 
-  /** Never earlier than before: reported amounts must not expire too soon. */
+  /** The number of Redis's bucket for a local one; never an earlier one, as reported amounts must not expire too soon. */
   #redisBucket(bucket: number, bucketMs: number): number {
     const latest = Math.floor((this.nowMs() + this.#offsetMs) / bucketMs);
     return Math.min(latest, Math.floor(((bucket + 1) * bucketMs - 1 + this.#offsetMs) / bucketMs));
@@ -290,7 +290,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     this.#mustReportAll = false;
   }
 
-  /** Everything that Redis does not know yet. */
+  /** Reports everything that Redis does not know yet. */
   #report(): void {
     this.#hasUntold = false;
     const nowMs = this.nowMs();
@@ -372,7 +372,7 @@ function crowdKey({ kind, id }: { readonly kind: string; readonly id: string }):
 
 const isTaken = (reply: Reply): boolean => reply[0] === 1;
 
-/** From there on stand the sums and newest buckets of the rates. */
+/** Index in an answer from which the sums and newest buckets of the rates follow. */
 const firstSumIn = (reply: Reply): number => (isTaken(reply) ? 2 : 4);
 
 function remoteRateLines({ rates }: Plan, reply: Reply): string {

@@ -1,4 +1,4 @@
-/** Connection to Redis with a deadline per command; marked unreachable on a miss, and retried. */
+/** Connects to Redis with a deadline for each command: after a miss Redis counts as unreachable, and the connection is retried. */
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -7,20 +7,20 @@ import { reasonOf } from '../lib/thrown.ts';
 import { ReadingTime, within } from './reading-time.ts';
 import { adjustScript, beatScript, reserveScript, type Script, slotsScript } from './redis-scripts.ts';
 
-/** Deadline of a decision, which must be made within 50 ms. */
+/** Deadline of a command: a limit must be decided within 50 ms. */
 export const decisionDeadlineMs = 30;
-/** Late answers in a row, each to a question sent after the previous lateness was known: then Redis counts as unreachable. */
+/** After this many late answers in a row, Redis counts as unreachable; each is to a question sent after the previous lateness was known. */
 const lateInARow = 3;
-/** Without a timely answer for longer, the connection is closed. */
+/** Without a timely answer for longer than this, the connection is closed. */
 const silenceMs = 1_000;
 const connectTimeoutMs = 1_000;
 const beatEveryMs = 2_000;
 const retryAfterMs = 250;
 const probeEveryMs = 50;
 const mostOnTheWay = 20_000;
-/** Beats over which nodes are remembered, so that the first node to return does not consider itself alone. */
+/** Number of heartbeats for which other nodes are remembered, so that the first node to return does not consider itself alone. */
 const beatsRemembered = 5;
-/** Reasons that are logged while Redis is unreachable: a lasting one may be another than the first. */
+/** Limit of different reasons that are logged while Redis is unreachable: a lasting one may be another than the first. */
 const mostReasons = 5;
 
 interface LinkNews {
@@ -33,16 +33,16 @@ interface LinkNews {
 
 export interface LinkDeps {
   readonly url: string;
-  /** Unique to this start of this process. */
+  /** Name of the node, unique to this start of this process. */
   readonly node: string;
   readonly keys: { readonly nodes: string; readonly dataSet: string };
   readonly log: Log;
   readonly random: () => number;
-  /** Default 30 ms. */
+  /** Deadline of a command; 30 ms by default. */
   readonly deadlineMs?: number | undefined;
-  /** Nodes known from other sources than Redis. */
+  /** Number of nodes known from other sources than Redis. */
   readonly otherwiseKnown: () => number;
-  /** Synchronously, before any other question. */
+  /** Called when Redis becomes reachable, before any other question is sent. */
   onUp(news: LinkNews): void;
   onBeat(redisNowMs: number): void;
 }
@@ -67,11 +67,11 @@ export class RedisLink {
   #client: Client | undefined = undefined;
   #state: 'away' | 'late' | 'up' | 'closed' = 'away';
   #start = 0;
-  /** The last name that requests may be counted under: the next one retires it. */
+  /** The latest name that Redis may count requests of this process under: the next one retires it. */
   #countedAs = '';
   #onTheWay = 0;
   #dataSet: string | undefined = undefined;
-  /** From the latest beats; empty before the first. */
+  /** Numbers of nodes, from the latest heartbeats; empty before the first. */
   #nodes: number[] = [];
   #lateInARow = 0;
   #lateKnownAtMs = Number.NEGATIVE_INFINITY;
@@ -93,18 +93,18 @@ export class RedisLink {
     return `${this.#deps.node}:${this.#start}`;
   }
 
-  /** Known nodes, this one included. Where Redis is configured there is probably more than one, until it reports otherwise. */
+  /** Number of known nodes, this one included. Until Redis reports it, more than one is assumed. */
   get nodes(): number {
     const heardOf = this.#nodes.length === 0 ? [2] : this.#nodes;
     return Math.max(...heardOf, this.#deps.otherwiseKnown());
   }
 
-  /** Resolves after the first attempt, successful or not. */
+  /** Opens the connection; resolves after the first attempt, successful or not. */
   open(): Promise<void> {
     return this.#connect();
   }
 
-  /** Commands of one event-loop turn are written together. */
+  /** Runs a script. Commands of one event-loop turn are written together. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown> {
     if (this.#client === undefined) return Promise.reject(new Error('there is no connection'));
     if (this.#onTheWay >= mostOnTheWay) return Promise.reject(new Error('too much is on its way'));
@@ -115,7 +115,7 @@ export class RedisLink {
     this.#lateInARow = 0;
   }
 
-  /** Answers to questions sent then are overdue. After several in a row nothing is asked until answers are in time again. */
+  /** Notes that answers to questions sent at this time are overdue. After several in a row nothing is asked until answers are in time again. */
   late(leftAtMs: number): void {
     if (this.#state !== 'up' || this.#client === undefined || leftAtMs < this.#lateKnownAtMs) return;
     this.#lateKnownAtMs = performance.now();
@@ -126,7 +126,7 @@ export class RedisLink {
     void this.#probe(this.#client);
   }
 
-  /** An error of Redis or its connection. */
+  /** Closes the connection after an error of Redis or of the connection. */
   lose(error: unknown): void {
     if (this.#client !== undefined) this.#lose(this.#client, error);
   }
@@ -257,7 +257,7 @@ export class RedisLink {
     if (this.#nodes.length > beatsRemembered) this.#nodes.shift();
   }
 
-  /** Until an answer is prompt, or has been missing for too long. */
+  /** Sends probes until an answer is prompt, or has been missing for too long. */
   async #probe(client: Client): Promise<void> {
     const giveUpMs = performance.now() + silenceMs;
     try {

@@ -1,4 +1,4 @@
-/** The scripts that run atomically in Redis. Time is Redis's own, so that the nodes' clocks do not matter. */
+/** Defines the scripts that count limits atomically in Redis. Time is that of Redis, so that the nodes' clocks do not matter. */
 
 import { createHash } from 'node:crypto';
 import { waitsForMs } from '../core/slots.ts';
@@ -6,18 +6,18 @@ import { slots } from './window.ts';
 
 export interface Script {
   readonly text: string;
-  /** SHA-1, by which Redis identifies it. */
+  /** The script's SHA-1 digest, by which Redis identifies it. */
   readonly digest: string;
 }
 
-/** A node not seen for so long is gone, with its open exchanges. */
+/** A node that was not seen for so long is gone, and its open exchanges with it. */
 const nodeLifeMs = 6_000;
 
 const dayMs = 86_400_000;
 
 /**
- * A rate is a hash: `h` its newest bucket, `t` the sum of all, and each bucket under its number modulo the slots. A bucket is a number of bucket
- * lengths since the epoch. A concurrency limit is a hash: how many exchanges each node has open.
+ * Functions that several scripts share. A rate is a hash: `h` its newest bucket, `t` the sum of all, and each bucket under its number modulo the
+ * slots. A bucket is a number of bucket lengths since the epoch. A concurrency limit is a hash: how many exchanges each node has open.
  */
 const shared = `
 local slots = ${slots}
@@ -50,9 +50,9 @@ end
 `;
 
 /**
- * KEYS: rates, crowds, and the nodes. ARGV: node, requests, tokens, items, number of rates; for each rate its measure (1 to 3), bucket length and
- * limit; for each crowd its limit. Answers 1, the time, and for each rate its sum and newest bucket; or 0, the time, which key refuses and for how
- * long (-1: for ever), and the same. HMGET gives false for what is not there, and ipairs goes on over it.
+ * Reserves from limits. KEYS: rates, crowds (concurrency limits), and the nodes. ARGV: node, requests, tokens, items, number of rates; for each rate
+ * its measure (1 to 3), bucket length and limit; for each crowd its limit. Answers 1, the time, and for each rate its sum and newest bucket; or 0,
+ * the time, which key refuses and for how long (-1: for ever), and the same. HMGET gives false for what is not there, and ipairs goes on over it.
  */
 const reserve = `${shared}
 local node, rates = ARGV[1], tonumber(ARGV[5])
@@ -173,8 +173,8 @@ return { now, redis.call('ZCARD', KEYS[1]), name }
 `;
 
 /**
- * Slots at an upstream, as `SlotPools` shares them out. KEYS: the pool, and the nodes. ARGV: node, the limit, what it holds, what it
- * could use. Answers what it holds from now on, and what it may keep. A pool is a hash: what each node holds and could use, and since when.
+ * Shares the slots at an upstream out, as `SlotPools` does. KEYS: the pool, and the nodes. ARGV: node, the limit, what it holds, what it could use.
+ * Answers what it holds from now on, and what it may keep. A pool is a hash: what each node holds and could use, and since when.
  */
 const slotPool = `${shared}
 local node, most, held, wants = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -1,4 +1,4 @@
-/** A limiter that asks the process which counts for all, and decides by its own counts where no answer comes in time. */
+/** Asks the process that counts for all whether a request fits its limits; decides by its own counts where no answer comes in time. */
 
 import type { Holder } from '../core/caps.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -10,9 +10,9 @@ import { TickBatches } from './reading-time.ts';
 interface Question {
   readonly plan: Plan;
   readonly amounts: Amounts;
-  /** Undefined once it is decided. */
+  /** Resolves the waiting request; undefined once the question is decided. */
   resolve: ((decision: Taken | Refused) => void) | undefined;
-  /** When it was decided here, as the answer was late. */
+  /** When this process decided the question itself, because the answer was late. */
   lateAtMs: number | undefined;
 }
 
@@ -25,14 +25,14 @@ export abstract class SharedLimiter<Reply> extends LocalLimits<Reply> {
   }
 
   protected abstract ask(plan: Plan, amounts: Amounts, holders: readonly Holder[]): Promise<Reply>;
-  /** Undefined where it was taken. */
+  /** The refusal in an answer; undefined where the amounts were reserved. */
   protected abstract refusalIn(reply: Reply, plan: Plan, amounts: Amounts): Refused | undefined;
-  /** An answer was in time. */
+  /** Called when an answer was in time. */
   protected abstract answered(): void;
   protected failed(_error: unknown): void {}
-  /** So many answers, to questions sent then, are late. */
+  /** Called when `count` answers, to questions sent at that time, are late. */
   protected abstract late(count: number, leftAtMs: number): void;
-  /** One of these has come, or never will. What it has taken was taken here too, at that time, or refused. */
+  /** Called when a late answer has come, or never will. This process decided meanwhile: what the answer took was taken or refused here, too. */
   protected abstract lateEnded(reply: Reply | undefined, plan: Plan, amounts: Amounts, lateAtMs: number): void;
 
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused | Promise<Taken | Refused> {

@@ -1,22 +1,22 @@
-/** A sliding window: 60 buckets behind the current one, and their sum. */
+/** Counts amounts in a sliding time window: 60 buckets behind the current one, and their sum. */
 
 const bucketsPerWindow = 60;
-/** The current bucket has only partly passed, so that the oldest one must still count. */
+/** Number of buckets kept: the current one has only partly passed, so that the oldest one must still count. */
 export const slots = bucketsPerWindow + 1;
 
 export class Window {
   readonly bucketMs: number;
-  /** Indexed by bucket number modulo `slots`; bucket 0 begins when the clock does. */
+  /** Amounts by bucket number modulo `slots`; bucket 0 begins when the clock does. */
   readonly #amounts = new Float64Array(slots);
-  /** Amounts that the shared counter does not know yet; may be negative. */
+  /** By bucket: amounts that the shared counter does not know yet; may be negative. */
   #untold: Float64Array | undefined = undefined;
-  /** The current bucket as of the last call, and when it ends. */
+  /** The number of the current bucket at the last call, and when it ends. */
   #head: number;
   #headEndsAtMs: number;
-  /** The last bucket with an amount. */
+  /** The number of the last bucket with an amount. */
   #newest = Number.NEGATIVE_INFINITY;
   #total = 0;
-  /** The shared counter's last total, and what was permitted here without it since. */
+  /** The shared counter's last total, and the amount permitted since then without it. */
   #there = 0;
   #beyondThere = 0;
   #thereAtMs = Number.NEGATIVE_INFINITY;
@@ -36,12 +36,12 @@ export class Window {
     return this.#total;
   }
 
-  /** No amount counts any more, and none is to be reported. */
+  /** Whether no amount counts any more, and none is to be reported. */
   isEmptyAt(nowMs: number): boolean {
     return this.totalAt(nowMs) === 0 && this.#untold === undefined;
   }
 
-  /** May be negative, but not below zero in all. Amounts too far in the past are ignored. */
+  /** Adds an amount at a time. It may be negative, but a bucket stays at 0 at least. Amounts too far in the past are ignored. */
   add(atMs: number, amount: number): void {
     this.#advanceTo(atMs);
     const bucket = atMs >= this.#headEndsAtMs - this.bucketMs ? this.#head : this.bucketAt(atMs);
@@ -54,25 +54,25 @@ export class Window {
     this.#total += after - before;
   }
 
-  /** Receives the shared counter's total. */
+  /** Receives the total of the shared counter. */
   hear(nowMs: number, total: number): void {
     this.#there = total;
     this.#beyondThere = 0;
     this.#thereAtMs = nowMs;
   }
 
-  /** Permitted without the shared counter. */
+  /** Adds an amount that was permitted without the shared counter. */
   addUnheard(amount: number): void {
     this.#beyondThere += amount;
   }
 
-  /** This node's share of what was left; undefined without a recent total. */
+  /** This node's share of the amount that was left at the shared counter's last total; undefined without a recent one. */
   shareOfRest(nowMs: number, most: number, nodes: number): number | undefined {
     if (nowMs - this.#thereAtMs >= this.bucketMs) return undefined;
     return Math.floor(Math.max(0, most - this.#there) / nodes) - this.#beyondThere;
   }
 
-  /** Until so much of the amount no longer counts. */
+  /** Milliseconds until so much of the counted amount has left the window. */
   freeAfterMs(nowMs: number, amount: number): number {
     let left = amount;
     for (let bucket = this.#head - bucketsPerWindow; bucket <= this.#head; bucket += 1) {
@@ -83,12 +83,12 @@ export class Window {
     return slots * this.bucketMs;
   }
 
-  /** Until all is available, if nothing more is taken. */
+  /** Milliseconds until all is available, if nothing more is taken. */
   resetAfterMs(nowMs: number): number {
     return this.#total === 0 ? 0 : Math.max(0, (this.#newest + slots) * this.bucketMs - nowMs);
   }
 
-  /** Records an amount to report; see `report`. */
+  /** Records an amount that is to be reported; see `report`. */
   note(atMs: number, amount: number): void {
     this.#advanceTo(atMs);
     const bucket = this.bucketAt(atMs);
@@ -98,12 +98,12 @@ export class Window {
     this.#untold[slot] = (this.#untold[slot] ?? 0) + amount;
   }
 
-  /** Everything must be reported anew. */
+  /** Records that everything must be reported anew. */
   noteAll(): void {
     this.#untold = this.#total === 0 ? undefined : this.#amounts.slice();
   }
 
-  /** Visits what must be reported, bucket by bucket, and marks it as reported. */
+  /** Visits what must be reported, bucket by bucket, and considers it reported. */
   report(nowMs: number, visit: (bucket: number, amount: number) => void): void {
     this.#advanceTo(nowMs);
     const untold = this.#untold;

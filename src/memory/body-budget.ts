@@ -5,11 +5,11 @@ import { getOrMake } from '../lib/get-or-make.ts';
 
 export interface BudgetLimits {
   readonly totalBytes: number;
-  /** The longest possible body; a key may always hold one, and none counts for more. */
+  /** Size of the longest possible body; a key may always hold one, and no body counts for more. */
   readonly largestBytes: number;
 }
 
-/** Notified once when it has memory, unless it withdraws. Must not throw. */
+/** A request that waits for memory: notified once when it has some, unless it withdraws. Must not throw. */
 export interface LeaseWaiter {
   readonly key: string;
   readonly bytes: number;
@@ -28,11 +28,11 @@ const fewestShares = 1_024;
 
 export class BodyBudget {
   heldBytes = 0;
-  /** How often a growing body found no memory. */
+  /** How often a growing body found no memory for a further block. */
   outgrown = 0;
   #limits: BudgetLimits;
   #shares = new Map<string, Share>();
-  /** Above this number, entries of idle keys are dropped. */
+  /** With more entries than this, those of idle keys are dropped. */
   #forgetsAt = fewestShares;
   readonly #small = new LeaseQueue();
   readonly #large = new LeaseQueue();
@@ -58,7 +58,7 @@ export class BodyBudget {
     return share === undefined ? 0 : share.bytes + share.apartBytes;
   }
 
-  /** Undefined where there is no memory now, or others wait. */
+  /** Reserves memory at once; undefined where there is none now, or others wait. */
   take(key: string, bytes: number): MemoryLease | undefined {
     const wanted = Math.min(bytes, this.#limits.largestBytes);
     const queue = this.#queueFor(wanted);
@@ -68,7 +68,7 @@ export class BodyBudget {
     return this.#hold(key, share, wanted);
   }
 
-  /** Whether it may wait; the number of waiters is limited. */
+  /** Lets a waiter queue for memory, if the number of waiters permits. */
   wait(waiter: LeaseWaiter): 'waiting' | 'full' | 'key-full' {
     const most = Math.max(fewestWaiting, Math.floor(this.#limits.totalBytes / unreadBytes));
     const ofKey = this.#small.waitingOf(waiter.key) + this.#large.waitingOf(waiter.key);
@@ -81,21 +81,21 @@ export class BodyBudget {
     return 'waiting';
   }
 
-  /** Stops waiting, without a notification. */
+  /** Removes a waiter from the queue, without a notification. */
   withdraw(waiter: LeaseWaiter): void {
     const queue = this.#queueFor(waiter.bytes);
     queue.remove(waiter);
     this.#letIn(queue);
   }
 
-  /** Existing leases stay, even above new limits. */
+  /** Adopts new limits; existing leases stay, even above them. */
   configure(limits: BudgetLimits): void {
     this.#limits = limits;
     this.#letIn(this.#small);
     this.#letIn(this.#large);
   }
 
-  /** Called by leases: changes their size, if permitted. */
+  /** Changes the size of a lease, if permitted; false where it may not grow. */
   change(lease: HeldLease, bytes: number): boolean {
     const wanted = Math.min(bytes, this.#limits.largestBytes);
     if (wanted > lease.bytes && !this.#mayGrow(lease, wanted)) {
@@ -108,7 +108,7 @@ export class BodyBudget {
     return true;
   }
 
-  /** Of a key's growing bodies one always continues: where the share is full, it is counted separately. */
+  /** Whether a lease may grow. Of a key's growing bodies one always continues: where the share is full, it is counted separately. */
   #mayGrow(lease: HeldLease, wanted: number): boolean {
     const { share } = lease;
     const obstacle = this.#obstacleTo(share, lease, wanted);
@@ -147,7 +147,7 @@ export class BodyBudget {
     return lease;
   }
 
-  /** A body that does not fit the key's share is counted separately: one per key. */
+  /** Books a lease's new size. A body that does not fit the key's share is counted separately: one per key. */
   #put(lease: HeldLease, bytes: number): void {
     const { share } = lease;
     const mayHold = this.#limits.totalBytes * keyShare;
@@ -196,12 +196,12 @@ export class BodyBudget {
 /** What blocks a waiter: nothing, its key's share, or the total. */
 type Obstacle = 'none' | 'share' | 'total';
 
-/** Waiters for memory: first in, first out within a key, and keys in rotation. */
+/** Queue of waiters for memory: first in, first out within a key, and keys in rotation. */
 class LeaseQueue {
-  /** In the order of their turns. */
+  /** Waiters by key; the keys in the order in which they get memory. */
   readonly #keys = new Map<string, Set<LeaseWaiter>>();
   size = 0;
-  /** A waiter within its key's share does not fit the total: no other may pass it. */
+  /** The first waiter fits its key's share but not the total: no other may pass it. */
   isBlocked = false;
 
   has(key: string): boolean {
@@ -218,7 +218,7 @@ class LeaseQueue {
     this.size += 1;
   }
 
-  /** No effect for one that does not wait. */
+  /** Removes a waiter; no effect where it does not wait. */
   remove(waiter: LeaseWaiter): void {
     const own = this.#keys.get(waiter.key);
     if (own?.delete(waiter) !== true) return;
@@ -249,7 +249,7 @@ class LeaseQueue {
 class Share {
   readonly key: string;
   leases = 0;
-  /** Without the separate one. */
+  /** Bytes held by the key, without the body that is counted separately. */
   bytes = 0;
   apart: HeldLease | undefined = undefined;
 

@@ -1,4 +1,4 @@
-/** Grants memory for bodies: at once, or after a bounded wait; counts and explains refusals. */
+/** Reserves memory for bodies, at once or after a bounded wait; counts refusals and explains them to the client. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { BodyMemoryState, LeaseRequest, MemoryLease, MemoryPool } from '../core/memory-lease.ts';
@@ -13,14 +13,14 @@ export interface BodyMemory extends MemoryPool {
 
 const litterFromBytes = 256 * 1024;
 const worthCollectingBytes = 16 * 1024 ** 2;
-/** As a share of the memory: V8 itself may let it exceed all of the memory. */
+/** Limit of released but uncollected memory, as a share of the memory limit: V8 itself might exceed all of it. */
 const mostLitter = 0.5;
-/** Delay after the last long body. */
+/** Delay between the last long body and a garbage collection. */
 const quietMs = 2_000;
 
 const retryAfter = ['Retry-After', '1'];
 
-/** `what` names its use, such as: request bodies. */
+/** Creates a memory limit; `what` names its use, such as: request bodies. */
 export function createBodyMemory(what: string, limits: BudgetLimits, collector: Collector): BodyMemory {
   const litter = new Litter(collector, () => budget.totalBytes * mostLitter);
   const budget = new BodyBudget(limits, (bytes) => litter.add(bytes));
@@ -59,12 +59,12 @@ export function createBodyMemory(what: string, limits: BudgetLimits, collector: 
 
 type Collector = Pick<ProcessMemory, 'readBufferBytes' | 'collectGarbage' | 'beginCollection'>;
 
-/** Collects long bodies after their release: V8 would do so only when they equal the live heap, or after hours of idling. */
+/** Collects the garbage of long bodies: V8 would do so only when they equal the live heap, or after hours of idling. */
 class Litter {
   readonly #collector: Collector;
   readonly #mostBytes: () => number;
   #bytes = 0;
-  /** Of buffers, when a collection in steps began; no long body has come since. */
+  /** Buffer memory when a collection in steps began; undefined once another long body came. */
   #heldBefore: number | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;
 
@@ -84,7 +84,7 @@ class Litter {
     else this.#end(true);
   }
 
-  /** In steps at first, as code for requests goes with a collection at once. */
+  /** Collects in steps at first: a collection at once would also drop the compiled code for requests. */
   collect(): void {
     this.#timer = undefined;
     const held = this.#collector.readBufferBytes();
@@ -129,7 +129,7 @@ class WaitingBody implements LeaseWaiter, ClientWork {
   readonly #seeker: LeaseRequest;
   readonly #ending: Ending;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** The client's work before it began to wait, restored afterwards. */
+  /** The client's work before the wait began, restored afterwards. */
   #before: ClientWork | undefined = undefined;
   #isOver = false;
 
@@ -140,7 +140,7 @@ class WaitingBody implements LeaseWaiter, ClientWork {
     this.#ending = ending;
   }
 
-  /** It may have its memory already: no request was ahead of it. */
+  /** Starts waiting, unless the memory came at once because no request was ahead. */
   begin(): void {
     if (this.#isOver) return;
     const { client } = this.#seeker;

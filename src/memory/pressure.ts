@@ -3,9 +3,9 @@
 import type { Clock } from '../lib/clock.ts';
 
 const sampleEveryMs = 100;
-/** Reading the memory costs some microseconds. */
+/** Pause between two readings of the memory, each of which costs some microseconds. */
 const readMemoryEveryMs = 500;
-/** A collection stops everything for tens of milliseconds. */
+/** Pause between two garbage collections, each of which stops everything for tens of milliseconds. */
 const collectEveryMs = 5_000;
 
 export type PressureReason =
@@ -22,7 +22,7 @@ export interface PressureDeps {
   readonly clock: Clock;
   /** The process's memory, such as `process.memoryUsage.rss`. */
   readMemoryBytes(): number;
-  /** A full collection. A process that refuses all work allocates little: V8 would not collect by itself, and its memory would stay. */
+  /** Runs a full collection. A process that refuses all work allocates little: V8 would not collect by itself, and its memory would stay. */
   collectGarbage?(): void;
 }
 
@@ -72,7 +72,7 @@ export function createPressure({ clock, readMemoryBytes, collectGarbage }: Press
   };
 }
 
-/** The mean, or the median if smaller, so that one long delay does not count. */
+/** The mean of three delays, or their median if smaller, so that one long delay does not count. */
 function typicalOf(a: number, b: number, c: number): number {
   const median = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
   return Math.min((a + b + c) / 3, median);

@@ -1,19 +1,19 @@
-/** What the process needs of V8: its memory, collections, and how it is set up to serve. */
+/** Measures the process's memory, starts V8's garbage collections, and sets V8's switches for serving. */
 
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 export interface ProcessMemory {
   readonly readMemoryBytes: () => number;
-  /** Of buffers, those included that nothing refers to any more. */
+  /** Reads the memory of all buffers, including those that nothing refers to any more. */
   readonly readBufferBytes: () => number;
-  /** Full and synchronous. It drops compiled code: see `setUpEngine`. */
+  /** Runs a full collection at once. It drops compiled code: see `setUpEngine`. */
   readonly collectGarbage: () => void;
-  /** Begins a full collection that goes on in steps and keeps compiled code, where V8 can be brought to one. */
+  /** Begins a full collection that proceeds in steps and keeps compiled code, if V8 can be made to do so. */
   readonly beginCollection: () => void;
 }
 
-/** Freed memory stays in the resident set, but not in V8's figures: the smaller counts, of the set, and V8's memory plus the process's base. */
+/** The memory in use is the smaller of two figures: the resident set, which also has freed memory, and V8's own memory plus the process's base. */
 export function createProcessMemory(): ProcessMemory {
   const besideBytes = Math.max(0, process.memoryUsage.rss() - engineBytes());
   return {
@@ -29,12 +29,12 @@ export function packMemory(): void {
   findCollector({ type: 'major', execution: 'sync', flavor: 'last-resort' })();
 }
 
-/** The first major version of V8 whose switch for it is known to work. */
+/** The first major version of V8 whose switch for counting buffers with the heap is known to work. */
 const firstWithOneLimit = 14;
-/** Megabytes of a semi-space. */
+/** Size of a semi-space (half of the memory for new objects) in threads, in megabytes. */
 const youngInThreads = 4;
 
-/** To be called before threads start. */
+/** Sets V8's switches; to be called before threads start. */
 export function setUpEngine(): void {
   // Buffers are counted with the heap: else V8 runs a full collection every 64 MiB of them, a third of the time at megabytes a second.
   if (Number.parseInt(process.versions.v8, 10) >= firstWithOneLimit)
@@ -50,12 +50,12 @@ export function setUpEngine(): void {
   setFlagsFromString('--memory-reducer-gc-count=0');
 }
 
-/** Below the share of the old generation from which V8 would collect at once and all it can, and above what makes it begin. */
+/** Size of a buffer that makes V8 begin a collection, as a share of the old generation; from a larger share on V8 would collect at once. */
 const shareOfHeap = 0.48;
-/** Young memory, which the limit of the heap includes. */
+/** Memory for new objects, which the limit of the heap includes. */
 const youngBytes = 96 * 1024 ** 2;
 
-/** V8 begins a collection when buffers are large. The memory of this one is never touched, so that the system does not provide any. */
+/** Makes V8 begin a collection by a large buffer, whose memory is never touched, so that the system provides none. */
 function beginCollection(): void {
   const bytes = Math.floor((getHeapStatistics().heap_size_limit - youngBytes) * shareOfHeap);
   try {
@@ -70,7 +70,7 @@ function engineBytes(): number {
   return total_heap_size + external_memory;
 }
 
-/** V8 exposes it only on request; this needs no flag on the command line. */
+/** Gets V8's function for collections, which it exposes only on request; this needs no flag on the command line. */
 function findCollector(how?: object): () => void {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
