@@ -1,17 +1,17 @@
-/** Computes the journal space to keep free so that every open request can end. */
+/** Computes how much journal space to keep free, so that the end of every open request can be written. */
 
-/** Twice the size of most ends. */
+/** Space reserved for a usual end: twice the size of most. */
 const usualBytes = 2_048;
-/** An end's further size beyond its intent. */
+/** Space that an end takes beyond twice its intent. */
 const moreBytes = 1_024;
 
 export class EndReserve {
   #count = 0;
   #bytes = 0;
-  /** For ends with long names: bytes beyond the usual. */
+  /** By request ID, for ends with long names: bytes beyond the usual. */
   readonly #extra = new Map<string, number>();
 
-  /** Open exchanges. */
+  /** Number of open exchanges. */
   get count(): number {
     return this.#count;
   }
@@ -20,7 +20,7 @@ export class EndReserve {
     return this.#bytes;
   }
 
-  /** An end repeats the intent's names, and the model's twice. */
+  /** Reserves space for the end of an exchange: it repeats the intent's names, and the model's twice. */
   open(id: string, intentBytes: number): void {
     this.#count += 1;
     this.#bytes += usualBytes;

@@ -1,4 +1,4 @@
-/** Imports journals into the store: this process's as it grows, and those of dead processes. */
+/** Imports journals into the store: this process's own as it grows, and those of dead processes. */
 
 import type { Log } from '../core/log.ts';
 import type { BudgetAccountStore } from '../core/store/budgets.ts';
@@ -16,9 +16,9 @@ export interface OrphanJournal {
 }
 
 export interface ImporterDeps {
-  /** Undefined where this process writes no journal. */
+  /** This process's journal; undefined where it writes none. */
   readonly own: JournalReader | undefined;
-  /** Claims journals without a writer; each is released when it is imported completely. */
+  /** Claims journals without a writer; each is released when it is completely imported. */
   claimOrphans(): readonly OrphanJournal[];
   readonly store: {
     readonly ledger: Pick<LedgerStore, 'import' | 'position' | 'moveMark' | 'moveFormer' | 'prune' | 'pruneCaptures'>;
@@ -29,19 +29,19 @@ export interface ImporterDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly retentionMs: number;
-  /** Rows at a time. */
+  /** Maximum of rows in one import. */
   readonly batch?: number;
   readonly pollMs?: number;
 }
 
 export interface ImporterState {
-  /** Since the start. */
+  /** Rows imported since the start. */
   readonly importedRows: number;
-  /** Journal bytes that are not in the store yet. */
+  /** Journal bytes that are not imported into the store yet. */
   readonly bytesBehind: number;
-  /** Rows among these. */
+  /** Rows in those bytes. */
   readonly rowsBehind: number;
-  /** Time of the oldest of them; undefined where there is none. */
+  /** Time of the oldest row that is not imported; undefined where there is none. */
   readonly oldestAtMs: number | undefined;
   /** Why the store refuses rows at present; undefined where it accepts them. */
   readonly failure: string | undefined;
@@ -61,35 +61,35 @@ export interface Importer {
   caughtUp(): Promise<void>;
   state(): ImporterState;
   retain(retentionMs: number): void;
-  /** Imports what remains, if the store accepts it, and ends. */
+  /** Imports what remains, if the store accepts it, and stops. */
   close(): Promise<void>;
 }
 
-/** Rows of the longest pause at thousands of requests a second; SQLite takes some 40 ms for them. */
+/** As many rows as come in the longest pause at thousands of requests a second; SQLite takes some 40 ms for them. */
 const defaultBatch = 5_000;
 /**
- * Rows in memory at a time. Where all rows of a batch live until its end, V8 copies each of them into its old generation, whose collections cost
- * as much CPU as writing the rows.
+ * Rows in memory at a time. If all rows of a batch lived until its end, V8 would copy each of them into its old generation, whose collections cost as
+ * much CPU as writing the rows.
  */
 const partRows = 256;
 const defaultPollMs = 100;
-/** Lengthens the pause after a step with rows, and more after one with many: larger batches cost less per row. */
+/** Factors for the pause after a step, by how many rows came: larger batches cost less per row. */
 const polls = { nothing: 1, some: 2, many: 10 } as const;
 const manyRows = 200;
 const orphansEveryMs = 10_000;
 const tidyEveryMs = 1_000;
 const pruneEveryMs = 3_600_000;
-/** After so long, rows held back are reported. */
+/** Where rows are held back for longer than this, it is logged. */
 const heldBackMs = 3_600_000;
 const seriesEveryMs = 2_000;
 const formerEveryMs = 60_000;
 const progressEveryMs = 3_000;
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
-/** What is not imported by then is imported at the next start. */
+/** Time for the import at the end of the process; the rest is imported at the next start. */
 const closeWithinMs = 5_000;
 
-/** The result of a step: nothing, new rows, many rows, or more than a batch holds. */
+/** What one step imported: nothing, some new rows, many, or more than a batch holds. */
 type Came = 'nothing' | 'some' | 'many' | 'more';
 
 export function createImporter(deps: ImporterDeps): Importer {
@@ -102,14 +102,14 @@ class Source {
   readonly reader: JournalReader;
   readonly release: (() => void) | undefined;
   isOpen = false;
-  /** Read but not imported: while the store fails, nothing more is read. The journal is the buffer. */
+  /** A batch that was read but not imported: while the store fails, nothing more is read, and the journal is the buffer. */
   held: JournalBatch | undefined = undefined;
   position: JournalPosition | undefined = undefined;
   failures = 0;
-  /** Of the latest attempt. */
+  /** Why the latest attempt to import failed; undefined where it succeeded. */
   failure: string | undefined = undefined;
   pausedUntilMs = 0;
-  /** Time of the next attempt to delete segments. */
+  /** Time of the next attempt to delete imported segments. */
   tidiesAtMs = 0;
 
   constructor(reader: JournalReader, release?: () => void) {
@@ -125,7 +125,7 @@ class JournalImporter implements Importer {
   readonly #caughtUp = Promise.withResolvers<void>();
   #ended: Promise<void> = Promise.resolve();
   #sources: Source[] = [];
-  /** Journals of the start that were not read to their end yet. */
+  /** Journals that existed at the start and were not read to their end yet. */
   readonly #behindAtStart = new Set<Source>();
   #isCaughtUp = false;
   #importedRows = 0;
@@ -134,11 +134,11 @@ class JournalImporter implements Importer {
   #nextProgressMs: number;
   #nextSeriesMs = 0;
   #nextFormerMs = 0;
-  /** Background work whose latest attempt failed. */
+  /** Names of background work whose latest attempt failed. */
   readonly #failing = new Set<string>();
-  /** The last position of the time mark, and the monotonic clock then. */
+  /** The time mark's last position, and the monotonic clock at that moment. */
   #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
-  /** A pruning has more to delete. */
+  /** The deletion of old rows has more to delete. */
   #isPruning = false;
   #isHeldBack = false;
   #closesAtMs = Number.POSITIVE_INFINITY;
@@ -217,7 +217,7 @@ class JournalImporter implements Importer {
     this.#caughtUp.resolve();
   }
 
-  /** One batch at most. */
+  /** Imports one batch of a journal, at most. */
   async #step(source: Source): Promise<Came> {
     if (this.#deps.clock.monotonicMs() < source.pausedUntilMs) return 'nothing';
     try {
@@ -292,7 +292,7 @@ class JournalImporter implements Importer {
     return part;
   }
 
-  /** Deletes what could not be deleted after its import. */
+  /** Deletes segments that could not be deleted right after their import. */
   async #tidy(source: Source): Promise<void> {
     const nowMs = this.#deps.clock.monotonicMs();
     if (source.position === undefined || nowMs < source.tidiesAtMs) return;
@@ -300,7 +300,7 @@ class JournalImporter implements Importer {
     await source.reader.imported(source.position);
   }
 
-  /** A journal without a writer was read to its end. */
+  /** Gives up a journal without a writer that was read to its end. */
   async #finished(source: Source): Promise<void> {
     this.#sources = this.#sources.filter((other) => other !== source);
     await this.#giveUp(source);
@@ -349,7 +349,7 @@ class JournalImporter implements Importer {
     }
   }
 
-  /** A few rows at a time, so that imports do not wait for long. */
+  /** Deletes old rows, a few at a time, so that imports do not wait for long. True where there are more. */
   async #prune(): Promise<boolean> {
     const { clock, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextPruneMs) return false;
@@ -368,7 +368,7 @@ class JournalImporter implements Importer {
     return hasMore === true;
   }
 
-  /** A span at a time, as above. */
+  /** Sums up and deletes time series, a time span at a time, for the same reason. */
   async #tendSeries(): Promise<boolean> {
     const { clock, store } = this.#deps;
     const markMs = this.#mark?.atMs;
@@ -380,7 +380,7 @@ class JournalImporter implements Importer {
     return hasMore === true;
   }
 
-  /** A slice at each step: other writers get more of the time. */
+  /** Moves some rows of older versions at each step, in small slices, so that other writers get more of the time. */
   async #moveFormer(): Promise<void> {
     const { clock, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextFormerMs) return;
@@ -388,7 +388,7 @@ class JournalImporter implements Importer {
     this.#nextFormerMs = clock.monotonicMs() + (hasMore === true ? this.#pollMs : formerEveryMs);
   }
 
-  /** Undefined where the work fails, which is logged once until it succeeds. */
+  /** Runs background work; undefined where it fails, which is logged once until it succeeds. */
   async #attempt<T>(failure: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();

@@ -1,4 +1,4 @@
-/** Joins start records with settlements in journal order, and makes rows of unfinished requests too. */
+/** Joins the journal's start records with their settlements into rows, and makes rows of requests that never ended. */
 
 import type { IntentRecord, LedgerRow } from '../core/accounting/ledger-row.ts';
 import type { ImportedRow } from '../core/store/ledger.ts';
@@ -6,7 +6,7 @@ import type { Frame } from './journal-frame.ts';
 import { ItemReader, idNumberOf } from './journal-items.ts';
 import { type FramePosition, type JournalLine, parseLine } from './journal-records.ts';
 
-/** The result of a piece of journal. */
+/** The rows and other results of reading a piece of journal. */
 export interface Joined {
   readonly rows: ImportedRow[];
   readonly endedNodes: string[];
@@ -22,7 +22,7 @@ interface OpenIntent {
   readonly segment: number;
 }
 
-/** Open intents by the numbers of their IDs, as hashing texts is slower; by the text where two numbers are equal. */
+/** Open intents, by the numbers in their IDs, as hashing texts is slower; by the text where two numbers are equal. */
 class OpenIntents {
   readonly #intents = new Map<number | string, OpenIntent>();
   #hasTexts = false;
@@ -58,7 +58,7 @@ export class Joiner {
   readonly #open = new OpenIntents();
   readonly #items = new ItemReader();
   #itemsSegment = 0;
-  /** The end of each segment's last whole frame, deleted ones included: a late row may have been in it. */
+  /** The end of the last whole frame of each segment, deleted segments included, to know whether a repeated frame was read already. */
   readonly #ends = new Map<number, number>();
   #node: string | undefined = undefined;
 
@@ -71,7 +71,7 @@ export class Joiner {
     return false;
   }
 
-  /** A whole frame, and the segment in which it stands. */
+  /** Processes a whole frame of the segment. */
   take(frame: Pick<Frame, 'payload' | 'isItems' | 'end'>, segment: number, into: Joined): void {
     this.#ends.set(segment, frame.end);
     if (this.#itemsSegment !== segment) this.#items.clear();
@@ -92,7 +92,7 @@ export class Joiner {
     }
   }
 
-  /** The writer is gone: open exchanges stay without an end. */
+  /** Ends all open exchanges as lost, because their writer is gone. */
   endAll(into: Joined): void {
     for (const { intent } of this.#open.values()) into.rows.push(toLostRow(intent));
     this.#open.clear();
@@ -100,7 +100,7 @@ export class Joiner {
     this.#node = undefined;
   }
 
-  /** Where each frame holds all names that it needs. */
+  /** Forgets the names read so far, for readers of frames that each hold all names they need. */
   forgetNames(): void {
     this.#items.clear();
   }
@@ -143,7 +143,7 @@ export class Joiner {
     }
   }
 
-  /** Where the first record of a process is missing, its other records name it as well. */
+  /** Notes the node of a record: where the first record of a process is missing, its other records name the node as well. */
   #enter(node: string, into: Joined): void {
     if (this.#node === node) return;
     if (this.#node !== undefined) this.endAll(into);
@@ -187,7 +187,7 @@ function toLostRow({ row, reservedNanos, accounts }: IntentRecord): ImportedRow 
   return { row: lost, accounts };
 }
 
-/** Successful, but the journal could not be written then, so the client never got the end. */
+/** The row of a request whose end was written too late: the journal failed, so the client never got the end. */
 function toLateRow(row: LedgerRow): LedgerRow {
   if (row.outcome !== 'ok' && row.outcome !== 'error') return row;
   return { ...row, outcome: 'cut', error: 'store_unavailable' };

@@ -1,4 +1,4 @@
-/** A journal failure: one sentence for the operator, and an error response for clients. */
+/** Describes a failure of the journal: one sentence for the operator, and an error response for clients. */
 
 import { GatewayError } from '../core/errors.ts';
 import { codeOf, reasonOf } from '../lib/thrown.ts';
@@ -10,7 +10,7 @@ export class JournalError extends Error {
   }
 }
 
-/** For clients: reveals nothing of the machine. */
+/** The error for clients, which reveals nothing of the machine. */
 export function journalUnavailable(cause?: unknown): GatewayError {
   return new GatewayError('store_unavailable', {
     message: "The gateway's journal cannot be written just now; try again after the time in Retry-After.",
@@ -19,10 +19,10 @@ export function journalUnavailable(cause?: unknown): GatewayError {
   });
 }
 
-/** The system's error name, such as ENOSPC, or the message. */
+/** The operating system's error name, such as ENOSPC, or else the message. */
 export const codeOrReasonOf = (thrown: unknown): string => codeOf(thrown) ?? reasonOf(thrown);
 
-/** For faults of the set-up, which are permanent. */
+/** Adds the directory and advice to a permanent fault of the set-up. */
 export function toJournalError(thrown: unknown, directory: string): unknown {
   if (thrown instanceof JournalError || !(thrown instanceof Error) || !('syscall' in thrown)) return thrown;
   const journal = `The journal directory "${directory}"`;

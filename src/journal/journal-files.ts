@@ -1,4 +1,4 @@
-/** The journal's file operations in one place, so that tests can make each fail. */
+/** Wraps the file operations that the journal uses, so that tests can make each fail. */
 
 import type { Buffer } from 'node:buffer';
 import {
@@ -29,9 +29,9 @@ export interface JournalFiles {
   /** Whether the file still has a name in a directory. */
   isLinked(file: number): boolean;
   read(file: number, into: Buffer, length: number, position: number): number;
-  /** May write fewer bytes. */
+  /** Writes at a position; may write fewer bytes. */
   write(file: number, bytes: Buffer, position: number): number;
-  /** The same asynchronously. */
+  /** Writes in the same way, but asynchronously. */
   writeLater(file: number, bytes: Buffer, position: number): Promise<number>;
   /** Resolves when written data is on the disk. */
   sync(file: number): Promise<void>;

@@ -1,12 +1,12 @@
-/** A journal frame: the records of one event-loop turn, with a checksummed head. */
+/** Writes and reads the journal's frames: each holds the records of one event-loop turn, after a head with a checksum. */
 
 import { Buffer } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 
 /**
- * Four bytes each of mark, checksum and length, and eight of time. The checksum is over all that follows it. The mark begins with a byte that no text
- * has, so that clients' data can never look like a frame; its last byte is the version. Version 1 holds lines of JSON, version 2 items (see
- * journal-items.ts), and readers read both. A frame ends with a line end: where its last byte is 0, it is incomplete.
+ * A head has four bytes each of mark, checksum and length, and eight of time. The checksum is over all that follows it. The mark begins with a byte
+ * that no text has, so that clients' data can never look like a frame; its last byte is the version. Version 1 holds lines of JSON, version 2 items
+ * (see journal-items.ts), and readers read both. A frame ends with a line end: where its last byte is 0, it is incomplete.
  */
 export const headBytes = 20;
 const mark = Buffer.from([0xff, 0x50, 0x4a]);
@@ -19,7 +19,7 @@ const lengthAt = 8;
 const timeAt = 12;
 export const frameBytes = headBytes + 1;
 
-/** A buffer that grew beyond this is not kept. */
+/** Size up to which a buffer is kept for the next frame. */
 const keptBytes = 4 * 1024 * 1024;
 const usualBytes = 64 * 1024;
 
@@ -40,7 +40,7 @@ export class FrameWriter {
     this.#length += length;
   }
 
-  /** Valid until the next frame begins. */
+  /** Completes the frame; its bytes are valid until the next one begins. */
   end(nowMs: number): Buffer {
     const buffer = this.#buffer;
     buffer[this.#length++] = lineEnd;
@@ -54,23 +54,23 @@ export class FrameWriter {
 }
 
 export interface FrameHead {
-  /** Bytes after the head. */
+  /** Number of bytes after the head. */
   readonly length: number;
-  /** Items, not text. */
+  /** Whether the frame holds items (version 2), not lines of text. */
   readonly isItems: boolean;
   readonly atMs: number;
 }
 
 export interface Frame {
   readonly atMs: number;
-  /** Where the next one begins. */
+  /** Offset at which the next frame begins. */
   readonly end: number;
-  /** Its lines or items; good until the next one is read. */
+  /** The frame's lines or items; valid until the next frame is read. */
   readonly payload: Buffer;
   readonly isItems: boolean;
 }
 
-/** Undefined where there is no head. `bytes` has at least the size of one. */
+/** Reads a frame's head; undefined where there is none. `bytes` has at least the size of a head. */
 export function readHead(bytes: Buffer, offset: number): FrameHead | undefined {
   const version = bytes.readUInt32LE(offset);
   const isItems = version === itemsMark;
@@ -78,7 +78,7 @@ export function readHead(bytes: Buffer, offset: number): FrameHead | undefined {
   return { length: bytes.readUInt32LE(offset + lengthAt), isItems, atMs: bytes.readDoubleLE(offset + timeAt) };
 }
 
-/** `bytes` holds the whole frame. */
+/** Whether a frame is undamaged; `bytes` holds all of it. */
 export function isWhole(bytes: Buffer, offset: number, { length }: FrameHead): boolean {
   const checked = bytes.subarray(offset + lengthAt, offset + headBytes + length);
   return crc32(checked) === bytes.readUInt32LE(offset + checksumAt);

@@ -1,4 +1,4 @@
-/** The binary records of a journal frame: names, start records, settlements, and the journal's own records as JSON. */
+/** Writes and reads the binary records in a journal frame: names, start records, settlements, and the journal's own records. */
 
 import { Buffer } from 'node:buffer';
 import type { IntentRecord, LedgerRow, RowOutcome, SettlementRecord } from '../core/accounting/ledger-row.ts';
@@ -11,20 +11,20 @@ import { type Frame, lineEnd } from './journal-frame.ts';
 export const itemKinds = { own: 1, name: 2, intent: 3, settlement: 4 } as const;
 export const itemHeadBytes = 5;
 export const idBytes = 16;
-/** In the order of their numbers. Numbers are never reused. */
+/** Outcomes in the order of their numbers in the journal. Numbers are never reused. */
 export const outcomeCodes: readonly RowOutcome[] = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'];
 export const cacheCodes: readonly (string | null)[] = [null, 'hit', 'partial', 'miss'];
 
-/** A name is repeated in each stretch of this size, so that damage elsewhere does not lose it. */
+/** Size of the stretches of a segment in each of which a name is repeated, so that damage elsewhere does not lose it. */
 const stretchBytes = 256 * 1024;
-/** Copies per stretch: with one frame damaged, the others can be read. */
+/** Copies of a name per stretch: with one frame damaged, the others can be read. */
 const framesPerStretch = 2;
 
-/** Bytes of a name's number in its item, and of an ID's. */
+/** Bytes of the number in a name's item, and of the number taken from an ID. */
 const numberBytes = 6;
 let lastNumber = 0;
 
-/** Facts that a row refers to by number: a key, a route, a model, a target, an account or a node. */
+/** Facts that rows refer to by number: of a key, a route, a model, a target, an account or a node. */
 export type NameFields = Partial<
   Pick<
     LedgerRow,
@@ -38,7 +38,7 @@ export class Name {
   readonly number: number;
   readonly item: Buffer;
   readonly bytes: number;
-  /** The numbers of the two latest parts with it. */
+  /** The numbers of the two latest parts (groups of items that are written together) that have this name. */
   #lastPart = 0;
   #priorPart = 0;
   #segment: object | undefined = undefined;
@@ -58,7 +58,7 @@ export class Name {
     this.bytes = item.length;
   }
 
-  /** False where the part has it already. Two parts are filled at the same time. */
+  /** Notes that a part needs the name; false where it has it already. Two parts are filled at the same time. */
   enter(part: number): boolean {
     if (this.#lastPart === part || this.#priorPart === part) return false;
     this.#priorPart = this.#lastPart;
@@ -66,7 +66,7 @@ export class Name {
     return true;
   }
 
-  /** Whether the frame that begins there must hold it. Asked once per written frame, and again for the same one. */
+  /** Whether the frame that begins at the offset must hold this name. Asked once per written frame. */
   isDue(segment: object, offset: number): boolean {
     const stretch = Math.floor(offset / stretchBytes);
     if (this.#segment !== segment || this.#stretch !== stretch) {
@@ -82,7 +82,7 @@ export class Name {
   }
 }
 
-/** An item and its names, valid until the next one is written. */
+/** A row as an item, with the names it refers to; valid until the next one is written. */
 export interface RowItem {
   readonly buffer: Buffer;
   readonly length: number;
@@ -94,7 +94,7 @@ export function toPayload({ buffer, length, names }: RowItem): Buffer {
   return Buffer.concat([...new Set(names)].map(({ item }) => item).concat(buffer.subarray(0, length)));
 }
 
-/** How version 0.1.0 wrote the ends of exchanges. */
+/** The beginning of a line with which version 0.1.0 recorded the end of an exchange. */
 const settlementLine = '{"kind":"settlement"';
 
 export function countSettlements({ payload, isItems }: Pick<Frame, 'payload' | 'isItems'>): number {
@@ -114,7 +114,7 @@ export function endsAnItem(items: Buffer): boolean {
 
 const endOfItem = (payload: Buffer, at: number): number => at + itemHeadBytes + payload.readUInt32LE(at + 1);
 
-/** Each a text of its own: one that is kept does not keep its neighbours. Bodies are escaped, so no line break stands in one. */
+/** Splits text into lines, each copied, so that keeping one does not keep its neighbours. Bodies are escaped: no line break is inside a line. */
 function linesOf(text: Buffer): string[] {
   const lines: string[] = [];
   for (let start = 0; start < text.length; ) {
@@ -132,13 +132,13 @@ const unnamed: NameFields = {};
 const none: readonly string[] = [];
 const noTries: LedgerRow['tries'] = [];
 
-/** The value of its last digits; 0 where they are none. */
+/** The number in the last digits of an ID; 0 where they are no digits. */
 export const idNumberOf = (id: string): number => Number.parseInt(id.slice(-2 * numberBytes), 16) || 0;
 
 /** Reads the items of one segment, frame by frame. */
 export class ItemReader {
   readonly #names = new Map<number, NameFields>();
-  /** Six bytes of the last ID, for a faster look-up than by its text. */
+  /** The number in the last ID that was read: faster to look up than the ID's text. */
   idNumber = 0;
   #payload: Buffer = Buffer.alloc(0);
   #at = 0;
@@ -148,7 +148,7 @@ export class ItemReader {
     this.#names.clear();
   }
 
-  /** Each record of a frame; own items, and lines of version 0.1.0, as text; undefined for an unknown name. Names are processed first. */
+  /** Yields each record of a frame: rows as objects, other items and lines of version 0.1.0 as text; undefined for an unknown name. */
   *read({ payload, isItems }: Pick<Frame, 'payload' | 'isItems'>): Generator<ItemRecord | string | undefined> {
     if (!isItems) {
       yield* linesOf(payload);
@@ -183,7 +183,7 @@ export class ItemReader {
     return { kind: 'intent', row, reservedNanos, accounts };
   }
 
-  /** In the written order. All fields are listed: spreading objects would cost more than all else. */
+  /** Reads a settlement's fields in the written order. All are listed, as spreading objects would cost more than all else. */
   #settlement(): SettlementRecord | undefined {
     const head = this.#head();
     const target = this.#name();
@@ -282,7 +282,7 @@ export class ItemReader {
     return accounts.length === count ? accounts : undefined;
   }
 
-  /** Rare fields are JSON at the end. */
+  /** Reads the rare fields of a row, which are JSON at the end of the item. */
   #rare(): { readonly row: Partial<LedgerRow>; readonly capture?: SettlementRecord['capture'] } | undefined {
     if (this.#at >= this.#end) return undefined;
     return JSON.parse(this.#payload.toString('utf8', this.#at, this.#end));
@@ -319,7 +319,7 @@ export class ItemReader {
     return tenths === null ? null : tenths / 10;
   }
 
-  /** Undefined for an unknown number. */
+  /** Reads a name's number and returns its facts; undefined for an unknown number. */
   #name(): NameFields | undefined {
     const number = this.#varint();
     return number === 0 ? unnamed : this.#names.get(number);

@@ -1,4 +1,4 @@
-/** A pending journal write, and its waiters. */
+/** Collects items for the next journal write, and notifies those who wait for it. */
 
 import { Buffer } from 'node:buffer';
 import type { LedgerWaiter } from '../core/accounting/spending.ts';
@@ -8,7 +8,7 @@ import type { FramePosition } from './journal-records.ts';
 const usualBytes = 8_192;
 let lastNumber = 0;
 
-/** Items that wait for the same write. */
+/** Items that are written together, and the waiters for this write. */
 export class Part {
   buffer: Buffer;
   length = 0;
@@ -19,7 +19,7 @@ export class Part {
   #promised: PromiseWithResolvers<void> | undefined = undefined;
   readonly #waiters: LedgerWaiter[] = [];
 
-  /** Uses the given buffer as long as it suffices. */
+  /** Fills the given buffer, until a larger one is needed. */
   constructor(buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes)) {
     this.buffer = buffer;
   }
@@ -33,7 +33,7 @@ export class Part {
     this.#waiters.push(waiter);
   }
 
-  /** Upper bound of its size in a frame. */
+  /** Upper bound of the part's size in a frame. */
   get bytes(): number {
     return this.length + this.#nameBytes;
   }
@@ -69,11 +69,11 @@ export class Part {
 export interface Job {
   readonly ends: Part | undefined;
   readonly beginnings: Part | undefined;
-  /** Positions of earlier attempts. */
+  /** Positions in segments at which earlier attempts tried to write. */
   readonly positions: FramePosition[];
-  /** Attempts since it was begun. */
+  /** Number of attempts so far. */
   tries: number;
-  /** Ends whose clients no longer wait. */
+  /** Ends of exchanges whose clients no longer wait. */
   readonly late: Part | undefined;
 }
 

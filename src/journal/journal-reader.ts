@@ -1,4 +1,4 @@
-/** Reads a journal for the import: joins start records with settlements, and reports the outcome of unfinished ones. */
+/** Reads a journal for the import: yields finished rows in batches, damage, and nodes that ended, and deletes imported segments. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,22 +12,22 @@ import { RowsBehind } from './rows-behind.ts';
 
 export interface JournalBatch {
   readonly rows: readonly ImportedRow[];
-  /** The journal's position in the store after these rows. */
+  /** The position in the journal after these rows, for the store. */
   readonly position: JournalPosition;
-  /** Nodes whose last rows are in this batch: to be released after the import, and before `imported`. They may repeat after a restart. */
+  /** Nodes whose last rows are in this batch: their drawn money is to be released after the import, before `imported`. May repeat after a restart. */
   readonly endedNodes: readonly string[];
-  /** Unreadable parts, as sentences for the log. */
+  /** Descriptions of unreadable parts, as sentences for the log. */
   readonly damage: readonly string[];
-  /** Of the journal, read for this batch. */
+  /** Bytes of the journal that were read for this batch. */
   readonly bytes: number;
-  /** The batch is full: there may be more. */
+  /** The batch is full: the journal may have more rows. */
   readonly isFull: boolean;
 }
 
 interface JournalReaderState {
-  /** Written, and not imported yet. */
+  /** Bytes that were written, but not imported yet. */
   readonly bytesBehind: number;
-  /** Waiting rows: the ends of exchanges. In a journal of gigabytes not all are counted at once. */
+  /** Rows (ends of exchanges) that are not imported. In a journal of gigabytes not all are counted at once. */
   readonly rowsBehind: number;
   readonly oldestUnimportedAtMs: number | undefined;
   readonly openIntents: number;
@@ -37,11 +37,11 @@ interface JournalReaderState {
 export interface JournalReader {
   /** The journal's random ID, under which the store keeps its position. */
   readonly id: string;
-  /** Before the first `read`, with the store's position of this journal; again after a failed import. */
+  /** Starts reading at the store's position of this journal: before the first `read`, and again after a failed import. */
   open(position: JournalPosition | undefined): Promise<void>;
-  /** About `most` rows. Nothing is left where the batch is empty and its position unchanged; positions without rows must be imported too. */
+  /** Reads about `most` rows. An empty batch with an unchanged position means the end; positions without rows must be imported too. */
   read(most: number): Promise<JournalBatch>;
-  /** Everything up to here is imported: deletes segments once the store is durable. To be repeated at intervals. */
+  /** Notes that everything up to the position is imported: deletes segments once the store is durable. To be repeated at intervals. */
   imported(position: JournalPosition): Promise<void>;
   state(): JournalReaderState;
   close(): Promise<void>;
@@ -50,15 +50,15 @@ export interface JournalReader {
 export interface JournalReaderDeps {
   readonly directory: string;
   readonly files?: JournalFiles;
-  /** True where no process writes into the slot or can begin to: the reader holds its lock. */
+  /** Whether the journal has no writer and can get none: the reader then holds its lock. */
   isOrphan(): boolean;
-  /** Whether all imported rows are durable: nothing is deleted before. Undefined: they are. */
+  /** Whether all imported rows are durable in the store: no segment is deleted before. Absent: they always are. */
   readonly isSecure?: () => Promise<boolean>;
 }
 
 export const createJournalReader = (deps: JournalReaderDeps): JournalReader => new FileJournalReader(deps);
 
-/** Rows are small, but captured bodies are not. */
+/** Limit of a batch in bytes: rows are small, but captured bodies are not. */
 export const mostBatchBytes = 8 * 1024 * 1024;
 
 const beginning: JournalPosition = { segment: 0, offset: 0 };
@@ -72,15 +72,15 @@ class FileJournalReader implements JournalReader {
 
   #joiner = new Joiner();
   #rowsBehind = new RowsBehind(beginning);
-  /** Nodes and damage found meanwhile, for the next batch. */
+  /** Ended nodes and damage found between two reads, for the next batch. */
   #found: Joined = nothingJoined();
   #current: SegmentReader | undefined = undefined;
   /** Offset of the next frame in the current segment. */
   #offset = 0;
-  /** As given with the last batch. */
+  /** The position returned with the last batch. */
   #position = beginning;
   #importedTo = beginning;
-  /** The known extent of each segment's frames. */
+  /** By segment: the offset up to which whole frames are known. */
   readonly #extents = new Map<number, number>();
 
   constructor({ directory, files = systemFiles, isOrphan, isSecure = async () => true }: JournalReaderDeps) {
@@ -186,7 +186,7 @@ class FileJournalReader implements JournalReader {
     this.#current = undefined;
   }
 
-  /** False where it was deleted meanwhile: the writer removes incomplete segments. */
+  /** Opens a segment; false where it was deleted meanwhile: the writer removes incomplete segments. */
   #enter(number: number): boolean {
     const entered = openIfThere(this.#directory, number, this.#files);
     if (entered === undefined) return false;
@@ -205,7 +205,7 @@ class FileJournalReader implements JournalReader {
     this.#position = { segment: number, offset: frame.end };
   }
 
-  /** Called where no whole frame follows. False where one may still come, or nothing will. */
+  /** Continues where no whole frame follows: behind damage, or in the next segment. False where one may still come, or nothing will. */
   #goOn(into: Joined): boolean {
     const current = this.#current;
     const later = this.#list().filter((number) => number > (current?.number ?? this.#position.segment - 1));
@@ -228,7 +228,7 @@ class FileJournalReader implements JournalReader {
     return false;
   }
 
-  /** True where a whole frame follows. */
+  /** Skips unreadable bytes, and reports them. True where a whole frame follows. */
   #skipDamage(current: SegmentReader, into: Joined): boolean {
     const { next, damagedBytes } = current.tailAt(this.#offset);
     if (damagedBytes > 0) {
@@ -241,7 +241,7 @@ class FileJournalReader implements JournalReader {
     return true;
   }
 
-  /** Reads the current segment again up to there; its results are known. */
+  /** Reads the current segment again up to an offset, to know its open intents; its rows were imported before. */
   #rescan(to: number, into: Joined): void {
     const current = this.#current;
     if (current === undefined) return;
@@ -283,7 +283,7 @@ class FileJournalReader implements JournalReader {
     return extent;
   }
 
-  /** Undefined where it was deleted meanwhile. */
+  /** Looks into a segment; undefined where it was deleted meanwhile. */
   #look<T>(number: number, what: (segment: SegmentReader) => T): T | undefined {
     const segment = openIfThere(this.#directory, number, this.#files);
     if (segment === undefined) return undefined;

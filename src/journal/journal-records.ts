@@ -1,4 +1,4 @@
-/** The journal's records about itself, and the JSON lines that version 0.1.0 wrote. */
+/** Defines the journal's records about itself, and parses the JSON lines that version 0.1.0 wrote. */
 
 import { Buffer } from 'node:buffer';
 import type { IntentRecord, SettlementRecord } from '../core/accounting/ledger-row.ts';
@@ -6,38 +6,38 @@ import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 import { itemHeadBytes, itemKinds, type RowItem } from './journal-items.ts';
 
-/** Where a frame was written, or should have been. */
+/** Position at which a frame was written, or should have been. */
 export interface FramePosition {
   readonly segment: number;
   readonly offset: number;
 }
 
-/** First in the first segment of a process. */
+/** A process began: the first record in its first segment. */
 interface StartRecord {
   readonly kind: 'start';
   readonly node: string;
   readonly atMs: number;
 }
 
-/** First in each further one. */
+/** A process continues: the first record in each of its further segments. */
 interface MoreRecord {
   readonly kind: 'more';
   readonly node: string;
 }
 
-/** The process wrote everything it had to. */
+/** A process ended, and had written everything before. */
 interface EndRecord {
   readonly kind: 'end';
   readonly node: string;
 }
 
-/** These exchanges were refused, though their intents may be in the journal. */
+/** These exchanges were refused, though the journal may have their intents. */
 interface VoidRecord {
   readonly kind: 'void';
   readonly ids: readonly string[];
 }
 
-/** Repeats frames whose writes had an unknown result: counts where none of them can be read. `isLate`: the clients no longer wait. */
+/** The frame repeats earlier ones whose writes had an unknown result: it counts where none can be read. `isLate`: clients no longer wait. */
 interface AgainRecord {
   readonly kind: 'again';
   readonly places: readonly FramePosition[];
@@ -65,7 +65,7 @@ export function toItem(record: OwnRecord): RowItem {
   return { buffer, length, names: [] };
 }
 
-/** Undefined where it is none. The checksum proves that a Postern wrote it. */
+/** Parses a line; undefined where it is no record. The checksum proves that a Postern wrote it. */
 export function parseLine(line: string): JournalLine | undefined {
   const value = readJson(line);
   return isLine(value) ? value : undefined;

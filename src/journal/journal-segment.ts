@@ -1,4 +1,4 @@
-/** A journal segment: a preallocated file of fixed size that holds frames. */
+/** Writes and reads the journal's segments: preallocated files of fixed size that hold frames. */
 
 import { Buffer } from 'node:buffer';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { endsAnItem } from './journal-items.ts';
 const nameEnd = '.journal';
 const digits = 10;
 
-/** Names sort as their numbers do. */
+/** The path of a segment's file; file names sort as the numbers do. */
 export function segmentPath(directory: string, number: number): string {
   return join(directory, String(number).padStart(digits, '0') + nameEnd);
 }
@@ -35,7 +35,7 @@ export function listSegments(directory: string, files: JournalFiles): number[] {
   return numbers.sort((a, b) => a - b);
 }
 
-/** Writer and importer delete files in parallel threads: a missing file is no error. */
+/** Deletes a file. The writer's and the importer's thread may both delete it, so a missing file is no error. */
 export function removeIfThere(path: string, files: JournalFiles): void {
   try {
     files.remove(path);
@@ -86,7 +86,7 @@ export async function allocateSegment(
   return new SegmentWriter(path, number, bytes, file, files);
 }
 
-/** Who waited for the write has been notified. */
+/** Ignores a failure, as those who waited for the write have been notified. */
 const ignore = (): void => undefined;
 
 export class SegmentWriter {
@@ -95,7 +95,7 @@ export class SegmentWriter {
   readonly bytes: number;
   readonly #file: number;
   readonly #files: JournalFiles;
-  /** The end of its content. */
+  /** Offset at which the next frame is written. */
   offset = 0;
   #writing: Promise<void> | undefined = undefined;
 
@@ -111,7 +111,7 @@ export class SegmentWriter {
     return this.bytes - this.offset;
   }
 
-  /** Throws where it could not be written completely; readers ignore a partial frame. */
+  /** Writes a frame. Throws where it could not be written completely; readers ignore a partial frame. */
   append(frame: Buffer): void {
     for (let done = 0; done < frame.length; ) {
       const written = this.#files.write(this.#file, done === 0 ? frame : frame.subarray(done), this.offset + done);
@@ -121,7 +121,7 @@ export class SegmentWriter {
     this.offset += frame.length;
   }
 
-  /** The same by a thread. `isDurable`: and until it is on the disk. The bytes must not change meanwhile. */
+  /** Writes a frame by a thread; with `isDurable`, also waits until it is on the disk. The bytes must not change meanwhile. */
   appendLater(frame: Buffer, isDurable: boolean): Promise<void> {
     this.#writing = this.#writeLater(frame, isDurable).finally(() => {
       this.#writing = undefined;
@@ -148,7 +148,7 @@ export class SegmentWriter {
     return this.#files.sync(this.#file);
   }
 
-  /** After a write that goes on: another file could get its number, and the frame. */
+  /** Closes the file, after a running write: else another file could get its number, and the frame. */
   close(): void {
     if (this.#writing === undefined) this.#files.close(this.#file);
     else
@@ -168,9 +168,9 @@ export class SegmentWriter {
 const windowBytes = 256 * 1024;
 
 export interface Tail {
-  /** Where the next whole frame begins; undefined where none follows. */
+  /** Offset at which the next whole frame begins; undefined where none follows. */
   readonly next: number | undefined;
-  /** Unreadable bytes; 0 where what follows is empty, or an incomplete frame. */
+  /** Number of unreadable bytes; 0 where what follows is empty, or an incomplete frame. */
   readonly damagedBytes: number;
 }
 
@@ -194,19 +194,19 @@ export class SegmentReader {
     return first.length === 1 && first[0] !== 0;
   }
 
-  /** Undefined where no whole frame begins here, or none yet. */
+  /** The frame at an offset; undefined where none begins there, or it is not complete yet. */
   frameAt(offset: number): Frame | undefined {
     return this.#frameInWindow(offset) ?? (this.#load(offset) ? this.#frameInWindow(offset) : undefined);
   }
 
-  /** Only the head, for counting. */
+  /** The head of the frame at an offset, which suffices for counting. */
   headAt(offset: number): FrameHead | undefined {
     const bytes = this.#read(offset, headBytes);
     const head = bytes.length < headBytes ? undefined : readHead(bytes, 0);
     return head !== undefined && offset + headBytes + head.length <= this.bytes ? head : undefined;
   }
 
-  /** The remainder of a finished segment where no whole frame follows. */
+  /** Examines the remainder of a finished segment, where no whole frame follows. */
   tailAt(offset: number): Tail {
     const rest = this.#read(offset, this.bytes - offset);
     for (let at = findMark(rest, 1); at >= 0; at = findMark(rest, at + 1)) {
@@ -233,7 +233,7 @@ export class SegmentReader {
     return { atMs: head.atMs, end: offset + headBytes + head.length, payload, isItems: head.isItems };
   }
 
-  /** Reads again, as new frames may have come. False where there is certainly none. */
+  /** Reads a part of the file again, as new frames may have come. False where there is certainly none. */
   #load(offset: number): boolean {
     const head = this.headAt(offset);
     if (head === undefined) return false;
@@ -257,7 +257,7 @@ export class SegmentReader {
 
 const blockBytes = 4_096;
 
-/** Without the preallocated zeros at the end. */
+/** The number of bytes without the preallocated zeros at the end. */
 function usedBytes(bytes: Buffer): number {
   let end = bytes.length;
   while (end >= blockBytes && bytes.compare(zeros, 0, blockBytes, end - blockBytes, end) === 0) end -= blockBytes;
@@ -265,7 +265,7 @@ function usedBytes(bytes: Buffer): number {
   return end;
 }
 
-/** An incomplete frame of a process that ended. One that ends with a whole item or line may be damaged instead, and is reported. */
+/** Whether the rest is an incomplete frame of a process that ended. One that ends with a whole item or line may be damaged, and is reported. */
 function isTorn(rest: Buffer, used: number): boolean {
   if (used < headBytes) return used < markBytes || findMark(rest, 0) === 0;
   const head = readHead(rest, 0);

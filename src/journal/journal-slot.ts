@@ -1,4 +1,4 @@
-/** Slots in the journal's directory: each running process locks one. */
+/** Claims directories for journals, called slots: each running process locks one. */
 
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,26 +18,26 @@ export interface Slot {
 }
 
 export interface SlotDeps {
-  /** The setting `ledger.journal`, absolute. */
+  /** The journals' directory (the setting `ledger.journal`), as an absolute path. */
   readonly directory: string;
   readonly lock: LockFile;
   readonly clock: Clock;
   readonly store: string;
   /** Called for a journal of another store, which is left unchanged. */
   readonly onForeign?: (path: string) => void;
-  /** Takes journals over from any store. */
+  /** Takes over journals of any store. */
   readonly adopts?: boolean;
 }
 
 export const idFile = 'id';
-/** The file with the identity of the journal's store. Version 0.1.0 wrote none. */
+/** Name of the file that identifies the store to which a journal belongs. Version 0.1.0 wrote none. */
 export const storeFile = 'store';
 export const lockName = 'lock';
-/** Version 0.1.0 uses the numbers below only: it could not read this format, and would delete it. */
+/** Number of the first slot. Version 0.1.0 uses lower ones: it could not read this format, and would delete it. */
 export const firstSlot = 1_000;
 const mostSlots = 256;
 
-/** The first free one; throws with a sentence for the operator where there is none. */
+/** Claims the first free slot; throws with a sentence for the operator where there is none. */
 export function claimSlot(deps: SlotDeps): Slot {
   for (let number = firstSlot; number < firstSlot + mostSlots; number++) {
     const slot = claimSlotAt(deps, number);
@@ -48,7 +48,7 @@ export function claimSlot(deps: SlotDeps): Slot {
   );
 }
 
-/** Undefined where a running process has it, and where its journal is of another store. */
+/** Claims a slot; undefined where a running process has it, or its journal belongs to another store. */
 export function claimSlotAt(deps: SlotDeps, number: number): Slot | undefined {
   const { directory, lock, clock } = deps;
   const path = join(directory, String(number));
@@ -83,13 +83,13 @@ export function listSlots(directory: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** The identity of a journal's store; undefined where none was written. */
+/** Identifies the store of a journal; undefined where nothing was written. */
 export function readStore(path: string): string | undefined {
   const file = join(path, storeFile);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** A journal without identity is accepted where no other store used the directory: it can only be of the configured one. */
+/** Whether a journal belongs to this store. Without identity it does, if no other store used the directory. */
 function isOwn(path: string, { directory, store, adopts = false }: SlotDeps): boolean {
   if (adopts || !hasSegments(path)) return true;
   const written = readStore(path);
@@ -97,7 +97,7 @@ function isOwn(path: string, { directory, store, adopts = false }: SlotDeps): bo
   return listSlots(directory).every((number) => (readStore(join(directory, String(number))) ?? store) === store);
 }
 
-/** A journal without segments is new: its numbers restart, and the store must not confuse it with the former. */
+/** The journal's ID. A journal without segments gets a new one, as its numbers restart: the store must not confuse it with the former. */
 function readId(path: string, clock: Clock): string {
   const file = join(path, idFile);
   if (hasSegments(path) && existsSync(file)) return readFileSync(file, 'utf8').trim();

@@ -1,4 +1,4 @@
-/** The journal of one process: records of one event-loop turn are written as one frame. */
+/** Writes the journal of one process: the records of one event-loop turn are written as one frame. */
 
 import type { Buffer } from 'node:buffer';
 import type { Durability } from '../core/accounting/ledger-row.ts';
@@ -16,26 +16,26 @@ import { type FramePosition, toItem } from './journal-records.ts';
 import { listSegments, type SegmentWriter } from './journal-segment.ts';
 import { SegmentSupply } from './segment-supply.ts';
 
-/** Items are copied. Each promise resolves when the item is as durable as configured; a given waiter is notified instead. */
+/** Items are copied when passed. Each promise resolves when the item is as durable as configured; a given waiter is notified instead. */
 export interface Journal {
-  /** Before an exchange is sent. Rejects with `store_unavailable` where it cannot be written, or its end could not be. */
+  /** Records the start of an exchange, before it is sent. Rejects with `store_unavailable` where its start, or later its end, cannot be written. */
   open(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
-  /** The end of an opened exchange; once for each, even if the opening failed. */
+  /** Records the end of an exchange; once for each `open`, even if that failed. */
   settle(id: string, item: RowItem, waiter?: LedgerWaiter): Promise<void>;
-  /** For an exchange that was never opened. */
+  /** Records an exchange that was never opened. */
   note(item: RowItem, waiter?: LedgerWaiter): Promise<void>;
-  /** Whether there is space for such an item beside the waiting ones, and for the ends of all open exchanges. */
+  /** Whether there is space for the item beside those that wait, and for the ends of all open exchanges. */
   fits(item: RowItem): boolean;
   state(): JournalState;
-  /** Writes pending items and a final record. */
+  /** Writes pending items and a final record, and stops. */
   close(): Promise<void>;
 }
 
 interface JournalState {
-  /** Since the process started. */
+  /** Bytes written since the process started. */
   readonly bytesWritten: number;
   readonly openExchanges: number;
-  /** New exchanges are refused at present. */
+  /** Whether new exchanges are refused at present. */
   readonly failing: boolean;
 }
 
@@ -52,33 +52,33 @@ export interface JournalOptions {
   readonly files?: JournalFiles;
   readonly log?: Log;
   readonly segmentBytes?: number;
-  /** Pause before a retry. */
+  /** Pause after a failure, before the next attempt. */
   readonly retryMs?: number;
 }
 
 const defaultSegmentBytes = 16 * 1024 * 1024;
 const defaultRetryMs = 1_000;
-/** In strict durability a thread waits for the disk in any case. */
+/** Default of `waitMs` in strict durability, where a thread waits for the disk in any case. */
 const strictWaitMs = 10_000;
-/** A frame with so many items is written at once. */
+/** A frame with this many items is written at once. */
 const mostGathered = 16;
 const mostLateBytes = 16 * 1024 * 1024;
-/** A check takes half as long as a write. */
+/** Pause between checks that the file still exists: a check takes half as long as a write. */
 const lookEveryMs = 20;
-/** After failures in so many segments, writing stops for now. */
+/** After failures in this many segments, the journal stops writing for now. */
 const mostTries = 2;
-/** Limit of attempted positions reported to the reader. */
+/** Limit of positions of failed attempts that are recorded for the reader. */
 const mostPositions = 64;
-/** Space for a new exchange: with less, the journal counts as failing. */
+/** Free space for a new exchange: with less, the journal counts as failing. */
 const usualFrameBytes = 4_096;
-/** Reused buffers of parts, and their largest size. */
+/** Number of buffers kept for reuse, and their largest size. */
 const mostKeptBuffers = 4;
 const mostKeptBytes = 1024 * 1024;
 
-/** Permanent errors of the system. */
+/** Error names that mean a permanent fault. */
 const lasting: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
 
-/** Resolves when the journal can be written, or waits for the disk. Throws where the directory is unusable. */
+/** Creates the journal. Resolves when it can be written, or waits for the disk. Throws where the directory is unusable. */
 export async function createJournal(options: JournalOptions): Promise<Journal> {
   const { directory, files = systemFiles } = options;
   try {
@@ -96,7 +96,7 @@ class FileJournal implements Journal {
   readonly #waitMs: number | undefined;
   readonly #supply: SegmentSupply;
   #frames = new FrameWriter();
-  /** Space for a segment's first record. */
+  /** Bytes of the record that begins a segment. */
   readonly #firstBytes: number;
   readonly #flushNow = (): void => this.#flush();
   /** Twenty items cost about as much as one: the frame waits while each turn of the event loop brings more; a single item is written at once. */
@@ -111,11 +111,11 @@ class FileJournal implements Journal {
   #ends: Part | undefined = undefined;
   #beginnings: Part | undefined = undefined;
   #isScheduled = false;
-  /** Items since the last frame, and how many there were a turn ago. */
+  /** Number of items since the last frame, and the same one event-loop turn earlier. */
   #items = 0;
   #itemsBefore = 0;
   #isBusy = false;
-  /** A write has taken too long, and goes on. */
+  /** A write took longer than `waitMs`, and still goes on. */
   #isStalled = false;
   #waitTimer: NodeJS.Timeout | undefined = undefined;
   #isStarted = false;
@@ -125,11 +125,11 @@ class FileJournal implements Journal {
   readonly #reserve = new EndReserve();
   #bytesWritten = 0;
   #nextLookMs = 0;
-  /** Refused openings: their ends are ignored. */
+  /** IDs of exchanges whose opening was refused: their ends are ignored. */
   readonly #refused = new Set<string>();
-  /** Of these, those whose intents may be in the journal. */
+  /** IDs of refused exchanges whose intents may be in the journal all the same. */
   #voids: string[] = [];
-  /** Failed in one segment, and waiting for another. */
+  /** A write that failed in one segment, and waits for another. */
   #held: Job | undefined = undefined;
   #heldBytes = 0;
   #late: Job[] = [];
@@ -253,7 +253,7 @@ class FileJournal implements Journal {
     this.#limitWait();
   }
 
-  /** For space, which threads prepare. */
+  /** Limits the wait for a segment, which a thread prepares. */
   #limitWait(): void {
     const waitMs = this.#waitMs;
     const waiting = this.#waiting();
@@ -289,7 +289,7 @@ class FileJournal implements Journal {
     return this.#gather();
   }
 
-  /** New exchanges only where their ends fit as well; ends wherever they fit. */
+  /** Takes items for the next write: starts of exchanges only where their ends will fit as well, ends wherever they fit. */
   #gather(): Job | undefined {
     const ends = this.#ends;
     const beginnings = this.#beginnings;
@@ -348,7 +348,7 @@ class FileJournal implements Journal {
     this.#giveUp(job);
   }
 
-  /** Names first: later items refer to them. */
+  /** Builds a frame; names come first, as later items refer to them. */
   #encode({ late, ends, beginnings }: Job, own: readonly RowItem[], segment: SegmentWriter, bytes: number): Buffer {
     const { node, clock } = this.#options;
     const { offset } = segment;
@@ -369,7 +369,7 @@ class FileJournal implements Journal {
     return frames.end(nowMs);
   }
 
-  /** The system reports no error for writes to a deleted file. */
+  /** Checks at intervals that the segment's file exists, as the system reports no error for writes to a deleted file. */
   #checkPosition(segment: SegmentWriter): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < this.#nextLookMs) return;
@@ -404,7 +404,7 @@ class FileJournal implements Journal {
     );
   }
 
-  /** Until the disk answers, it would not answer for another segment either: what comes is refused at once. */
+  /** Stops waiting for a write that takes too long. New items are refused until the disk answers, as another segment would not help. */
   #giveUpWaiting(job: Job, writing: Promise<void>): void {
     job.tries = mostTries - 1;
     // The write that goes on reads its frame.
@@ -464,7 +464,7 @@ class FileJournal implements Journal {
     part.reject(journalUnavailable(cause));
   }
 
-  /** Written, marked as late, as soon as that is possible. */
+  /** Keeps ends that could not be written, to write them, marked as late, as soon as possible. */
   #keep(late: Part, positions: FramePosition[]): void {
     const { bytes } = late;
     if (this.#lateBytes + bytes > mostLateBytes) {

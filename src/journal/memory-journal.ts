@@ -1,4 +1,4 @@
-/** An in-memory journal for in-memory stores, which end with the process as well. */
+/** Implements the journal in memory, for in-memory stores, which end with the process as well. */
 
 import type { Buffer } from 'node:buffer';
 import type { LedgerWaiter } from '../core/accounting/spending.ts';
@@ -17,7 +17,7 @@ export interface MemoryJournal {
   readonly reader: JournalReader;
 }
 
-/** With more than this waiting for the import, new exchanges are refused. */
+/** Creates the journal and its reader. With more bytes than this waiting for the import, new exchanges are refused. */
 export function createMemoryJournal(mostBytes = defaultMostBytes): MemoryJournal {
   const waiting = new Waiting();
   let openExchanges = 0;
@@ -85,7 +85,7 @@ function createReader(waiting: Waiting): JournalReader {
   /** The number of the next item to read. */
   let next = 0;
   let given: JournalBatch[] = [];
-  /** Given before, and requested again. */
+  /** Batches returned before and requested again, after a failed import. */
   let again: JournalBatch[] = [];
 
   return {

@@ -1,4 +1,4 @@
-/** Finds journals of dead processes that are not completely imported. */
+/** Finds and claims journals of dead processes that are not completely imported. */
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,9 +13,9 @@ export interface OrphansDeps extends SlotDeps {
   readonly isSecure: () => Promise<boolean>;
 }
 
-/** Claims journals without a writer that hold something new; each until it is released. */
+/** Makes a function that claims journals without a writer that have something new; each stays claimed until it is released. */
 export function createOrphanClaims({ ownSlot, isSecure, ...deps }: OrphansDeps): () => OrphanJournal[] {
-  /** Each slot's state when it was released: unchanged, it has nothing new. */
+  /** Fingerprint of each slot when it was released: while it is unchanged, the slot has nothing new. */
   const seen = new Map<number, string>();
 
   function claim(number: number): OrphanJournal | undefined {

@@ -1,14 +1,14 @@
-/** Counts journal rows that are not in the store yet, reading each frame once. */
+/** Counts the journal's rows that are not in the store yet, reading each frame once. */
 
 import type { JournalPosition } from '../core/store/ledger.ts';
 import type { Frame } from './journal-frame.ts';
 import { countSettlements } from './journal-items.ts';
 import type { SegmentReader } from './journal-segment.ts';
 
-/** The rest is counted at the next call, so that a journal of gigabytes does not block. */
+/** Limit for one call, so that a journal of gigabytes does not block; the rest is counted at the next call. */
 const mostBytesALook = 64 * 1024 * 1024;
 
-/** Opens a segment while `what` runs; undefined where it was deleted. */
+/** Opens a segment while `what` runs; does nothing where it was deleted. */
 type LookInto = (number: number, what: (segment: SegmentReader) => void) => void;
 
 export class RowsBehind {
@@ -23,18 +23,18 @@ export class RowsBehind {
     this.#importedTo = from;
   }
 
-  /** Called when the reader returned a frame's rows. */
+  /** Notes that the reader returned a frame's rows. */
   took(frame: Frame): void {
     this.#taken += countSettlements(frame);
   }
 
-  /** Everything returned so far is in the store. */
+  /** Notes that everything returned so far is in the store. */
   imported(position: JournalPosition): void {
     this.#imported = this.#taken;
     this.#importedTo = position;
   }
 
-  /** `numbers` are the existing segments, rising. */
+  /** The number of rows that are not in the store; `numbers` are the existing segments, rising. */
   count(numbers: readonly number[], look: LookInto): number {
     if (isBefore(this.#cursor, this.#importedTo)) {
       this.#cursor = this.#importedTo;

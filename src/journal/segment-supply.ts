@@ -1,4 +1,4 @@
-/** Prepares journal segments ahead, so that a full disk is noticed early. */
+/** Prepares the journal's next segments in advance, so that a full disk is noticed early. */
 
 import type { Log } from '../core/log.ts';
 import { codeOrReasonOf } from './journal-error.ts';
@@ -10,15 +10,15 @@ export interface SupplyOptions {
   readonly files: JournalFiles;
   readonly segmentBytes: number;
   readonly firstNumber: number;
-  /** Prepared segments must be on the disk. */
+  /** Whether prepared segments must be on the disk before use. */
   readonly isDurable: boolean;
   readonly retryMs: number;
   readonly log: Log | undefined;
-  /** Called when a segment becomes available, or none is for now. */
+  /** Called when a segment becomes available, or none can be had for now. */
   readonly onChange: () => void;
 }
 
-/** Enough prepared segments to consider the disk working. */
+/** With this many prepared segments, the disk is considered to work. */
 const mostSpares = 2;
 
 export class SegmentSupply {
@@ -29,7 +29,7 @@ export class SegmentSupply {
   #growing: Promise<void> | undefined = undefined;
   #retry: NodeJS.Timeout | undefined = undefined;
   #fault: unknown = undefined;
-  /** The failure was logged, its end not yet. */
+  /** The failure was logged, but its end was not yet. */
   #isReported = false;
   #isClosed = false;
 
@@ -51,7 +51,7 @@ export class SegmentSupply {
     return this.#current === undefined && this.#spares.length === 0;
   }
 
-  /** For so much in one piece, and the reserve besides. */
+  /** Whether there is space for so many bytes in one piece, and for the reserve besides. */
   hasSpace(bytes: number, reserveBytes: number): boolean {
     let spareBytes = this.#spareBytes();
     const current = this.#current;
@@ -64,7 +64,7 @@ export class SegmentSupply {
     return false;
   }
 
-  /** A segment for so many bytes; the one before is finished. */
+  /** Returns a segment with space for so many bytes; the segment before it is finished. */
   take(bytes: number): SegmentWriter | undefined {
     if (this.#current !== undefined && this.#current.freeBytes >= bytes) return this.#current;
     const index = this.#spares.findIndex((spare) => spare.freeBytes >= bytes);
@@ -87,13 +87,13 @@ export class SegmentSupply {
     return this.#growing;
   }
 
-  /** The current segment cannot be written any more. `isHopeless`: another one could not either. */
+  /** Gives up the current segment, which cannot be written any more. `isHopeless`: another one could not be either. */
   abandon(thrown: unknown, isHopeless: boolean): void {
     this.#letGo();
     if (isHopeless) this.#fail(thrown);
   }
 
-  /** The segment that is being prepared is for later. */
+  /** Reports that no segment could be had in time; the one being prepared is for later. */
   giveUpWaiting(thrown: unknown): void {
     if (this.#fault === undefined) this.#fail(thrown);
   }
@@ -104,7 +104,7 @@ export class SegmentSupply {
     this.#options.log?.info('the journal can be written again', { directory: this.#options.directory });
   }
 
-  /** At once: there is no later attempt. */
+  /** Prepares a segment at once, because there will be no later attempt. */
   async tryAgain(): Promise<void> {
     if (this.#fault === undefined) return;
     clearTimeout(this.#retry);

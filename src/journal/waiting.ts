@@ -1,4 +1,4 @@
-/** Lists what waits in journals, without importing it. */
+/** Lists the rows that wait in journals, without importing them. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface Waiting {
   readonly rows: number;
 }
 
-/** For each slot with rows for this store. */
+/** One entry for each slot that has rows for this store. */
 export async function readWaitingRows(
   directory: string,
   { ledger, settings }: Pick<Store, 'ledger' | 'settings'>,
