@@ -1,11 +1,11 @@
-/** Two clocks: wall-clock time, which may jump, and monotonic time. */
+/** Defines the two clocks that code may read: wall-clock time, which may jump, and monotonic time. */
 
 import { performance } from 'node:perf_hooks';
 
 export interface Clock {
-  /** Milliseconds since the epoch: for people and other machines. */
+  /** Wall-clock time in milliseconds since the epoch: for people and other machines. */
   nowMs(): number;
-  /** Milliseconds since some moment of this process: for ages and durations. */
+  /** Monotonic time in milliseconds since some moment of this process: for ages and durations. */
   monotonicMs(): number;
 }
 

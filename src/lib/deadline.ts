@@ -1,6 +1,6 @@
 /** Waits for a promise up to a time limit. */
 
-/** After the time the wait rejects with the error, while the work continues. */
+/** Waits for an answer; rejects with the error after the time, while the work continues. */
 export async function beforeDeadline<T>(answer: Promise<T>, timeoutMs: number, toError: () => Error): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(toError()), timeoutMs);
@@ -11,7 +11,7 @@ export async function beforeDeadline<T>(answer: Promise<T>, timeoutMs: number, t
   }
 }
 
-/** Resolves when it is done, or after that time; rejects where it fails before. */
+/** Waits until the work is done, or that time has passed; rejects where it fails before. */
 export async function orAfter(work: Promise<unknown>, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

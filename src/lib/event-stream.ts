@@ -4,13 +4,13 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { COLON, LINE_FEED, RETURN } from './json/json-tokens.ts';
 
 export interface StreamEvent {
-  /** Empty where it has none. */
+  /** The event's name; empty where it has none. */
   readonly name: string;
-  /** Its lines of data, joined; never empty. */
+  /** The event's lines of data, joined; never empty. */
   readonly data: string;
 }
 
-/** Why bytes are no stream of events. */
+/** Says why bytes are no stream of events. */
 export class EventStreamError extends Error {
   constructor(problem: string) {
     super(problem);
@@ -18,14 +18,14 @@ export class EventStreamError extends Error {
   }
 }
 
-/** A longer event is an error. */
+/** Longest event: a longer one is an error. */
 const longestEventBytes = 4 * 1024 * 1024;
 
 const byteOrderMark = Buffer.from('\ufeff');
 
 export class EventStream {
   readonly #limitBytes: number;
-  /** The beginning of an incomplete line. */
+  /** Pieces of an incomplete line. */
   #rest: Buffer[] = [];
   #restBytes = 0;
   #dataBytes = 0;
@@ -39,7 +39,7 @@ export class EventStream {
     this.#limitBytes = limitBytes;
   }
 
-  /** The completed events, one by one. Throws an `EventStreamError` at the first invalid one. */
+  /** Yields the events that the chunk completes. Throws an `EventStreamError` at the first invalid one. */
   *push(chunk: Buffer): Generator<StreamEvent, void, void> {
     let start = 0;
     for (let at = 0; at < chunk.length; at += 1) {
@@ -59,7 +59,7 @@ export class EventStream {
     }
   }
 
-  /** The event completed by the end of the stream: some services omit the last empty line. */
+  /** Yields the event completed by the end of the stream, as some services omit the last empty line. */
   *end(): Generator<StreamEvent, void, void> {
     const last = this.#line(this.#wholeLine(Buffer.alloc(0))) ?? this.#dispatch();
     if (last !== undefined) yield last;

@@ -1,13 +1,13 @@
-/** A part of a body that is in a file, read when it is sent. */
+/** Defines a part of a body in a file, which is read when it is sent. */
 
 import { Buffer } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 
 export interface StoredBytes {
   readonly length: number;
-  /** A view: reads nothing. */
+  /** A part of these bytes, without reading them. */
   subarray(start: number, end: number): StoredBytes;
-  /** At least one byte from there on, and no more than `mostBytes`. */
+  /** Reads from an offset on: at least one byte, and no more than `mostBytes`. */
   read(at: number, mostBytes: number): Promise<Buffer>;
 }
 

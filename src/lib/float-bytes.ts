@@ -1,4 +1,4 @@
-/** Converts numbers to base64 of little-endian 32-bit floats and back. */
+/** Converts lists of numbers to base64 of little-endian 32-bit floats, and back. */
 
 import { Buffer } from 'node:buffer';
 import { endianness } from 'node:os';
@@ -15,7 +15,7 @@ export function floatsIn(text: string): number[] {
 
 export const bytesPerFloat = 4;
 
-/** Infinities and NaN have all exponent bits set. */
+/** Whether all floats are numbers: infinities and NaN have all exponent bits set. */
 export function areFinite(bytes: Buffer): boolean {
   for (let last = bytesPerFloat - 1; last < bytes.length; last += bytesPerFloat) {
     if (((bytes[last] ?? 0) & 0x7f) === 0x7f && ((bytes[last - 1] ?? 0) & 0x80) !== 0) return false;

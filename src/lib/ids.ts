@@ -1,4 +1,4 @@
-/** Random IDs that sort by creation time: 12 hex digits of milliseconds, 20 random ones. */
+/** Makes random IDs that sort by creation time: 12 hex digits of milliseconds, 20 random ones. */
 
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
@@ -6,11 +6,11 @@ import { randomFillSync } from 'node:crypto';
 const randomBytesPerId = 10;
 const digitsPerId = 2 * randomBytesPerId;
 const pool = Buffer.allocUnsafe(randomBytesPerId * 256);
-/** Random bytes as hex digits, in a pool. It is short, as an ID is a slice that keeps all of it. */
+/** A supply of random hex digits. It is short, as each ID is a slice that keeps all of it in memory. */
 let digits = '';
 let used = 0;
 
-/** The latest time, cached: many IDs are made within one millisecond. */
+/** The latest time whose digits are cached: many IDs are made within one millisecond. */
 let timeMs = -1;
 let timeText = '';
 

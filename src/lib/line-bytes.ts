@@ -1,4 +1,4 @@
-/** Lines put together as bytes, piece by piece: a text of many pieces costs V8 an object for each, and a copy in the end. */
+/** Assembles lines as bytes, piece by piece: as a text of many pieces, each would cost V8 an object, and a copy in the end. */
 
 import { Buffer } from 'node:buffer';
 import { toNumber } from './json/json-pieces.ts';
@@ -11,7 +11,7 @@ export class LineBytes {
   bytes: Buffer;
   length = 0;
 
-  /** It grows where a line needs more. */
+  /** Creates a buffer, which grows where a line needs more. */
   constructor(bytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(bytes);
   }
@@ -35,13 +35,13 @@ export class LineBytes {
     this.length += bytes.length;
   }
 
-  /** As JSON writes it, and `null` for what JSON has no number for. */
+  /** Adds a number as JSON writes it, and `null` for what JSON has no number for. */
   number(value: number | null | undefined): void {
     if (typeof value === 'number' && value >= 0 && value < 2 ** 31 && value % 1 === 0) this.#digits(value);
     else this.ascii(String(toNumber(value)));
   }
 
-  /** Rounded to one digit behind the point. */
+  /** Adds a number, rounded to one digit after the decimal point. */
   tenths(value: number): void {
     const tenths = Math.round(value * 10);
     if (!(tenths >= 0 && tenths < 2 ** 31)) {
@@ -55,7 +55,7 @@ export class LineBytes {
     this.bytes[this.length++] = zero + tenths - whole * 10;
   }
 
-  /** Up to `end`; what follows is then at the beginning. */
+  /** Takes the bytes up to `end` out; those after it move to the beginning. */
   take(end = this.length): Buffer {
     const taken = Buffer.from(this.bytes.subarray(0, end));
     this.bytes.copyWithin(0, end, this.length);

@@ -1,14 +1,14 @@
-/** Splits chunks of bytes into lines, holding at most one line. */
+/** Splits chunks of bytes into lines, of which it holds at most one in memory. */
 
 import { Buffer } from 'node:buffer';
 
 const LINE_FEED = 0x0a;
 
 export interface Line {
-  /** From 1. */
+  /** The line's number, from 1. */
   readonly no: number;
   readonly at: number;
-  /** Without its line feed; a view where it arrived in one piece. Undefined for a line that is too long. */
+  /** The line without its line feed; a view where it arrived in one piece. Undefined for a line that is too long. */
   readonly bytes: Buffer | undefined;
 }
 
@@ -19,9 +19,9 @@ export class LineReader {
   #pieces: Buffer[] = [];
   #heldBytes = 0;
   #isTooLong = false;
-  /** Bytes of the incomplete line, held or not. */
+  /** Bytes of the incomplete line so far, whether they are held or not. */
   #begunBytes = 0;
-  /** The end of the last assembled line. */
+  /** Offset at which the last assembled line ends. */
   #end = 0;
 
   constructor(longestBytes: number) {
@@ -32,7 +32,7 @@ export class LineReader {
     return this.#heldBytes;
   }
 
-  /** The lines that end in the chunk. */
+  /** Yields the lines that end in the chunk. */
   *push(chunk: Buffer): Generator<Line, void, undefined> {
     let from = 0;
     for (let feed = chunk.indexOf(LINE_FEED); feed !== -1; feed = chunk.indexOf(LINE_FEED, from)) {
@@ -45,7 +45,7 @@ export class LineReader {
     if (from < chunk.length) this.#hold(chunk.subarray(from));
   }
 
-  /** The last line without a line feed; undefined where there is none. */
+  /** The last line, if no line feed ends it; else undefined. */
   end(): Line | undefined {
     if (this.#heldBytes === 0 && !this.#isTooLong) return undefined;
     const bytes = this.#whole(Buffer.alloc(0));

@@ -1,10 +1,10 @@
-/** Creates a directory with missing parents. */
+/** Creates a directory with its missing parents. */
 
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from './thrown.ts';
 
-/** Node's own `recursive` loops forever where a file system takes no directories, as /proc does not. */
+/** Creates them one by one, as Node's `recursive` loops forever where a file system takes no directories, such as /proc. */
 export function makeDirectory(path: string, mode: number): void {
   if (isDirectory(path)) return;
   const above = dirname(path);

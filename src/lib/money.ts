@@ -1,13 +1,13 @@
-/** Money as whole nano-dollars, and its parsing and formatting as decimal US dollars. */
+/** Represents money as whole nano-dollars; parses and formats it as decimal US dollars. */
 
 export const nanosPerDollar = 1_000_000_000;
 
-/** Sums are exact up to the largest safe integer: nine million dollars. */
+/** The largest amount that can be parsed, nine million dollars: up to it, sums in nano-dollars are exact. */
 export const mostNanos = 9_000_000 * nanosPerDollar;
 
 const decimal = /^(0|[1-9]\d{0,6})(?:\.(\d{1,9}))?$/;
 
-/** `12.5` to 12,500,000,000. Undefined for an invalid amount, more than nine decimals, or more than nine million. */
+/** Parses `12.5` as 12,500,000,000. Undefined for an invalid amount, more than nine decimals, or more than nine million. */
 export function parseDollars(text: string): number | undefined {
   const match = decimal.exec(text);
   if (match === null) return undefined;
@@ -16,7 +16,7 @@ export function parseDollars(text: string): number | undefined {
   return nanos > mostNanos ? undefined : nanos;
 }
 
-/** 12,500,000,000 to `12.5`; never rounded. */
+/** Formats 12,500,000,000 as `12.5`; never rounded. */
 export function toDollars(nanos: number | bigint): string {
   const whole = BigInt(nanos);
   const size = whole < 0n ? -whole : whole;

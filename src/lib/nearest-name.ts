@@ -1,12 +1,12 @@
 /** Finds the known name nearest to a mistyped one. */
 
-/** Undefined where nothing is near, or after too many comparisons. */
+/** Finds the nearest known name; undefined where nothing is near, or after too many comparisons. */
 export type NearestName = (name: string) => string | undefined;
 
-/** Longer names are skipped: the distance takes time quadratic in the length. */
+/** Longest name that is compared: the time grows with the square of the length. */
 const longestName = 200;
 
-/** At most one in `share` letters may differ, or the name must be a prefix of a known one. Case and separators do not count. */
+/** Finds the nearest name: at most one in `share` letters may differ, or the name begins a known one. Case and separators do not count. */
 export function nearestName(name: string, known: Iterable<string>, share = usualShare): string | undefined {
   return createNearestName(known, share)(name);
 }
@@ -20,10 +20,10 @@ export const nearHint = (name: string, known: Iterable<string>, otherwise = ''):
 export const toHint = (near: string | undefined, otherwise = ''): string =>
   near === undefined ? otherwise : `; did you mean ${near}?`;
 
-/** Comparisons of two names; some 0.2 µs each. */
+/** Limit of comparisons of two names, each of which takes some 0.2 µs. */
 const mostComparisons = 2_000_000;
 
-/** For many names: the number of comparisons is bounded for all together, and later names are then skipped. */
+/** Makes a search for many names: their comparisons are limited together, and names beyond the limit are not searched for. */
 export function createNearestName(known: Iterable<string>, share = usualShare): NearestName {
   let folded: { readonly name: string; readonly text: string }[] | undefined;
   let comparisons = 0;
@@ -65,7 +65,7 @@ let beforeLast = new Int32Array(longestName * 2);
 let last = new Int32Array(longestName * 2);
 let row = new Int32Array(longestName * 2);
 
-/** Letters added, dropped, replaced, or swapped with their neighbour; more than `most` where there are more. */
+/** Number of letters added, dropped, replaced, or swapped with their neighbour; or a number above `most` where there are more. */
 function editDistance(a: string, b: string, most: number): number {
   const far = most + 1;
   // Cells further from the diagonal are too far. The cells beside it hold lower bounds.

@@ -3,11 +3,11 @@
 import { Buffer } from 'node:buffer';
 import type { StoredBytes } from './file-bytes.ts';
 
-/** In their order in the file, without overlaps. */
+/** The spans to replace, in their order in the file, without overlaps. */
 export interface Patches {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** The replacement of each. */
+  /** The text that replaces each span. */
   readonly text: Buffer;
 }
 
@@ -58,7 +58,7 @@ export class PatchedBytes implements StoredBytes {
     return Buffer.concat(pieces);
   }
 
-  /** The last patch at or before an offset; -1 where there is none. */
+  /** Index of the last patch at or before an offset of the result; -1 where there is none. */
   #lastBefore(position: number): number {
     let low = 0;
     let high = this.#offsets.length;
@@ -70,7 +70,7 @@ export class PatchedBytes implements StoredBytes {
     return low - 1;
   }
 
-  /** The offset in the file, after the patch of this number. */
+  /** The offset in the file of an offset in the result, which is at or after the patch of this index. */
   #sourceOf(position: number, index: number): number {
     if (index < 0) return position;
     const behind = (this.#offsets[index] ?? 0) + this.#patches.text.length;

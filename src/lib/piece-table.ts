@@ -1,10 +1,10 @@
-/** A token vocabulary in a few arrays, which threads can transfer without copying. */
+/** Holds a token vocabulary in a few arrays, which threads can transfer without copying. */
 
 import { Buffer } from 'node:buffer';
 
-/** The format of OpenAI's tokenizers. */
+/** A vocabulary in the file format of OpenAI's tokenizers. */
 interface WrittenPieces {
-  /** A line is a mark, the ID of its first piece, and the pieces from there on in base64. */
+  /** Lines of a mark, the ID of the line's first piece, and its pieces in the order of their IDs, in base64. */
   readonly bpe_ranks: string;
   readonly special_tokens: Readonly<Record<string, number>>;
   readonly pat_str: string;
@@ -13,20 +13,20 @@ interface WrittenPieces {
 export interface PackedPieces {
   /** All pieces, in the order of their IDs. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** By ID: the end of its piece. An unused ID ends where the one before it does. */
+  /** By ID: the offset at which its piece ends. An unused ID ends where the one before it does. */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** A hash table of IDs by their pieces: each entry is the ID plus one, and 0 is a free bucket. Its size is a power of two. */
+  /** A hash table of IDs by their pieces: each entry is the ID plus one, and 0 is free. Its size is a power of two. */
   readonly buckets: Uint32Array<ArrayBuffer>;
-  /** Matches one word after another: no token spans two of them. */
+  /** A pattern that matches one word after another: no token spans two of them. */
   readonly words: string;
 }
 
-/** Pieces are texts with one character for each byte. */
+/** Looks up pieces, which are texts with one character for each byte. */
 export interface PieceTable {
   readonly words: RegExp;
-  /** Undefined for an unused ID. */
+  /** The piece of an ID; undefined for an unused ID. */
   pieceOf(id: number): string | undefined;
-  /** Undefined where the piece has no ID. */
+  /** The ID of a piece; undefined where it has none. */
   idOf(piece: string): number | undefined;
 }
 
@@ -78,7 +78,7 @@ export function toPieceTable({ bytes: packed, ends, buckets, words }: PackedPiec
   };
 }
 
-/** The first bucket to look at: by FNV-1a. */
+/** The first bucket of the hash table to look at, by FNV-1a. */
 function firstBucket(piece: string, buckets: number): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < piece.length; index += 1) {

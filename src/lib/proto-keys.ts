@@ -4,7 +4,7 @@ type Path = readonly (string | number)[];
 
 const name = '__proto__';
 
-/** Removes them from a JSON value at any depth, and returns their paths. */
+/** Removes keys named `__proto__` from a JSON value at any depth, and returns their paths. */
 export function takeOutProtoKeys(root: unknown): Path[] {
   const found: Path[] = [];
   const left: { readonly value: unknown; readonly path: Path }[] = [{ value: root, path: [] }];
@@ -23,7 +23,7 @@ export function takeOutProtoKeys(root: unknown): Path[] {
   return found;
 }
 
-/** At any depth. */
+/** Whether a value has a key named `__proto__` at any depth. */
 export function holdsProtoKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.hasOwn(value, name) || Object.values(value).some(holdsProtoKey);

@@ -6,22 +6,22 @@ const bytesPer = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024, B: 1 } as const;
 export const durationPattern = /^\d+(\.\d+)?(ms|s|m|h|d)$/;
 export const sizePattern = /^\d+(\.\d+)?(B|KiB|MiB|GiB)$/;
 
-/** Undefined where the text is no duration, or not a whole number of milliseconds. */
+/** Parses a duration; undefined where the text is none, or not a whole number of milliseconds. */
 export function toMilliseconds(text: string): number | undefined {
   return toWhole(text, durationPattern, millisecondsPer);
 }
 
-/** Undefined where the text is no size, or not a whole number of bytes. */
+/** Parses a size; undefined where the text is none, or not a whole number of bytes. */
 export function toBytes(text: string): number | undefined {
   return toWhole(text, sizePattern, bytesPer);
 }
 
-/** In the largest unit that leaves a whole number. */
+/** Formats a duration in the largest unit that leaves a whole number. */
 export function fromMilliseconds(ms: number): string {
   return inLargestUnit(ms, millisecondsPer, '0s');
 }
 
-/** In the largest unit that leaves a whole number. */
+/** Formats a size in the largest unit that leaves a whole number. */
 export function fromBytes(bytes: number): string {
   return inLargestUnit(bytes, bytesPer, '0B');
 }

@@ -1,6 +1,6 @@
-/** Raw headers: names and values in turn, as received. */
+/** Reads raw headers: a list of names and values in turn, as received. */
 
-/** The first value of a header; `wanted` is in lower case. */
+/** The first value of a header, whose name is `wanted` in lower case. */
 export function headerValue(raw: readonly string[], wanted: string): string | undefined {
   for (let i = 0; i < raw.length; i += 2) {
     if (raw[i]?.length === wanted.length && raw[i]?.toLowerCase() === wanted) return raw[i + 1];

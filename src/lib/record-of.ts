@@ -1,8 +1,8 @@
-/** Makes a record with one value for each of some names. */
+/** Makes objects with one value for each of some names. */
 export const recordOf = <K extends string, V>(names: readonly K[], of: (name: K) => V): Record<K, V> =>
   Object.fromEntries(names.map((name) => [name, of(name)])) as Record<K, V>;
 
-/** Some of an object's fields, in the order of the names. */
+/** Copies some fields of an object, in the order of the names. */
 export const pick = <T, K extends keyof T & string>(from: T, names: readonly K[]): Pick<T, K> =>
   recordOf(names, (name) => from[name]) as Pick<T, K>;
 

@@ -1,8 +1,8 @@
-/** Repeats work: the next run begins a pause after the end of the last, so that no two run at a time. */
+/** Repeats work with a pause between the end of a run and the start of the next, so that no two run at a time. */
 
 export type Repeated = ReturnType<typeof repeat>;
 
-/** `work` does not reject. `firstMs`: before the first run, which begins at once where it is 0. */
+/** Starts repeating `work`, which must not reject. `firstMs`: pause before the first run, which begins at once where it is 0. */
 export function repeat(work: () => unknown, pauseMs: number | (() => number), firstMs = toMs(pauseMs)) {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
@@ -33,12 +33,12 @@ export function repeat(work: () => unknown, pauseMs: number | (() => number), fi
   if (firstMs === 0) now();
   else wait(firstMs);
   return {
-    /** Begins a run, or another one as soon as the present one has ended. */
+    /** Begins a run at once, or another one as soon as the present one has ended. */
     now,
     get isRunning(): boolean {
       return isRunning;
     },
-    /** No run begins any more; resolves when the present one has ended. */
+    /** Begins no run any more; resolves when the present one has ended. */
     async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** Parses `Retry-After`: seconds, or an HTTP date in any of its three forms. */
+/** Parses the header `Retry-After`: seconds, or an HTTP date in any of its three forms. */
 
 const secondsPattern = /^\d+(\.\d+)?$/;
 
@@ -14,7 +14,7 @@ const datePatterns = [
   new RegExp(`^${weekday} ${month} (?<day>[ \\d]\\d) ${time} (?<year>\\d{4})$`),
 ];
 
-/** Undefined where it is absent or invalid; 0 for a past date. Not capped. */
+/** Milliseconds to wait; undefined where the value is absent or invalid, 0 for a past date. Not limited. */
 export function parseRetryAfterMs(value: string | undefined, nowEpochMs: number): number | undefined {
   const text = value?.trim();
   if (text === undefined) return undefined;
@@ -39,7 +39,7 @@ function toEpochMs(text: string, nowEpochMs: number): number | undefined {
   return undefined;
 }
 
-/** Two digits mean the year that is not more than 50 years ahead (RFC 9110, 5.6.7). */
+/** Completes a year of two digits: to the one that is not more than 50 years ahead (RFC 9110, 5.6.7). */
 function toFullYear(digits: string, nowEpochMs: number): number {
   if (digits.length > 2) return Number(digits);
   const thisYear = new Date(nowEpochMs).getUTCFullYear();

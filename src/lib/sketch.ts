@@ -1,9 +1,9 @@
-/** A duration sketch (DDSketch, 2019): counts in buckets growing by 2 %, so that percentiles are within 1 %, and sketches add up. */
+/** Implements a sketch of durations (DDSketch, 2019): counts in buckets that grow by 2 %; percentiles are within 1 %, and sketches add up. */
 
 const accuracy = 0.01;
 const gamma = (1 + accuracy) / (1 - accuracy);
 const perLog = 1 / Math.log(gamma);
-/** Shorter durations in milliseconds count as zero. */
+/** The smallest duration in milliseconds that does not count as zero. */
 const smallest = 0.001;
 const longest = 1e9;
 
@@ -12,26 +12,26 @@ export const bucketOf = (ms: number): number =>
 
 export const bucketCount = bucketOf(longest) + 1;
 
-/** Every value of the bucket is within 1 % of it. */
+/** The middle of a bucket: every value of the bucket is within 1 % of it. */
 export const middleOf = (bucket: number): number => (bucket === 0 ? 0 : (smallest * 2 * gamma ** bucket) / (gamma + 1));
 
-/** No value of the bucket is above it. */
+/** The upper bound of a bucket's values. */
 export const boundOf = (bucket: number): number => smallest * gamma ** bucket;
 
-/** Buckets and their counts in turn, in any order, buckets may repeat. */
+/** Numbers of buckets and their counts in turn, in any order; a bucket may occur several times. */
 export type Pairs = number[];
 
 const none = new Float64Array(0);
 
-/** From this length on a dense array of counts is faster than a list. */
+/** Length from which on a dense array of counts is faster than a list of pairs. */
 const mostListed = 128;
-/** Arrays of counts grow by so many buckets: most have none above a few hundred. */
+/** Number of buckets by which arrays of counts grow: most have none above a few hundred. */
 const grownBy = 128;
 
 /** A sum of sketches: a list of pairs while short, then a dense array of counts. */
 export class Sketch {
   #pairs: Pairs = [];
-  /** Up to the largest bucket. */
+  /** Counts by bucket, up to the largest bucket in use. */
   #counts: Float64Array | undefined = undefined;
 
   /** Adds the first `length` numbers of `pairs`. */
@@ -44,7 +44,7 @@ export class Sketch {
     if (this.#pairs.length > mostListed) this.#spread();
   }
 
-  /** Takes away values that were added before. */
+  /** Takes values away that were added before. */
   remove(pairs: Pairs): void {
     if (pairs.length > 0) this.#count(this.#counts ?? this.#spread(), pairs, pairs.length, -1);
   }
@@ -77,7 +77,7 @@ export class Sketch {
     return this.#counts === undefined && this.#pairs.length === 0;
   }
 
-  /** In rising order, each once. */
+  /** The sketch as pairs in rising order, each bucket once. */
   toPairs(): Pairs {
     const counts = this.#counts;
     if (counts === undefined) return inOrder(this.#pairs);
@@ -90,7 +90,7 @@ export class Sketch {
     return pairs;
   }
 
-  /** By nearest rank; undefined where there is no value. */
+  /** The value at a share of the counts, by nearest rank; undefined where there is no value. */
   quantile(share: number): number | undefined {
     const counts = this.#counts ?? this.#spread();
     let count = 0;
@@ -108,7 +108,7 @@ export class Sketch {
   }
 }
 
-/** Insertion sort: few, and mostly ordered. */
+/** Sorts pairs by insertion: they are few, and mostly ordered. */
 export function inOrder(pairs: Pairs): Pairs {
   const sorted: Pairs = [];
   for (let at = 0; at < pairs.length; at += 2) {
@@ -129,7 +129,7 @@ export function inOrder(pairs: Pairs): Pairs {
   return sorted;
 }
 
-/** By nearest rank, from pairs in rising order; `shares` rise. */
+/** The values at several shares, by nearest rank, from pairs in rising order; `shares` rise. */
 export function quantilesOf(
   pairs: Pairs,
   shares: readonly number[],

@@ -1,17 +1,17 @@
-/** What threads get of their process: of its environment next to nothing, and a lower priority on request. */
+/** Sets up threads: an environment with next to nothing of the process's, and a lower priority on request. */
 
 import { readlinkSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { constants, getPriority, setPriority } from 'node:os';
 import { dirname } from 'node:path';
 
-/** The compile cache's directory alone, which halves a thread's start. */
+/** A thread's environment: only the directory of the compile cache, which halves the thread's start. */
 export function threadEnvironment(): Record<string, string> {
   const compiled = getCompileCacheDir();
   return compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
 }
 
-/** Lowers the priority of the current thread. On Linux, where threads have priorities; elsewhere, or without permission, nothing changes. */
+/** Lowers the priority of the current thread on Linux, where threads have priorities; elsewhere, or without permission, nothing changes. */
 export function yieldToOthers(steps: number): void {
   if (process.platform !== 'linux') return;
   try {

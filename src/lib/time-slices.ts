@@ -1,32 +1,32 @@
 /**
- * Time slicing: all long work together gets one slice per event-loop turn, so that other work proceeds. A request takes several turns, so
- * a slice is short while there is little else to do, and as long as the other work of a turn where there is much.
+ * Runs long work in time slices: all of it together gets one slice per event-loop turn, so that other work proceeds. A request takes several turns,
+ * so a slice is short while there is little else to do, and as long as the other work of a turn where there is much.
  */
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Shorter work does not delay other work noticeably. */
+/** Length of the shortest slice: shorter work does not delay other work noticeably. */
 const shortestMs = 1;
 const longestMs = 4;
 
-/** More than the event loop takes for itself. */
+/** Time between two slices from which on it counts as other work: more than the event loop takes for itself. */
 const otherWorkMs = 0.05;
-/** Of work that no client waits for, beside other work. */
+/** Slice of work that no client waits for, while there is other work. */
 const backgroundMs = 0.5;
 const pauseMs = 1;
 
-/** When this turn's slice ends; undefined while there is no long work. */
+/** When the slice of this event-loop turn ends; undefined while there is no long work. */
 let sliceEndMs: number | undefined;
 let sliceBeganMs = 0;
-/** When long work stopped last: other work goes on from then. */
+/** When long work stopped last: other work runs from then on. */
 let stoppedMs = 0;
-/** Whether this turn had other work before its slice. */
+/** Whether this event-loop turn had other work before its slice. */
 let hadOtherWork = false;
-/** Yielded work that waits for a slice, in order. */
+/** Work that has paused and waits for a slice, in order. */
 const waiting: (() => void)[] = [];
 
-/** Whether the slice is used up; to be called between two small pieces of work. */
+/** Whether the slice is used up; to be asked between two small pieces of work. */
 export function isSliceOver(): boolean {
   const nowMs = performance.now();
   if (nowMs < (sliceEndMs ?? openSlice(nowMs))) return false;
@@ -34,7 +34,7 @@ export function isSliceOver(): boolean {
   return true;
 }
 
-/** Resolves in a later turn of the event loop, with a fresh slice for this work. */
+/** Pauses; resolves in a later turn of the event loop, with a fresh slice for this work. */
 export function nextSlice(): Promise<void> {
   if (sliceEndMs === undefined) openSlice(performance.now());
   return new Promise((resolve) => waiting.push(resolve));
@@ -64,12 +64,12 @@ export const inBackground = slicesFrom(isShortSliceOver, nextAfterPause);
 
 function slicesFrom(isOver: () => boolean, next: () => Promise<void>) {
   return {
-    /** Resolves at once while the slice has time left. */
+    /** Pauses if the slice is used up; else resolves at once. */
     async sliceIfOver(): Promise<void> {
       if (isOver()) await next();
     },
 
-    /** Runs it in time slices; it may pause at every `yield`. */
+    /** Runs work in time slices; it may pause at every `yield`. */
     async timeSliced<T>(work: Generator<undefined, T, undefined>): Promise<T> {
       for (;;) {
         const step = work.next();
@@ -90,7 +90,7 @@ function slicesFrom(isOver: () => boolean, next: () => Promise<void>) {
   };
 }
 
-/** Runs it without a pause. */
+/** Runs the same kind of work without a pause. */
 export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
   for (;;) {
     const step = work.next();
@@ -98,7 +98,7 @@ export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
   }
 }
 
-/** Once in each turn. The continued work runs as soon as this returns, before anything else of the event loop. */
+/** Begins the slice of an event-loop turn. Continued work runs as soon as this returns, before anything else of the event loop. */
 function beginSlice(): void {
   if (waiting.length === 0) {
     sliceEndMs = undefined;
@@ -112,7 +112,7 @@ function beginSlice(): void {
   goOn(waiting.length);
 }
 
-/** What one leaves of the slice is for the next of those that waited when the turn began: promises that are settled go on before the tick. */
+/** Continues the next waiting work. The rest of its slice is for those that waited when the turn began: settled promises go on before the tick. */
 function goOn(left: number): void {
   waiting.shift()?.();
   queueMicrotask(() => process.nextTick(goOnInSlice, left - 1));

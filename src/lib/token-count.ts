@@ -1,17 +1,17 @@
-/** Tokenizes text with OpenAI's vocabularies: byte pair encoding, merged by rank. */
+/** Splits text into tokens of OpenAI's vocabularies, by byte pair encoding: neighbouring pieces are merged by rank. */
 
 import { Buffer } from 'node:buffer';
 import type { PieceTable } from './piece-table.ts';
 import { timeSliced } from './time-slices.ts';
 import { tableOf, type Vocabulary } from './token-ids.ts';
 
-/** A longer text is no word, and merging takes quadratic time. */
+/** Longest word that is tokenized exactly: a longer text is no word and is estimated, as merging takes quadratic time. */
 const longestWordBytes = 256;
 const bytesPerToken = 4;
-/** Work between two points where it may pause. */
+/** Words that are tokenized between two points where the work may pause. */
 const wordsPerPiece = 64;
 
-/** The vocabulary is loaded for the first text. */
+/** Counts the tokens of a text; the vocabulary is loaded for the first one. */
 export async function countTokens(vocabulary: Vocabulary, text: string): Promise<number> {
   return timeSliced(count(await tableOf(vocabulary), text));
 }
@@ -28,19 +28,19 @@ function* count({ idOf, words }: PieceTable, text: string): Generator<undefined,
   return tokens;
 }
 
-/** One character for each byte. */
+/** Converts a word to a text with one character for each byte. */
 const toBytes = (word: string): string => Buffer.from(word).toString('latin1');
 
 export interface Token {
   readonly id: number;
-  /** U+FFFD stands for a character that is cut at its end. */
+  /** The token's text; U+FFFD stands for a character that is cut at the token's end. */
   readonly text: string;
 }
 
-/** Languages without spaces have words of hundreds of bytes. */
+/** Longest word that is merged: languages without spaces have words of hundreds of bytes. */
 const longestMergedBytes = 4_096;
 
-/** Undefined where a word is too long to tokenize. */
+/** The tokens of a text; undefined where a word is too long to tokenize. */
 export async function tokensOf(vocabulary: Vocabulary, text: string): Promise<readonly Token[] | undefined> {
   return timeSliced(split(await tableOf(vocabulary), text));
 }
@@ -58,12 +58,12 @@ function* split({ idOf, words }: PieceTable, text: string): Generator<undefined,
   return tokens;
 }
 
-/** Merges neighbouring pieces, lowest rank first, until no pair has one. */
+/** Splits a word into pieces: merges neighbouring ones, lowest rank first, until no pair has a rank. */
 function piecesOf(bytes: string, idOf: PieceTable['idOf']): readonly string[] {
   if (bytes === '' || idOf(bytes) !== undefined) return bytes === '' ? [] : [bytes];
   const pieces = [...bytes];
   const rankAt = (index: number): number => idOf(`${pieces[index]}${pieces[index + 1]}`) ?? Number.POSITIVE_INFINITY;
-  /** The rank of each piece with the next one. */
+  /** The rank of each piece with the piece after it. */
   const pairs = pieces.slice(1).map((_, index) => rankAt(index));
   for (;;) {
     const lowest = lowestIn(pairs);

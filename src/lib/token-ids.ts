@@ -9,10 +9,10 @@ import type { Vocabulary } from './vocabulary-thread.ts';
 
 export type { Vocabulary };
 
-/** Used for unknown names: most clients that tokenize by OpenAI's rules use it. */
+/** Vocabulary for unknown model names: most clients that tokenize by OpenAI's rules use it. */
 const commonVocabulary: Vocabulary = 'cl100k_base';
 
-/** Vocabulary by model name: OpenAI's own rules, the first match. */
+/** Vocabularies by model name, after OpenAI's own rules; the first match counts. */
 const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
   [/^(?:o[134]|chatgpt-4o|(?:ft:)?gpt-(?:4o|4\.[15]|5|oss))(?=$|[-:])/, 'o200k_base'],
   [/^(?:text-davinci-(?:00[23]|edit-001)|code-(?:davinci|cushman)-\S*|(?:davinci|cushman)-codex)$/, 'p50k_base'],
@@ -24,7 +24,7 @@ const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
   [/^(?:text-similarity|text-search|code-search)-(?:ada|babbage|curie|davinci)-\S*$/, 'r50k_base'],
 ];
 
-/** The same file in the source tree and in the build. */
+/** The file of the vocabulary thread, in the source tree or in the build. */
 const entry = new URL(
   import.meta.url.endsWith('.ts') ? './vocabulary-thread.ts' : './vocabulary-thread.js',
   import.meta.url,
@@ -32,15 +32,15 @@ const entry = new URL(
 
 const loaded = new Map<Vocabulary, Promise<PieceTable>>();
 
-/** Limits decoding time per request; a token may be a hundred bytes. OpenAI's limit is the same. */
+/** Limit of token IDs in a request, which limits decoding time; a token may be a hundred bytes. OpenAI's limit is the same. */
 export const mostTokenIds = 300_000;
 
-/** Undefined where an ID is not in the vocabulary. A character that is cut at either end becomes U+FFFD. */
+/** The text of token IDs; undefined where one is not in the vocabulary. A character that is cut at either end becomes U+FFFD. */
 export async function textOfTokens(vocabulary: Vocabulary, ids: readonly number[]): Promise<string | undefined> {
   return await timeSliced(decode(await tableOf(vocabulary), ids));
 }
 
-/** Work between two points where it may pause. */
+/** Token IDs that are decoded between two points where the work may pause. */
 const idsPerPiece = 2_048;
 
 function* decode({ pieceOf }: PieceTable, ids: readonly number[]): Generator<undefined, string | undefined, undefined> {
@@ -63,12 +63,12 @@ export function vocabularyOf(model: string): Vocabulary {
   return vocabularyKnownFor(model) ?? commonVocabulary;
 }
 
-/** Undefined for names that are not OpenAI's. */
+/** The vocabulary of a model; undefined for names that are not OpenAI's. */
 export function vocabularyKnownFor(model: string): Vocabulary | undefined {
   return byName.find(([name]) => name.test(model))?.[1];
 }
 
-/** Loaded by a thread, as that takes half a second of work. */
+/** The vocabulary's table, loaded once, by a thread, as that takes half a second of work. */
 export function tableOf(vocabulary: Vocabulary): Promise<PieceTable> {
   const known = loaded.get(vocabulary);
   if (known !== undefined) return known;
@@ -88,7 +88,7 @@ function load(vocabulary: Vocabulary): Promise<PackedPieces> {
   });
 }
 
-/** A rough estimate: four bytes per token, at least one. */
+/** A rough estimate of a text's tokens: four bytes per token, at least one. */
 export function estimateTokens(text: string): number {
   return Math.max(1, Math.ceil(Buffer.byteLength(text) / 4));
 }

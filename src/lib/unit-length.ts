@@ -1,12 +1,12 @@
-/** Directions of vectors: scaling to unit length, and the cosine between two. */
+/** Compares directions of vectors: scales a vector to unit length, and computes the cosine between two. */
 
-/** Undefined for the zero vector. */
+/** The vector scaled to unit length; undefined for the zero vector. */
 export function toUnitLength(values: readonly number[]): readonly number[] | undefined {
   const norm = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0));
   return norm === 0 || !Number.isFinite(norm) ? undefined : values.map((value) => value / norm);
 }
 
-/** For vectors of one width: 1 for the same direction, 0 for orthogonal ones, the zero vector, and numbers too large to compare. */
+/** The cosine between vectors of one width: 1 for the same direction, 0 for orthogonal ones, the zero vector, and numbers too large to compare. */
 export function cosine(a: readonly number[], b: readonly number[]): number {
   let product = 0;
   let ofA = 0;

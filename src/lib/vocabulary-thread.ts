@@ -1,4 +1,4 @@
-/** A thread that loads one token vocabulary and ends, because parsing it would block requests. */
+/** Loads one token vocabulary in a thread of its own and ends, because parsing it would block requests. */
 
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';

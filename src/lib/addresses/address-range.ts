@@ -1,4 +1,4 @@
-/** Parses IP addresses and CIDR ranges, and builds lists to search. */
+/** Parses IP addresses and CIDR ranges, and checks whether a list of them contains an address. */
 
 import { BlockList, isIP } from 'node:net';
 
@@ -8,7 +8,7 @@ interface AddressRange {
   readonly prefixBits: number;
 }
 
-/** `10.0.0.0/8`, `::1`; undefined where the text is neither an address nor a range. */
+/** Parses `10.0.0.0/8` or `::1`; undefined where the text is neither an address nor a range. */
 export function toAddressRange(text: string): AddressRange | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   const version = isIP(address);
@@ -20,7 +20,7 @@ export function toAddressRange(text: string): AddressRange | undefined {
   return { address, family, prefixBits: Number(bits) };
 }
 
-/** Leaves out invalid texts. */
+/** Builds a list of addresses and ranges to search; leaves out invalid texts. */
 export function toBlockList(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
@@ -30,7 +30,7 @@ export function toBlockList(texts: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4-mapped IPv6 address counts as IPv4, and a zone is ignored. */
+/** Whether the list contains an address. An IPv4-mapped IPv6 address counts as IPv4, and a zone is ignored. */
 export function includesAddress(list: BlockList | undefined, address: string): boolean {
   if (list === undefined) return false;
   const [plain = ''] = address.split('%', 1);
@@ -40,7 +40,7 @@ export function includesAddress(list: BlockList | undefined, address: string): b
 
 const loopback = toBlockList(['127.0.0.0/8', '::1']);
 
-/** For IP addresses, not names. */
+/** Whether an IP address is of this machine itself; not for names. */
 export function isLoopback(address: string): boolean {
   return includesAddress(loopback, address);
 }

@@ -1,12 +1,12 @@
-/** Which IP addresses may be connected to when someone untrusted chose the destination (SSRF protection). */
+/** Decides which IP addresses may be connected to when someone untrusted chose the destination (SSRF protection). */
 
 import { isIP } from 'node:net';
 import { toAddressRange } from './address-range.ts';
 
 export interface AddressRule {
-  /** The same for rules of equal content. */
+  /** Identifies the rule's content: the same for rules of equal content. */
   readonly id: string;
-  /** An IP address in any spelling; false for anything else. */
+  /** Whether an IP address, in any spelling, may be connected to; false for anything that is no address. */
   permits(address: string): boolean;
 }
 
@@ -24,8 +24,8 @@ interface Range {
 }
 
 /**
- * Ranges without callable services: this network, carriers' own, link-local, which includes cloud metadata, protocol assignments, documentation,
- * benchmarks, multicast, reserved. Private and loopback ranges are not here: inference servers live there.
+ * Refused ranges, in which no service can be called: this network, carriers' own, link-local, which includes cloud metadata, protocol assignments,
+ * documentation, benchmarks, multicast, reserved. Private and loopback ranges are not refused: inference servers live there.
  */
 const refused = toRanges([
   '0.0.0.0/8',
@@ -53,7 +53,7 @@ const refused = toRanges([
 /** The only IPv6 ranges meant for services; all others are refused. */
 const usable = toRanges(['::1/128', '2000::/3', 'fc00::/7']);
 
-/** Where an IPv6 address embeds an IPv4 address: the number of bits after it. */
+/** Ranges in which an IPv6 address embeds an IPv4 address, and the number of bits after it. */
 const embeddings: readonly { readonly range: Range; readonly bitsBehind: bigint; readonly isInverted?: true }[] = [
   // Mapped, compatible, translated.
   ...toRanges(['::ffff:0:0/96', '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48']).map((range) => ({
@@ -106,7 +106,7 @@ function holds(ranges: readonly Range[], bits: bigint, widthBits: number): boole
   });
 }
 
-/** Leaves out invalid texts. */
+/** Parses ranges; leaves out invalid texts. */
 function toRanges(texts: readonly string[]): Range[] {
   return texts.flatMap((text) => {
     const range = toAddressRange(text);
@@ -122,7 +122,7 @@ function toBits4(address: string): bigint {
   return address.split('.').reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
 }
 
-/** The URL parser normalises every spelling. */
+/** The bits of an IPv6 address; the URL parser normalises every spelling. */
 function toBits6(address: string): bigint {
   const text = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = text.split('::');

@@ -1,4 +1,4 @@
-/** Finds list elements and object members in the bytes of a JSON body that was validated before. */
+/** Finds list elements and object members in the bytes of a JSON body that was validated before, without parsing it. */
 
 import type { Buffer } from 'node:buffer';
 import { BACKSLASH, COLON, COMMA, QUOTE, SPACE } from './json-tokens.ts';
@@ -28,11 +28,11 @@ export function* elementsOf(body: Buffer, { start, end }: JsonSpan): Generator<J
 }
 
 export interface JsonMember extends JsonSpan {
-  /** With escapes decoded. */
+  /** The member's name, with escapes decoded. */
   readonly name: string;
 }
 
-/** The values of an object with their names, duplicates included. */
+/** Yields the values of an object with their names, duplicates included. */
 export function* membersOf(body: Buffer, object: JsonSpan): Generator<JsonMember, void, undefined> {
   for (const { start, end } of elementsOf(body, object)) {
     const nameEnd = endOfText(body, start + 1) + 1;

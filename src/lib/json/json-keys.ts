@@ -1,16 +1,16 @@
-/** The watched top-level keys of a JSON object, and the test for a key in a body. */
+/** Compiles the top-level keys of a JSON object that a scan watches, and tests whether a key is one of them. */
 
 import { Buffer } from 'node:buffer';
 import { BACKSLASH } from './json-tokens.ts';
 
-/** Compiled once; used for every top-level key. */
+/** Watched keys in a form for fast comparison: compiled once, used for every top-level key. */
 export interface WatchedKeys {
-  /** Common ones first, then rare ones. */
+  /** All watched names, the common ones first. */
   readonly names: readonly string[];
   readonly common: number;
-  /** The names by the first letter of a key, in either case. */
+  /** Spellings of the names, by the first letter of a key in either case. */
   readonly byFirstLetter: readonly (readonly Spelling[])[];
-  /** The index of each name in `names`, by the name as folded. */
+  /** The index of each name in `names`, by the folded name. */
   readonly byFolded: ReadonlyMap<string, number>;
 }
 
@@ -22,20 +22,20 @@ interface Spelling {
 
 const noSpellings: readonly Spelling[] = [];
 
-/** `matchKey` returns it for other keys. */
+/** The result of `matchKey` for keys that are not watched. */
 export const UNWATCHED = -1;
 
-/** The scanner has one bit for each seen name: one integer for common names, and one for rare ones. */
+/** Limit of common names, and of rare ones: the scanner has an integer for each, with one bit per seen name. */
 const mostNames = 32;
 const longestName = 64;
 const longestNameBytes = longestName * '\\u0000'.length;
 
-/** Dotless i, long s and Kelvin sign fold to ASCII letters too. Go matches keys by the last two. */
+/** Folds letter case. Dotless i, long s and Kelvin sign fold to ASCII letters too; Go matches keys by the last two. */
 const fold = (name: string): string => name.toLowerCase().toUpperCase();
 
 const upperCaseOf = Uint8Array.from({ length: 0x80 }, (_, code) => fold(String.fromCharCode(code)).charCodeAt(0));
 
-/** Compiles the keys of a scan. Names must differ in more than letter case. The rare ones are tested together. */
+/** Compiles the keys of a scan. Names must differ in more than letter case. The scan tells which common names it found, and whether any rare one. */
 export function compileWatchedKeys(commonNames: readonly string[], rareNames: readonly string[] = []): WatchedKeys {
   if (Math.max(commonNames.length, rareNames.length) > mostNames) {
     throw new RangeError(`at most ${mostNames} keys can be watched`);
@@ -58,7 +58,7 @@ export function compileWatchedKeys(commonNames: readonly string[], rareNames: re
   };
 }
 
-/** `UNWATCHED` for the key in `[start, end)`, or twice its index in `names`, plus one where the spelling is exact. */
+/** Matches the key in `[start, end)`: `UNWATCHED`, or twice its index in `names`, plus one where the spelling is exact. */
 export function matchKey(watched: WatchedKeys, bytes: Buffer, start: number, end: number): number {
   if (start === end) return UNWATCHED;
   const first = bytes[start] ?? 0;
@@ -75,7 +75,7 @@ export function matchKey(watched: WatchedKeys, bytes: Buffer, start: number, end
   return matchDecoded(watched, bytes, start, end);
 }
 
-/** The same for a key with escapes, or characters beyond ASCII. */
+/** Matches a key with escapes, or characters beyond ASCII. */
 function matchDecoded({ names, byFolded }: WatchedKeys, bytes: Buffer, start: number, end: number): number {
   if (end - start > longestNameBytes) return UNWATCHED;
   const name = String(JSON.parse(bytes.toString('utf8', start - 1, end + 1)));

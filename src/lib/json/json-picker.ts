@@ -5,7 +5,7 @@ import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, COLON, COMMA, OPEN_BRACE, OPEN_B
 import { readJson } from './read-json.ts';
 
 export interface Picked {
-  /** As given: dotted names, `*` for any element of a list. */
+  /** The path that matched, as given: dotted names, `*` for any element of a list. */
   readonly path: string;
   readonly text: string;
 }
@@ -21,13 +21,13 @@ interface Frame {
   readonly node: Node;
 }
 
-/** Longer names and texts are not matched; six bytes a character where all are escaped. */
+/** Longest name or text that is matched: six bytes a character where all are escaped. */
 const longestBytes = 2_048;
 
-/** A longer one is ignored. */
+/** Longest number that is picked. */
 const longestNumber = 30;
 const isOfNumber = (byte: number): boolean => (byte >= 0x30 && byte <= 0x39) || numberSigns.has(byte);
-/** `+-.eE` */
+/** Bytes that a number can have besides digits: `+-.eE`. */
 const numberSigns: ReadonlySet<number> = new Set([0x2b, 0x2d, 0x2e, 0x45, 0x65]);
 
 const newNode = (): Node => ({ names: new Map(), any: undefined, path: undefined });
@@ -36,13 +36,13 @@ export class JsonPicker {
   readonly #root: Node = newNode();
   readonly #picksLong: boolean;
   readonly #picksNumbers: boolean;
-  /** Open values that may still contain a match, and how many levels deeper the reader is. */
+  /** Open values that may still contain a match, and how many levels deeper than these the reader is. */
   #frames: Frame[] = [];
   #deeper = 0;
-  /** The node of the next value; undefined where it cannot match. */
+  /** Node of the path tree for the next value; undefined where the value cannot match. */
   #next: Node | undefined = this.#root;
   #expectsName = false;
-  /** Inside a text: its bytes so far, where it may match. */
+  /** The reader is inside a text: its bytes so far are kept where it may match. */
   #isInText = false;
   #isName = false;
   #text: Buffer[] | undefined = undefined;
@@ -52,7 +52,7 @@ export class JsonPicker {
   #isEscaping = false;
   #number = '';
 
-  /** Texts that are too long are left out, or picked as empty. Numbers are picked as written, and then no texts are. */
+  /** Picks texts, leaving out long ones or picking them as empty; or numbers, as they are written. */
   constructor(
     paths: readonly string[],
     what: 'no long ones' | 'long ones without their text' | 'numbers' = 'no long ones',
@@ -77,7 +77,7 @@ export class JsonPicker {
     this.#number = '';
   }
 
-  /** Adds values that end in `bytes[start, end)`. */
+  /** Reads a piece, and adds the values that end in `bytes[start, end)`. */
   push(bytes: Buffer, picked: Picked[], start = 0, end = bytes.length): void {
     let at = start;
     while (at < end) {
@@ -130,7 +130,7 @@ export class JsonPicker {
     this.#expectsName = false;
   }
 
-  /** Advances to the next member or element. */
+  /** Advances to the next member of an object, or element of a list. */
   #step(): void {
     if (this.#deeper > 0) return;
     const frame = this.#frames.at(-1);
@@ -157,7 +157,7 @@ export class JsonPicker {
     this.#isLong = false;
   }
 
-  /** Returns where to continue. */
+  /** Reads a text, or the part of it in this piece; returns where to continue. */
   #readText(bytes: Buffer, start: number, end: number, picked: Picked[]): number {
     let from = start;
     for (;;) {
@@ -221,7 +221,7 @@ function namedIn(node: Node, name: string): Node {
   return known;
 }
 
-/** The decoded content; undefined for invalid escapes. */
+/** The decoded content of a text; undefined for invalid escapes. */
 function decoded(raw: Buffer | undefined): string | undefined {
   if (raw === undefined) return '';
   const text = raw.toString('utf8');

@@ -1,11 +1,11 @@
-/** Hand-written pieces of JSON lines for the request path, several times as fast as JSON.stringify. */
+/** Writes pieces of JSON lines by hand on the request path, several times as fast as JSON.stringify. */
 
-/** Kept texts; further ones replace the oldest. */
+/** Number of texts kept; further ones replace the oldest. */
 const mostTexts = 4_096;
-/** Longer texts are not kept. */
+/** Length of the longest text that is kept. */
 const longestKept = 256;
 
-/** Frequent texts, quoted once with `change` applied. */
+/** Quotes texts for JSON with `change` applied, and keeps the results for frequent ones. */
 export class QuotedTexts {
   readonly #quoted = new Map<string, string>();
   readonly #change: (text: string) => string;
@@ -25,7 +25,7 @@ export class QuotedTexts {
   }
 }
 
-/** As `toFixed(2)`, which takes several times as long. */
+/** Formats milliseconds like `toFixed(2)`, which takes several times as long. */
 export function toHundredthsText(ms: number): string {
   const hundredths = Math.round(ms * 100);
   if (!(hundredths >= 0 && hundredths < 2 ** 31)) return ms.toFixed(2);
@@ -38,7 +38,7 @@ export function toTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** Upstreams report counts too; NaN or infinity would make the line invalid JSON. */
+/** A number for JSON; null for NaN and infinity, which upstreams could report and which would make the line invalid. */
 export function toNumber(value: number | null | undefined): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }

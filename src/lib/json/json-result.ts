@@ -1,6 +1,6 @@
-/** The result of scanning a JSON body. */
+/** Defines the result of scanning a JSON body: its watched fields, or the fault. */
 
-/** Kinds as numbers, in the order of `kinds`, for the scanner. */
+/** Numbers for the kinds of values, in the order of `kinds`, for the scanner. */
 export const STRING = 0;
 export const NUMBER = 1;
 export const OBJECT = 2;
@@ -24,13 +24,13 @@ export interface JsonField {
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
-  /** Arrays: the kind of the first element. */
+  /** For arrays: the kind of the first element. */
   readonly firstElement: JsonKind | undefined;
-  /** Arrays: the kinds of all elements, as bits of `kindBits`. */
+  /** For arrays: the kinds of all elements, as bits of `kindBits`. */
   readonly elementKinds: number;
-  /** Arrays: their length. */
+  /** For arrays: the number of elements. */
   readonly elements: number;
-  /** Arrays of numbers, or of lists of numbers: how many numbers; else at least `elements`. */
+  /** For arrays of numbers, or of lists of numbers: how many numbers in all; for other arrays at least `elements`. */
   readonly values: number;
 }
 
@@ -38,7 +38,7 @@ export interface FoundField extends JsonField {
   readonly before: FoundField | undefined;
 }
 
-/** The watched fields of one body, as a linked list: fastest for so few. */
+/** The watched fields of one body, in a linked list, which is fastest for so few. */
 export class JsonFields {
   readonly #last: FoundField | undefined;
 
@@ -52,7 +52,7 @@ export class JsonFields {
     return field;
   }
 
-  /** The field whose value contains a byte. */
+  /** The name of the field whose value contains the byte at an offset. */
   nameAt(offset: number): string | undefined {
     let field = this.#last;
     while (field !== undefined && (offset < field.start || offset >= field.end)) field = field.before;
@@ -76,9 +76,9 @@ export interface JsonFault {
   readonly ok: false;
   readonly fault: 'syntax' | 'utf8' | 'depth' | 'duplicate' | 'not-object';
   readonly at: number;
-  /** duplicate: the watched name. */
+  /** For `duplicate`: the watched name that occurs twice. */
   readonly name?: string;
-  /** not-object: the body's kind. */
+  /** For `not-object`: the kind of the body. */
   readonly kind?: JsonKind;
 }
 

@@ -19,29 +19,29 @@ export {
 } from './json-result.ts';
 
 const defaultMaxDepth = 64;
-/** A longer body is scanned in time slices, so that other exchanges continue. */
+/** Longest body that is scanned at once; a longer one is scanned in time slices, so that other exchanges continue. */
 export const oneSliceBytes = 512 * 1024;
-/** Rarely more than a millisecond of work, for any content. */
+/** Bytes scanned between two points where the scan may pause: rarely more than a millisecond of work, for any content. */
 const defaultBytesPerPiece = 32 * 1024;
 
-/** UTF-8 is checked natively, so much faster than the rest. */
+/** Native code checks UTF-8 so many times faster than the scan does the rest. */
 const utf8Speedup = 16;
 
-/** Small bodies are copied to a shared buffer with a view of words: creating a view costs several times as much. */
+/** Bodies up to this length are copied to a shared buffer that has a view of words: creating a view costs several times as much. */
 const smallBytes = 4096;
 const small = Buffer.alloc(smallBytes);
 const smallWords = toWords(small);
 
 const sharedObjects = toObjects(defaultMaxDepth);
 
-/** Scans without a pause, about a millisecond per megabyte; for larger bodies there is `scanJsonSliced`. */
+/** Scans a body without a pause, about a millisecond per megabyte; for larger bodies there is `scanJsonSliced`. */
 export function scanJson(body: Buffer, watched: WatchedKeys, maxDepth = defaultMaxDepth): JsonScan {
   const scan = scanAtOnce(body, watched, maxDepth).result();
   if (!isWellFormed(scan) || isUtf8(body)) return scan;
   return { ok: false, fault: 'utf8', at: firstIllFormed(body, 0, body.length) };
 }
 
-/** The same result, yielding to the event loop after so many bytes or a multiple of them. */
+/** Scans a body with the same result, but in time slices: it may pause after so many bytes. */
 export async function scanJsonSliced(
   body: Buffer,
   watched: WatchedKeys,
@@ -59,12 +59,12 @@ export async function scanJsonSliced(
   return scan;
 }
 
-/** Where a promise does not matter: in time slices only where the body is long. */
+/** Scans a body, in time slices only where it is long; for callers that can wait for a promise. */
 export async function scanJsonOfAnyLength(body: Buffer, watched: WatchedKeys): Promise<JsonScan> {
   return body.length <= oneSliceBytes ? scanJson(body, watched) : scanJsonSliced(body, watched);
 }
 
-/** The watched fields that are complete in the first bytes of a document, up to its first fault. */
+/** Finds the watched fields that are complete in the first bytes of a document, up to its first fault. */
 export function scanJsonHead(head: Buffer, watched: WatchedKeys): JsonFields {
   return scanAtOnce(head, watched, defaultMaxDepth).fieldsSoFar();
 }
@@ -87,7 +87,7 @@ export interface Replacement {
   readonly pieces: readonly Buffer[];
 }
 
-/** The same for several spans, in their order. */
+/** Replaces several spans of the body, given in their order. */
 export function replaceSpans(body: Buffer, spans: readonly Replacement[]): Buffer {
   const written: Buffer[] = [];
   let at = 0;
@@ -110,7 +110,7 @@ function scanAtOnce(body: Buffer, watched: WatchedKeys, maxDepth: number): JsonS
   return scanner;
 }
 
-/** Faults of the text are found before its encoding is checked. */
+/** Whether the body is well-formed JSON of any kind; only then is its encoding checked. */
 const isWellFormed = (scan: JsonScan): boolean => scan.ok || scan.fault === 'not-object';
 
 function toWords(bytes: Buffer): DataView {
@@ -121,7 +121,7 @@ function toObjects(maxDepth: number): Uint8Array {
   return new Uint8Array(maxDepth + 1);
 }
 
-/** The offset of the first ill-formed UTF-8 character in `[from, to)`; there is one. */
+/** The offset of the first ill-formed UTF-8 character in `[from, to)`, which must contain one. */
 function firstIllFormed(body: Buffer, from: number, to: number): number {
   let at = from;
   let end = to;

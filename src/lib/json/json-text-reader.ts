@@ -2,7 +2,7 @@
 
 import { type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
 
-/** Why a text is not accepted as JSON; `at` is an offset. */
+/** Says why a text is not accepted as JSON; `at` is an offset. */
 export class JsonTextError extends Error {
   readonly at: number;
 
@@ -13,9 +13,9 @@ export class JsonTextError extends Error {
   }
 }
 
-/** The text exceeds a limit: it may be valid JSON. */
+/** The text exceeds a limit, though it may be valid JSON. */
 export class JsonTooMuch extends JsonTextError {
-  /** Such as `4 values`. */
+  /** The exceeded limit, such as `4 values`. */
   readonly limit: string;
 
   constructor(limit: string, at: number) {
@@ -26,11 +26,11 @@ export class JsonTooMuch extends JsonTextError {
 
 export interface ReadingLimits {
   readonly maxDepth: number;
-  /** Each value takes some sixty bytes of memory, however short its text; a list of numbers counts as one. */
+  /** Limit of all values: each takes some sixty bytes of memory, however short its text; a list of numbers counts as one. */
   readonly maxValues: number;
-  /** In one list; lists of numbers are exempt. */
+  /** Limit of the elements in one list; lists of numbers are exempt. */
   readonly maxElements: number;
-  /** In one object. */
+  /** Limit of the members in one object. */
   readonly maxMembers: number;
   readonly maxNameCharacters: number;
 }
@@ -63,16 +63,16 @@ const words: readonly (readonly [word: string, value: Json])[] = [
 const needsDecoding = /[\\\x00-\x1f]/;
 const beyondSpace = /[^ \n\r\t]/g;
 const beyondDigits = /[^0-9]/g;
-/** For longer texts a native search is used, whose start costs as much. */
+/** Up to this length white space and digits are searched one by one; a native search, for longer texts, takes as long to start. */
 const nearCharacters = 32;
-/** Between two points where it may pause: far less than a millisecond of work. */
+/** Characters read between two points where reading may pause: far less than a millisecond of work. */
 const charactersPerPiece = 16 * 1024;
-/** Most vectors; they are read without a pause. */
+/** Lists of numbers up to this length, such as most vectors, are read without a pause. */
 const shortNumbersCharacters = 64 * 1024;
-/** One more than the longest escape, so that an escape begins within this distance. */
+/** One more than the length of the longest escape, so that an escape around an offset begins within this distance. */
 const longestEscape = 6;
 
-/** Has only its own members, whatever their names; takes a third of the memory of `Object.create(null)`. */
+/** A parsed object: it has only its own members, whatever their names, and takes a third of the memory of `Object.create(null)`. */
 class Members {
   [name: string]: Json;
 }
@@ -106,7 +106,7 @@ export class JsonTextReader {
     return value;
   }
 
-  /** A scalar that is not long, or a list of numbers; undefined for any other value. */
+  /** Reads a scalar that is not long, or a list of numbers; undefined for any other value. */
   #plainValue(): Json | undefined {
     const { maxValues } = this.#limits;
     this.values += 1;
@@ -192,7 +192,7 @@ export class JsonTextReader {
     return true;
   }
 
-  /** A short list of numbers; else undefined, with nothing consumed. */
+  /** Reads a short list of numbers; undefined for anything else, with nothing consumed. */
   #shortNumbers(): JsonNumbers | undefined {
     const start = this.#at;
     const limit = start + shortNumbersCharacters;
@@ -212,7 +212,7 @@ export class JsonTextReader {
     return this.#numbersUpTo(start, at, count);
   }
 
-  /** The same for a long one, from the position after those already read. */
+  /** Reads a long list of numbers, from the position after those already read. */
   *#numbers(start: number, from: number, read: number): Generator<undefined, JsonNumbers | undefined, undefined> {
     let at = from;
     let count = read;
@@ -247,7 +247,7 @@ export class JsonTextReader {
     throw new JsonTooMuch(`${maxNameCharacters} characters in one name`, start);
   }
 
-  /** A short string; undefined for a long one, with nothing consumed. */
+  /** Reads a short string; undefined for a long one, with nothing consumed. */
   #shortString(): string | undefined {
     const start = this.#at;
     let end = start;
@@ -260,7 +260,7 @@ export class JsonTextReader {
     return this.#decoded(start + 1, end);
   }
 
-  /** A long string in pieces. None of them ends within an escape. */
+  /** Reads a long string in pieces, none of which ends within an escape. */
   *#longString(): Generator<undefined, string, undefined> {
     const text = this.#text;
     const start = this.#at + 1;
@@ -286,7 +286,7 @@ export class JsonTextReader {
     }
   }
 
-  /** Where a piece from `from` on may end: at an offset outside any escape. */
+  /** Offset at which a piece that starts at `from` may end: outside any escape. */
   #endOfPiece(from: number): number {
     const text = this.#text;
     const limit = from + charactersPerPiece;
@@ -309,7 +309,7 @@ export class JsonTextReader {
     }
   }
 
-  /** Whether an odd number of backslashes precedes it, from `start` on. */
+  /** Whether an odd number of backslashes, from `start` on, precedes the character. */
   #isEscaped(at: number, start: number): boolean {
     let before = at - 1;
     while (before >= start && this.#text[before] === '\\') before -= 1;
@@ -327,7 +327,7 @@ export class JsonTextReader {
     return this.#endOfDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
   }
 
-  /** At least one digit. */
+  /** Offset of the end of digits; throws where there is none. */
   #endOfDigits(start: number): number {
     const text = this.#text;
     const near = start + nearCharacters;
@@ -350,7 +350,7 @@ export class JsonTextReader {
     }
   }
 
-  /** Offset of the next such character, or the end of the text. */
+  /** Offset of the next character that the pattern matches, or the end of the text. */
   #next(kind: RegExp, from: number): number {
     kind.lastIndex = from;
     return kind.exec(this.#text)?.index ?? this.#text.length;

@@ -17,7 +17,7 @@ export {
   numberOf,
 } from './json-value.ts';
 
-/** Parsing slows down with the number of members and elements; honest texts stay below. */
+/** Limits above what honest texts need: parsing slows down with the number of members and elements. */
 const standardLimits: ReadingLimits = {
   maxDepth: 64,
   maxValues: 4_000_000,
@@ -26,12 +26,12 @@ const standardLimits: ReadingLimits = {
   maxNameCharacters: 10_000,
 };
 
-/** Throws a `JsonTextError` for invalid JSON. Of duplicate names, the last one counts. */
+/** Parses JSON. Throws a `JsonTextError` where it is invalid. Of duplicate names, the last one counts. */
 export function parseJson(bytes: Buffer, limits: Partial<ReadingLimits> = {}): Json {
   return atOnce(read(bytes, limits));
 }
 
-/** Undefined where it is no JSON. */
+/** Parses JSON; undefined where it is invalid. */
 export function parseJsonOrNone(bytes: Buffer): Json | undefined {
   try {
     return parseJson(bytes);
@@ -44,7 +44,7 @@ export function parseJsonOrNone(bytes: Buffer): Json | undefined {
 /** Called at intervals with the values read so far; it may throw to stop the reading. */
 export type ValueCounter = (values: number) => void;
 
-/** The same in time slices. */
+/** Parses JSON in time slices. */
 export function parseJsonSliced(
   bytes: Buffer,
   limits: Partial<ReadingLimits> = {},
@@ -53,33 +53,33 @@ export function parseJsonSliced(
   return timeSliced(read(bytes, limits, count));
 }
 
-/** The same as part of other sliced work. */
+/** Parses JSON as a generator, for work that is sliced together with other work. */
 export const readingJson = (
   bytes: Buffer,
   limits: Partial<ReadingLimits> = {},
   count?: ValueCounter,
 ): Generator<undefined, Json, undefined> => read(bytes, limits, count);
 
-/** Undefined values are left out. */
+/** Writes a value as JSON; undefined values are left out. */
 export function writeJson(value: Json): Buffer {
   const writer = new Writer();
   atOnce(writer.write(value));
   return writer.bytes();
 }
 
-/** The same in time slices; the value must not change meanwhile. */
+/** Writes a value as JSON in time slices; it must not change meanwhile. */
 export async function writeJsonSliced(value: Json): Promise<Buffer> {
   const writer = new Writer();
   await timeSliced(writer.write(value));
   return writer.bytes();
 }
 
-/** A plain value, such as one from a configuration file. */
+/** Converts a plain value, such as one from a configuration file. */
 export function fromPlain(value: unknown): Json {
   return parseJson(Buffer.from(JSON.stringify(value) ?? 'null'));
 }
 
-/** Between two points where it may pause: far less than a millisecond of work. */
+/** Characters written between two points where writing may pause: far less than a millisecond of work. */
 const charactersPerPiece = 16 * 1024;
 const bytesPerPiece = 256 * 1024;
 const charactersPerChunk = 64 * 1024;
@@ -117,7 +117,7 @@ function toText(bytes: Buffer, at: number): string {
 
 class Writer {
   readonly #chunks: Buffer[] = [];
-  /** Text not yet in a chunk. */
+  /** Text that is not yet in a chunk. */
   #text = '';
 
   *write(value: Json): Generator<undefined, void, undefined> {
@@ -178,14 +178,14 @@ class Writer {
   }
 }
 
-/** Does not split a pair of surrogates. */
+/** The end of a piece of text that does not split a pair of surrogates. */
 function endOfPiece(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const isWithinPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
   return isWithinPair ? at + 1 : at;
 }
 
-/** The text of a scalar, or of a list of numbers; undefined for other values, and for a long text. */
+/** The JSON text of a scalar, or of a list of numbers; undefined for other values, and for a long text. */
 function plainText(value: Json): string | undefined {
   if (typeof value === 'string' && value.length > charactersPerPiece) return undefined;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -31,7 +31,7 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
 const longestEscapeBytes = '\\u0000'.length;
-/** A run of plain text is read by two words up to this length, then by four: most runs are short. */
+/** Up to this length plain text is read by two words, then by four: most runs are short. */
 const shortRunBytes = 64;
 /** After an escape, this many bytes are read one by one: runs between escapes are mostly short. */
 const nearEscapeBytes = 256;
@@ -47,7 +47,7 @@ for (const c of Buffer.from('"\\/bfnrt')) isShortEscape[c] = 1;
 const isHexDigit = new Uint8Array(256);
 for (const c of Buffer.from('0123456789abcdefABCDEF')) isHexDigit[c] = 1;
 
-/** Of four bytes. */
+/** The highest bit of each of four bytes. */
 const HIGH_BITS = 0x80808080;
 
 const isDigit = (c: number): boolean => (c - ZERO) >>> 0 <= 9;
@@ -62,7 +62,7 @@ export function endOfSpace(bytes: Buffer, at: number, limit: number): number {
   return i;
 }
 
-/** String content: ends at the closing quote, or at or after `limit`; or a fault. */
+/** Reads the content of a string: ends at the closing quote, or at or after `limit`; or returns a fault. */
 export function endOfText(bytes: Buffer, words: DataView, at: number, limit: number, end: number): number {
   let i = endOfRuns(bytes, words, at, limit);
   while (i < limit) {
@@ -76,10 +76,10 @@ export function endOfText(bytes: Buffer, words: DataView, at: number, limit: num
   return i;
 }
 
-/** The texts, or numbers, that the last call of `endOfTexts` or `endOfNumbers` passed, each with its comma. */
+/** How many texts, or numbers, with their commas the last call of `endOfTexts` or `endOfNumbers` read. */
 export let elementsPassed = 0;
 
-/** Inside a text of a list: passes whole texts, up to the last offset inside one that is certainly well-formed. */
+/** Starts inside a text of a list: reads whole texts, up to the last offset inside a text that is certainly well-formed. */
 export function endOfTexts(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   let passed = 0;
@@ -99,7 +99,7 @@ export function endOfTexts(bytes: Buffer, words: DataView, at: number, limit: nu
   return i;
 }
 
-/** Plain text and escapes: ends at a quote, at a fault, or at or after `limit`. */
+/** Reads plain text and escapes: ends at a quote, at a fault, or at or after `limit`. */
 function endOfRuns(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = endOfRun(bytes, words, at, limit);
   while (i < limit && bytes[i] === BACKSLASH) {
@@ -110,7 +110,7 @@ function endOfRuns(bytes: Buffer, words: DataView, at: number, limit: number): n
   return i;
 }
 
-/** Plain text: ends at a quote, a backslash or a control character. */
+/** Reads plain text: ends at a quote, a backslash or a control character. */
 function endOfRun(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   const lastPair = Math.min(i + shortRunBytes, limit - 8) | 0;
@@ -131,7 +131,7 @@ function endOfRun(bytes: Buffer, words: DataView, at: number, limit: number): nu
   return i;
 }
 
-/** The high bit of each of four bytes that ends a run of plain text. Subtraction borrows, so only the lowest of these bits is exact. */
+/** Marks, of four bytes, those that end a run of plain text by their highest bit. Subtraction borrows, so only the lowest mark is exact. */
 function runEnds(four: number): number {
   // With bit 1 flipped, only control characters and the quote are below 0x21.
   const quoteOrControl = (four ^ 0x02020202) - 0x21212121;
@@ -141,7 +141,7 @@ function runEnds(four: number): number {
 
 const lowestByte = (bits: number): number => (31 - Math.clz32(bits & (~bits + 1))) >> 3;
 
-/** Plain text and whole escapes, byte by byte. */
+/** Reads plain text and whole escapes, byte by byte. */
 function endOfEscapes(bytes: Buffer, at: number, limit: number): number {
   let i = at | 0;
   const far = Math.min(i + nearEscapeBytes, limit) | 0;
@@ -166,7 +166,7 @@ function fourHexDigits(bytes: Buffer, at: number): boolean {
   return (first & hexDigit(bytes, (at + 2) | 0) & hexDigit(bytes, (at + 3) | 0)) !== 0;
 }
 
-/** Exactly one escape. */
+/** Reads exactly one escape. */
 function endOfEscape(bytes: Buffer, at: number, end: number): number {
   const i = at + 1;
   if (i >= end) return ~end;
@@ -180,7 +180,7 @@ function endOfEscape(bytes: Buffer, at: number, end: number): number {
   return i + 5;
 }
 
-/** The number of leading decimal digits of the four bytes, most significant byte first. */
+/** Counts the leading decimal digits among four bytes, most significant byte first. */
 function leadingDigits(four: number): number {
   // A digit is below 10 now; anything else has its high bit set or carries into it.
   const x = four ^ 0x30303030;
@@ -199,7 +199,7 @@ export function endOfDigits(bytes: Buffer, words: DataView, at: number, limit: n
   return i;
 }
 
-/** A whole number that ends before `limit`; 0 where there is none, for any reason. */
+/** Reads a whole number that ends before `limit`; returns 0 where there is none, for any reason. */
 export function endOfNumber(bytes: Buffer, words: DataView, at: number, limit: number): number {
   const integer = bytes[at] === MINUS ? at + 1 : at;
   let i = endOfDigits(bytes, words, integer, limit);
@@ -218,7 +218,7 @@ export function endOfNumber(bytes: Buffer, words: DataView, at: number, limit: n
   return i;
 }
 
-/** In a list: consecutive numbers, each with the comma after it; ends where an element begins. */
+/** Reads consecutive numbers of a list, each with the comma after it; ends where an element begins. */
 export function endOfNumbers(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   elementsPassed = 0;
@@ -232,7 +232,7 @@ export function endOfNumbers(bytes: Buffer, words: DataView, at: number, limit: 
   }
 }
 
-/** The same for integers of up to seven digits, such as token IDs, with at most one space between them. */
+/** Reads integers of up to seven digits, such as token IDs, with at most one space between them. */
 function endOfShortIntegers(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   let passed = 0;
@@ -250,27 +250,27 @@ function endOfShortIntegers(bytes: Buffer, words: DataView, at: number, limit: n
   return i;
 }
 
-/** The sign and the first digit of a number; a zero must not have a digit after it. */
+/** Reads the sign and the first digit of a number; a zero must not have a digit after it. */
 export function endOfNumberHead(bytes: Buffer, at: number, end: number): number {
   const i = endOfDigit(bytes, bytes[at] === MINUS ? at + 1 : at, end);
   const leadingZero = i > 0 && bytes[i - 1] === ZERO && i < end && isDigit(bytes[i] ?? 0);
   return leadingZero ? ~i : i;
 }
 
-/** The `e` of an exponent, its sign and its first digit. */
+/** Reads the `e` of an exponent, its sign and its first digit. */
 export function endOfExponentHead(bytes: Buffer, at: number, end: number): number {
   const i = at + 1;
   const signed = i < end && (bytes[i] === PLUS || bytes[i] === MINUS);
   return endOfDigit(bytes, signed ? i + 1 : i, end);
 }
 
-/** Exactly one digit. */
+/** Reads exactly one digit. */
 export function endOfDigit(bytes: Buffer, at: number, end: number): number {
   if (at >= end) return ~end;
   return isDigit(bytes[at] ?? 0) ? at + 1 : ~at;
 }
 
-/** Exactly the bytes of `literal`. */
+/** Reads exactly the bytes of `literal`. */
 export function endOfLiteral(bytes: Buffer, literal: Buffer, at: number, end: number): number {
   for (let i = 0; i < literal.length; i++) {
     if (at + i >= end) return ~end;
@@ -279,7 +279,7 @@ export function endOfLiteral(bytes: Buffer, literal: Buffer, at: number, end: nu
   return at + literal.length;
 }
 
-/** Where the character that contains `at` begins; `at` itself where there is none. */
+/** Offset at which the character that contains `at` begins; `at` itself where there is none. */
 export function characterStart(body: Buffer, at: number): number {
   if (at >= body.length) return body.length;
   for (let start = at; start > at - 4; start--) {

@@ -1,4 +1,4 @@
-/** JSON values whose numbers keep their digits. */
+/** Represents JSON values so that numbers keep all their digits. */
 
 export type Json = null | boolean | number | string | JsonNumber | JsonNumbers | readonly Json[] | JsonObject;
 
@@ -19,7 +19,7 @@ export class JsonNumber {
   }
 }
 
-/** A list of one or more numbers only, such as a vector: not parsed until its values are used. */
+/** A list of one or more numbers and nothing else, such as a vector: not parsed until its values are used. */
 export class JsonNumbers {
   readonly source: string;
   readonly length: number;
@@ -38,12 +38,12 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value) && !isNumeric(value);
 }
 
-/** Any list; a list of numbers stays unparsed. */
+/** Whether a value is a list of any kind; a list of numbers stays unparsed. */
 export function isJsonList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** The value of a number in either representation. */
+/** The value of a number in either representation; undefined for anything else. */
 export function numberOf(value: Json | undefined): number | undefined {
   if (value instanceof JsonNumber) return value.value;
   return typeof value === 'number' ? value : undefined;

@@ -16,7 +16,7 @@ import {
   SPACE,
 } from './json-tokens.ts';
 
-/** Invalid JSON, or nested too deeply. */
+/** Thrown for a document that is invalid JSON, or nested too deeply. */
 export class JsonWalkError extends Error {
   constructor(what: string, at: number) {
     super(`${what} at byte ${at}`);
@@ -44,7 +44,7 @@ export class JsonWalk {
     this.#end = end;
   }
 
-  /** Skips white space; returns the next byte, 0 at the end. */
+  /** Skips white space; returns the next byte without consuming it, 0 at the end. */
   peek(): number {
     if ((this.bytes[this.at] ?? 0) <= SPACE) this.at = endOfSpace(this.bytes, this.at, this.#end);
     return this.at < this.#end ? (this.bytes[this.at] ?? 0) : 0;
@@ -68,7 +68,7 @@ export class JsonWalk {
     }
   }
 
-  /** `onMember` must pass the value. */
+  /** Reads an object; `onMember` must read the member's value. */
   object(onMember: (name: string) => void): JsonSpan {
     this.peek();
     const start = this.at;
@@ -76,7 +76,7 @@ export class JsonWalk {
     return { start, end: this.at };
   }
 
-  /** `onElement` must pass the value. */
+  /** Reads a list; `onElement` must read the element. */
   list(onElement: (index: number) => void): JsonSpan {
     this.peek();
     const start = this.at;
@@ -84,7 +84,7 @@ export class JsonWalk {
     return { start, end: this.at };
   }
 
-  /** Iterates over an object's names: the caller passes the value of each before it takes the next. */
+  /** Iterates over an object's names: the caller must read the value of each before it takes the next. */
   *members(): Generator<string, void, undefined> {
     this.#open(OPEN_BRACE);
     if (this.peek() !== CLOSE_BRACE) {
@@ -97,7 +97,7 @@ export class JsonWalk {
     this.#close();
   }
 
-  /** Iterates over a list, in the same way. */
+  /** Iterates over a list: the caller must read each element before it takes the next. */
   *elements(): Generator<number, void, undefined> {
     this.#open(OPEN_BRACKET);
     if (this.peek() !== CLOSE_BRACKET) {
@@ -110,7 +110,7 @@ export class JsonWalk {
     this.#close();
   }
 
-  /** Passes a list of one or more numbers only; undefined, with nothing passed, for any other value. */
+  /** Reads a list of one or more numbers only; undefined, with nothing read, for any other value. */
   numbers(): NumberList | undefined {
     if (this.peek() !== OPEN_BRACKET) return undefined;
     const { bytes } = this;
@@ -144,7 +144,7 @@ export class JsonWalk {
     return { start, end: this.at };
   }
 
-  /** The decoded text of a passed string. */
+  /** The decoded text of a string that was read. */
   textOf({ start, end }: JsonSpan): string {
     const raw = this.bytes.toString('utf8', start, end);
     return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);
@@ -155,7 +155,7 @@ export class JsonWalk {
     return this.textOf(this.text());
   }
 
-  /** A number, true, false or null. */
+  /** Reads a number, true, false or null. */
   #word(): JsonSpan {
     const start = this.at;
     let { at } = this;

@@ -1,4 +1,4 @@
-/** Describes bytes that should be JSON but are not. */
+/** Describes, for an error message, bytes that should be JSON but are not. */
 
 import type { Buffer } from 'node:buffer';
 

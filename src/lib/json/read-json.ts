@@ -1,6 +1,6 @@
-/** Parses JSON that may be none. */
+/** Parses a text that may be no JSON. */
 
-/** Undefined where it is none. */
+/** The parsed value; undefined where the text is no JSON. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,14 +1,14 @@
-/** Parses the head of one form part, as strictly as a message head, and parameters by the grammar so that no other reader differs. */
+/** Parses the head of one form part as strictly as a message head, and its parameters so that no other reader could read them differently. */
 
 import type { Buffer } from 'node:buffer';
 
 export interface PartHead {
-  /** Each byte a character, as in all fields of a part. */
+  /** The part's name; each byte is one character, as in all fields of a part. */
   readonly name: string;
-  /** Even an empty one marks a file. */
+  /** The file's name; even an empty one marks a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
-  /** It declares a transfer encoding, even one that changes nothing. */
+  /** The part declares a transfer encoding, even one that changes nothing. */
   readonly namesEncoding: boolean;
 }
 
@@ -16,7 +16,7 @@ const fieldLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*
 const plainEncodings = new Set(['7bit', '8bit', 'binary']);
 const formData = /^form-data(?=[ \t;]|$)/i;
 
-/** The fault of an invalid head. `bytes` are without the empty line at its end. */
+/** Parses a head, or returns the fault of an invalid one. `bytes` are without the empty line at its end. */
 export function readPartHead(bytes: Buffer, mostNameBytes: number): PartHead | string {
   const fields = new Map<string, string>();
   for (const line of bytes.toString('latin1').split('\r\n')) {
@@ -49,10 +49,10 @@ function nameIn(disposition: string | undefined, mostNameBytes: number): Pick<Pa
   return { name, filename: parameters.get('filename') ?? parameters.get('filename*') };
 }
 
-/** `model[]`, `model[0][a]`, ` Model` and `'model'` are all read as `model` by some servers. */
+/** Folds a part's name: `model[]`, `model[0][a]`, ` Model` and `'model'` are all read as `model` by some servers. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/\[.*$/s, '').replaceAll("'", '').trim();
 
-/** Unique names in lower case with their values; undefined where invalid. */
+/** Parameters of a header by their lower-case names, each of which occurs once. */
 type Parameters = ReadonlyMap<string, string>;
 
 const token = /[!#$%&'*+.^_`|~0-9A-Za-z-]+/y;
@@ -60,7 +60,7 @@ const blanks = /[ \t]*/y;
 const quoteOrControl = /["\x00-\x08\x0a-\x1f\x7f]/g;
 const backslashesAtEnd = /\\*$/;
 
-/** `text` from the first semicolon on, each byte a character. */
+/** Parses parameters; `text` starts at the first semicolon, each byte as one character. Undefined where they are invalid. */
 function readParameters(text: string): Parameters | undefined {
   const found = new Map<string, string>();
   let at = endOf(blanks, text, 0);
@@ -89,7 +89,7 @@ function valueAt(text: string, at: number): Value | undefined {
   return end === at ? undefined : { text: text.slice(at, end), end };
 }
 
-/** Some readers treat a backslash as an escape and some do not: where that would move the end of the text, it is refused. */
+/** Reads a quoted value. Only some readers treat a backslash as an escape: where that would move the end of the text, it is refused. */
 function quotedAt(text: string, at: number): Value | undefined {
   quoteOrControl.lastIndex = at;
   const stop = quoteOrControl.exec(text);
@@ -104,13 +104,13 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return at + (pattern.exec(text)?.[0].length ?? 0);
 }
 
-/** RFC 2046, 5.1.1: at most 70 of these, the last of them no space. */
+/** Matches a valid boundary (RFC 2046, 5.1.1): at most 70 of these characters, the last of them no space. */
 const boundaryPattern = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/;
 const mediaType = /^[ \t]*multipart\/form-data[ \t]*(?=;|$)/i;
 
 export const isMultipart = (contentType: string | undefined): boolean => mediaType.test(contentType ?? '');
 
-/** Undefined where it has none, two, or an invalid one. */
+/** The boundary that a Content-Type names; undefined where it has none, two, or an invalid one. */
 export function boundaryOf(contentType: string): string | undefined {
   const start = mediaType.exec(contentType);
   if (start === null) return undefined;

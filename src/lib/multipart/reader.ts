@@ -1,15 +1,15 @@
-/** Streams multipart/form-data (RFC 7578) without keeping it; ambiguous input is refused. */
+/** Parses multipart/form-data (RFC 7578) as it arrives, without keeping it; ambiguous input is refused. */
 
 import { Buffer } from 'node:buffer';
 import { type PartHead, readPartHead } from './part-head.ts';
 
-/** Called in the order of the bytes. How a body is cut into pieces changes only the pieces of data. */
+/** Receives the parts in the order of the bytes. How a body is cut into pieces changes only the pieces of data. */
 export interface MultipartSink {
-  /** `at`: offset of its content. */
+  /** A part begins; `at`: offset of its content. */
   onPart(head: PartHead, at: number): void;
-  /** A view of pushed content. */
+  /** A piece of content, as a view of the pushed bytes. */
   onData(piece: Buffer): void;
-  /** `at`: offset of the end of its content. */
+  /** A part ends; `at`: offset of the end of its content. */
   onPartEnd(at: number): void;
 }
 
@@ -20,7 +20,7 @@ export interface MultipartLimits {
 }
 
 export interface MultipartFault {
-  /** As a clause: "a part has no name". */
+  /** The fault as a clause: "a part has no name". */
   readonly what: string;
   readonly at: number;
 }
@@ -37,14 +37,14 @@ type State = 'beginning' | 'behind a mark' | 'head' | 'content' | 'end' | 'over'
 export class MultipartReader {
   readonly #sink: MultipartSink;
   readonly #limits: MultipartLimits;
-  /** Two hyphens and the boundary: the beginning of a line that ends a part. */
+  /** Two hyphens and the boundary, with which the line that ends a part begins. */
   readonly #mark: Buffer;
-  /** What a lenient reader might take as the beginning of a boundary line. */
+  /** All texts that a lenient reader might take for the beginning of a boundary line. */
   readonly #beginnings: readonly Buffer[];
   #state: State = 'beginning';
-  /** Bytes that are undecided yet. */
+  /** Bytes that were pushed but not interpreted yet. */
   #held: Buffer = nothing;
-  /** Offset of the first undecided byte. */
+  /** Offset of the first byte that was not interpreted yet. */
   #at = 0;
   #parts = 0;
   #beginsAt = 0;
@@ -64,7 +64,7 @@ export class MultipartReader {
     return this.#beginsAt;
   }
 
-  /** After a fault, always returns it. */
+  /** Reads a piece; returns the fault where there is one, and always after it. */
   push(piece: Buffer): MultipartFault | undefined {
     let rest = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
     this.#held = nothing;
@@ -84,7 +84,7 @@ export class MultipartReader {
     return this.#refuse('it ends before its last boundary', this.#held.length);
   }
 
-  /** How many bytes were consumed; 0 where more must arrive first, or after a fault. */
+  /** Reads what it can; returns how many bytes were consumed: 0 where more must arrive first, or after a fault. */
   #read(bytes: Buffer): number {
     switch (this.#state) {
       case 'beginning':
@@ -167,7 +167,7 @@ export class MultipartReader {
     return markAt + this.#mark.length;
   }
 
-  /** Offset near the end of some content where a boundary may begin. */
+  /** Offset near the end of some content at which a boundary may begin. */
   #possibleMark(bytes: Buffer): number {
     if (this.#isFresh && begins(this.#mark, bytes)) return 0;
     for (let at = Math.max(bytes.length - this.#mark.length - 1, 0); at < bytes.length; at += 1) {
@@ -184,7 +184,7 @@ export class MultipartReader {
     this.#sink.onData(data);
   }
 
-  /** Exactly one line end. */
+  /** Reads the one line end that may follow the last boundary. */
   #readEnd(bytes: Buffer): number {
     if (begins(bytes, lineEnd)) {
       this.#state = 'over';

@@ -1,13 +1,13 @@
-/** Secrets of virtual keys and API tokens: generation, checksum, and digest. */
+/** Makes and checks secrets of virtual keys and API tokens: generation, checksum, and digest. */
 
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** It shows people and secret scanners the secret's purpose. */
+/** A secret's prefix, which shows people and secret scanners its purpose. */
 export type SecretPrefix = 'pst_' | 'psa_';
 
 const chanceBytes = 32;
-/** 62^43 is just over 2^256, and 62^6 over 2^32: both fit at a fixed width. */
+/** Number of random characters: 62^43 is just over 2^256, and 62^6 over 2^32, so both parts fit at a fixed width. */
 const chanceCharacters = 43;
 const checksumCharacters = 6;
 const hintCharacters = 8;
@@ -15,10 +15,10 @@ const hintCharacters = 8;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = new RegExp(`^[0-9A-Za-z]{${chanceCharacters + checksumCharacters}}$`);
 
-/** For a virtual key. */
+/** Makes the secret of a virtual key. */
 export const createSecret = (): string => createSecretWith('pst_');
 
-/** The prefix, 256 random bits, and a checksum by which secret scanners reject look-alikes. */
+/** Makes a secret: the prefix, 256 random bits, and a checksum by which secret scanners reject look-alikes. */
 export function createSecretWith(prefix: SecretPrefix): string {
   const chance = BigInt(`0x${randomBytes(chanceBytes).toString('hex')}`);
   const body = prefix + toBase62(chance, chanceCharacters);
@@ -28,18 +28,18 @@ export function createSecretWith(prefix: SecretPrefix): string {
 /** Whether the text is a well-formed virtual key's secret without typing errors; not whether it is known. */
 export const hasValidChecksum = (secret: string): boolean => isSecretWith('pst_', secret);
 
-/** The same for any prefix. */
+/** Whether the text is a well-formed secret with this prefix. */
 export function isSecretWith(prefix: SecretPrefix, secret: string): boolean {
   if (!secret.startsWith(prefix) || !form.test(secret.slice(prefix.length))) return false;
   return checksumOf(secret.slice(0, -checksumCharacters)) === secret.slice(-checksumCharacters);
 }
 
-/** Stored and looked up in place of the secret: SHA-256 of its UTF-8 bytes, in lower-case hex. */
+/** The SHA-256 digest of a secret's UTF-8 bytes in lower-case hex, which is stored and looked up in place of the secret. */
 export function digestOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }
 
-/** Enough to recognise a key in a list, and useless to a thief. */
+/** The first characters of a secret: enough to recognise a key in a list, and useless to a thief. */
 export function hintOf(secret: string): string {
   return `${secret.slice(0, hintCharacters)}…`;
 }

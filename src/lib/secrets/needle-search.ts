@@ -1,13 +1,13 @@
-/** Searches chunks of bytes for many texts at once. It reads every fourth byte, because even the shortest text cannot lie between two steps. */
+/** Searches chunks of bytes for many texts (needles) at once, reading blocks at a distance that even the shortest needle cannot lie between. */
 
 import { Buffer } from 'node:buffer';
 
 const blockBytes = 4;
-/** Few blocks then match by chance, and the table fits the processor's first caches. */
+/** Size of the hash table for each block: few blocks then match by chance, and the table fits the processor's first caches. */
 const entriesPerBlock = 32;
 const mostTableBits = 17;
 
-/** A block of a needle, and its offset there. */
+/** A block of four bytes of a needle, and its offset there. */
 interface Occurrence {
   readonly needle: Buffer;
   readonly offset: number;
@@ -18,17 +18,17 @@ export class NeedleSearch {
   readonly longestBytes: number;
   readonly #needles: readonly Buffer[];
   readonly #stepBytes: number;
-  /** 1 where a block of a needle has this hash. */
+  /** By hash: 1 where a block of a needle has this hash. */
   readonly #isKnown: Uint8Array;
   readonly #shift: number;
-  /** By the block itself. */
+  /** Occurrences in needles, by the block itself. */
   readonly #occurrences = new Map<number, Occurrence[]>();
-  /** 1 for each first byte of a needle. */
+  /** By byte: 1 where a needle begins with it. */
   readonly #begins = new Uint8Array(256);
-  /** 1 for each byte of a needle except its last. */
+  /** By byte: 1 where a needle contains it, other than as its last byte. */
   readonly #isInside = new Uint8Array(256);
 
-  /** None may be shorter than four bytes. */
+  /** No needle may be shorter than four bytes. */
   constructor(needles: Iterable<string>) {
     this.#needles = [...new Set(needles)].map((needle) => Buffer.from(needle));
     const lengths = this.#needles.map(({ length }) => length);
@@ -67,7 +67,7 @@ export class NeedleSearch {
     return -1;
   }
 
-  /** How many bytes at the end are the beginning of a needle that may continue. */
+  /** The number of bytes at the end that are the beginning of a needle, which may continue in the next chunk. */
   beginningAtEnd(bytes: Buffer): number {
     const { length } = bytes;
     const first = Math.max(0, length - this.longestBytes + 1);
@@ -98,7 +98,7 @@ export class NeedleSearch {
   }
 }
 
-/** Of all needles with the block there, where the first one begins. */
+/** Offset of the first needle that has the block at `at`; -1 where none is there. */
 function startAround(occurrences: readonly Occurrence[], bytes: Buffer, at: number): number {
   let first = -1;
   for (const { needle, offset } of occurrences) {
@@ -110,7 +110,7 @@ function startAround(occurrences: readonly Occurrence[], bytes: Buffer, at: numb
   return first;
 }
 
-/** Multiplicative hash: uses as many upper bits as the table has. */
+/** Hashes a block by multiplication, and keeps as many upper bits as the table needs. */
 function hashOf(block: number, shift: number): number {
   return Math.imul(block, 0x9e3779b1) >>> shift;
 }

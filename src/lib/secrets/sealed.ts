@@ -1,15 +1,15 @@
-/** Encrypts texts with AES-256-GCM under a key stored elsewhere, each bound to its location. */
+/** Encrypts texts with AES-256-GCM, under a key stored elsewhere, so that each can be decrypted only for its own location. */
 
 import { Buffer } from 'node:buffer';
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 
-/** One key encrypts; all of them decrypt. */
+/** Encryption keys: one of them encrypts, all of them decrypt. */
 export interface KeyRing {
   /** The ID of the key that encrypts. */
   readonly sealingKeyId: string;
-  /** All keys, the encrypting one first. */
+  /** The IDs of all keys, the encrypting one first. */
   readonly keyIds: readonly string[];
-  /** `location` is authenticated but not stored: decryption needs the same, so a sealed text cannot be moved. */
+  /** Encrypts. `location` is authenticated but not stored: decryption needs the same one, so an encrypted text cannot be moved. */
   seal(plain: string, location: string): string;
   unseal(text: string, location: string): Unsealed;
 }
@@ -17,7 +17,7 @@ export interface KeyRing {
 type Unsealed =
   | { readonly kind: 'opened'; readonly plain: string }
   | { readonly kind: 'unknown-key'; readonly keyId: string }
-  /** of another installation or `location`, or changed. */
+  /** The text is of another installation or `location`, or was changed. */
   | { readonly kind: 'damaged' };
 
 const algorithm = 'aes-256-gcm';
@@ -26,17 +26,17 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const form = /^sealed:v1:([0-9a-f]{8}):([A-Za-z0-9_-]{16}):([A-Za-z0-9_-]{22,})$/;
 
-/** The keys are invalid; the message says how to make one, and never repeats the input. */
+/** Thrown where the keys are invalid; the message says how to make one, and never repeats the input. */
 export class SecretKeyError extends Error {
   override readonly name = 'SecretKeyError';
 }
 
-/** Keys of 32 bytes in hex or base64, separated by commas; the first encrypts. Throws a SecretKeyError. */
+/** Parses keys of 32 bytes in hex or base64, separated by commas; the first encrypts. Throws a SecretKeyError. */
 export function parseKeyRing(text: string): KeyRing {
   return createKeyRing(parseKeys(text));
 }
 
-/** The keys alone, in their order. */
+/** Parses the keys alone, in their order. */
 export function parseKeys(text: string): Buffer[] {
   return text.split(',').map((written, index) => {
     const key = toKey(written.trim());
@@ -54,7 +54,7 @@ function toKey(written: string): Buffer | undefined {
   return key.length === keyBytes ? key : undefined;
 }
 
-/** The first of them encrypts. */
+/** Builds a key ring; the first key encrypts. */
 export function createKeyRing(ordered: readonly Buffer[]): KeyRing {
   const keys = new Map(ordered.map((key) => [createHash('sha256').update(key).digest('hex').slice(0, 8), key]));
   const keyIds = [...keys.keys()];

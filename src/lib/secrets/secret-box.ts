@@ -1,4 +1,4 @@
-/** Opens NaCl secretboxes (XSalsa20-Poly1305): 24 bytes nonce, 16 bytes tag, ciphertext. */
+/** Decrypts NaCl secretboxes (XSalsa20-Poly1305): 24 bytes nonce, 16 bytes tag, ciphertext. */
 
 import { Buffer } from 'node:buffer';
 import { timingSafeEqual } from 'node:crypto';
@@ -6,11 +6,11 @@ import { timingSafeEqual } from 'node:crypto';
 const nonceBytes = 24;
 const proofBytes = 16;
 const blockBytes = 64;
-/** "expand 32-byte k". */
+/** The cipher's constants: the text "expand 32-byte k". */
 const constants = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574] as const;
 const rounds = 10;
 
-/** Undefined for another key, or a damaged box. `key` has 32 bytes. */
+/** Decrypts a box; undefined for another key, or a damaged box. `key` has 32 bytes. */
 export function openSecretBox(box: Uint8Array, key: Uint8Array): Buffer | undefined {
   if (box.length < nonceBytes + proofBytes) return undefined;
   const proof = box.subarray(nonceBytes, nonceBytes + proofBytes);
@@ -33,7 +33,7 @@ function state(key: Key, [a = 0, b = 0, c = 0, d = 0]: readonly number[]): Uint3
   return Uint32Array.of(one, ...key.slice(0, 4), two, a, b, c, d, three, ...key.slice(4, 8), four);
 }
 
-/** HSalsa20 over the first four words of the nonce. */
+/** Derives the cipher's key by HSalsa20 over the first four words of the nonce. */
 function subkey(key: Key, nonce: readonly number[]): Key {
   const mixed = mix(state(key, nonce));
   return [0, 5, 10, 15, 6, 7, 8, 9].map((at) => mixed[at] ?? 0);
@@ -50,7 +50,7 @@ function keyStream(key: Key, [a = 0, b = 0]: readonly number[], length: number):
   return stream;
 }
 
-/** Quarter rounds of the columns, then of the rows: the changed word, its two inputs, and the rotation. */
+/** The cipher's quarter rounds for the columns, then for the rows: the changed word, its two inputs, and the rotation. */
 const columns = [
   [0, 4, 8, 12],
   [5, 9, 13, 1],

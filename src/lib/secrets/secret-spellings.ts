@@ -1,28 +1,28 @@
-/** The encodings in which an upstream may repeat a secret, and which secrets are worth searching for. */
+/** Lists the encodings in which an upstream may repeat a secret, and decides which secrets are worth searching for. */
 
 import { Buffer } from 'node:buffer';
 
-/** A shorter text, or spelling, occurs in harmless answers too often. */
+/** Shortest secret or spelling that is searched for: a shorter one occurs in harmless answers too often. */
 export const shortestSecretBytes = 8;
-/** In successful answers, which may hold any text, a chance match must be excluded. */
+/** Shortest secret that is searched for in successful answers, which may hold any text, so that a chance match must be excluded. */
 const shortestInSuccessesBytes = 20;
-/** Of a secret that is a whole document, this many bytes are searched for. */
+/** Number of bytes that are searched for where a secret is a whole document. */
 const longestSpelling = 256;
 
-/** Searched for in successful answers; empty for secrets that could occur there by chance. */
+/** Spellings to search for in successful answers; none for secrets that could occur there by chance. */
 export function spellingsInSuccesses(secret: string): string[] {
   return whyNotInSuccesses(secret) === undefined
     ? fitting([...plainSpellings(secret), ...inUnicodeEscapes(secret), ...inBase64(secret)])
     : [];
 }
 
-/** Searched for in errors, before and after unescaping. */
+/** Spellings to search for in errors, before and after unescaping. */
 export function spellingsInErrors(secret: string): string[] {
   const spellings = plainSpellings(secret);
   return fitting([...spellings, ...spellings.flatMap(plainSpellings), ...inBase64(secret), ...inEachCharacter(secret)]);
 }
 
-/** For people; undefined where it is searched for in successes as well. */
+/** Why a secret is not searched for in successful answers, in words; undefined where it is. */
 export function whyNotInSuccesses(secret: string): string | undefined {
   const bytes = Buffer.byteLength(secret);
   if (bytes < shortestInSuccessesBytes) return `${bytes} bytes, fewer than ${shortestInSuccessesBytes}`;
@@ -34,7 +34,7 @@ function fitting(spellings: readonly string[]): string[] {
   return cut.filter((spelling) => Buffer.byteLength(spelling) >= shortestSecretBytes);
 }
 
-/** Unchanged, in JSON with and without escaped slashes, and in a URL. */
+/** The secret unchanged, in JSON with and without escaped slashes, and in a URL. */
 export function plainSpellings(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [secret, json, withSlashesEscaped(json), encodeURIComponent(secret.toWellFormed())];
@@ -44,7 +44,7 @@ const withSlashesEscaped = (text: string): string => text.replaceAll('/', '\\/')
 
 const bitsPerCharacter = 6;
 
-/** At all three alignments, without the edge characters, which depend on the neighbouring bytes. */
+/** The secret in base64 at all three alignments, without the edge characters, which depend on the neighbouring bytes. */
 function inBase64(secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
@@ -57,7 +57,7 @@ function inBase64(secret: string): string[] {
   });
 }
 
-/** In JSON whose writer escapes every character, all but letters and digits, or those that are special in HTML. */
+/** The secret in JSON whose writer escapes every character, all but letters and digits, or those that are special in HTML. */
 function inUnicodeEscapes(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1);
   return [/[^\\]|\\./g, /[^A-Za-z0-9\\]|\\./g, /[^\w.~\\-]|\\./g].flatMap((which) =>
@@ -73,7 +73,7 @@ function inUnicodeEscapes(secret: string): string[] {
   );
 }
 
-/** Every character escaped, as cautious writers do. */
+/** The secret with every character escaped, as cautious writers do. */
 function inEachCharacter(secret: string): string[] {
   const each = (write: (hex: string, byte: number) => string): string =>
     Array.from(Buffer.from(secret), (byte) => write(byte.toString(16).padStart(2, '0'), byte)).join('');
@@ -105,7 +105,7 @@ const placeholderWords = new Set(
 const countedUp = '0123456789012345678901234567890123456789';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz';
 
-/** Only such words, ascending letters and digits, or one repeated character. */
+/** Whether a secret is a placeholder: only placeholder words, ascending letters and digits, or one repeated character. */
 function isPlaceholder(secret: string): boolean {
   const words = secret.toLowerCase().match(/[a-z]+|[0-9]+/g) ?? [];
   return words.every(

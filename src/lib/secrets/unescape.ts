@@ -1,4 +1,4 @@
-/** Undoes escaping of JSON, URLs, HTML and programming languages' strings. */
+/** Undoes the escaping of JSON, URLs, HTML and programming languages' strings. */
 
 import { Buffer } from 'node:buffer';
 
@@ -20,12 +20,12 @@ const entities: ReadonlyMap<string, string> = new Map([
   ['sol', '/'],
 ]);
 
-/** `\/`; `\x2b`, `\u002b` and `%2B`; `&#43;`, `&#x2B;` and `&amp;`. */
+/** Matches an escape: `\/`; `\x2b`, `\u002b` and `%2B`; `&#43;`, `&#x2B;` and `&amp;`. */
 const escaped = /\\(["\\/'`])|(?:\\x|\\u00|%)([0-9A-Fa-f]{2})|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([a-z]{2,8}));/g;
 
 const mostLayers = 4;
 
-/** The text unchanged, then unescaped once, twice, and so on. */
+/** Yields the text unchanged, then unescaped once, twice, and so on. */
 export function* layersOf(text: Buffer): Generator<Buffer> {
   let layer: Buffer | undefined = text;
   for (let depth = 0; depth <= mostLayers && layer !== undefined; depth += 1) {
@@ -34,7 +34,7 @@ export function* layersOf(text: Buffer): Generator<Buffer> {
   }
 }
 
-/** Unescapes one layer, of all kinds at once; undefined where nothing was escaped. */
+/** Undoes one layer of escapes, of all kinds at once; undefined where nothing was escaped. */
 function unescaped(bytes: Buffer): Buffer | undefined {
   if (!bytes.includes('\\') && !bytes.includes('%') && !bytes.includes('&')) return undefined;
   // A character for each byte.
