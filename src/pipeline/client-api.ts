@@ -1,4 +1,4 @@
-/** Serves a client API: translates the client's request into the operation and the response back. */
+/** Serves requests in another service's format: translates them into an operation, and the answers back. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -35,13 +35,13 @@ export interface Entered {
   readonly entrance: Entrance;
 }
 
-/** The caller and the model, looked up on demand. */
+/** The model, and what the caller may use, looked up on demand. */
 export interface Asker {
   readonly model: () => Model;
   mayAsk(operation: Operation): boolean;
 }
 
-/** The route of a client-API request: where the upstreams have the same wire format, its bytes pass. */
+/** The route that a client API's request means: bytes pass where the upstreams have the same wire format. */
 export function meantAt(called: Route, asked: Question, asker: Asker): Route {
   const { entry } = called;
   if (entry === undefined) return called;
@@ -88,7 +88,7 @@ function meantOf({ body, scan }: Question, asker: Asker): MeantRequest {
 
 const readFor = "the limit for requests of another service's API";
 
-/** `asked` was validated against the mapping's fields. */
+/** Converts a request to the operation's format; `asked` was validated against the mapping's fields. */
 export async function enter(
   { mapping }: ApiEntry,
   asked: Question,
@@ -101,7 +101,7 @@ export async function enter(
   return { question: { ...question, words: entrance.words }, entrance };
 }
 
-/** Throws where a target might be called that lacks a requested feature. */
+/** Throws where a target lacks a feature that the request needs. */
 export function checkDemands({ demands = [] }: Entrance, { tiers }: RoutePlan, modelId: string): void {
   for (const { field, what, isMetBy } of demands) {
     if (tiers.every((tier) => tier.every(({ offer }) => isMetBy(offer)))) continue;
@@ -112,7 +112,7 @@ export function checkDemands({ demands = [] }: Entrance, { tiers }: RoutePlan, m
   }
 }
 
-/** Answers a request that needs no upstream. */
+/** Answers a request that needs no upstream's call. */
 export async function answerAtOnce(exchange: Exchange, entrance: Entrance, body: JsonObject): Promise<Answer> {
   const none = { promptTokens: 0, completionTokens: null, totalTokens: 0, searchUnits: null };
   return new WholeMadeAnswer(undefined, {

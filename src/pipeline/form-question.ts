@@ -1,4 +1,4 @@
-/** Reads a form as a request object, and finds the model's part. */
+/** Reads a form (multipart) like a JSON request, and finds the part that names the model. */
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
@@ -8,18 +8,18 @@ import { plainName } from '../lib/multipart/part-head.ts';
 import { refusedModel } from '../plan/other-models.ts';
 import type { NamedModel, NameSpan, Question, QuestionReader } from '../plan/question.ts';
 
-/** No model has a longer name. */
+/** Longest model name that is read from a form. */
 const longestNameBytes = 1_024;
 /** Limit of a file's name in messages. */
 const longestFilename = 256;
 
-/** The part that names the model, and whether the path does too: then the part is optional. */
+/** The part that names the model; `mayBeMissing`: the path names the model too, so that the part is optional. */
 interface ModelPart {
   readonly name: string;
   readonly mayBeMissing: boolean;
 }
 
-/** `read` validates the fields: a text is a string, a file an object, repeated names a list. */
+/** Reads a form. `read` validates its fields: a text is a string, a file an object, repeated names a list. */
 export async function readForm(
   upload: Upload,
   read: QuestionReader,
@@ -64,7 +64,7 @@ function modelIn(parts: readonly FormPart[], wanted: string, mayBeMissing: boole
   });
 }
 
-/** Other parts with the name of a model field. */
+/** Parts besides the model's own that have the name of a model field. */
 function otherModelsInForm(parts: readonly FormPart[], modelPart: string | undefined): readonly NamedModel[] {
   const found: NamedModel[] = [];
   for (const part of parts) {
@@ -80,7 +80,7 @@ function otherModelsInForm(parts: readonly FormPart[], modelPart: string | undef
   return found;
 }
 
-/** Why a part's name is ambiguous; undefined where it is not. */
+/** Why a part cannot name a model, which needs plain text under exactly this name; undefined where it can. */
 function plainTextFault(
   { name, filename, namesEncoding, contentType, text }: FormPart,
   wanted: string,
@@ -103,7 +103,7 @@ export function duplicatePart(name: string): GatewayError {
   });
 }
 
-/** Names of lists (`image[]`) lose their brackets. */
+/** The form's fields as JSON; names of lists (`image[]`) lose their brackets. */
 function toJson(parts: readonly FormPart[]): string {
   const fields = new Map<string, string[]>();
   for (const part of parts) {
@@ -126,5 +126,5 @@ function toValue({ filename, start, end, text }: FormPart): string {
   return text === undefined ? `"(${end - start} bytes)"` : JSON.stringify(text.toString());
 }
 
-/** Decodes UTF-8 from a text with one character per byte. */
+/** Decodes UTF-8 from a text that has one character per byte. */
 const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString().toWellFormed();

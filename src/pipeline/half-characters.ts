@@ -8,14 +8,14 @@ import type { Question } from '../plan/question.ts';
 
 const BACKSLASH = 0x5c;
 const escapeLength = '\\uXXXX'.length;
-/** Hexadecimal digits may be of either case; the `u` may not. */
+/** The beginning of an escaped surrogate: its hexadecimal digits may be of either case, the `u` may not. */
 const marks = ['\\ud', '\\uD'];
 
 const markLength = 3;
-/** Bytes between two points where it may pause. */
+/** Bytes that are searched between two points where the work may pause. */
 const pieceBytes = 64 * 1024;
 
-/** The error for a body with one; undefined where there is none. Returns no promise for a short body. */
+/** The error for a body with a lone surrogate; undefined where there is none. Returns no promise for a short body. */
 export function halfCharacterIn(question: Question): GatewayError | undefined | Promise<GatewayError | undefined> {
   const { body } = question;
   const search = halfIn(body);
@@ -34,7 +34,7 @@ function refusalOf({ body, scan: { fields } }: Question, at: number | undefined)
   });
 }
 
-/** In steps of `pieceBytes`. */
+/** Searches a body in steps of `pieceBytes`; returns the offset of the first lone surrogate. */
 export function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefined> {
   for (let start = 0; start < body.length; start += pieceBytes) {
     const first = findHalfBetween(body, start, start + pieceBytes);
@@ -44,7 +44,7 @@ export function* halfIn(body: Buffer): Generator<undefined, number | undefined, 
   return undefined;
 }
 
-/** The first one whose escape begins there. */
+/** Offset of the first lone surrogate whose escape begins between the two offsets. */
 function findHalfBetween(body: Buffer, start: number, end: number): number | undefined {
   const piece = body.subarray(start, end + markLength - 1);
   let first: number | undefined;
@@ -67,7 +67,7 @@ function isHalf(body: Buffer, at: number): boolean {
 const isBetween = (unit: number | undefined, least: number, most: number): boolean =>
   unit !== undefined && unit >= least && unit <= most;
 
-/** The escaped code unit; undefined where the backslash is itself escaped. */
+/** The code unit that an escape stands for; undefined where the backslash is itself escaped. */
 function unitAt(body: Buffer, at: number): number | undefined {
   if (at < 0 || body[at] !== BACKSLASH || body[at + 1] !== 0x75) return undefined;
   let backslashes = 0;

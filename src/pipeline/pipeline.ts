@@ -1,4 +1,4 @@
-/** The request in reading order: admit, read, find the model, plan, attempt, relay. */
+/** Serves a request on the general path, in reading order: admit, read, find the model, plan, attempt, relay. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -66,7 +66,7 @@ import { type RecordingDeps, recorded } from './objects/recording.ts';
 
 export interface PipelineDeps extends ListDeps, RecordingDeps, LettingIn {
   readonly routes: readonly Route[];
-  /** The key of the caller, and whether it may use the route at all. */
+  /** Finds the key of the caller, and checks that it may use the route at all. */
   admit(exchange: Exchange, route: Route, request: ServerRequest): KeyRecord | Promise<KeyRecord>;
   /** Checks the media type, then reads and decodes the whole body under the limits; a form if the route takes one. */
   readBody(exchange: Exchange, route: Route, request: ServerRequest, response: ServerAnswer): Promise<Buffer | Upload>;
@@ -77,13 +77,13 @@ export interface PipelineDeps extends ListDeps, RecordingDeps, LettingIn {
   bill(exchange: Exchange): void;
 }
 
-/** A request that another path began, and hands over. */
+/** A request that the direct path began, and hands over. */
 export interface Begun {
   readonly settling: Settling;
   readonly key: KeyRecord;
-  /** Undefined if it was not read yet. */
+  /** The body; undefined if it was not read yet. */
   readonly body: Buffer | undefined;
-  /** Likewise. */
+  /** The parsed body; undefined if it was not parsed yet. */
   readonly question: Question | undefined;
 }
 
@@ -96,7 +96,7 @@ export interface Pipeline {
     response: ServerAnswer,
     begun?: Begun,
   ): Promise<void>;
-  /** The same from the point where it may be sent, or was: `first` is the outcome. */
+  /** Serves a planned request from the point where it may be sent, or was: `first` is the outcome of the first call. */
   goOn(plan: Plan, response: ServerAnswer, settling: Settling, first: FirstCall): Promise<void>;
   /** The reader of requests for a route. */
   readerFor(route: Route): QuestionReader;
@@ -126,7 +126,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return readerFor(route)(body);
   }
 
-  /** The captured request is the fields of the form, without its files. */
+  /** Reads a form; what is captured are its fields, without the files. */
   async function readUpload(
     exchange: Exchange,
     route: Route,
@@ -148,7 +148,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     return key;
   }
 
-  /** Nothing that holds the body outlives this function, as a stream may last much longer. */
+  /** Answers a request. Nothing that holds the body outlives this function, as a stream may last much longer. */
   async function ask(
     exchange: Exchange,
     called: Route,
@@ -356,7 +356,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   };
 }
 
-/** The call to the upstream, and whether the client reads its stream as a list. */
+/** The query for the upstream, and whether the client reads its stream as a list. */
 interface Asked {
   readonly asked: Query;
   readonly wantsList: boolean;
@@ -373,16 +373,16 @@ function queryFor({ query: grammar, streams }: Route, target: string): Asked {
   return { asked: readQuery(`${parameter}=${value}`, grammar), wantsList: true };
 }
 
-/** Read for a request without a body. */
+/** Stands for the body of a request without one. */
 const noBody = Buffer.from('{}');
 
-/** Compiled once for each route; the operator's own routes change with the configuration. */
+/** Compiles the reader of a route's requests once; custom routes change with the configuration. */
 function readersOf(compile: (route: Route) => QuestionReader): (route: Route) => QuestionReader {
   const readers = new WeakMap<Route, QuestionReader>();
   return (route) => getOrMake(readers, route, compile);
 }
 
-/** For a route of the operator whose path and body do not name the model. */
+/** The model of a custom route whose path and body do not name it: a configured one, or that of a header. */
 function modelBesideBody({ own }: Route, headers: RequestHeaders): string | undefined {
   if (own?.model.from === 'nowhere') return own.model.id;
   if (own?.model.from !== 'header') return undefined;
@@ -395,12 +395,12 @@ function modelBesideBody({ own }: Route, headers: RequestHeaders): string | unde
   });
 }
 
-/** Whether one of its upstreams stores objects that clients create there. */
+/** Whether an upstream of the model stores objects that clients create there. */
 const storesObjects = ({ tiers }: RoutePlan): boolean =>
   tiers.some((tier) =>
     tier.some(({ target: { upstream } }) => upstream.filesPath !== undefined || upstream.batchesPath !== undefined),
   );
 
-/** A model that may answer in place of the requested one serves the same operation. */
+/** Whether a further model may be named in a field: one that may answer in place of the requested one must serve the same operation. */
 const fits = ({ model }: ResolvedModel, { param }: NamedModel, { operation }: Route): boolean =>
   isForPart(param) || model.operations.includes(operation);

@@ -37,9 +37,9 @@ import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
 
 interface Transports {
-  /** Over the network. */
+  /** Sends calls over the network. */
   readonly http: Transport;
-  /** To an offer that is made in this process. */
+  /** Makes answers in this process, for families that need no network. */
   readonly inProcess: Transport;
 }
 
@@ -49,13 +49,13 @@ export interface AttemptDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signing: SigningGround;
-  /** Where answers that are translated get their memory. */
+  /** Pool that lends memory for answers that are translated. */
   readonly answerPool: MemoryPool;
   readonly drains: DrainPool;
   readonly log: DebugLog;
 }
 
-/** Targets tried already, and the result of a first call. */
+/** What was tried already, and the result of a first call. */
 export interface FirstCall {
   readonly tried: Tried;
   readonly made?: { readonly lease: TargetLease; readonly outcome: Outcome; readonly startedMs: number };
@@ -67,20 +67,20 @@ export function attempt(plan: Plan, deps: AttemptDeps, first?: FirstCall): Promi
 
 type Answered = Extract<Outcome, { kind: 'answered' }>;
 
-/** Sends a call, with or without requesting usage in its stream. */
+/** Sends a call; `asks`: also requests usage in its stream. */
 type Send = (asks: boolean, end: CallEnd) => Promise<Outcome | undefined>;
 
 class Attempts {
   readonly #plan: Plan;
   readonly #deps: AttemptDeps;
   readonly #exchange: Exchange;
-  /** Ends its call when it leaves. */
+  /** The client, whose departure ends the calls. */
   readonly #client: Listening;
   readonly #tried: Tried;
   readonly #fallback = new FallbackResponse();
   /** No further call is allowed, though targets may remain: a byte was sent, and the route is not replayable. */
   #isFinal = false;
-  /** An idle connection was closed under a call once; a second time is no coincidence. */
+  /** An idle connection was closed when a call was sent on it; if that happens again, it counts as a failure. */
   #staleOnce = false;
   /** More than one call is or was running at a time: each is recorded, the successful one included. */
   #isHedged = false;
@@ -88,14 +88,14 @@ class Attempts {
   #faults: FaultAttribution | undefined = undefined;
   /** Upstreams reached by calls: the next call to one of them is delayed. */
   #reached: string[] | undefined = undefined;
-  /** Set once a repeatable call has failed. */
+  /** Decides about repeating calls; set once a repeatable call has failed. */
   #sameTarget: SameTarget | undefined = undefined;
-  /** Its pause is over already. */
+  /** The target of a repeated call, whose pause is over already. */
   #waited: TargetLease | undefined = undefined;
   #rateWait: RateWait | undefined = undefined;
   /** How long the call of each lease waited for its connection, where none was free. */
   #connects: Map<TargetLease, number> | undefined = undefined;
-  /** At `log.level: debug` only. */
+  /** Log of the steps; set at `log.level: debug` only. */
   readonly #log: DebugLog | undefined;
 
   constructor(plan: Plan, deps: AttemptDeps, tried: Tried = new Tried(plan.question.body, plan.exchange)) {
@@ -160,7 +160,7 @@ class Attempts {
     return pass(this.#plan, answer, lease, verdict);
   }
 
-  /** Whether it waited for a rate limit, and may try again. */
+  /** Waits for an upstream's rate limit. True where the request waited, and may try again. */
   async #waitForRate(none: NoTarget): Promise<boolean> {
     if (this.#isOver() || !mayPace(this.#plan)) return false;
     const startedMs = performance.now();
@@ -185,7 +185,7 @@ class Attempts {
     return this.#deps.dispatcher.choose(this.#plan.routePlan, this.#tried, this.#plan.resolved.matched);
   }
 
-  /** After a failed call: some are repeated at the same target, before or after all others. */
+  /** Chooses a target after a failed call: some calls are repeated at the same target, before or after all others. */
   async #chooseNext(sameTarget: SameTarget): Promise<TargetLease | NoTarget | undefined> {
     const again = sameTarget.take();
     const chosen = again !== undefined && sameTarget.isFirst ? await this.#chooseAgain(again, sameTarget) : undefined;
@@ -195,7 +195,7 @@ class Attempts {
     return (await this.#chooseAgain(again, sameTarget)) ?? other;
   }
 
-  /** The same target after a pause; undefined where it may not be called again. */
+  /** Chooses the same target after a pause; undefined where it may not be called again. */
   async #chooseAgain(again: Again, sameTarget: SameTarget): Promise<TargetLease | undefined> {
     const { routePlan, deadlineMs } = this.#plan;
     const waitMs = sameTarget.pauseMs(again, deadlineMs - performance.now(), this.#deps.random);
@@ -212,7 +212,7 @@ class Attempts {
     return lease;
   }
 
-  /** One call; undefined where its result is not for the client. */
+  /** Makes one call; undefined where its result is not for the client. */
   async #ask(lease: TargetLease, client: Listening): Promise<Answer | undefined> {
     this.#log?.debug('target chosen', this.#namesOf(lease));
     const { upstream } = lease.candidate.target;
@@ -269,7 +269,7 @@ class Attempts {
     }
   }
 
-  /** An answer that is good by its head may be faulty by its body. */
+  /** Reads and checks the whole answer: one that is good by its head may have a faulty body. */
   async #readWhole(lease: TargetLease, outcome: Answered, judge: NonNullable<Plan['judge']>): Promise<Outcome> {
     const { answer } = outcome;
     const { errors } = lease.candidate.target.upstream.family;
@@ -293,7 +293,7 @@ class Attempts {
     }
   }
 
-  /** True only until the first call. */
+  /** The first call may only be made at once, without waiting for a slot. */
   get #isOnlyAtOnce(): boolean {
     return this.#plan.isOnlyAtOnce === true && this.#tried.sent === 0 && this.#exchange.tries.length === 0;
   }
@@ -309,7 +309,7 @@ class Attempts {
     throw new GatewayError('client_closed');
   }
 
-  /** False where the upstream's own caps are reached. */
+  /** Reserves from the upstream's own limits; false where they are reached. */
   async #mayUse(lease: TargetLease, paces: boolean): Promise<boolean> {
     const { upstream } = lease.candidate.target;
     let denial: Denial | undefined;
@@ -331,7 +331,7 @@ class Attempts {
     return false;
   }
 
-  /** Undefined where this target cannot serve the request, and another may. */
+  /** Sends the call; undefined where this target cannot serve the request, and another may. */
   #send(lease: TargetLease, client: Listening): Promise<Outcome | undefined> {
     const { family } = lease.candidate.target.upstream;
     const refusal = family.refusesHalfCharacters ? halfCharacterIn(this.#plan.question) : undefined;
@@ -372,7 +372,7 @@ class Attempts {
     return asking === undefined ? send(false, lease) : this.#sendAskingForUsage(lease, client, send);
   }
 
-  /** Requests usage in the stream; an upstream that refuses the field gets the unchanged call. */
+  /** Sends a call that requests usage in its stream; an upstream that refuses the field gets the unchanged call. */
   async #sendAskingForUsage(lease: TargetLease, client: Listening, send: Send): Promise<Outcome | undefined> {
     const startedMs = performance.now();
     const subCall = new SubCall();
@@ -421,7 +421,7 @@ class Attempts {
     return outcome;
   }
 
-  /** This target cannot serve it; another may. */
+  /** Notes that this target cannot serve the request; another one may. */
   #refuse(lease: TargetLease, refusal: GatewayError): void {
     this.#tried.target(lease.candidate.target);
     this.#exchange.trace?.called(lease, 'refused', undefined);
@@ -462,7 +462,7 @@ class Attempts {
     return undefined;
   }
 
-  /** The client left; or another of two calls was faster. */
+  /** Ends a call without an outcome: the client left, or another of two calls was faster. */
   #endUnheard(lease: TargetLease, startedMs: number): void {
     if (this.#client.gone) {
       lease.dropped();
@@ -571,7 +571,7 @@ class Attempts {
     return this.#sameTarget;
   }
 
-  /** No target served it: the request may be at fault. */
+  /** Takes failures back where no target served the request, because the request may be at fault. */
   #excuse(faults: FaultAttribution): void {
     faults.excuse();
     if (faults.hasUnavailable) {
@@ -625,7 +625,7 @@ class Attempts {
     return race.winner();
   }
 
-  /** Undefined where the first call still waits for its slot. */
+  /** Chooses the target of a second, concurrent call; undefined where the first call still waits for its slot. */
   #chooseBeside(lease: TargetLease): TargetLease | undefined {
     if (this.#tried.sent === 0 || this.#isOver()) return undefined;
     this.#tried.busy = lease.candidate.target;
@@ -656,7 +656,7 @@ class Attempts {
     this.#log.debug('attempt ended', { ...this.#namesOf(lease), outcome, detail, duration_ms: durationMs });
   }
 
-  /** IDs only: nothing of a request or a credential. */
+  /** Names for the log: IDs only, nothing of a request or a credential. */
   #namesOf({ candidate: { target }, credential }: TargetLease): Record<string, unknown> {
     return {
       id: this.#exchange.id,

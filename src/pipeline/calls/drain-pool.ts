@@ -1,8 +1,8 @@
-/** Reads abandoned responses on for a moment, so that their cost is known. */
+/** Reads responses that nobody waits for a moment longer, so that their cost is known. */
 
-/** In one process. */
+/** Limit of responses that are read on at the same time, in one process. */
 const mostCalls = 256;
-/** For each call. */
+/** Longest time for each response. */
 const longestMs = 1_000;
 
 export class DrainPool {

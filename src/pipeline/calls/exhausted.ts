@@ -9,12 +9,12 @@ import { isJsonObject, parseJsonOrNone } from '../../lib/json/json-text.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
 import type { Plan } from '../../plan/planned-call.ts';
 
-/** A longer body is no such message. */
+/** Longest body that is examined: a longer one is no such message. */
 const mostBytes = 16 * 1024;
-/** With escapes of plain letters a client could hide text that it wants repeated. */
+/** Matches escapes of plain letters, by which a client could hide text that it wants repeated. */
 const escapedLetter = /\\u00[2-7]/i;
 
-/** False if no other target is left, and if the request could have put the words there. */
+/** Whether the answer means an exhausted account. False if no other target is left, or if the request could have put the words there. */
 export function isExhausted(plan: Plan, { candidate }: TargetLease, answer: Answer): boolean | Promise<boolean> {
   const { exhaustion } = candidate.target.upstream.family;
   const { status } = answer;
@@ -33,7 +33,7 @@ export function isExhausted(plan: Plan, { candidate }: TargetLease, answer: Answ
     : decodeAll(bytes, codings, mostBytes).then((plain) => plain !== undefined && isMatch(plain));
 }
 
-/** The matching fact. */
+/** The code or message that matches; undefined where none does. */
 function wordsIn(bytes: Buffer, codes: readonly string[], messages: readonly string[]): string | undefined {
   const body = parseJsonOrNone(bytes);
   if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;

@@ -1,4 +1,4 @@
-/** Fault attribution: the targets that failed on one request, until it is known whether they or the request caused it. */
+/** Finds out whether targets that failed on one request are at fault, or the request is. */
 
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer } from '../../core/outcome.ts';
@@ -6,7 +6,7 @@ import type { Answer } from '../../core/outcome.ts';
 /** Statuses about the service, independent of the request. */
 const unreachableStatuses: ReadonlySet<number> = new Set([502, 503, 504, 529]);
 
-/** With these a service reports that it is unavailable. */
+/** Statuses by which a service reports that it is unavailable. */
 export const unavailable: ReadonlySet<number> = new Set([503, 529]);
 
 interface FailedTry {
@@ -25,7 +25,7 @@ export class FaultAttribution {
     if (!unreachableStatuses.has(meantStatus)) this.#all.push({ lease, status: meantStatus });
   }
 
-  /** No target served it, and two failed in the same way: the request is to blame, not the targets. */
+  /** Takes failures back where no target served the request and two failed in the same way: the request is to blame. */
   excuse(): void {
     for (const { lease, status } of this.#all) {
       const { target } = lease.candidate;

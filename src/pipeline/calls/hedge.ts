@@ -1,9 +1,9 @@
-/** Hedging: two calls for one request; the first good response wins, and the other call is cancelled. */
+/** Sends two calls for one request (hedging): the first good response wins, and the other call is cancelled. */
 
 import type { TargetLease } from '../../core/dispatch.ts';
 import type { Answer, ClientWork, Listening } from '../../core/outcome.ts';
 
-/** Resolves with an answer for the client, or with none. */
+/** Makes a call; resolves with an answer for the client, or with none. */
 type Ask = (lease: TargetLease, client: Listening) => Promise<Answer | undefined>;
 
 export interface Won {
@@ -11,7 +11,7 @@ export interface Won {
   readonly answer: Answer;
 }
 
-/** One of the calls. For it, the client also counts as gone when another call was faster. */
+/** One of the two calls. Its client also counts as gone when the other call was faster. */
 interface Racer {
   readonly client: Listening;
   readonly ended: Promise<{ readonly racer: Racer; readonly won: Won | undefined }>;

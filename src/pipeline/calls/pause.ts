@@ -1,8 +1,8 @@
-/** Pauses before a call is repeated, which end when the client disconnects. Jitter keeps calls that failed together from being repeated together. */
+/** Waits before a call is repeated; a wait ends when the client disconnects. Random lengths keep failed calls from being repeated together. */
 
 import type { ClientWork, Listening } from '../../core/outcome.ts';
 
-/** False if the client left. */
+/** Waits; resolves with false if the client left. */
 export function pause(ms: number, client: Listening): Promise<boolean> {
   return client.gone ? Promise.resolve(false) : new Promise((resolve) => new Pause(ms, client, resolve));
 }
@@ -36,12 +36,12 @@ const longestMs = 1_000;
 const firstPauseMs = 500;
 const longestPauseMs = 4_000;
 
-/** Before the same target is called again: between 250 and 500 ms for attempt 0, doubled for each further one, up to four seconds. */
+/** Length of the wait before the same target is called again: 250 to 500 ms for attempt 0, doubled for each further one, up to four seconds. */
 export function equalJitterMs(attempt: number, random: () => number): number {
   return (0.5 + random() / 2) * Math.min(longestPauseMs, firstPauseMs * 2 ** attempt);
 }
 
-/** Between 0 and 50 ms for attempt 0, doubled for each further one, up to a second. */
+/** Length of the wait before an upstream is called again: 0 to 50 ms for attempt 0, doubled for each further one, up to a second. */
 export function fullJitterMs(attempt: number, random: () => number): number {
   return random() * Math.min(longestMs, firstMs * 2 ** attempt);
 }

@@ -1,4 +1,4 @@
-/** A request's waits for upstream rate limits, if configured to pace calls instead of refusing them. */
+/** Makes a request wait for the rate limits of upstreams, if these are configured to pace calls instead of refusing them. */
 
 import { performance } from 'node:perf_hooks';
 import type { Denial } from '../../core/accounting/spending.ts';
@@ -8,13 +8,13 @@ import type { Upstream } from '../../core/snapshot.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import type { Plan } from '../../plan/planned-call.ts';
 
-/** The time to the next try if no wait was given. */
+/** Wait before the next try, where no wait was given. */
 const shortestMs = 20;
 const unknownMs = 1_000;
-/** A longer wait given by an upstream is cut to this. */
+/** Longest wait that an upstream may ask for; a longer one is cut to this. */
 const longestMs = 60_000;
 
-/** An upstream of the model, or the model itself, is configured to pace calls. */
+/** Whether a request may wait: the model or one of its upstreams is configured to pace calls. */
 export const mayPace = ({ routePlan, resolved }: Plan): boolean =>
   resolved.model.paceMs !== undefined ||
   routePlan.tiers.some((tier) => tier.some(({ target }) => target.upstream.paceMs !== undefined));
@@ -28,14 +28,14 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
   readonly #deps: { readonly dispatcher: Pick<Dispatcher, 'pacing'> };
   readonly #client: Listening;
   readonly #sinceMs = performance.now();
-  /** The pacing in which it waits or tries. */
+  /** The queue of an upstream in which the request waits or tries. */
   #pacing: Pacing | undefined = undefined;
   #upstream: Upstream | undefined = undefined;
-  /** Calls that the upstream refused with 429. */
+  /** Number of calls that an upstream refused with 429. */
   refusals = 0;
   /** The last upstream that refused. */
   #refusedBy: Upstream | undefined = undefined;
-  /** The upstream that can take a call soonest. */
+  /** The upstream that can take a call soonest, and when. */
   #denied: { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined = undefined;
   #deadline: NodeJS.Timeout | undefined = undefined;
   #resolve: ((ended: Ended) => void) | undefined = undefined;
@@ -47,7 +47,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     this.#client = client;
   }
 
-  /** The denial caused by other waiting requests, which go first; undefined if there are none. */
+  /** A denial where other requests wait for the upstream and go first; undefined if there are none. */
   behind(upstream: Upstream): Denial | undefined {
     if (this.#paceMs(upstream) === 0 || this.isRetrying(upstream)) return undefined;
     const retryAfterMs = this.#deps.dispatcher.pacing(upstream).behindMs(this.lane);
@@ -56,7 +56,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
       : { limit: `the calls that wait for the upstream ${JSON.stringify(upstream.id)}`, retryAfterMs };
   }
 
-  /** It has waited there before. */
+  /** Whether this request has waited for the upstream before. */
   isRetrying(upstream: Upstream): boolean {
     return this.#upstream === upstream;
   }
@@ -67,7 +67,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
       this.#denied = { upstream, retryAfterMs };
   }
 
-  /** Refused by the upstream itself, with 429. */
+  /** Notes that the upstream itself refused a call, with 429. */
   refused(upstream: Upstream, retryAfterMs = unknownMs): void {
     if (this.#paceMs(upstream) === 0) return;
     this.refusals += 1;
@@ -75,18 +75,18 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     this.denied(upstream, { limit: upstream.id, retryAfterMs: Math.min(retryAfterMs, longestMs) });
   }
 
-  /** It was asked to retry, and may have chosen another upstream. */
+  /** Notes that the request tries an upstream, which may be another than the one it waited for. */
   tries(upstream: Upstream): void {
     if (this.#upstream !== undefined && this.#upstream !== upstream) this.passed();
   }
 
-  /** It goes on trying without holding up others. */
+  /** Goes on trying without holding up other requests. */
   letOthersTry(): void {
     this.#pacing?.done(this);
     this.#pacing = undefined;
   }
 
-  /** It may use the upstream now, or calls another one. */
+  /** Ends the wait, as the request may use the upstream now, or calls another one. */
   passed(): void {
     this.letOthersTry();
     this.#upstream = undefined;
@@ -128,7 +128,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     this.#resolve = undefined;
   }
 
-  /** Upstreams that asked for a pause, or whose first call after it is still running. */
+  /** The upstream to wait for where targets asked for a pause, or their first call after a pause is still running. */
   #limited(none: NoTarget): { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined {
     if (none.kind === 'spent' && this.#refusedBy !== undefined)
       return { upstream: this.#refusedBy, retryAfterMs: unknownMs };
@@ -142,7 +142,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
   }
 }
 
-/** Headers in which services give what is left of their rate limits, and when they reset. */
+/** Headers in which services report the rest of their rate limits, and when these reset. */
 const rateHeaders: readonly (readonly [remaining: string, reset: string])[] = [
   ['x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
   ['x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
@@ -167,7 +167,7 @@ const durationParts = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+)ms)?$
 /** A larger number is a point in time, not a number of seconds. */
 const mostSeconds = 1_000_000_000;
 
-/** Seconds, a duration such as `6m0s`, or a time. */
+/** Parses seconds, a duration such as `6m0s`, or a time. */
 function toMs(text: string, nowEpochMs: number): number | undefined {
   if (/^\d{1,12}(?:\.\d+)?$/.test(text)) {
     const seconds = Number(text);

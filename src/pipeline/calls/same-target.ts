@@ -1,4 +1,4 @@
-/** Decides whether a failed call is repeated at the same target, and after which delay. One per request with a failed call. */
+/** Decides whether a failed call is repeated at the same target, and after which pause. Made for each request with a failed call. */
 
 import type { TargetLease } from '../../core/dispatch.ts';
 import { Exchange } from '../../core/exchange.ts';
@@ -7,7 +7,7 @@ import type { Target } from '../../core/snapshot.ts';
 import type { Plan } from '../../plan/planned-call.ts';
 import { equalJitterMs } from './pause.ts';
 
-/** `nothing` was executed; or it failed (`error`); or it may have been served without an answer (`unheard`). */
+/** What the upstream did: `nothing`, an `error`, or perhaps all, though no answer came (`unheard`). */
 type Done = 'nothing' | 'error' | 'unheard';
 
 /** A call that may be repeated. */
@@ -18,24 +18,24 @@ export interface Again {
   readonly cooldownMs: number;
 }
 
-/** The service is unavailable or overloaded for a moment. After 504 the work may go on, and be billed. */
+/** Statuses of a service that is unavailable or overloaded for a moment. After 504 the work may go on, and be billed. */
 const passingStatuses: ReadonlySet<number> = new Set([500, 502, 503, 529]);
-/** A client waiting for one answer decides about longer pauses itself. A list would lose the cost of its other parts. */
+/** Longest pause: a client can repeat its request itself after longer ones. A list waits longer, as it would lose the cost of its other parts. */
 const longestPauseMs = 5_000;
 const longestPauseOfPartMs = 60_000;
 
 export class SameTarget {
   readonly #plan: Plan;
-  /** The last failed call. */
+  /** The last failed call, if it may be repeated. */
   #next: Again | undefined = undefined;
-  /** The targets that were called again, once for each time. */
+  /** The targets that were called again, listed once for each time. */
   readonly #asked: Target[] = [];
 
   constructor(plan: Plan) {
     this.#plan = plan;
   }
 
-  /** Whether the target is called again before any other: if the operator set a number of retries. */
+  /** Whether the same target is called again before any other: if the operator set a number of retries. */
   get isFirst(): boolean {
     return this.#plan.routePlan.model.retry.sameTarget !== undefined;
   }
@@ -63,14 +63,14 @@ export class SameTarget {
     return isPart || isOnlyOne ? 1 : 0;
   }
 
-  /** Returns the call that may be repeated now, once. */
+  /** Returns the failed call that may be repeated now; only once. */
   take(): Again | undefined {
     const next = this.#next;
     this.#next = undefined;
     return next;
   }
 
-  /** Undefined if it would be too long. `leftMs` is the time until the deadline. */
+  /** The pause before repeating a call; undefined if it would be too long. `leftMs` is the time until the deadline. */
   pauseMs({ cooldownMs }: Again, leftMs: number, random: () => number): number | undefined {
     const ownMs = equalJitterMs(this.#asked.length, random);
     // Requests given the same pause by one upstream do not return at the same time.
@@ -87,7 +87,7 @@ export class SameTarget {
   }
 }
 
-/** Its usage was not counted: it is billed by an estimate. */
+/** The exchange of a call whose answer never came: its usage is unknown, so that it is billed by an estimate. */
 function unheardCall(whole: Exchange, target: Target): Exchange {
   const call = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
   call.lane = whole.lane;

@@ -1,4 +1,4 @@
-/** Signs calls for families that need a signature per call. */
+/** Signs calls for upstream families that need a signature on each call. */
 
 import type { Buffer } from 'node:buffer';
 import { cannotSign } from '../../answers/translation-faults.ts';
@@ -15,7 +15,7 @@ interface Unsigned {
   readonly body: Buffer;
 }
 
-/** The headers of the signature; undefined if none is needed. Never rejects. */
+/** The headers of the signature, or why there is none; undefined if none is needed. Never rejects. */
 export async function signatureOf(
   { upstream, path, headers, body }: Unsigned,
   { signer }: Credential,
@@ -31,7 +31,7 @@ export async function signatureOf(
   }
 }
 
-/** A call whose bytes pass unchanged, signed if needed. */
+/** Sends a call whose bytes pass unchanged, signed if needed. */
 export function sendSigned(
   call: Call,
   credential: Credential,

@@ -1,10 +1,10 @@
-/** One of several calls of a request: it can be cancelled alone, and ends the target lease only if it is the last. */
+/** Represents one of several calls for a request: it can be cancelled alone, and ends the target lease only if it is the last. */
 
 import type { CallEnd, Failure, Listening } from '../../core/outcome.ts';
 
 export class SubCall implements CallEnd {
   readonly client: Listening = { gone: false, work: undefined };
-  /** Resolves when its result is not needed any more. */
+  /** Resolves when the result of this call is not needed any more. */
   readonly left: Promise<undefined>;
   readonly #leave: (value: undefined) => void;
   #end: CallEnd | undefined = undefined;
@@ -24,7 +24,7 @@ export class SubCall implements CallEnd {
     this.#end?.over(broken);
   }
 
-  /** From now on it ends with the lease. */
+  /** Passes the end of this call on to the lease, from now on. */
   handOn(end: CallEnd): void {
     this.#end = end;
     if (this.#isOver) end.over(this.#broken);

@@ -1,4 +1,4 @@
-/** Translates a request into an upstream's own wire format. */
+/** Translates a client's request into an upstream's own wire format. */
 
 import type { Buffer } from 'node:buffer';
 import { AnswerMemory } from '../../answers/answer-memory.ts';
@@ -19,18 +19,18 @@ import type { DrainPool } from './drain-pool.ts';
 import { TranslatedCalls } from './translated-calls.ts';
 import { readParameters } from './wire-document.ts';
 
-/** Fields besides the list of inputs are repeated in each call: this limits their total. */
+/** Limit for what is repeated in the calls of one request: fields besides the list of inputs are in each of them. */
 const mostRepeatedBytes = 64 * 1024 * 1024;
 
 interface TranslateDeps {
   readonly clock: Clock;
   readonly signing: SigningGround;
-  /** The memory pool of the answers. */
+  /** Pool that lends memory for the answers. */
   readonly answerPool: MemoryPool;
   readonly drains: DrainPool;
 }
 
-/** The upstream's requests; throws a `GatewayError` if it cannot serve the question. */
+/** Writes the upstream's requests; throws a `GatewayError` if the upstream cannot serve the question. */
 export async function writeTranslated(
   plan: Plan,
   lease: TargetLease,

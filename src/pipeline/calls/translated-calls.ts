@@ -36,11 +36,11 @@ import { signatureOf } from './sign.ts';
 import { SubCall } from './sub-call.ts';
 import { toDocument } from './wire-document.ts';
 
-/** The parts of an answer that the gateway makes. */
+/** Headers of an answer that the gateway sets itself. */
 interface Made {
   readonly translated?: Translated;
   readonly contentType?: string;
-  /** Further headers. */
+  /** Further headers, names and values in turn. */
   readonly more?: readonly string[];
 }
 
@@ -48,11 +48,11 @@ interface TranslatedDeps {
   readonly signing: SigningGround;
   readonly memory: AnswerMemory;
   readonly drains: DrainPool;
-  /** The length of vectors that the operator declared, if it has to be checked here. */
+  /** The length that the operator declared for vectors, if it has to be checked. */
   readonly declaredWidth: number | undefined;
 }
 
-/** Calls of one request that run at the same time. */
+/** Limit of the calls for one request that run at the same time. */
 const atATime = 8;
 
 export class TranslatedCalls implements ClientWork {
@@ -69,23 +69,23 @@ export class TranslatedCalls implements ClientWork {
   readonly #allowance: Allowance;
   readonly #subCalls = new Set<SubCall>();
   readonly #answers: WireAnswer[];
-  /** The length of each of them. */
+  /** Length in bytes of each answer. */
   readonly #lengths: number[] = [];
-  /** Calls that were sent, and whose answers were not waited for. */
+  /** Numbers of calls that were sent, and whose answers were not waited for. */
   readonly #unheard = new Set<number>();
-  /** The request that is sent next. */
+  /** The number of the request that is sent next. */
   #next = 0;
   #underWay = 0;
   readonly #helpers: Promise<void>[] = [];
   /** The first answer, whose head is used for all. */
   #head: Answer | undefined = undefined;
-  /** Of the last answer. */
+  /** Bytes of the last answer, and when its last byte came. */
   #bytes: Buffer = Buffer.alloc(0);
   #lastByteAtMs = 0;
-  /** Calls of which a byte may have been sent. */
+  /** Number of calls of which a byte may have been sent. */
   #sent = 0;
   #endDrain: (() => void) | undefined = undefined;
-  /** The outcome, unless there is a good answer to each request. */
+  /** The outcome of all calls; undefined while each has a good answer. */
   #outcome: Outcome | undefined = undefined;
 
   /** Throws a `GatewayError` if the model's name cannot be in a path. */
@@ -116,7 +116,7 @@ export class TranslatedCalls implements ClientWork {
     return pathPrefix + withOptions(toPath({ path }, this.#asked.model), options);
   }
 
-  /** Never rejects. */
+  /** Sends all requests and resolves with their common outcome. Never rejects. */
   async run(transport: Transport): Promise<Outcome> {
     const { client, end } = this.#call;
     client.work = this;
@@ -168,7 +168,7 @@ export class TranslatedCalls implements ClientWork {
     }
   }
 
-  /** One request per slot: others may be waiting for it. */
+  /** Sends one request with a further slot, and gives the slot back, as others may be waiting for it. */
   async #help(slot: CallEnd, transport: Transport): Promise<void> {
     await this.#askNext(transport);
     slot.over(undefined);
@@ -188,7 +188,7 @@ export class TranslatedCalls implements ClientWork {
     return this.#outcome === undefined && this.#next < this.#conversation.requests.length;
   }
 
-  /** One request and its whole answer; undefined if this ends all. Never rejects. */
+  /** Sends one request and reads its whole answer; undefined if this ends all. Never rejects. */
   async #ask(index: number, transport: Transport): Promise<WireAnswer | undefined> {
     const subCall = new SubCall();
     this.#subCalls.add(subCall);
@@ -251,7 +251,7 @@ export class TranslatedCalls implements ClientWork {
     return errors?.hiddenIn?.(read) ?? (failed === 'unclear' ? undefined : failed);
   }
 
-  /** Some bodies say when to retry: it is put into a header, as only headers are read for that. */
+  /** Reads the body of an error, which may say when to retry: this is put into a header, as only headers are read for that. */
   async #withHint(index: number, answer: Answer, subCall: SubCall): Promise<Outcome> {
     const { errors } = this.#call.upstream.family;
     const isBusy = answer.status === 429 || answer.status === 503;
@@ -299,13 +299,13 @@ export class TranslatedCalls implements ClientWork {
     return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, subCall) : outcome;
   }
 
-  /** Undefined if there is nothing to sign, or no client waits any more. */
+  /** Signs a request; undefined if there is nothing to sign, or no client waits any more. */
   #sign(path: string, body: Buffer, subCall: SubCall): ReturnType<typeof signatureOf> {
     const call = { upstream: this.#call.upstream, path, headers: this.#headers, body };
     return Promise.race([signatureOf(call, this.#lease.credential, this.#signing), subCall.left]);
   }
 
-  /** An error sent with status 200 gets the status that it means, as the gateway writes the answer anyway. */
+  /** Gives an error that came with status 200 the status that it means, which is possible as the gateway writes the answer itself. */
   async #asMeant(answer: Answer, subCall: SubCall): Promise<Outcome> {
     const { meantStatus, status } = answer;
     if (status === 304) {
@@ -337,7 +337,7 @@ export class TranslatedCalls implements ClientWork {
     return this.#readInsteadOfStream(answer, subCall);
   }
 
-  /** The answer is no stream: perhaps an error sent with status 200. */
+  /** Reads an answer that should be a stream and is none: perhaps an error sent with status 200. */
   async #readInsteadOfStream(answer: Answer, subCall: SubCall): Promise<Outcome> {
     const body = await this.#bodyOf(answer, subCall);
     if (!Buffer.isBuffer(body)) return body;
@@ -351,7 +351,7 @@ export class TranslatedCalls implements ClientWork {
     return this.#lease.candidate.offer.translatedBy ?? this.#call.upstream.family.id;
   }
 
-  /** The first outcome that is no good answer counts for all; the other calls are cancelled after a moment. */
+  /** Ends all calls with the first outcome that is no good answer; calls in progress are cancelled after a moment. */
   #endWith(outcome: Outcome): void {
     if (outcome.kind === 'client-gone') this.#leaveAll();
     if (this.#outcome !== undefined) return;
@@ -365,7 +365,7 @@ export class TranslatedCalls implements ClientWork {
     for (const subCall of this.#subCalls) subCall.leave();
   }
 
-  /** If several calls gave no answer: those that were served, or may have been. A client that left is billed for all of them. */
+  /** Where several calls led to no answer: those that were served, or may have been. A client that left is billed for all of them. */
   owedOf(whole: Exchange): readonly Exchange[] | undefined {
     const { requests, counted } = this.#conversation;
     const outcome = this.#outcome;

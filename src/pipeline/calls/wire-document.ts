@@ -14,10 +14,10 @@ import {
 import { whatIsNoJson } from '../../lib/json/no-json.ts';
 import type { ParsingMemory } from '../../plan/parsing-memory.ts';
 
-/** More than any real request needs: fifty thousand inputs, or ten thousand documents of fifty fields. */
+/** Limits of a document, above any real request: fifty thousand inputs, or ten thousand documents of fifty fields. */
 const readingLimits = { maxValues: 500_000, maxElements: 50_000 };
 
-/** The fields of a request without nulls. `why`: what the limits are for, in the message of the error. */
+/** Parses the fields of a request and drops nulls. `why`: what the limits are for, in the message of the error. */
 export async function readParameters(body: Buffer, memory: ParsingMemory, why: string): Promise<Record<string, Json>> {
   const parameters: Record<string, Json> = Object.create(null);
   for (const [name, value] of Object.entries(await readRequest(body, memory, why))) {
@@ -39,7 +39,7 @@ async function readRequest(body: Buffer, memory: ParsingMemory, why: string): Pr
   throw new TypeError('a question is an object');
 }
 
-/** Returns an error with a message where it is no JSON. */
+/** Parses a response. Returns an `Unfit` with a message where it is no JSON. */
 export async function toDocument(bytes: Buffer): Promise<Json | Unfit> {
   try {
     return await parseJsonSliced(bytes);

@@ -1,4 +1,4 @@
-/** Decides whether a list passes to its upstream unchanged, and merges the responses if not. */
+/** Answers a request with a list: passes it unchanged to an upstream, or lets the list engine split it and merge the responses. */
 
 import { WholeMadeAnswer } from '../../answers/made-answer.ts';
 import type { RequestEstimate } from '../../core/accounting/price.ts';
@@ -33,7 +33,7 @@ export interface ListDeps extends AttemptDeps {
 
 type Seeking = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan' | 'clientHeaders'>;
 
-/** For a model with a cache: looks items up before anything is reserved. */
+/** Looks a list's items up in the cache, before anything is reserved; undefined where the request cannot use the cache. */
 export async function findRemembered(seeking: Seeking, lists: Lists): Promise<Remembered | undefined> {
   const { exchange, question, route, resolved, clientHeaders } = seeking;
   if (!listOperations.has(route.operation)) return undefined;
@@ -44,7 +44,7 @@ export async function findRemembered(seeking: Seeking, lists: Lists): Promise<Re
   return lists.lookUp({ exchange, resolved, body: question.body, list, identity: identityOf(seeking) });
 }
 
-/** What is reserved: the items that are not cached. */
+/** The estimate for the items that are not cached, which is what is reserved. */
 export function missingOf(
   estimate: RequestEstimate,
   { missing, knownBytes, missingShare }: Remembered,
@@ -58,7 +58,7 @@ export function missingOf(
   };
 }
 
-/** Sends the request unchanged where possible; else in parts. */
+/** Answers a list: unchanged where possible, else in parts. Copies it to the model's shadow, if there is one. */
 export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
   const answering = answerFrom(plan, read, deps);
   // Other models in the request are authorised for this model only.
@@ -67,7 +67,7 @@ export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Prom
     : answering.then((answer) => shadowed(plan, answer, deps.drift));
 }
 
-/** The same without a comparison with a shadow. */
+/** Answers a list without copying it to a shadow. */
 export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   return fitsOneCall(plan) ? attempt(plan, deps) : answerInParts(plan, read, deps);
 }
@@ -115,7 +115,7 @@ function oweFor(parts: readonly Exchange[], exchange: Exchange): void {
   exchange.parts = parts;
   exchange.usage = sumOf(parts.map(({ usage }) => usage));
 }
-/** More than any real request has; each item is examined. */
+/** Longest list that is split: more than any real request has, as each item is examined. */
 const mostItems = 50_000;
 
 /** The targets that take a list of any length; throws where there are none. */
@@ -130,7 +130,7 @@ function unbounded({ routePlan, resolved: { matched } }: Plan, items: number): R
   });
 }
 
-/** What else decides a list's answer: settings beside the request, and the targets. */
+/** What decides a list's answer besides its items: settings of the request, and the targets. */
 function identityOf(seeking: Seeking): string {
   const { question, clientHeaders, routePlan, resolved } = seeking;
   const shape = shapeOf(seeking);
@@ -159,11 +159,11 @@ function identityOf(seeking: Seeking): string {
   return identity;
 }
 
-/** The body may say it too. */
+/** The shape that the client wants; fields of the body may say it too. */
 const shapeOf = ({ exchange, question }: Seeking): RerankShape | undefined =>
   rerankShapeOf(exchange.shape, (name) => fieldIn(question.scan, name) !== undefined);
 
-/** For requests without such settings; for a pattern, of the last requested name. */
+/** Cached identities of requests without settings of their own; for a pattern, that of the last requested name. */
 const plainIdentities = new WeakMap<RoutePlan, { readonly id: string; readonly identity: string }>();
 
 const headersOf = ({ forwardHeaders }: Upstream): readonly string[] => ['openai-beta', ...forwardHeaders];
@@ -177,7 +177,7 @@ function freshnessIn(headers: RequestHeaders): 'no-cache' | 'no-store' | undefin
   return /\bno-cache\b|\bmax-age=0\b/.test(said) ? 'no-cache' : undefined;
 }
 
-/** Translated parts have `results` alone: Voyage's clients read `data`. */
+/** Adds `data`, which Voyage's clients read, where translated parts have `results` alone. */
 async function asAsked(plan: Plan, answered: ListAnswered): Promise<ListAnswered> {
   const isTranslated = plan.route.operation === 'rerank' && answered.origin.translatedBy !== undefined;
   if (!isTranslated || shapeOf(plan) !== 'voyage') return answered;
@@ -235,7 +235,7 @@ function namesIn(lists: readonly (readonly string[] | undefined)[]): readonly st
   return names.size === 0 ? undefined : [...names];
 }
 
-/** Null where one of them reported nothing. */
+/** The sum of usages; null where one of them reported nothing. */
 function sumOf(usages: readonly (Usage | null)[]): Usage | null {
   const said = usages.filter((usage) => usage !== null);
   const [first] = said;
@@ -262,7 +262,7 @@ const tokenPaths = [
 ];
 const unitPaths = ['meta.billed_units.search_units', 'usage.search_units'];
 
-/** Undefined where everything was requested. `counts`: what each item counted when it was computed. */
+/** The exchange that stands for cached items; undefined where there are none. `counts`: what each item counted when it was computed. */
 function savedIn(
   whole: Exchange,
   counts: readonly ReadonlyMap<string, string>[],
@@ -289,7 +289,7 @@ function savedIn(
   return saved;
 }
 
-/** By the first path that is counted. */
+/** Sums the counts at the first path that any item has. */
 function sumAt(paths: readonly string[], counts: readonly ReadonlyMap<string, string>[]): number | undefined {
   const path = paths.find((one) => counts.some((each) => each.has(one)));
   if (path === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The gateway's own requests (canary, drift): with retries, upstream limits and a ledger row. */
+/** Sends the gateway's own requests, for shadows and canaries: with retries, upstream limits and a ledger row. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -31,7 +31,7 @@ export interface OwnInquiryDeps extends Omit<ListDeps, 'drift'>, SettlingDeps {
   readonly installation: string;
 }
 
-/** Bypasses the cache, which shows nothing of an upstream's present answers. */
+/** Headers that bypass the cache, which would not show what the upstream answers now. */
 const headers: ReadonlyMap<string, string> = new Map([['cache-control', 'no-store']]);
 const mostAnswerBytes = 64 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-/** A part of a list as a request of its own, with its own retries and a response read completely. */
+/** Sends a part of a list as a request of its own, with its own retries and a response that is read completely. */
 
 import type { Buffer } from 'node:buffer';
 import { AnswerMemory } from '../../answers/answer-memory.ts';
@@ -30,12 +30,12 @@ import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { renumbered, renumberedBody } from './renumbered.ts';
 
 export interface PartDeps extends AttemptDeps {
-  /** Requested on account of several clients, each billed for its share. */
+  /** The part has items of several clients, each of which is billed for its share. */
   readonly isForSeveral?: boolean;
   bill(exchange: Exchange): void;
 }
 
-/** Models named beside the list are in each part too, at other offsets. */
+/** Finds the models named beside the list in a part, where they are at other offsets. */
 async function sameIn(question: Question, route: Route, others: readonly OtherModel[]): Promise<OtherModel[]> {
   const named = await otherModelsIn(question, route, noQuery);
   return named.flatMap((one) => {
@@ -44,7 +44,7 @@ async function sameIn(question: Question, route: Route, others: readonly OtherMo
   });
 }
 
-/** Limit of recorded tries over all parts of a request. */
+/** Limit of the tries that are recorded over all parts of a request. */
 const mostTries = 64;
 
 export class PartCall implements PartWork {
@@ -53,7 +53,7 @@ export class PartCall implements PartWork {
   readonly #part: Part;
   readonly #deps: PartDeps;
   readonly #exchange: Exchange;
-  /** No further attempt begins. */
+  /** The part is to finish: no further attempt begins. */
   #isEnding = false;
   #endDrain: (() => void) | undefined = undefined;
   /** The last checked answer, and its bytes. */
@@ -74,7 +74,7 @@ export class PartCall implements PartWork {
     else this.#giveUp();
   }
 
-  /** A call was sent and has no result yet; or its answer is being read. */
+  /** Whether a call was sent and has no result yet, or its answer is being read. */
   get #isRunning(): boolean {
     const { attempts, tries } = this.#exchange;
     const ended = tries.filter(({ outcome }) => outcome !== 'queue' && outcome !== 'capped').length;
@@ -147,14 +147,14 @@ export class PartCall implements PartWork {
     }
   }
 
-  /** Calls that were served, but whose answers are not used. */
+  /** Adds calls that were served, but whose answers are not used, to the bill of the whole request. */
   #leaveOwed(): void {
     const { owed } = this.#exchange;
     const whole = this.#plan.exchange;
     if (owed !== undefined && this.#deps.isForSeveral !== true) whole.owed = [...(whole.owed ?? []), ...owed];
   }
 
-  /** Replaces item numbers by those of the whole list. */
+  /** Replaces item numbers in an error by those of the whole list. */
   async #renumbered(answer: Answer): Promise<Answer> {
     const { indexInWhole } = this.#part;
     if (indexInWhole === undefined) return answer;
@@ -163,13 +163,13 @@ export class PartCall implements PartWork {
     return asWhole(answer, renumberedBody(whole.body, indexInWhole));
   }
 
-  /** Counts until the parts' cost is shared; for the upstream's limits, all of it counts. */
+  /** Bills a part for several clients, whose cost is then shared; for the upstream's limits, all of it counts. */
   #endForSeveral(): void {
     this.#exchange.parts = [this.#exchange];
     this.#deps.bill(this.#exchange);
   }
 
-  /** Of an unchanged answer the bytes read for the check; after a search for secrets it is read again. */
+  /** The bytes of an answer: those read for the check, or read again where a search for secrets came after. */
   async #bytesOf(answer: Answer): Promise<Buffer> {
     const judged = this.#judged;
     if (judged?.answer === answer) return judged.bytes;
@@ -200,7 +200,7 @@ export class PartCall implements PartWork {
     return { answer: made };
   }
 
-  /** Translated answers were checked as they were read. */
+  /** Checks the vectors' length; translated answers were checked as they were read. */
   async #wrongWidthIn(answer: Answer, bytes: Buffer, width: Width | undefined): Promise<Failure | undefined> {
     if (width === undefined || answer.translated !== undefined) return undefined;
     const other = otherWidthIn(bytes, width);
@@ -218,7 +218,7 @@ export class PartCall implements PartWork {
   }
 }
 
-/** The exchange of one part: with its share of the estimate and of the bill. */
+/** Makes the exchange of one part, with its own share of the estimate and of the bill. */
 function exchangeFor(whole: Exchange): Exchange {
   const part = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
   part.lane = whole.lane;
@@ -235,7 +235,7 @@ function exchangeFor(whole: Exchange): Exchange {
   return part;
 }
 
-/** The upstream's limits count each call. */
+/** The reservation as a part uses it: the upstream's limits count each part's call. */
 const forPart = (reservation: Reservation, part: Exchange): Reservation => ({
   rateLines: reservation.rateLines,
   nanos: reservation.nanos,
@@ -245,7 +245,7 @@ const forPart = (reservation: Reservation, part: Exchange): Reservation => ({
   settle: (exchange) => reservation.settle(exchange),
 });
 
-/** Several calls with one idempotency key would count as one. */
+/** A client header that parts do not send: an upstream would take several calls with one idempotency key for one. */
 const idempotencyKey: ReadonlySet<string> = new Set(['idempotency-key']);
 
 async function countIn(exchange: Exchange, answer: Answer, bytes: Buffer): Promise<Usage | null> {

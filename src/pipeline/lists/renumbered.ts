@@ -7,19 +7,19 @@ import { type Replacement, replaceSpans } from '../../lib/json/json-scan.ts';
 import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../../lib/json/json-tokens.ts';
 import { JsonWalk, JsonWalkError } from '../../lib/json/json-walk.ts';
 
-/** From an item's number in its part to that in the whole list; undefined where the part has no such item. */
+/** Converts an item's number in its part to that in the whole list; undefined where the part has no such item. */
 type IndexInWhole = (item: number) => number | undefined;
 
 const name =
   '(?:input(?:_text)?|text|document|doc|passage|item|content|request|instance|sequence|element|prompt|chunk)';
-/** `input[3]`, `inputs.3`, `document at index 3`; `input 3`, but not `input 3 tokens`; `index 3`. */
+/** Matches an item's number: `input[3]`, `inputs.3`, `document at index 3`; `input 3`, but not `input 3 tokens`; `index 3`. */
 const numbered = new RegExp(
   `\\b(${name}s?(?:\\[|\\.|/| #| at (?:index|position) )|${name} |index(?: |=|: ?| #))(\\d+)(?![\\w.]*\\d)(?! (?:tokens?|characters?|bytes|words?)\\b)`,
   'gi',
 );
 const listName = new RegExp(`^${name}s?$`, 'i');
 
-/** Fields of any service's errors with text about the request; others may repeat the input. */
+/** Matches fields of any service's errors with text about the request; other fields may repeat the input. */
 const words = /^(?:message|msg|param|details?|errors?|title|description|reason|field|faultstring|upstream)$/i;
 
 function textInWhole(text: string, indexInWhole: IndexInWhole): string {
@@ -40,7 +40,7 @@ export function renumbered(error: unknown, indexInWhole: IndexInWhole): unknown 
   });
 }
 
-/** An upstream's own error: all other bytes stay. */
+/** Renumbers the items in an upstream's own error; all other bytes stay. */
 export function renumberedBody(body: Buffer, indexInWhole: IndexInWhole): Buffer {
   try {
     return replaceSpans(body, patchesIn(body, indexInWhole));
@@ -56,7 +56,7 @@ function patchesIn(body: Buffer, indexInWhole: IndexInWhole): readonly Replaceme
   const walk = new JsonWalk(body);
   const sourceOf = ({ start, end }: JsonSpan): string => body.toString('latin1', start, end);
 
-  /** `said`: the name of the member. */
+  /** Visits a value of the error; `said`: the name of its field. */
   function visit(said: string): void {
     switch (walk.peek()) {
       case OPEN_BRACE:
@@ -76,7 +76,7 @@ function patchesIn(body: Buffer, indexInWhole: IndexInWhole): readonly Replaceme
     }
   }
 
-  /** `["body", "input", 3]` */
+  /** Renumbers a path in the form of a list, such as `["body", "input", 3]`. */
   function visitPath(): void {
     let before = '';
     walk.list(() => {

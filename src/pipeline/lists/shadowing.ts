@@ -1,4 +1,4 @@
-/** Copies a good response as it passes, to compare it with a shadow's. */
+/** Copies a good response while it passes to the client, to compare it with the response of the model's shadow. */
 
 import { Buffer } from 'node:buffer';
 import { decodeAll } from '../../answers/decoding.ts';
@@ -11,7 +11,7 @@ import type { Plan } from '../../plan/planned-call.ts';
 /** A longer answer is not compared. */
 const mostBytes = 8 * 1024 * 1024;
 
-/** Returns the answer itself where nothing is compared. */
+/** Returns the answer, which is copied while it is read; or the answer itself where nothing is compared. */
 export function shadowed(plan: Plan, answer: Answer, drift: Drift): Answer {
   const isGood = (answer.meantStatus ?? answer.status) < 300;
   return isGood && drift.isShadowed(plan.exchange) ? new CopiedAnswer(answer, plan, drift) : answer;

@@ -1,4 +1,4 @@
-/** A memory lease shared by the sub-calls of a request: none waits for memory that another one holds. */
+/** Shares one memory lease among the calls for a request's parts, so that none waits for memory that another one holds. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';

@@ -1,4 +1,4 @@
-/** Splits the cost of a coalesced call among its requests. */
+/** Splits the cost of a call that served several requests among them. */
 
 import type { Usage } from '../../core/accounting/usage.ts';
 import { Exchange } from '../../core/exchange.ts';
@@ -13,7 +13,7 @@ export function sharesOf(part: Exchange, among: readonly Sharer[]): Exchange[] {
   return among.map((sharer, index) => shareOf(part, sharer, usages[index] ?? null, among.length));
 }
 
-/** The share of one of several requests in a joint call, or in one of its calls. */
+/** The exchange for one request's share of a joint call, or for one of several calls of a request. */
 export function shareOf(
   whole: Exchange,
   { items }: Pick<Sharer, 'items'>,
@@ -55,7 +55,7 @@ function sharesOfUsage(usage: Usage | null, among: readonly Sharer[]): (Usage | 
   }));
 }
 
-/** Whole numbers that add up to the count: remainders go to the largest fractions, earlier ones first. */
+/** Splits a count into whole numbers that add up to it: remainders go to the largest fractions, earlier ones first. */
 function split(count: number | null, weights: readonly number[]): (number | null)[] {
   if (count === null) return weights.map(() => null);
   const total = weights.reduce((sum, weight) => sum + weight, 0);

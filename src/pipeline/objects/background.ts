@@ -1,4 +1,4 @@
-/** Background responses: polled until they end, then billed by their usage. */
+/** Polls background responses until they end, then bills them by their usage. */
 
 import type { Buffer } from 'node:buffer';
 import type { Exchange } from '../../core/exchange.ts';
@@ -45,7 +45,7 @@ export class Background extends Poller<BackgroundEnd> {
     this.#store = store;
   }
 
-  /** Whether all its costs are recorded, so that it may be deleted. */
+  /** Whether a response may be deleted, because all its costs are recorded. */
   async mayGo(id: string, upstream: string): Promise<boolean> {
     const what = 'Whether it is still being made cannot be looked up just now';
     const answer = await inTime(this.#store.get(id, upstream), what);
@@ -59,7 +59,7 @@ export class Background extends Poller<BackgroundEnd> {
 
 const outcomes = { completed: 'ok', incomplete: 'ok', failed: 'error', cancelled: 'aborted' } as const;
 
-/** A longer document is no answer with text. */
+/** Longest response document that is read; a longer one is no answer with text. */
 const longestBytes = 32 * 1024 * 1024;
 
 async function readBackground(

@@ -1,4 +1,4 @@
-/** Sums the usage of a batch from its output files: each line is billed like a response, and the batch by their sum. */
+/** Sums the usage of a batch from its output files: each line is billed like a response, and the batch by the sum. */
 
 import type { Buffer } from 'node:buffer';
 import {
@@ -24,7 +24,7 @@ const SPACE = 0x20;
 
 export class BatchCount {
   usage: Usage | null = null;
-  /** Null where no line was processed. */
+  /** The batch's bill; null where no line was processed. */
   bill: Bill | null = null;
   readonly #whole: Exchange;
   readonly #estimate: RequestEstimate;
@@ -54,7 +54,7 @@ export class BatchCount {
     this.#add(this.#usageOf(answer), answer);
   }
 
-  /** Tool calls are counted only where there may be some. */
+  /** Reads a line's usage; tool calls are counted only where there may be some. */
   #usageOf(answer: Buffer): Usage | null {
     const row = this.#whole.route?.row;
     if (this.#estimate.tools === undefined || row === undefined) return usageIn(answer);
@@ -64,7 +64,7 @@ export class BatchCount {
     return usage instanceof Promise ? usageIn(answer) : usage;
   }
 
-  /** `answer` is undefined where it is too long to be read. */
+  /** Adds a line to the sums; `answer` is undefined where it is too long to be read. */
   #add(usage: Usage | null, answer: Buffer | undefined): void {
     const whole = this.#whole;
     const { lines = 1, path = '' } = this.#estimate.batch ?? {};
@@ -150,7 +150,7 @@ function addTools(sum: HostedTools | undefined, one: HostedTools | undefined): H
   return { kinds, most, ...(sum.areSure === true && one.areSure === true && { areSure: true }) };
 }
 
-/** Tools whose use an answer does not show: all lines of a batch must agree on them. */
+/** Tools that surely run, though no answer shows it: all lines of a batch must agree on them. */
 export const sureToolsOf = ({ tools }: RequestEstimate): string =>
   tools?.areSure === true ? tools.kinds.toSorted().join(' ') : '';
 

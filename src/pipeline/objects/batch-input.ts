@@ -1,4 +1,4 @@
-/** Validates a batch file before it is sent, each line like a direct call. One fault refuses the file; the lines' sum is reserved. */
+/** Validates a batch file before it is sent, each line like a direct call, and sums the estimates. One fault refuses the file. */
 
 import { Buffer } from 'node:buffer';
 import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
@@ -20,14 +20,14 @@ import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
 
 export interface BatchInputDeps extends RequestJudge {
-  /** By each spelling of the path. */
+  /** Routes that lines may ask for, by each spelling of their path. */
   readonly lineRoutes: ReadonlyMap<string, Route>;
   checkOperation(key: KeyRecord, operation: Operation): void;
 }
 
 interface JudgedFile {
   readonly input: BatchInput;
-  /** The form, with the upstream's name for the model in each line. */
+  /** The form to upload, with the upstream's name for the model in each line. */
   readonly body: CallBody;
 }
 
@@ -84,7 +84,7 @@ async function* piecesOf(body: CallBody, { start, end }: FormPart): AsyncGenerat
   }
 }
 
-/** The first line's choices, which all lines must share. */
+/** What the first line says, with which all lines must agree. */
 interface First {
   readonly route: Route;
   readonly url: string;

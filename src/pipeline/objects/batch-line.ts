@@ -1,4 +1,4 @@
-/** One line of a batch file: its ID, path and body. Other fields are refused. */
+/** Parses one line of a batch file: its ID, path and body. Other fields are refused. */
 
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -17,13 +17,13 @@ const names = compileFields(['custom_id', 'method', 'url', 'body']);
 
 const longestUrlBytes = 256;
 const longestIdBytes = 1_024;
-/** A longer ID is stored as its digest. */
+/** Longest ID that is remembered as it is; a longer one is remembered by its digest. */
 const longestRememberedId = 40;
 
 const RETURN = 0x0d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** `bytes` are without the line feed. */
+/** Parses a line; `bytes` are without the line feed. */
 export async function readBatchLine(bytes: Buffer, no: number): Promise<BatchLine> {
   checkBytes(bytes, no);
   const fields = await readFields(bytes, names);

@@ -1,4 +1,4 @@
-/** Batches: polled until they end, then billed by their output files. */
+/** Polls batches until they end, then bills them by their output files. */
 
 import type { Bill } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
@@ -21,7 +21,7 @@ export interface BatchPollingDeps extends PollingDeps, OwnCallDeps {
   readonly store: BackgroundStore;
   readonly stored: Pick<StoredObjectStore, 'describe'>;
   readonly objects: Pick<ObjectRegistry, 'record'>;
-  /** By the path of the lines. */
+  /** Routes for batches, by the path of the lines. */
   readonly batchRoutes: ReadonlyMap<string, Route>;
   bill(exchange: Exchange): void;
 }
@@ -29,23 +29,23 @@ export interface BatchPollingDeps extends PollingDeps, OwnCallDeps {
 interface BatchEnd {
   readonly status: BatchStatus;
   readonly usage: Usage | null;
-  /** Null where no line was processed. */
+  /** The batch's bill; null where no line was processed. */
   readonly bill: Bill | null;
   readonly bytes: number;
 }
 
-/** With any other status it continues. */
+/** Final statuses of a batch; with any other status it continues. */
 const batchStatuses = ['completed', 'failed', 'expired', 'cancelled'] as const;
 type BatchStatus = (typeof batchStatuses)[number];
 
 const outcomes = { completed: 'ok', failed: 'error', expired: 'cut', cancelled: 'aborted' } as const;
 
-/** No service takes longer than a week. */
+/** How long the end of a batch may stay unknown: no service takes longer than a week. */
 const longestMs = 8 * 86_400_000;
 const longestDocumentBytes = 1024 ** 2;
-/** Limit of a line in an output file; a longer one is billed by its estimate. */
+/** Longest line in an output file that is read; a longer one is billed by its estimate. */
 const longestLineBytes = 32 * 1024 ** 2;
-/** For a whole file. */
+/** Time limit for reading a whole output file. */
 const filePatienceMs = 3_600_000;
 
 export type Batches = Poller<BatchEnd>;
@@ -128,7 +128,7 @@ async function readDocument(
   return said === undefined ? 'unknown' : { said, text };
 }
 
-/** Any status but 200 is unknown; 404 means gone. */
+/** Reads a document of the upstream: `unknown` for any status but 200, `gone` for 404. */
 async function get(
   { rowId, estimate }: BackgroundAnswer,
   location: ObjectLocation,
@@ -146,7 +146,7 @@ async function get(
   return answer?.status === 404 ? 'gone' : 'unknown';
 }
 
-/** In bytes. */
+/** Counts the lines of an output file; returns how many bytes were read. */
 async function countFile(
   answer: BackgroundAnswer,
   location: ObjectLocation,

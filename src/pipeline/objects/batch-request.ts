@@ -1,4 +1,4 @@
-/** Validates the request in a line of a batch like a direct call. */
+/** Validates the request in a line of a batch file as strictly as a direct call. */
 
 import type { Buffer } from 'node:buffer';
 import type { RequestEstimate } from '../../core/accounting/price.ts';
@@ -35,7 +35,7 @@ export interface JudgedRequest {
   readonly resolved: ResolvedModel;
   readonly upstreamModel: string;
   readonly estimate: RequestEstimate;
-  /** The span of the name to replace, where the upstream has another. */
+  /** The position of the model's name in the line, which is replaced where the upstream has another name. */
   readonly span: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -87,7 +87,7 @@ export async function judgeRequest(
 
 const LOWER_F = 0x66;
 
-/** An answer in a file cannot be streamed or continue in the background. */
+/** Refuses a request for a stream or for background work, neither of which a file can answer. */
 function checkIsOff({ body, scan }: Question, name: string): void {
   const field = scan.fields.get(name);
   if (field === undefined || field.kind === 'null' || (field.kind === 'boolean' && body[field.start] === LOWER_F))

@@ -1,4 +1,4 @@
-/** Batch API: creates batches from validated files, polls, lists and cancels them. */
+/** Serves the batch API: creates batches from validated files, shows, lists and cancels them. */
 
 import { Buffer } from 'node:buffer';
 import { HeldAnswer } from '../../answers/held-answer.ts';
@@ -46,13 +46,13 @@ type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
   Pick<OwnCallDeps, 'installation'> & {
     readonly stored: Pick<StoredObjectStore, 'page' | 'describe'>;
     readonly batches: Pick<Batches, 'begin' | 'takeOver'>;
-    /** By each spelling of the path. */
+    /** Routes that lines may ask for, by each spelling of their path. */
     readonly lineRoutes: ReadonlyMap<string, Route>;
-    /** By the path of the lines. */
+    /** Routes for batches, by the path of the lines. */
     readonly batchRoutes: ReadonlyMap<string, Route>;
   };
 
-/** The requested batch: a file, and its lines' path. */
+/** The batch that a client requests: a file, and the path of its lines. */
 interface Wanted {
   readonly fileId: string;
   readonly endpoint: string;
@@ -92,7 +92,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { answer: passing, lines: ownLines(exchange, passing, resolved, noQuestion, reservation) };
   }
 
-  /** By the present key and configuration, which may have changed since the file's upload. */
+  /** The plan by the present key and configuration, which may have changed since the file's upload. */
   function routePlanFor(
     { exchange, key }: AskedThere,
     { model, upstreamModel }: BatchInput,
@@ -116,7 +116,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { resolved, routePlan: { ...routePlan, tiers, alone: true, replayable: false } };
   }
 
-  /** A created batch is polled, whether its client is still connected or not; one that cannot be polled is cancelled. */
+  /** Begins to poll a created batch, whether its client is still connected or not; one that cannot be polled is cancelled. */
   async function follow(exchange: Exchange, answer: Answer): Promise<Answer> {
     const { key, target, credential, modelId = '' } = exchange;
     const { status, meantStatus = status } = answer;
@@ -164,7 +164,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  /** Its output files are recorded before anyone sees them. */
+  /** Answers with a batch's state; its output files are recorded before the client sees their IDs. */
   async function withState(object: StoredObject, key: KeyRecord, exchange: Exchange, answer: Answer): Promise<Answer> {
     if ((answer.meantStatus ?? answer.status) >= 300) return answer;
     const held = new HeldAnswer(answer);
@@ -201,7 +201,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  /** A batch whose model the key may not use does not exist for it. */
+  /** Finds a batch that the key may see: one whose model the key may not use does not exist for it. */
   async function findSeen({ key, exchange }: AskedThere, id: string): Promise<StoredObject> {
     const object = await objects.findOwn({ kind: 'batch', id }, ownerOf(key));
     const isThere = object !== undefined && exchange.snapshot.models.resolve(object.model) !== undefined;
@@ -224,7 +224,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
 
 const batchesOf = (upstream: Upstream): Way => wayTo(upstream, upstream.batchesPath ?? '');
 
-/** The client's departure is ignored: a created batch must be polled. */
+/** A client that never leaves, for a request that must not be cancelled: a created batch must be polled. */
 const nobody = (): Listening => ({ gone: false, work: undefined });
 
 async function readWanted(body: Buffer): Promise<Wanted> {

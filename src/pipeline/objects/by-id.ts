@@ -1,4 +1,4 @@
-/** A request about one stored object, sent to the upstream that has it. It is free. */
+/** Serves a request about one stored object: sends it to the upstream that has the object. It is free. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -73,7 +73,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  /** Every failure has the same error, and takes one look-up. */
+  /** Finds the object; every failure has the same error, and takes one look-up, so that nothing is revealed. */
   async function find(
     { snapshot }: Exchange,
     key: KeyRecord,
@@ -104,7 +104,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
   };
 }
 
-/** Reserves under the limits, and records the start. */
+/** Reserves under the limits, and records the start in the ledger. */
 export async function openWith(
   { spending, ledger }: Pick<PipelineDeps, 'spending' | 'ledger'>,
   exchange: Exchange,
@@ -133,7 +133,7 @@ const empty = Buffer.from('{}');
 const scan = scanJson(empty, compileWatchedKeys([]));
 if (!scan.ok) throw new TypeError('an empty object is JSON');
 
-/** It has no body and no fields. */
+/** The question of a request that has no body and no fields. */
 export const noQuestion: Question = Object.freeze({
   body: empty,
   scan,
@@ -152,7 +152,7 @@ export function notFound({ kind }: Pick<ObjectRoute, 'kind'>): GatewayError {
   });
 }
 
-/** Its cost could never be known. */
+/** The error for deleting an object that the upstream is still producing: its cost could then never be known. */
 function stillMade({ kind }: ObjectRoute): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param: 'id',

@@ -1,4 +1,4 @@
-/** Files at the upstream that the operator names for a project: upload, list, download and delete. They are free. */
+/** Serves files at the upstream that the operator names for a project: upload, list, download and delete. All are free. */
 
 import { Buffer } from 'node:buffer';
 import { HeldAnswer } from '../../answers/held-answer.ts';
@@ -38,7 +38,7 @@ import {
 
 type Deps = Omit<PipelineDeps, 'routes' | 'mayUseModel'> & {
   readonly files: Pick<StoredObjectStore, 'page' | 'find'>;
-  /** Those whose cost is unknown so far. */
+  /** Store of the batches whose cost is still unknown. */
   readonly openBatches: Pick<BackgroundStore, 'ofProject'>;
   readonly judgeBatch: BatchInputJudge;
 };
@@ -78,7 +78,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     return answered;
   }
 
-  /** Whether a batch's cost is still to be read from it. */
+  /** Whether the file is the output of a batch whose cost is still to be read from it. */
   async function isOfOpenBatch({ id, upstream, model }: StoredObject, { project }: KeyRecord): Promise<boolean> {
     // Only output files of batches have a model.
     if (project === undefined || model === '') return false;
@@ -113,7 +113,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
     return { answer, lines: ownLines(exchange, answer, resolved, noQuestion, reservation) };
   }
 
-  /** Recorded with its document, for lists. */
+  /** Records an uploaded file with its document, from which lists are made. */
   async function recordFile(exchange: Exchange, answer: Answer, input: BatchInput | undefined): Promise<Answer> {
     const { key, target, credential } = exchange;
     if (answer.status >= 300 || key === undefined || target === undefined || credential === undefined) return answer;
@@ -152,7 +152,7 @@ export function createFilePipeline(deps: Deps): ObjectPipeline {
 
 const filesOf = (upstream: Upstream): Way => wayTo(upstream, upstream.filesPath ?? '');
 
-/** Expired files, which the upstream no longer lists, are left out. */
+/** Whether a list shows the file: expired files, which the upstream no longer lists, are left out. */
 const isThereStill = ({ expires_at: expiresAt }: Said): boolean =>
   typeof expiresAt !== 'number' || expiresAt * 1_000 >= Date.now();
 
@@ -163,7 +163,7 @@ function noBatches(purpose: string): GatewayError {
   });
 }
 
-/** Its cost could never be known. */
+/** The error for deleting an output file before its batch is billed: the batch's cost could then never be known. */
 function notBilledYet(): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param: 'id',
@@ -171,7 +171,7 @@ function notBilledYet(): GatewayError {
   });
 }
 
-/** The purpose whose lines are validated before the upload. */
+/** The purpose of files whose lines are validated before the upload. */
 const forBatches = 'batch';
 const purposes: readonly string[] = ['assistants', forBatches, 'evals', 'fine-tune', 'user_data', 'vision'];
 

@@ -1,4 +1,4 @@
-/** Reads an object that may have known fields only, so that nothing unchecked is forwarded. */
+/** Reads a JSON object that may have known fields only, so that nothing unchecked is forwarded. */
 
 import type { Buffer } from 'node:buffer';
 import { missingField } from '../../core/client-api.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../lib/json/json-scan.ts';
 import { duplicate } from '../../plan/question.ts';
 
-/** Limit of the bytes around the values. */
+/** Limit of the bytes around the values, that is of names and white space. */
 const longestRestBytes = 4_096;
 const longestShown = 80;
 
@@ -36,7 +36,7 @@ export function needed(fields: JsonFields, name: string, wanted: string): JsonFi
   return field;
 }
 
-/** Without their values only the names may remain. */
+/** Checks that the object without the values has nothing but the known names. */
 function checkRest(bytes: Buffer, names: readonly string[], fields: JsonFields): void {
   const found = names.flatMap((name) => fields.get(name) ?? []).toSorted((one, other) => one.start - other.start);
   const pieces: string[] = [];

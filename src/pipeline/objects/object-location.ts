@@ -1,4 +1,4 @@
-/** Locates the stored objects that a request names: one upstream and the account of one credential, where the request must go. */
+/** Finds the location of the stored objects that a request names, to which it must be sent: one upstream, and the account of one credential. */
 
 import type { Candidate, RoutePlan } from '../../core/dispatch.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -7,14 +7,14 @@ import { type StoredObject, storedKinds } from '../../core/store/stored-objects.
 import { type NamedObjects, type Naming, notStored } from '../../plan/named-objects.ts';
 import type { ObjectRegistry } from './object-registry.ts';
 
-/** One account at one upstream. */
+/** The account of one credential at one upstream. */
 export interface ObjectLocation {
   readonly upstream: Upstream;
   readonly credential: Credential;
 }
 
 interface NamedLocation extends ObjectLocation {
-  /** The field that names something there; undefined where the request could do without it. */
+  /** The request field that names something at the location; undefined where the request could do without it. */
   readonly param: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface Asker {
   readonly snapshot: Pick<Snapshot, 'upstreams'>;
 }
 
-/** Throws where the request names another owner's object. Undefined where it may go anywhere. Returns no promise without a look-up. */
+/** The location that a request must go to; undefined where any will do. Throws for another owner's object. Returns no promise without a look-up. */
 export function locationOf(
   { needed, mentioned }: NamedObjects,
   asker: Asker,
@@ -38,7 +38,7 @@ export function locationOf(
 }
 
 interface Found {
-  /** The owner's locations, the newest first; one ID may exist at several. */
+  /** The locations of the owner's object, the newest first; one ID may exist at several. */
   readonly locations: readonly ObjectLocation[];
   readonly isOthers: boolean;
 }
@@ -55,7 +55,7 @@ function finderIn(all: readonly StoredObject[], { owner, snapshot }: Asker): Fin
   };
 }
 
-/** Undefined where its upstream or credential is no longer configured. */
+/** The location of an object; undefined where its upstream or credential is no longer configured. */
 export function locationOfObject(
   { upstream: id, credential: fingerprint }: Pick<StoredObject, 'upstream' | 'credential'>,
   { upstreams }: Pick<Snapshot, 'upstreams'>,
@@ -103,11 +103,11 @@ function apart(param: string): GatewayError {
 
 interface LocatedPlan {
   readonly routePlan: RoutePlan;
-  /** The only credential that may be used. */
+  /** The only credential that may be used; undefined where any may be. */
   readonly credential: Credential | undefined;
 }
 
-/** The targets at that location. Throws where there are none, and the request needs them. */
+/** Limits a plan to the targets at the location. Throws where there are none, and the request needs them. */
 export function routePlanAt(routePlan: RoutePlan, location: NamedLocation | undefined, modelId: string): LocatedPlan {
   if (location === undefined) return { routePlan, credential: undefined };
   const { upstream, credential, param } = location;

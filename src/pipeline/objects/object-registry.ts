@@ -1,4 +1,4 @@
-/** Looks up stored objects by ID. Only found ones are cached, so that new ones of other nodes are seen at once. */
+/** Looks up stored objects by ID. Only found ones are cached, so that objects that other nodes record are found at once. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { KeyRecord } from '../../core/key.ts';
@@ -25,9 +25,9 @@ export class ObjectRegistry {
   readonly #store: StoredObjectStore;
   readonly #deadlineMs: number;
   readonly #maxEntries: number;
-  /** In the order of use, the least recent first. */
+  /** Cached objects in the order of use, the least recent first. */
   readonly #known = new Map<string, readonly StoredObject[]>();
-  /** Existing rows, of any owner. */
+  /** Names of objects that are known to be in the store, of any owner. */
   readonly #written = new Set<string>();
   #waiting: Writing[] = [];
   #isWriting = false;
@@ -38,7 +38,7 @@ export class ObjectRegistry {
     this.#maxEntries = maxEntries;
   }
 
-  /** Resolves once every node can find them; rejects with `store_unavailable`. Repeated objects are written once. */
+  /** Records objects. Resolves once every node can find them; rejects with `store_unavailable`. Repeated objects are written once. */
   record(all: readonly StoredObject[]): Promise<void> {
     const objects = all.filter((object) => !this.#written.has(writtenKeyOf(object)));
     if (objects.length === 0) return Promise.resolve();
@@ -52,7 +52,7 @@ export class ObjectRegistry {
     );
   }
 
-  /** Objects that arrive during a write are written together with the next one. */
+  /** Writes pending objects; those that arrive meanwhile are written together with the next write. */
   async #write(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
@@ -71,7 +71,7 @@ export class ObjectRegistry {
     this.#isWriting = false;
   }
 
-  /** The owner's objects, and those of others. Returns no promise where all of the owner's are cached. */
+  /** Finds the objects with these names, of the owner and of others. Returns no promise where all of the owner's are cached. */
   find(names: readonly StoredName[], owner: string): readonly StoredObject[] | Promise<readonly StoredObject[]> {
     const found: StoredObject[] = [];
     // An ID requested as several kinds is one of them.
@@ -119,10 +119,10 @@ export class ObjectRegistry {
   }
 }
 
-/** How long a request waits for the store. */
+/** How long a request waits for an answer of the store. */
 const patienceMs = 1_000;
 
-/** Throws `store_unavailable`, which names the action that failed. */
+/** Waits for the store; throws `store_unavailable` after the deadline or a failure, with `what` in the message. */
 export async function inTime<T>(work: Promise<T>, what: string, deadlineMs = patienceMs): Promise<T> {
   const tooLate = (): Error => new Error(`The store did not answer within ${deadlineMs} ms.`);
   try {

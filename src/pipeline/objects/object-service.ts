@@ -1,4 +1,4 @@
-/** The upstream that the operator names for a project's files and batches, and their lists. */
+/** Shared parts of the files and batches API: finds the upstream that the operator names for a project, and answers lists. */
 
 import { Buffer } from 'node:buffer';
 import { WholeMadeAnswer } from '../../answers/made-answer.ts';
@@ -28,7 +28,7 @@ import type { PipelineDeps } from '../pipeline.ts';
 import type { ObjectPipeline } from './by-id.ts';
 import { inTime, type ObjectRegistry } from './object-registry.ts';
 
-/** The upstream that the operator named for the key's project; without one the paths do not exist. */
+/** The upstream that the operator named for the key's project; without one, the API's paths do not exist. */
 function upstreamOf({ snapshot }: Exchange, { project }: KeyRecord): Upstream {
   const named = project === undefined ? undefined : snapshot.projects.get(project)?.files;
   const upstream = named === undefined ? undefined : snapshot.upstreams.get(named);
@@ -51,7 +51,7 @@ interface ServiceDeps
 }
 
 interface Actions {
-  /** Before the body is read. */
+  /** Checks the request before its body is read. */
   check?(asked: AskedThere): void;
   make(asked: AskedThere, about: ObjectRoute, body: Buffer | Upload): Promise<Answered>;
   list(asked: AskedThere): Promise<Answered>;
@@ -85,16 +85,16 @@ export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: A
   };
 }
 
-/** An upstream's document, as far as the gateway reads it. */
+/** The JSON document of a file or batch from the upstream, as far as the gateway reads it. */
 export type Said = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Undefined for a document without an ID. */
+/** Parses a document; undefined for one without an ID. */
 export function saidIn(document: string): Said | undefined {
   const said = readJson(document);
   return isMapping(said) && typeof said.id === 'string' && isStoredId(said.id) ? { ...said, id: said.id } : undefined;
 }
 
-/** In characters; documents of files and batches are far shorter. */
+/** Longest document that is stored, in characters; those of files and batches are far shorter. */
 const longestDocument = 16_384;
 
 /** The document to store for lists; undefined if it is too long. */
@@ -109,10 +109,10 @@ export interface Listing {
   readonly limit: { readonly standard: number; readonly most: number };
 }
 
-/** Rows read from the store at a time. */
+/** Number of rows that are read from the store at a time. */
 const rowsAtOnce = 500;
 
-/** From the store only: the upstream's list would include other owners. */
+/** Answers a list from the store only: the upstream's list would include other owners. */
 export async function answerList(store: Pick<StoredObjectStore, 'page'>, listing: Listing): Promise<Answer> {
   return new WholeMadeAnswer(undefined, { statusText: 'OK', body: Buffer.from(await writeList(store, listing)) });
 }
@@ -152,7 +152,7 @@ export interface Way {
 
 const ways = new WeakMap<Upstream, Map<string, Way>>();
 
-/** Treats the path as if it were a model's offer. */
+/** Makes a plan for a path of the upstream, as if the path were a model's offer. */
 export function wayTo(upstream: Upstream, path: string): Way {
   const byPath = ways.get(upstream) ?? new Map<string, Way>();
   ways.set(upstream, byPath);
@@ -194,10 +194,10 @@ export function wayTo(upstream: Upstream, path: string): Way {
   return way;
 }
 
-/** Output files of a batch: the owner of the batch owns them. */
+/** Fields of a batch with the IDs of output files, which belong to the owner of the batch. */
 const fields = ['output_file_id', 'error_file_id'] as const;
 
-/** The IDs known so far. */
+/** The IDs of a batch's output files, as far as they are known. */
 export function outputsIn(said: Said): string[] {
   return fields.flatMap((field) => {
     const id = said[field];
@@ -207,7 +207,7 @@ export function outputsIn(said: Said): string[] {
 
 type Ownership = Pick<StoredObject, 'owner' | 'upstream' | 'credential' | 'model'>;
 
-/** Before the client sees them. */
+/** Records a batch's output files, before the client sees their IDs. */
 export async function recordOutputs(
   said: Said,
   { owner, upstream, credential, model }: Ownership,

@@ -1,4 +1,4 @@
-/** An upstream call of the gateway's own, without a client. */
+/** Sends upstream calls of the gateway's own, such as polls, which have no client. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -18,7 +18,7 @@ export interface OwnCallDeps {
 interface OwnCall {
   readonly method: 'GET' | 'POST';
   readonly offer: Offer;
-  /** Appended to its path. */
+  /** Appended to the path of the upstream. */
   readonly behind: string;
   readonly requestId: string;
   readonly operation: Operation;
@@ -28,7 +28,7 @@ interface OwnCall {
 const standardPatienceMs = 30_000;
 const nobody = { get: () => undefined, has: () => false };
 
-/** Undefined where there was no answer. */
+/** Sends the call; undefined where there was no answer. */
 export async function callForOurselves(
   { method, offer, behind, requestId, operation, patienceMs = standardPatienceMs }: OwnCall,
   { upstream, credential }: ObjectLocation,
@@ -51,13 +51,13 @@ export async function callForOurselves(
   return outcome.kind === 'answered' ? outcome.answer : undefined;
 }
 
-/** Undefined where it broke off, or is longer. */
+/** Reads a whole body; undefined where it broke off, or is longer. */
 export async function wholeOf(answer: Answer, longestBytes: number): Promise<Buffer | undefined> {
   const whole = await readWhole(answer, new Allowance(longestBytes));
   return 'body' in whole ? whole.body : undefined;
 }
 
-/** In received chunks, with back-pressure. Throws where it breaks off. */
+/** Yields a body in chunks as received, with back-pressure. Throws where it breaks off. */
 export async function* chunksOf(answer: Answer): AsyncGenerator<Buffer, void, undefined> {
   let chunks: Buffer[] = [];
   let isOver = false;

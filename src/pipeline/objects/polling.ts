@@ -1,4 +1,4 @@
-/** Polls background responses and batches. One node polls each until its end; the worst case stays reserved that long. */
+/** Polls background responses and batches until they end. One node polls each; the worst-case cost stays reserved that long. */
 
 import { performance } from 'node:perf_hooks';
 import { forNothing, type RequestEstimate } from '../../core/accounting/price.ts';
@@ -18,18 +18,18 @@ import { routePlanOf } from '../../plan/route-plan.ts';
 import { locationOfObject, type ObjectLocation, routePlanAt } from './object-location.ts';
 import { inTime } from './object-registry.ts';
 
-/** `unknown`: not at present. `gone`: for ever. */
+/** The result of a poll. `unknown`: nobody knows at present. `gone`: it no longer exists. */
 export type Reading<End> = End | 'running' | 'gone' | 'unknown';
 
 export interface Polling<End extends object> {
   readonly store: BackgroundStore;
-  /** The route for its row and its price. Undefined where this version has none. */
+  /** The route that decides row and price. Undefined where this version has none. */
   routeOf(answer: BackgroundAnswer): Route | undefined;
-  /** `toExchange`: as the original client, at the original time. */
+  /** Polls the upstream. `toExchange`: makes an exchange of the original client, at the original time. */
   read(answer: BackgroundAnswer, location: ObjectLocation, toExchange: () => Promise<Exchange>): Promise<Reading<End>>;
-  /** Sets the result and the usage in its exchange. */
+  /** Sets the result and the usage of an end in the exchange. */
   fillIn(exchange: Exchange, end: End): void;
-  /** An end that stays unknown for so long is billed at the worst case. */
+  /** Work whose end stays unknown for so long is billed at the worst case. */
   readonly longestMs: number;
 }
 
@@ -44,13 +44,13 @@ export interface PollingDeps {
   readonly meter?: { began(exchange: Exchange): void; settled(exchange: Exchange): void } | undefined;
 }
 
-/** Polling interval: the first poll of an answer follows after it, later ones after a fifth of its age. */
+/** Pause between polls: the first poll follows after it, later ones after a fifth of the response's age, but no sooner. */
 const standardEveryMs = 2_000;
-/** How long a node keeps an answer after each poll. */
+/** How long a response stays assigned to a node after each poll. */
 const handsMs = 60_000;
 const mostAtOnce = 20;
 const longestPauseMs = 30_000;
-/** A poll that takes longer at the end is left to another process. */
+/** Where a poll takes longer than this at the end of the process, it is left to another process. */
 const closingMs = 2_000;
 
 export class Poller<End extends object> {
@@ -59,9 +59,9 @@ export class Poller<End extends object> {
   readonly #everyMs: number;
   readonly #node: string;
   readonly #held = new Map<string, Reservation>();
-  /** Those whose client is still being answered, by the ID of its exchange. */
+  /** Names of responses whose client is still being answered, by the ID of the client's exchange. */
   readonly #begun = new Map<string, string>();
-  /** Running polls, by name: one may take longer than the interval. */
+  /** Running polls, by name of the response: one may take longer than the interval. */
   readonly #looks = new Map<string, Promise<void>>();
   #rounds: Repeated | undefined = undefined;
   #isFailing = false;
@@ -81,7 +81,7 @@ export class Poller<End extends object> {
     this.#rounds = repeat(() => this.#look(), this.#everyMs);
   }
 
-  /** Before its client sees it. */
+  /** Records a new response for polling, before its client sees it. */
   async begin(exchange: Exchange, id: string): Promise<void> {
     const { key, target, credential, modelId = '', estimate } = exchange;
     if (key === undefined || target === undefined || credential === undefined || estimate === undefined) {
@@ -108,7 +108,7 @@ export class Poller<End extends object> {
     this.#begun.set(exchange.id, nameOf(answer));
   }
 
-  /** After its own exchange. */
+  /** Takes over the reservation when the original exchange has ended. */
   takeOver(exchange: Exchange, reservation: Reservation | undefined): void {
     const name = this.#begun.get(exchange.id);
     this.#begun.delete(exchange.id);
@@ -146,7 +146,7 @@ export class Poller<End extends object> {
     }
   }
 
-  /** Renews the assignment for as long as the poll takes. */
+  /** Polls a response, and renews its assignment to this node for as long as the poll takes. */
   async #follow(answer: BackgroundAnswer, name: string): Promise<void> {
     const { store } = this.#what;
     const hold = setInterval(() => {
@@ -203,7 +203,7 @@ export class Poller<End extends object> {
     return this.#what.read(answer, location, () => this.#exchangeOf(answer));
   }
 
-  /** Reserves anew for what another process began. */
+  /** Reserves once more for a response that another process began. */
   async #keep(answer: BackgroundAnswer): Promise<void> {
     if (this.#held.has(nameOf(answer))) return;
     const reservation = await this.#reserve(await this.#exchangeOf(answer), answer);
@@ -212,7 +212,7 @@ export class Poller<End extends object> {
     this.#held.set(nameOf(answer), reservation);
   }
 
-  /** Without money left in the budget it is charged all the same. */
+  /** Reserves the worst case; where the budget has no money left, the response is charged all the same. */
   async #reserve(exchange: Exchange, answer: BackgroundAnswer): Promise<Reservation | undefined> {
     const { route, target } = exchange;
     const resolved = exchange.snapshot.models.resolve(exchange.modelId ?? '');
@@ -232,7 +232,7 @@ export class Poller<End extends object> {
     return undefined;
   }
 
-  /** `end` is undefined where it will never be known. */
+  /** Bills the response; `end` is undefined where it will never be known. */
   async #settle(answer: BackgroundAnswer, end: End | undefined): Promise<void> {
     const { ledger, meter } = this.#deps;
     const { store, fillIn } = this.#what;

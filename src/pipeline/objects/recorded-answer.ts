@@ -1,4 +1,4 @@
-/** Holds back each piece of a response until the IDs in it are recorded. Its bytes do not change. */
+/** Holds back each piece of a response until the IDs in it are recorded in the store. Its bytes do not change. */
 
 import type { Buffer } from 'node:buffer';
 import { PassingAnswer } from '../../answers/passing-answer.ts';
@@ -14,20 +14,20 @@ type Piece =
   | { readonly kind: 'end'; readonly trailers: readonly string[] }
   | { readonly kind: 'broken'; readonly failure: Failure };
 
-/** Held bytes of an answer whose beginning is unknown; the rest waits at the upstream. */
+/** Limit of bytes held while the answer's own ID is unknown; the rest waits at the upstream. */
 const mostHeldBytes = 256 * 1024;
 
 export class RecordedAnswer extends PassingAnswer implements ClientWork {
   readonly #ids: StoredIds;
   readonly #record: (names: readonly StoredName[]) => Promise<void>;
   readonly #beginning = Promise.withResolvers<void>();
-  /** Not searched yet; and recorded, but not passed on yet. */
+  /** Pieces that were not searched for IDs yet; and pieces whose IDs are recorded, but that were not passed on yet. */
   readonly #unread: Piece[] = [];
   readonly #ready: Piece[] = [];
   #heldBytes = 0;
   #isWriting = false;
   #isOver = false;
-  /** The receiver accepts more. */
+  /** The receiver of the answer accepts more pieces. */
   #isOpen = true;
 
   constructor(answer: Answer, ids: StoredIds, record: (names: readonly StoredName[]) => Promise<void>) {
@@ -134,7 +134,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
     }
   }
 
-  /** An answer that could not be recorded has no owner: it is not shown. */
+  /** Fails the answer: one that could not be recorded would have no owner, so it is not shown. */
   #fail(error: unknown): void {
     if (this.#isOver) return;
     this.cancel();

@@ -16,7 +16,7 @@ export interface RecordingDeps {
   readonly background: Pick<Background, 'begin' | 'takeOver'>;
 }
 
-/** The first event of a stream usually comes at once; after this time the client gets the head. */
+/** Longest wait for the answer's ID: the first event of a stream usually comes at once; after this time the client gets the head. */
 const beginningMs = 1_000;
 
 export function recorded(plan: Plan, answer: Answer, deps: RecordingDeps): Answer | Promise<Answer> {

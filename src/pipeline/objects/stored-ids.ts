@@ -1,4 +1,4 @@
-/** Finds IDs of stored objects in a passing response, JSON or event stream. */
+/** Finds IDs of stored objects in a response while it passes: in a JSON document, or in an event stream. */
 
 import { Buffer } from 'node:buffer';
 import type { ObjectRecords } from '../../core/operations/row.ts';
@@ -7,25 +7,25 @@ import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 import { LINE_FEED, RETURN } from '../../lib/json/json-tokens.ts';
 
 export interface StoredIds {
-  /** IDs that end in the chunk and are new. */
+  /** Searches a chunk; returns IDs that end in it and are new. */
   push(chunk: Buffer): readonly StoredName[];
-  /** The answer's own ID is known, or will not come: later IDs are additional. */
+  /** Whether the answer's own ID is known, or will not come any more: later IDs are additional. */
   readonly isPastBeginning: boolean;
 }
 
-/** Above any real answer; further IDs are not recorded. */
+/** Limit of IDs in one answer, above any real one; further IDs are not recorded. */
 const mostIds = 2_000;
-/** A document's own ID comes early. */
+/** Bytes in which a document's own ID is expected, as it comes early. */
 const longestBeginningBytes = 64 * 1024;
 
-/** Undefined where the answer is neither. */
+/** A search for IDs in the answer; undefined where it is neither JSON nor a stream. */
 export function storedIdsIn(contentType: string | undefined, records: ObjectRecords): StoredIds | undefined {
   const mediaType = contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (mediaType === 'text/event-stream') return new IdsInEvents(records.events);
   return mediaType === 'application/json' || mediaType.endsWith('+json') ? new IdsInDocument(records.whole) : undefined;
 }
 
-/** Each once. */
+/** Collects IDs, each of them once. */
 class Seen {
   readonly #paths: ObjectRecords['whole'];
   readonly #seen = new Set<string>();
@@ -72,7 +72,7 @@ const none: readonly StoredName[] = Object.freeze([]);
 
 const field = Buffer.from('data:');
 
-/** The end of the chunk where the byte is absent. */
+/** Offset of a byte; the end of the chunk where it is absent. */
 function locationOf(chunk: Buffer, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
@@ -81,7 +81,7 @@ function locationOf(chunk: Buffer, byte: number, from: number): number {
 class IdsInEvents implements StoredIds {
   readonly #picker: JsonPicker;
   readonly #seen: Seen;
-  /** How many bytes of a line matched the beginning of data lines; -1 for other lines. */
+  /** How many bytes of the current line match the beginning of a data line; -1 for other lines. */
   #matched = 0;
   isPastBeginning = false;
 
