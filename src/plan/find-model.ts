@@ -9,7 +9,7 @@ import type { Route } from '../core/route.ts';
 import type { ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { modelFieldOf, modelNameOf, type Question } from './question.ts';
 
-/** By the resolved public ID. */
+/** Whether a key may use a model, given by its resolved public ID. */
 export type MayUseModel = (key: KeyRecord, modelId: string) => boolean;
 
 export function findModel(
@@ -25,7 +25,7 @@ export function findModel(
   return resolved;
 }
 
-/** For any operation. A model that the key may not use is treated as unknown, before anything is revealed. */
+/** Looks up the requested model, for any operation. A model that the key may not use is treated as unknown, before anything is revealed. */
 export function lookUp(
   exchange: Exchange,
   key: KeyRecord,
@@ -60,7 +60,7 @@ export function notSupported(modelId: string, route: Route): GatewayError {
   });
 }
 
-/** Models that a key may not use answer like unknown ones, unless the operator reveals them. */
+/** The refusal for a model that the key may not use: the same as for an unknown model, unless the operator lets it be named. */
 export function modelNotAllowed(name: string, { server }: Snapshot): GatewayError {
   return server.revealModels
     ? new GatewayError('model_not_allowed', { param: 'model' })

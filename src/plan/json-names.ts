@@ -4,22 +4,22 @@ import { Buffer } from 'node:buffer';
 import { getOrMake } from '../lib/get-or-make.ts';
 import { BACKSLASH, COLON, SPACE } from '../lib/json/json-tokens.ts';
 
-/** A letter written as an escape, which no honest client does: a name may hide so. */
+/** The beginning of a letter that is written as an escape; no honest client does that, but a forbidden name could be hidden so. */
 const escapedLetter = Buffer.from('\\u00');
 const UNDERSCORE = 0x5f;
 
 const quotedNames = new Map<string, Buffer>();
 
-/** Cached, as rows have few names. */
+/** The name in quotes, as bytes; cached, as the routes use few names. */
 function quotedOf(name: string): Buffer {
   return getOrMake(quotedNames, name, () => Buffer.from(`"${name}"`));
 }
 
-/** Work between two points where it may pause: matches, and bytes. */
+/** Limits of the work between two points where a search may pause: matches, and bytes. */
 const looksPerPiece = 512;
 const bytesPerPiece = 1024 ** 2;
 
-/** The offset from a position on; -1 where there is none. With many near matches even the native search takes long. */
+/** Offset of the wanted bytes at or after `from`; -1 where there are none. With many near matches even the native search takes long. */
 export function* find(body: Buffer, wanted: Buffer, from: number): Generator<undefined, number, undefined> {
   for (let start = from; start < body.length; start += bytesPerPiece) {
     const isLast = body.length - start <= bytesPerPiece;
@@ -31,7 +31,7 @@ export function* find(body: Buffer, wanted: Buffer, from: number): Generator<und
   return -1;
 }
 
-/** As the name of a field, not as a text. */
+/** Whether the body has a field with this name; a text of that value does not count. */
 export function* isNameIn(body: Buffer, name: string): Generator<undefined, boolean, undefined> {
   return (yield* count(body, quotedOf(name), { areNames: true, most: 1 })) > 0;
 }
@@ -39,7 +39,7 @@ export function* isNameIn(body: Buffer, name: string): Generator<undefined, bool
 export const countNames = (body: Buffer, name: string): Generator<undefined, number, undefined> =>
   count(body, quotedOf(name), { areNames: true, most: Number.POSITIVE_INFINITY });
 
-/** As a whole text, not as the name of a field. */
+/** Counts the texts of exactly this value; field names do not count. */
 export const countTexts = (body: Buffer, text: string): Generator<undefined, number, undefined> =>
   count(body, quotedOf(text), { areNames: false, most: Number.POSITIVE_INFINITY });
 
@@ -62,7 +62,7 @@ function* count(body: Buffer, quoted: Buffer, { areNames, most }: Counted): Gene
   return found;
 }
 
-/** Whether a character of names is written as an escape. Other characters, such as `<`, are often escaped. */
+/** Whether a character that occurs in field names is written as an escape. Other characters, such as `<`, often are, and do not count. */
 export function* hasEscapedLetter(body: Buffer): Generator<undefined, boolean, undefined> {
   let looks = 0;
   for (let at = yield* find(body, escapedLetter, 0); at !== -1; at = yield* find(body, escapedLetter, at + 1)) {
@@ -86,7 +86,7 @@ function hexAt(body: Buffer, at: number): number {
   return code >= 0x30 && code <= 0x39 ? code - 0x30 : 0x100;
 }
 
-/** Whether the backslash is itself escaped. */
+/** Whether the character at this offset is escaped by an odd number of backslashes before it. */
 function isEscaped(body: Buffer, at: number): boolean {
   let first = at;
   while (body[first - 1] === BACKSLASH) first -= 1;

@@ -1,4 +1,4 @@
-/** If the path has the model, a model in the body must be the same, and is renamed for the upstream. */
+/** Finds where a body repeats the model of the path. Each must be the same model; the caller renames it for the upstream. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
@@ -8,17 +8,17 @@ import { compileWatchedKeys, type JsonField, scanJsonOfAnyLength, textOf } from 
 import { sliceIfOver } from '../lib/time-slices.ts';
 import { duplicate } from './question.ts';
 
-/** The span of a text, with its quotes. */
+/** The span of the name in the body, with its quotes. */
 export interface NamedAgain extends JsonSpan {
-  /** Without its permitted prefix. */
+  /** The name without its permitted prefix. */
   readonly text: string;
 }
 
 const list = '[]';
-/** No model has a longer name, in any spelling. */
+/** Limit of a model name in a body; no real name is longer, even if every character is escaped. */
 const longestNameBytes = 4_096;
 
-/** In order. Throws where one names another model. */
+/** Where the body repeats the path's model, in order. Throws where it names another model. */
 export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: ModelField, model: string) {
   const named: NamedAgain[] = [];
   const whole = { start: 0, end: body.length };
@@ -35,7 +35,7 @@ export async function namesAgainIn(body: Buffer, { again = [], prefix = '' }: Mo
 
 type Found = (field: JsonField, param: string) => void;
 
-/** Follows the steps from an object of the body on; `at` is its offset. */
+/** Follows the remaining steps of a path into one object of the body; `at` is the path of that object, for error messages. */
 async function look(
   body: Buffer,
   span: JsonSpan,
@@ -61,7 +61,7 @@ async function look(
   }
 }
 
-/** Undefined where it is absent, or null. */
+/** The field of one object of the body; undefined where it is absent or null. */
 async function fieldIn(body: Buffer, { start, end }: JsonSpan, name: string, param: string) {
   const object = body.subarray(start, end);
   const scan = await scanJsonOfAnyLength(object, compileWatchedKeys([name]));

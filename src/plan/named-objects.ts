@@ -1,4 +1,4 @@
-/** Finds the stored objects that a request names. They are in the operator's account, so `object-location.ts` checks the owner. */
+/** Finds the stored objects that a request names. They are all in the operator's account, so that another file checks their owner. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
@@ -27,27 +27,27 @@ export interface Naming extends StoredName {
 }
 
 export interface NamedObjects {
-  /** Only named in the request: they must be the client's own. */
+  /** IDs that the request only refers to: the objects must be the client's own. */
   readonly needed: readonly Naming[];
-  /** Also contained in the request: they may be of any origin, but not another owner's. */
+  /** IDs of objects that the request also contains in full: they may be of any origin, but not another owner's. */
   readonly mentioned: readonly Naming[];
 }
 
-/** A longer body that may name one is refused unread. */
+/** A longer body that may name a stored object is refused unread. */
 const longestReadBytes = 4 * 1024 ** 2;
 
-/** A limit for bodies that may name one; real conversations are far smaller. */
+/** Limit of values in a body that may name stored objects; real conversations are far smaller. */
 const mostReadValues = 500_000;
 
 const mostNamings = 5_000;
 
-/** A longer body is searched in time slices: it may consist of tiny values. */
+/** A body that is longer than this is searched in time slices, as it may consist of tiny values. */
 const oneSliceBytes = 32 * 1024;
 
-/** No ID is longer, in any spelling. */
+/** Limit of a field with an ID; no ID is longer, even if every character is escaped. */
 const longestFieldBytes = 4_096;
 
-/** `isStrict`: refuses other spellings, as upstreams differ in reading them. Throws for what no client can own. No promise for short bodies. */
+/** Finds the objects. `isStrict`: refuses other spellings, as upstreams read them differently. Throws for what no client can own. */
 export function namedObjectsIn(
   question: Question,
   { row: { objectNames } }: Route,
@@ -66,7 +66,7 @@ export function namedObjectsIn(
 
 const nothing: NamedObjects = Object.freeze({ needed: Object.freeze([]), mentioned: Object.freeze([]) });
 
-/** Top-level fields, which the scan found to be unique. */
+/** Objects named in top-level fields; the scan already proved that each field occurs once. */
 function fieldsIn({ body, scan }: Question, { fields, known = {} }: ObjectNames): readonly Naming[] {
   const named: Naming[] = [];
   for (const param of fields) {
@@ -139,9 +139,9 @@ function* readingIn(
   }
 }
 
-/** A name with its quotes and the colon. */
+/** A field name with its quotes and the colon. */
 const nameInJson = /("(?:[^"\\]|\\.){2,80}")\s{0,8}:/g;
-/** Longer than any name with its key and quotes. */
+/** Overlap of two pieces that are searched; longer than any field name with its quotes and colon. */
 const overlapBytes = 512;
 
 const folded = (name: string): string =>
@@ -150,7 +150,7 @@ const folded = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
 
-/** Some upstreams read `fileId` and `File_id` as `file_id`; parts of forms append further names in brackets. */
+/** Refuses other spellings: some upstreams read `fileId` and `File_id` as `file_id`; parts of forms append further names in brackets. */
 function* checkSpellings(body: Buffer, names: readonly string[]): Generator<undefined, void, undefined> {
   const known = new Map(names.map((name) => [folded(name), name]));
   for (let start = 0; start < body.length; start += bytesPerPiece) {
@@ -172,7 +172,7 @@ function decodedName(quoted: string): string {
   return String(readJson(quoted) ?? '');
 }
 
-/** All of them, even several of one item. */
+/** The IDs of all items of a list, even several IDs of one item. */
 function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[], undefined> {
   const namings = new Map<string, Naming>();
   yield* pick(body, [`${items}.*.id`], (picked) => {
@@ -199,7 +199,7 @@ function* checkTexts(
 
 const isLink = /^gs:/i;
 
-/** In either case, but not escaped. */
+/** Whether a text begins like a `gs://` address, in either letter case; escaped letters are searched for elsewhere. */
 const mayHoldLink = (body: Buffer): boolean => ['gs', 'gS', 'Gs', 'GS'].some((begins) => body.includes(`"${begins}`));
 
 /** Refuses addresses in the operator's storage, which no client owns. */
@@ -211,7 +211,7 @@ function* checkLinks(body: Buffer, links: NonNullable<ObjectNames['links']>): Ge
   });
 }
 
-/** `take` gets what ends in each piece of the body. */
+/** Picks the values at the locations, piece by piece of the body; `take` gets those that end in the piece. */
 function* pick(
   body: Buffer,
   locations: readonly string[],
@@ -226,7 +226,7 @@ function* pick(
   }
 }
 
-/** Each is looked up: too many would slow the store down for others. */
+/** Refuses a request with too many IDs: each is looked up, which would slow the store down for others. */
 function checkNumber(namings: readonly Naming[]): void {
   const beyond = namings[mostNamings];
   if (beyond === undefined) return;
@@ -236,12 +236,12 @@ function checkNumber(namings: readonly Naming[]): void {
   });
 }
 
-/** Values between two points where it may pause. */
+/** Limits of the work between two points where a search may pause: texts, values and bytes. */
 const textsPerPiece = 4_096;
 const valuesPerPiece = 1_024;
 const bytesPerPiece = 128 * 1024;
 
-/** Names and types written with escapes, which a search of the bytes misses. */
+/** Counts names and types that are written with escapes, which a search of the bytes misses. */
 function* countEscaped(
   text: string,
   names: ReadonlySet<string>,
@@ -268,13 +268,13 @@ interface ObjectLocation {
   readonly field: string;
 }
 
-/** Walks a parsed body. Properties of a schema with such names hold objects, not IDs. */
+/** Finds object IDs in a parsed body. Properties of a JSON schema may have the same names, but hold objects, not IDs. */
 class Walk implements NamedObjects {
   readonly needed: Naming[];
   readonly mentioned: Naming[];
-  /** The first name that no client can own here. */
+  /** The first field with a name that no client can own. */
   refused: string | undefined = undefined;
-  /** The number of names and types that were searched for. */
+  /** How many of the wanted names and types were found. */
   seen = 0;
   readonly #objectNames: ObjectNames;
 
@@ -303,7 +303,7 @@ class Walk implements NamedObjects {
     }
   }
 
-  /** Nested values are queued. */
+  /** Examines one value and queues the values inside it. */
   #lookAt(
     { value, isExcepted, isInItem, field }: ObjectLocation,
     left: ObjectLocation[],
@@ -345,7 +345,7 @@ function isWhole({ type, content, encrypted_content: sealed }: JsonObject): bool
   return typeof sealed === 'string' || (isJsonList(content) && content.length > 0);
 }
 
-/** An object without an ID has no owner. */
+/** For objects that a request contains in full: undefined for one without an ID, which has no owner. */
 const wholesIn = (value: Json | undefined): readonly undefined[] => (isJsonObject(value) ? [undefined] : []);
 
 function idsIn(value: Json | undefined): string[] {
@@ -354,7 +354,7 @@ function idsIn(value: Json | undefined): string[] {
   return isJsonObject(value) && typeof value.id === 'string' ? [value.id] : [];
 }
 
-/** The same text for unknown, deleted and other owners' objects. */
+/** The error for an object that the client does not own: the same for unknown, deleted and other owners' objects. */
 export function notStored(param: string): GatewayError {
   return new GatewayError('object_not_found', {
     param,

@@ -1,18 +1,18 @@
-/** Whether a list fits one call to any of its targets, judged without a look at its items. */
+/** Decides whether a list fits one call to any of its targets, without reading the items. */
 
 import type { Candidate, RoutePlan } from '../core/dispatch.ts';
 import { limitsOf, listOperations, tightest } from '../core/lists.ts';
 import type { Plan } from './planned-call.ts';
 
-/** For a pattern, of the last requested name. */
+/** Limits by plan; for a model pattern, those of the last requested name. */
 const quickLimits = new WeakMap<RoutePlan, QuickLimits>();
 
-/** Limits that fit every possible target: checked without a look at the list. */
+/** Limits that fit every possible target, so that the list itself need not be read. */
 interface QuickLimits {
   readonly matched: string;
   readonly items: number;
   readonly bodyBytes: number;
-  /** Nothing fits: items may be in the cache. */
+  /** No list fits without a look at its items, as the model caches items, removes duplicates or coalesces requests. */
   readonly isNone: boolean;
 }
 
@@ -20,7 +20,7 @@ export const none = {
   items: Number.POSITIVE_INFINITY,
   bodyBytes: Number.POSITIVE_INFINITY,
 };
-/** A token rarely has fewer bytes. */
+/** Smallest number of bytes per token; tokens are rarely shorter. */
 const fewestBytesPerToken = 3;
 
 type Listed = Pick<Plan, 'exchange' | 'question' | 'route' | 'resolved' | 'routePlan'>;
@@ -39,7 +39,7 @@ export function quickLimitsOf({ exchange, routePlan, resolved: { matched } }: Li
 const isAlwaysTaken = ({ model: { cache, dedupes, coalesce } }: RoutePlan): boolean =>
   cache !== undefined || dedupes === true || coalesce !== undefined;
 
-/** Whether the list may have to be split, which its items decide. */
+/** Whether some of the list's vectors may have to be shortened, which only its items show. */
 const mayBeCut = ({ model }: RoutePlan, { operation }: Plan['route']): boolean =>
   model.matryoshka === true && operation === 'embeddings';
 
@@ -48,7 +48,7 @@ export function toQuick(candidates: readonly Candidate[], matched: string): Pick
   return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
 }
 
-/** Whether every possible target takes the whole list. */
+/** Whether every possible target takes the whole list in one call. */
 export function fitsOneCall(plan: Listed): boolean {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.estimate?.items ?? 1;
@@ -56,7 +56,7 @@ export function fitsOneCall(plan: Listed): boolean {
   return !isNone && !mayBeCut(plan.routePlan, plan.route) && !isTooMany && bytesToRead(plan, count) <= bodyBytes;
 }
 
-/** A query is processed again with each document. */
+/** Bytes that the upstream processes: a reranker processes the query again with each document. */
 function bytesToRead({ question: { body, scan }, route }: Listed, items: number): number {
   const query = route.operation === 'rerank' ? scan.fields.get('query') : undefined;
   return body.length + (query === undefined ? 0 : items * (query.end - query.start));

@@ -1,4 +1,4 @@
-/** Models with fixed-width vectors: removes other dimensions from a request, or refuses them if configured. */
+/** Handles requests for another vector width than the model's fixed one: drops the width, or refuses the request if configured. */
 
 import { Buffer } from 'node:buffer';
 import type { RoutePlan } from '../core/dispatch.ts';
@@ -33,7 +33,7 @@ export async function withoutWidth(
   return { ...(await read(withoutMember(body, field))), words, role, onlyWidth: dimensions };
 }
 
-/** With the comma before it, or with the one after it for the first member. */
+/** The body without this member and one comma: the one before it, or the one after it for the first member. */
 function withoutMember(body: Buffer, { start, end }: JsonSpan): Buffer {
   const nameEnd = body.lastIndexOf(QUOTE, start - 1);
   const nameStart = body.lastIndexOf(QUOTE, nameEnd - 1);
@@ -44,7 +44,7 @@ function withoutMember(body: Buffer, { start, end }: JsonSpan): Buffer {
     : Buffer.concat([body.subarray(0, nameStart), body.subarray(body.indexOf(COMMA, end) + 1)]);
 }
 
-/** The targets that may serve it without the requested width; throws where there are none. */
+/** The targets that may serve the request without the width it asked for; throws where there are none. */
 export function servingOtherWidth(routePlan: RoutePlan, onlyWidth: number): RoutePlan {
   const open = withOnly(routePlan, ({ target }) => target.unsupported !== 'refuse');
   if (open.tiers.length > 0) return open;

@@ -1,4 +1,4 @@
-/** Models that a request names besides its own. Each is authorised and renamed for the upstream; anything else there is refused. */
+/** Finds the models that a request names besides its main one. Each is authorised and renamed for the upstream; other values are refused. */
 
 import { Buffer } from 'node:buffer';
 import type { RequestEstimate } from '../core/accounting/price.ts';
@@ -17,18 +17,18 @@ import { LOWER_F, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../l
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
 import { duplicate, type NamedModel, type Question } from './question.ts';
 
-/** One that the key may use. */
+/** A further model of the request that the key may use. */
 export interface OtherModel extends NamedModel {
   readonly resolved: ResolvedModel;
 }
 
-/** A longer body is searched in slices. */
+/** A body that is longer than this is searched in time slices. */
 const oneSliceBytes = 64 * 1024;
 const looksPerSlice = 512;
-/** No model has a longer name, in any spelling. */
+/** Limit of a model name in a body; no real name is longer, even if every character is escaped. */
 const longestNameBytes = 4_096;
 
-/** `question` may name some: see `Question.mayNameOthers`. */
+/** The further models that a request names. Only called where `Question.mayNameOthers` is set. */
 export function otherModelsIn(
   question: Question,
   route: Route,
@@ -63,7 +63,7 @@ function* look(
   if (field !== undefined) walk.name(field, 'model');
 }
 
-/** For a field present in another letter case only: some upstreams read it. */
+/** Checks fields whose name differs only in letter case: some upstreams read them too. */
 function* checkOtherSpellings(body: Buffer, name: string, isContainer: boolean): Generator<undefined, void, undefined> {
   for (const member of membersOf(body, spanOf(body))) {
     if (member.name.toUpperCase().toLowerCase() !== name.toLowerCase()) continue;
@@ -112,7 +112,7 @@ class Walk {
     }
   }
 
-  /** A name, a list of names, or an object with just one. */
+  /** Reads a name, a list of names, or an object that has only a name. */
   name(span: JsonSpan, param: string, isInList = false): void {
     const { start, end } = span;
     switch (this.#body[start]) {
@@ -144,7 +144,7 @@ class Walk {
   }
 }
 
-/** For custom routes, whose parameter names are the operator's. */
+/** Model names in the query of a custom route, whose parameter names are the operator's. */
 function inQuery({ text }: Query): NamedModel[] {
   if (text === '') return [];
   return [...new URLSearchParams(text)].flatMap(([param, name]) =>
@@ -152,7 +152,7 @@ function inQuery({ text }: Query): NamedModel[] {
   );
 }
 
-/** The same text for unknown, forbidden, elsewhere served and invalid names. */
+/** The refusal of a further model. The same text for unknown, forbidden, invalid and elsewhere served names, so that it reveals nothing. */
 export function refusedModel(param: string, hidden?: 'model_not_allowed'): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
@@ -161,7 +161,7 @@ export function refusedModel(param: string, hidden?: 'model_not_allowed'): Gatew
   });
 }
 
-/** A target for the other model: the near one's upstream, if the model has a target there. */
+/** The target that serves the other model: the chosen target itself, else one at the same upstream. */
 function targetOf({ resolved: { model } }: OtherModel, near: Target): Target | undefined {
   if (model.targets.includes(near)) return near;
   return model.targets.find((target) => target.upstream === near.upstream && target.weight > 0);
@@ -181,7 +181,7 @@ export function routePlanWith(routePlan: RoutePlan, others: readonly OtherModel[
   return { ...routePlan, tiers };
 }
 
-/** With the prices of all models that may take part. */
+/** The estimate with the prices of all models that may take part. */
 export function estimateWith(
   estimate: RequestEstimate,
   { tiers }: RoutePlan,
@@ -200,7 +200,7 @@ interface Patch extends JsonSpan {
   readonly text: string;
 }
 
-/** The request for a target, with its names, and the moved positions. */
+/** The request with the target's names of the further models; `moved` converts an offset in the old body to the new one. */
 export interface Renamed {
   readonly question: Question;
   readonly moved: (offset: number) => number;
@@ -253,7 +253,7 @@ function nameAt(other: OtherModel, target: Target): string {
   return upstreamNameOf(at.model, other.resolved.matched);
 }
 
-/** The query as sent to the target. */
+/** The query with the target's names of the models. */
 export function queryAt(query: Query, others: readonly OtherModel[], target: Target): Query {
   const named = others.filter(({ at }) => at === 'query');
   if (named.length === 0) return query;

@@ -1,4 +1,4 @@
-/** Memory for parsed body contents: many small values take far more memory than their text. */
+/** Reserves memory for parsed bodies: many small values take far more memory than their text. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { MemoryLease } from '../core/memory-lease.ts';
@@ -10,7 +10,7 @@ export class ParsingMemory {
   readonly #memory: MemoryLease | undefined;
   readonly #bodyBytes: number;
 
-  /** `memory`: for the body, and for all that is parsed of it. */
+  /** `memory`: the lease for the body, which grows by what is parsed of it. */
   constructor(memory: MemoryLease | undefined) {
     this.#memory = memory;
     this.#bodyBytes = memory?.bytes ?? 0;
@@ -27,10 +27,10 @@ export class ParsingMemory {
     });
   };
 
-  /** For further bytes. */
+  /** Like `take`, for a number of bytes instead of values. */
   readonly takeBytes = (bytes: number): void => this.take(Math.ceil(bytes / bytesPerValue));
 
-  /** The parsed values are no longer used. */
+  /** Gives back the memory of the parsed values, which are no longer used. */
   release(): void {
     this.#memory?.shrinkTo(this.#bodyBytes);
   }

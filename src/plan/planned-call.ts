@@ -38,36 +38,36 @@ export interface Plan {
   readonly resolved: ResolvedModel;
   readonly clientHeaders: RequestHeaders;
   readonly routePlan: RoutePlan;
-  /** The only credential allowed, if the request names an object of its account. */
+  /** The only credential that may be used, if the request names an object of that credential's account; else undefined. */
   readonly credential: Credential | undefined;
-  /** In place of the exchange's own, for work that is done even if the client leaves. */
+  /** Replaces the exchange's client in work that is finished even if the client disconnects. */
   readonly client?: Listening;
-  /** For a call about a stored object: the part after the path where such objects are created. */
+  /** For a call about one stored object: what follows the path where such objects are created. */
   readonly about?: CallAbout;
   /** If the model is in the path: the fields of the body that name it too. */
   readonly namedAgain?: readonly NamedAgain[] | undefined;
-  /** Further models that the request names. */
+  /** Models that the request names besides its main one. */
   readonly others?: readonly OtherModel[] | undefined;
-  /** Appended to the path of the call. */
+  /** The query string of the call. */
   readonly query: Query;
-  /** On the monotonic clock: one deadline for all attempts. */
+  /** One deadline for all attempts together, on the monotonic clock. */
   readonly deadlineMs: number;
   readonly reservation: Reservation;
-  /** The gateway reads the answer and writes another one for the client. */
+  /** Whether the gateway reads the answer and writes another one for the client. */
   readonly isRead?: boolean;
-  /** The stream is rewritten, with the usage that the gateway asks for. */
+  /** The gateway requests usage in the stream and rewrites the stream, as the client did not ask for usage. */
   readonly isCountRead?: boolean;
-  /** The fields with IDs of objects that the upstream stores; undefined if it stores none. */
+  /** The answer's fields with IDs of objects that the upstream stores; undefined if it stores none. */
   readonly records: ObjectRecords | undefined;
-  /** The answer only acknowledges background work. */
+  /** The answer only confirms that background work has started. */
   readonly inBackground: boolean;
   /** Reads a good answer whole; another target is called if it does not match the request. */
   readonly judge?: (answer: Answer, lease: TargetLease) => Promise<Judged>;
-  /** For a list whose model remembers items: those that were found. */
+  /** For a list whose model caches items: the items that were found in the cache. */
   readonly remembered?: Remembered | undefined;
-  /** It asks for a part of a list. */
+  /** The call requests only a part of the client's list. */
   readonly isPart?: true;
-  /** It is sent only if it need not wait for a slot; throws `NoFreeSlot` else. */
+  /** The call is sent only if a slot is free at once; else `NoFreeSlot` is thrown. */
   readonly isOnlyAtOnce?: boolean;
 }
 
@@ -75,7 +75,7 @@ export class NoFreeSlot extends Error {}
 
 export type Judged = { readonly answer: Answer } | { readonly failure: Failure };
 
-/** Undefined if the bytes pass unchanged. */
+/** The translation for a target; undefined if the bytes pass unchanged. */
 export function translationFor({ question, exchange }: Plan, { target, offer }: Candidate): Translation | undefined {
   const { translation } = offer;
   // The operator's defaults apply to every request.
@@ -95,7 +95,7 @@ export function rawAskedIn({ body, scan, words }: Question): RawAsked {
   return field.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : 'unclear';
 }
 
-/** `isPlain`: the headers are final. */
+/** Writes the call to the leased target. `isPlain`: the client's headers are already those to send. */
 export function writeCall(asked: Plan, lease: TargetLease, client: Listening, isPlain = false): Call {
   const plan = asked.others === undefined ? asked : withOthers(asked, asked.others, lease);
   const { route, question } = plan;
@@ -121,27 +121,27 @@ function formOf({ route, question, exchange, judge }: Plan): AnswerForm | undefi
   return row.answers.includes('text') ? transcriptForm(question) : 'json';
 }
 
-/** By `response_format`. If it is absent, many services have a default of their own. */
+/** The required form of a transcription, by `response_format`; undefined if that is absent, as services have different defaults. */
 function transcriptForm({ body, scan }: Question): AnswerForm | undefined {
   const format = scan.fields.get('response_format');
   if (format?.kind !== 'string') return 'json or text';
   return textOf(body, format).includes('json') ? 'json' : undefined;
 }
 
-/** With the target's names for the further models. */
+/** The plan with the target's own names of the further models. */
 function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { target } }: TargetLease): Plan {
   const { question, moved } = renamedAt(plan.question, others, target, modelFieldOf(plan.route) ?? 'model');
   const namedAgain = plan.namedAgain?.map((one) => ({ ...one, start: moved(one.start), end: moved(one.end) }));
   return { ...plan, question, namedAgain, query: queryAt(plan.query, others, target) };
 }
 
-/** The question as a translation reads it. */
+/** The question in the form that a translation reads. */
 export const questionFor = ({ question, others, route }: Plan, { candidate: { target } }: TargetLease): Question =>
   others === undefined ? question : renamedAt(question, others, target, modelFieldOf(route) ?? 'model').question;
 
 const nothing = Buffer.alloc(0);
 
-/** A call whose body is made by a translation. */
+/** Writes a call whose body a translation adds later. */
 export function writeBodilessCall(plan: Plan, lease: TargetLease, client: Listening): Call {
   checkOtherSpelling(plan.question);
   return toCall(plan, lease, client, nothing);
@@ -196,7 +196,7 @@ function headersFor(
   return records === undefined && isRead !== true && route.own?.usage === undefined ? headers : uncompressed(headers);
 }
 
-/** If a header names the model, it gets the upstream's name for it. */
+/** The headers of a call; on custom routes, a header that names the model gets the upstream's name for it. */
 function headersOf({ route: { own } }: Plan, headers: string[], upstreamName: string): string[] {
   if (own === undefined) return headers;
   const fitting = own.method === 'GET' ? withoutHeader(headers, 'content-type') : headers;
@@ -205,13 +205,13 @@ function headersOf({ route: { own } }: Plan, headers: string[], upstreamName: st
   return [...withoutHeader(fitting, name), name, sendable(name, upstreamName)];
 }
 
-/** Inserted before the query of the path. */
+/** Appends `behind` to a path, before the query of the path if it has one. */
 export function behindPath(path: string, behind: string): string {
   const at = path.indexOf('?');
   return at === -1 ? path + behind : path.slice(0, at) + behind + path.slice(at);
 }
 
-/** Usually without a body: the path names the object. */
+/** A call about a stored object, usually without a body: its path names the object. */
 function toCallAbout(plan: Plan, lease: TargetLease, client: Listening, about: CallAbout): Call {
   const call = toCall(plan, lease, client, about.body ?? nothing);
   return {
@@ -227,13 +227,13 @@ export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
   return upstreamNameOf(model, matched);
 }
 
-/** The same as in its bodies. */
+/** The upstream's name for the model as bodies write it, such as a resource name. */
 export function nameInBody({ target, offer }: Candidate, resolved: ResolvedModel): string {
   const name = nameAt(target, resolved);
   return offer.resource === undefined ? name : offer.resource(name);
 }
 
-/** The name as one encoded segment, or as those of its resource; one that the operator wrote must not lead to another path either. */
+/** The path with the model's name as one encoded segment, or as the segments of its resource name; names such as `..` are refused. */
 export function toPath({ path, resource }: Pick<Offer, 'path' | 'resource'>, upstreamName: string, verb = ''): string {
   if (!path.includes('{model}')) return path;
   const segments = resource === undefined ? [upstreamName] : resource(upstreamName).split('/');
@@ -278,7 +278,7 @@ function withNames(body: Buffer, named: readonly NamedAgain[], name: string, { c
   return written;
 }
 
-/** An upstream that reads "Model" as "model" would use the client's name, not the gateway's. */
+/** Refuses a field such as "Model": an upstream that reads it as "model" would use the client's name, not the gateway's. */
 function checkOtherSpelling({ scan, modelField }: Question, name = 'model'): void {
   if (modelField === undefined && scan.foldedOnly.includes(name)) throw duplicate(name);
 }

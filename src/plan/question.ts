@@ -30,37 +30,37 @@ export interface Question {
   readonly scan: JsonObjectScan;
   /** The body's `model`, even if the route has the model elsewhere. */
   readonly modelField: JsonField | undefined;
-  /** A field may name another model to an upstream: see `other-models.ts`. */
+  /** Whether a field may name a further model to an upstream: see `other-models.ts`. */
   readonly mayNameOthers: boolean;
   /** The stand-in of a required field that is absent, such as `messages` for `input`: see `checkStandIn`. */
   readonly standIn: FoundStandIn | undefined;
-  /** For client APIs: what the operation's own fields cannot express. */
+  /** For client APIs: options that the operation's own fields cannot express. */
   readonly words: ApiWords | undefined;
-  /** The role whose prefix was added to its texts. */
+  /** The role (query or passage) whose prefix was added to the texts. */
   readonly role?: TextRole | undefined;
   /** The model's fixed width, where the client asked for another. */
   readonly onlyWidth?: number | undefined;
-  /** For forms: `body` holds its fields as JSON, and this is what is sent. */
+  /** For requests that are forms: the form to send; `body` then holds its fields as JSON. */
   readonly form?: Form | undefined;
-  /** The model's name, cached. */
+  /** Cache of the model's name. */
   readName?: string;
 }
 
-/** The bytes that are sent, and the position of the model's name. */
+/** A form as it is sent, and the position of the model's name in it. */
 export interface Form {
   readonly body: CallBody;
   readonly bytes: number;
-  /** Undefined where the form has none. */
+  /** Position of the model's name; undefined where the form has none. */
   readonly model: NameSpan | undefined;
   /** Parts in which some upstream would read the name of another model. */
   readonly others: readonly NamedModel[];
-  /** Of all its files together. */
+  /** Bytes of all files of the form together. */
   readonly fileBytes: number;
 }
 
-/** A name in a body, in a part of a form, or in a query. */
+/** A model named in a body, in a part of a form, or in a query. */
 export interface NamedModel {
-  /** The field as a path. */
+  /** The field's path, as error messages show it. */
   readonly param: string;
   readonly name: string;
   readonly at: JsonSpan | 'query';
@@ -69,7 +69,7 @@ export interface NamedModel {
 export interface NameSpan {
   readonly start: number;
   readonly end: number;
-  /** Where the form lacks the part, as its path names the model: the text around the name to insert. */
+  /** Set where the form has no `model` part, as the path names the model: the text around the name that is inserted. */
   readonly missing?: { readonly before: string; readonly after: string };
 }
 
@@ -84,7 +84,7 @@ export { oneSliceBytes };
 
 export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
 
-/** Compiles everything that depends on the route only. */
+/** Compiles the reader of request bodies from everything that depends only on the route. */
 export function compileQuestionReader(route: Route): QuestionReader {
   const required = Object.entries(route.required).map(([name, kinds]) => compileField(name, kinds, route));
   const optional = Object.entries(route.optional).map(([name, kinds]) => compileField(name, kinds, route));
@@ -143,7 +143,7 @@ export function compileQuestionReader(route: Route): QuestionReader {
       : scanJsonSliced(body, watched).then((scan) => toQuestion(body, scan));
 }
 
-/** Whether the stand-in is permitted: for the model, or for the client's service. */
+/** Checks whether the stand-in is permitted: for the model, or for the client's service. Throws if not. */
 export function checkStandIn({ standIn }: Question, acceptsMessages: boolean, shape: RerankShape | undefined): void {
   if (standIn === undefined) return;
   const { field, check, found, allowed } = standIn;
@@ -162,25 +162,25 @@ export function modelFieldOf({ own }: Route): string | undefined {
   return own.model.from === 'field' ? own.model.name : undefined;
 }
 
-/** Top-level names that may name another model to an upstream, or contain such names. */
+/** Top-level field names that may name another model to an upstream, or contain such names. */
 function otherModelFieldsOf(route: Route): readonly string[] {
   const field = modelFieldOf(route)?.toLowerCase();
   const names = [...modelFields.map(({ name }) => name), ...(route.own === undefined ? [] : ['model'])];
   return names.filter((name) => name.toLowerCase() !== field);
 }
 
-/** A stand-in of one service only shows that the client is that service's. */
+/** The service whose form the request has, if its stand-in exists only in that service's API. */
 export function shapeSaidBy({ standIn }: Question): RerankShape | undefined {
   return standIn === undefined || standIn.allowed === 'accepts_messages' ? undefined : standIn.allowed;
 }
 
-/** Null counts as absent. */
+/** The body's field of this name; undefined where it is absent or null. */
 export function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefined {
   const field = fields.get(name);
   return field?.kind === 'null' ? undefined : field;
 }
 
-/** Model names have at most 256 characters; twelve bytes each where all are escaped. */
+/** Limit of a model name in the body. Names have at most 256 characters, of which each takes up to twelve bytes if it is escaped. */
 const longestNameBytes = 4_096;
 
 /** The model's name in the body; undefined where there is none. */
@@ -201,7 +201,7 @@ interface FieldCheck {
   judge(field: JsonField): void;
 }
 
-/** Compiles `string | string[]` to a check of the value and its elements. */
+/** Compiles a type such as `string | string[]` to a check of a field's value and its elements. */
 function compileField(name: string, kinds: string, route: Route): FieldCheck {
   const plain = new Set<string>();
   const listsOf = new Set<string>();
@@ -281,7 +281,7 @@ function article(kind: JsonKind): string {
   return kind === 'null' ? 'null' : `${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 
-/** `string | string[]` for people: a string or an array of strings. */
+/** Describes kinds such as `string | string[]` for people: "a string or an array of strings". */
 function toWords(kinds: string): string {
   const plurals: Record<string, string> = { string: 'strings', number: 'numbers', object: 'objects', array: 'arrays' };
   const words = kinds.split('|').map((part) => {
@@ -293,7 +293,7 @@ function toWords(kinds: string): string {
   return words.length === 0 ? `${last}` : `${words.join(', ')} or ${last}`;
 }
 
-/** `x-postern-shape`, which is read on the rerank route only; undefined if it names no known shape. */
+/** The service named by the header `x-postern-shape` (rerank route only); undefined if it names no known one. */
 export function shapeIn(route: Route, headers: RequestHeaders): RerankShape | undefined {
   const wanted = headers.get('x-postern-shape');
   if (wanted === undefined || route.operation !== 'rerank') return undefined;

@@ -1,4 +1,4 @@
-/** Role prefixes: models such as E5 need "query: " or "passage: " before each text, which their upstreams do not add. */
+/** Adds role prefixes: models such as E5 need "query: " or "passage: " before each text, which their upstreams do not add. */
 
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
@@ -11,9 +11,9 @@ import { isSliceOver, nextSlice } from '../lib/time-slices.ts';
 import type { ParsingMemory } from './parsing-memory.ts';
 import { modelNameOf, type Question, type QuestionReader } from './question.ts';
 
-/** Fields of several services for the purpose of a text. */
+/** Fields of several services that say what a text is used for. */
 const roleFields: ReadonlySet<string> = new Set(['input_type', 'task', 'task_type', 'prompt_name']);
-/** `search_query`, `retrieval.passage`, `RETRIEVAL_DOCUMENT`; of an alias, the part after its last separator. */
+/** How services spell a role, such as `search_query` or `RETRIEVAL_DOCUMENT`; of a model alias, only the part after its last separator. */
 const spellings: Readonly<Record<TextRole, RegExp>> = {
   query: /(?:^|[._:/@-])quer(?:y|ies)$/i,
   document: /(?:^|[._:/@-])(?:documents?|passages?)$/i,
@@ -25,11 +25,11 @@ function roleIn(text: string | undefined): TextRole | undefined {
   return spellings.document.test(text) ? 'document' : undefined;
 }
 
-/** Whether its texts are in `input`, as in the canonical routes and most client APIs. */
+/** Whether a route may have role prefixes: its texts are in `input`, as in the canonical routes and most client APIs. */
 export const mayHaveRole = ({ operation, label, entry }: Route): boolean =>
   operation === 'embeddings' && (entry !== undefined || label === 'openai' || label === 'engines');
 
-/** The question itself where there is no role, or no prefix for it. */
+/** The question with role prefixes; the same question where it has no role, or the role has no prefix. */
 export async function withRole(
   question: Question,
   { model, id }: ResolvedModel,
@@ -52,7 +52,7 @@ export async function withRole(
 const roleOfWords = (words: ApiWords | undefined): TextRole | undefined => roleIn(words?.purpose);
 
 interface Members {
-  /** Names and values, without the fields of the role, which the upstream does not know. */
+  /** The members to send: without the role fields, which the upstream does not know. */
   readonly kept: readonly (readonly [name: string, value: Buffer])[];
   readonly said: TextRole | undefined;
 }
@@ -85,9 +85,9 @@ async function written(kept: Members['kept'], prefix: string, role: TextRole, me
   return Buffer.concat(pieces);
 }
 
-/** Memory is acquired for so many texts at a time. */
+/** Number of texts for which memory is acquired at once. */
 const itemsPerStep = 64;
-/** Memory of a slice of the body. */
+/** Memory that one slice of the body takes. */
 const bytesPerPiece = 100;
 
 const OPEN = Buffer.from('[');

@@ -64,7 +64,7 @@ const plainCounting: ReadonlySet<string> = new Set([
   'messages',
 ]);
 
-/** The client uses the operation's own format, and the upstream stores nothing. */
+/** Whether a route is plain: the client uses the operation's own format, and the upstream stores nothing. */
 export function isPlainRoute({ own, entry, clientApi, isFree, query, streams, verb, row }: Route): boolean {
   const isOrdinary = own === undefined && entry === undefined && clientApi === undefined && isFree !== true;
   const hasOneForm = query === undefined && streams === undefined && verb === undefined;
@@ -92,7 +92,7 @@ function isPlainCandidate({ target, offer }: Candidate): boolean {
   );
 }
 
-/** A route defined by the operator may have timeouts of its own. */
+/** The timeouts for a route, which may have its own if the operator defined it. */
 export const timeoutsOf = ({ timeouts }: Upstream, { operation, own }: Route): Timeouts =>
   own === undefined ? timeouts[operation] : { ...timeouts[operation], ...own.timeouts };
 
@@ -101,7 +101,7 @@ function isAlone(candidates: readonly Candidate[]): boolean {
   return credentials.filter(({ weight }) => weight > 0).length === 1;
 }
 
-/** By the route's own label, else by the one that can serve it once the model is written into the body. */
+/** The target's offer for the route's own label, else an offer that can serve the route once the model is written into the body. */
 function toCandidate(target: Target, route: Route): Candidate | undefined {
   if (target.weight === 0) return undefined;
   if (route.own !== undefined) return toCustomCandidate(target, route.own);
@@ -122,7 +122,7 @@ function withPath(candidate: Candidate): Candidate {
 export const hasVerb = (offer: Offer | undefined, { verb }: Route): offer is Offer =>
   offer !== undefined && (offer.verbs === undefined || (verb !== undefined && offer.verbs.includes(verb)));
 
-/** For any family, the call goes to the path in the operator's configuration. */
+/** The target's candidate for a custom route: for any family, the call goes to the path in the operator's configuration. */
 function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): Candidate | undefined {
   const { upstream, bridge } = target;
   const isMeant = upstreams === undefined || upstreams.has(upstream.id);
@@ -131,7 +131,7 @@ function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): C
     : undefined;
 }
 
-/** The same with the targets that fit. */
+/** The plan with only those targets that fit. */
 export function withOnly(routePlan: RoutePlan, fits: (candidate: Candidate) => boolean): RoutePlan {
   const tiers = routePlan.tiers.map((tier) => tier.filter(fits)).filter((tier) => tier.length > 0);
   return tiers.flat().length === routePlan.tiers.flat().length ? routePlan : { ...routePlan, tiers };

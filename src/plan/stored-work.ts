@@ -1,4 +1,4 @@
-/** What a request asks the upstream to store: objects of its own, and work in the background. */
+/** Finds out whether a request makes the upstream store objects or work in the background. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { Route } from '../core/route.ts';
@@ -6,7 +6,7 @@ import { LOWER_F, LOWER_T } from '../lib/json/json-tokens.ts';
 import type { Plan } from './planned-call.ts';
 import type { Question } from './question.ts';
 
-/** Whether the request only starts background work. Throws where that could not be polled. */
+/** Whether the request only starts background work. Throws where the gateway could not poll that work. */
 export function isInBackground({ body, scan }: Question, records: Plan['records']): boolean {
   const field = scan.fields.get('background');
   if (field === undefined || body[field.start] !== LOWER_T) return false;
@@ -24,7 +24,7 @@ export function isInBackground({ body, scan }: Question, records: Plan['records'
   });
 }
 
-/** Whether the upstream stores something of it: most do unless the client forbids it. */
+/** The fields with IDs of what the upstream stores of this request: most store it unless the client forbids it. Else undefined. */
 export function recordsOf({ body, scan }: Question, { row: { records } }: Route): Plan['records'] {
   if (records === undefined) return undefined;
   const field = scan.fields.get(records.unless);

@@ -1,4 +1,4 @@
-/** The head of a request to an upstream: an allow-list of the client's headers, and the gateway's own. */
+/** Writes the head of a request to an upstream: the allowed headers of the client, and the gateway's own. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { CallTrace, Exchange, RequestHeaders } from '../core/exchange.ts';
@@ -38,14 +38,14 @@ export function upstreamHeaders(
 interface StandingLines {
   readonly type: string;
   readonly loopMark: string;
-  /** Ends behind the name of the request ID's header. */
+  /** The lines up to the name of the request ID's header, whose value follows. */
   readonly text: string;
 }
 
-/** For each credential's header array: the lines of the latest call, which are those of most calls. */
+/** The lines of the latest call by the credential's header array; most calls have the same ones. */
 const standingLines = new WeakMap<readonly string[], StandingLines>();
 
-/** The same as lines of a head, most of which are cached. */
+/** The headers of a call as the lines of a head, most of which are cached. */
 export function upstreamLines(
   { id, loopMark }: Pick<Exchange, 'id' | 'loopMark'>,
   credential: Pick<Credential, 'headers'>,
@@ -75,22 +75,22 @@ function passedOnFrom(client: RequestHeaders): string {
 const lineOf = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `${name}: ${sendable(name, value)}\r\n`;
 
-/** For an answer that is read as it passes. */
+/** Headers that ask for an uncompressed answer, which the gateway reads as it passes. */
 export function uncompressed(headers: readonly string[]): string[] {
   return [...withoutHeader(headers, 'accept-encoding'), 'accept-encoding', 'identity'];
 }
 
-/** `name` in lower case, as all headers sent upstream. */
+/** The headers without one. `name` must be in lower case, like all headers sent upstream. */
 export const withoutHeader = (headers: readonly string[], name: string): string[] =>
   headersWithout(headers, (one) => one === name);
 
-/** The client's headers, as if these were absent. */
+/** The client's headers, without those in `names`. */
 export const clientHeadersWithout = (client: RequestHeaders, names: ReadonlySet<string>): RequestHeaders => ({
   get: (name) => (names.has(name) ? undefined : client.get(name)),
   has: (name) => !names.has(name) && client.has(name),
 });
 
-/** About bodies: where the gateway writes both of them, those of the client do not apply. */
+/** Headers about bodies: where the gateway writes the request and reads the answer itself, those of the client do not apply. */
 export const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'accept', 'accept-encoding']);
 
 function forward(headers: string[], name: string, value: string | undefined): void {
@@ -98,7 +98,7 @@ function forward(headers: string[], name: string, value: string | undefined): vo
   headers.push(name, sendable(name, value));
 }
 
-/** Throws where it is no valid header value. */
+/** Returns the value; throws where it is no valid header value. */
 export function sendable(name: string, value: string): string {
   if (!isWritable(value)) {
     throw new GatewayError('malformed_request', {

@@ -13,9 +13,9 @@ import { termsIn } from './request-terms.ts';
 
 const bytesPerToken = 4;
 const tokensPerImage = 1000;
-/** Where neither the client nor the operator limits the output. */
+/** Assumed output where neither the client nor the operator limits it. */
 const boundlessMaxTokens = 131_072;
-/** Above any model, and small enough for exact products. */
+/** Limit of a count of tokens: more than any model takes, and small enough for exact products. */
 const mostTokens = 1_000_000_000;
 const mostCandidates = 10_000;
 
@@ -24,7 +24,7 @@ const limits = ['maxOutputTokens', 'max_output_tokens'] as const;
 const candidates = ['candidateCount', 'candidate_count'] as const;
 const watched = compileWatchedKeys([...limits, ...candidates]);
 
-/** Tools that the client runs itself. */
+/** Tools that the client runs itself, so that they are no hosted tools. */
 const clientTools: ReadonlySet<string> = new Set(['functionDeclarations', 'function_declarations']);
 /** A longer list of tools is not examined. */
 const longestToolsBytes = 1024 ** 2;
@@ -61,7 +61,7 @@ export function forContents(
   return withTools(estimate, reported, 'tools', model);
 }
 
-/** The largest value of each, at any depth. */
+/** The largest limit of output tokens and the largest number of choices in the body, at any depth. */
 function boundsIn({ body, scan }: Question): { readonly tokens: number | undefined; readonly choices: number } {
   let tokens: number | undefined;
   let choices = 1;
@@ -81,7 +81,7 @@ function boundsIn({ body, scan }: Question): { readonly tokens: number | undefin
   return { tokens, choices: Math.ceil(choices) };
 }
 
-/** Google's JSON accepts numbers in quotes; 0 for no number. */
+/** A number from Google's JSON, which may be in quotes; 0 for anything else. */
 function toNumber(value: unknown): number {
   if (value === null) return 0;
   if (typeof value === 'number') return value;

@@ -1,4 +1,4 @@
-/** Finds what a chat refers to outside its body, or that is not billed as text, without parsing the rest. */
+/** Finds content of a chat that is outside its body or not billed as text, without parsing the rest. */
 
 import { Buffer } from 'node:buffer';
 import type { HostedTools } from '../../core/accounting/price.ts';
@@ -14,23 +14,23 @@ export interface Conversation {
   /** Bytes of images, audio and files in the body. */
   readonly mediaBytes: number;
   readonly media: number;
-  /** A field whose content the body's length does not bound; undefined where there is none. */
+  /** A field that adds content of unknown length, such as a reference to a file; undefined where there is none. */
   readonly beyond: string | undefined;
 }
 
-/** The text before a part's data: in a `data:` URL, and in a field of its own. */
+/** Texts that come before the data of an image or file: in a `data:` URL, and in a field of its own. */
 const inUrl = Buffer.from(';base64,');
 const inField = Buffer.from('"data"');
 /** Tokens that services add to a conversation: its template, and instructions for tools; hosted tools bring their descriptions. */
 export const templateTokens = 256;
 export const toolsTokens = 1_024;
-/** A shorter text is not treated as data. */
+/** A text that is shorter than this is not treated as data of an image or file. */
 const shortestData = 256;
 const quote = Buffer.from('"');
-/** Matches between two points where it may pause. */
+/** Number of matches between two points where the search may pause. */
 const looksPerPiece = 256;
 
-/** `body` is well-formed JSON; `names` are fields that add what is no text, or is outside the body. */
+/** Examines a body, which must be valid JSON. `names`: fields that add content that is no text, or is outside the body. */
 export function* conversationIn(body: Buffer, names: readonly string[]): Generator<undefined, Conversation, undefined> {
   const found: Media = { media: 0, mediaBytes: 0 };
   yield* lookForUrls(body, found);
@@ -73,9 +73,9 @@ function* lookForFields(body: Buffer, found: Media): Generator<undefined, void, 
   }
 }
 
-/** Tools that the client runs itself. */
+/** Types of tools that the client runs itself. */
 const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom', undefined, null]);
-/** Anthropic's own client tools, with the date of their version. */
+/** Matches the types of Anthropic's client tools, which end with the date of their version. */
 const datedTool = /^(?:bash|computer|memory|text_editor)_\d{8}$/;
 const isOfClient = (type: unknown): boolean =>
   clientTools.has(type) || (typeof type === 'string' && datedTool.test(type));
@@ -93,12 +93,12 @@ interface Tools {
 
 type ToolsRow = Pick<OperationRow, 'hosted' | 'callsIn' | 'searchedBy'>;
 
-/** Removes the version from a tool's type. */
+/** Matches the version in a tool's type, to remove it. */
 const version = /(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
-/** Work of another model, at another price. */
+/** Tools that run another model, whose price differs. */
 const ofOthers = /^advisor/;
 
-/** Tools can also be requested by fields of the row. Some upstreams read `TOOLS` too. */
+/** The hosted tools that a request uses. The row's fields can request tools too, and some upstreams also read `TOOLS`. */
 export function toolsIn(question: Question, { hosted: names = [], callsIn, searchedBy }: ToolsRow): Tools {
   const { body, scan } = question;
   const { fields, foldedOnly } = scan;

@@ -1,11 +1,11 @@
-/** Keeps the first and the last bytes of a stream: short chunks by reference, of long ones a copy of what may be needed. */
+/** Keeps the first and the last bytes of a response: short chunks by reference, and a copy of the needed part of long ones. */
 
 import { Buffer } from 'node:buffer';
 import { reusedBytes } from '../../wire/connect.ts';
 
-/** Enough for what upstreams put before their vectors and results. */
+/** Kept length of the beginning; upstreams put little before their vectors and results. */
 export const headBytes = 4 * 1024;
-/** Enough for what they put after them, and for the last events of a stream. */
+/** Kept length of the end: enough for what follows vectors and results, and for the last events of a stream. */
 export const tailBytes = 16 * 1024;
 
 export class Excerpt {
@@ -39,7 +39,7 @@ export class Excerpt {
     }
   }
 
-  /** Whether the tail is the whole body. */
+  /** Whether the kept end is the whole body. */
   get tailIsWhole(): boolean {
     return this.#totalBytes <= tailBytes;
   }

@@ -1,14 +1,14 @@
-/** Worst-case usage with tools that the service runs: their results are read again as input with each call. */
+/** Estimates the worst-case usage with tools that the service runs: each tool call is billed with all earlier results as input. */
 
 import type { HostedTools, RequestEstimate } from '../../core/accounting/price.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
 
 type Model = Pick<RoutePlan['model'], 'context' | 'maxToolCalls'>;
 
-/** Above any model, and small enough for exact products. */
+/** Limit of a count of tokens: more than any model takes, and small enough for exact products. */
 const mostTokens = 1_000_000_000;
 
-/** `field`: the field that requests these tools. */
+/** Raises an estimate for hosted tools. `field`: the field that requests these tools. */
 export function withTools(
   estimate: RequestEstimate,
   reported: HostedTools | undefined,

@@ -1,4 +1,4 @@
-/** Worst-case usage of image and audio requests. See docs/reference/prices.md. */
+/** Estimates the worst-case usage of image and audio requests. See docs/reference/prices.md. */
 
 import type { Buffer } from 'node:buffer';
 import {
@@ -19,21 +19,21 @@ type Model = Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs'>;
 
 const bytesPerToken = 4;
 const bytesPerPiece = 64 * 1024;
-/** Sound billed by tokens has about twenty a second, for some fifteen characters of speech. */
+/** Tokens that one character of speech may cost: a second of sound has about twenty tokens and fifteen characters. */
 const soundTokensPerCharacter = 1.5;
-/** Above what any service makes at once. */
+/** Limit of a count of images; no service makes as many at once. */
 const mostPictures = 1_000;
-/** Where the output has no configured bound. */
+/** Assumed output where no bound is configured. */
 const boundlessTokens = 131_072;
 const tokensPerPicture = 1_000;
 const soundTokensPerSecond = 10;
 
-/** Output tokens have no bound in a request: only the model's. */
+/** Units of output, which no request bounds: only the model's configured maximum does. */
 const boundedByModel: readonly PriceUnit[] = outputUnits;
-/** Compressed sound as most services take it: 128 kbit/s. */
+/** Bytes of one second of compressed sound as most services take it: 128 kbit/s. */
 const bytesPerSecond = 16_000;
 
-/** `max_output` is for one picture; intermediate pictures of a stream count as one each. */
+/** Estimates an image request. `max_output` is for one image; each intermediate image of a stream counts as one more. */
 export function forImages(question: Question, { context, maxOutput }: Model): RequestEstimate {
   const { body, scan } = question;
   const images = toCount(numberIn(question, 'n'), 1);
@@ -56,7 +56,7 @@ export function forImages(question: Question, { context, maxOutput }: Model): Re
   };
 }
 
-/** Undefined where the request leaves it open, or spells it ambiguously: the most expensive one is assumed. */
+/** The request's word for size or quality; undefined where it is open or ambiguous, so that the most expensive one is assumed. */
 function wordIn({ body, scan }: Question, name: keyof PictureRate): string | undefined {
   const field = scan.fields.get(name);
   if (field?.kind !== 'string') return undefined;
@@ -64,7 +64,7 @@ function wordIn({ body, scan }: Question, name: keyof PictureRate): string | und
   return word === 'auto' ? undefined : word;
 }
 
-/** The length of a recording, and its tokens, are unknown before it is processed. */
+/** Estimates a transcription: the length of a recording, and its tokens, are unknown before it is processed. */
 export function forRecording(question: Question, { context, maxOutput, maxAudioMs }: Model): RequestEstimate {
   const { form, body } = question;
   const likelySeconds = Math.ceil((form?.fileBytes ?? 0) / bytesPerSecond);
@@ -87,7 +87,7 @@ export function forRecording(question: Question, { context, maxOutput, maxAudioM
   };
 }
 
-/** Counts characters of the text, not bytes. Returns no promise for a short text. */
+/** Estimates a speech request by the characters of the text, not its bytes. Returns no promise for a short text. */
 export function forSpeech({ body, scan }: Question, { maxOutput }: Model): RequestEstimate | Promise<RequestEstimate> {
   const field = scan.fields.get('input');
   const toRequestEstimate = (characters: number): RequestEstimate => ({
@@ -111,12 +111,12 @@ export function forSpeech({ body, scan }: Question, { maxOutput }: Model): Reque
 const toCount = (asked: number | undefined, standard: number): number =>
   Math.min(Math.max(Math.ceil(asked ?? standard), standard), mostPictures);
 
-/** Two escapes for one character: a high surrogate followed by a low one. */
+/** Finds the first of two escapes that form one character: a high surrogate, which a low one follows. */
 const highSurrogate = /^\\u[dD][89abAB]/;
 const lowSurrogate = /^\\u[dD][c-fC-F]/;
 const escapeBytes = 6;
 
-/** Unicode characters of a well-formed text between its quotes. */
+/** Counts the Unicode characters of a well-formed text between its quotes. */
 function* charactersIn(body: Buffer, { start, end }: JsonField): Generator<undefined, number, undefined> {
   let count = 0;
   let nextStop = start + bytesPerPiece;

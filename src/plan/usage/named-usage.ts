@@ -1,4 +1,4 @@
-/** Reads usage from the response fields that the operator configured. */
+/** Reads usage from response fields that the operator named in the configuration, for upstreams with an unusual format. */
 
 import type { Buffer } from 'node:buffer';
 import type { Usage } from '../../core/accounting/usage.ts';
@@ -6,7 +6,7 @@ import type { OwnUsage } from '../../core/custom-route.ts';
 import { JsonPicker, type Picked } from '../../lib/json/json-picker.ts';
 import type { UsageObserver } from './usage.ts';
 
-/** For a whole, uncompressed JSON answer; else usage is unknown. */
+/** Reads a whole, uncompressed JSON answer; the usage of any other answer is unknown. */
 export class NamedUsageObserver implements UsageObserver {
   readonly #names: OwnUsage;
   readonly #picker: JsonPicker;

@@ -5,7 +5,7 @@ import { textOf } from '../../lib/json/json-scan.ts';
 import { LOWER_T } from '../../lib/json/json-tokens.ts';
 import type { Question } from '../question.ts';
 
-/** Undefined where it is absent. Some upstreams also read `MAX_TOKENS`, or "100" as 100: then the value is uncertain. */
+/** The field's number; undefined where it is absent. Infinite where upstreams may read another value, such as `MAX_TOKENS`, or "100" as 100. */
 export function numberIn(question: Question, name: string): number | undefined {
   const { body, scan, form } = question;
   const [outer = '', inner] = name.split('.');
@@ -18,7 +18,7 @@ export function numberIn(question: Question, name: string): number | undefined {
   return field.kind === 'number' ? Number(body.toString('latin1', field.start, field.end)) : Number.POSITIVE_INFINITY;
 }
 
-/** Longer settings are not parsed. */
+/** Longer settings are not parsed: their numbers are then unknown. */
 const longestSettingsBytes = 64 * 1024;
 
 function numberWithin({ body, scan }: Question, outer: string, inner: string): number | undefined {

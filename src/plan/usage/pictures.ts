@@ -1,4 +1,4 @@
-/** Counts the images of a passing response, and reads their size and quality. */
+/** Counts the images in a response while it is relayed, and reads their size and quality. */
 
 import type { Buffer } from 'node:buffer';
 import type { Pictures, Written } from '../../core/accounting/usage.ts';
@@ -8,9 +8,9 @@ import type { TextReader } from './written-text.ts';
 const LINE_FEED = 0x0a;
 
 const sizeAndQuality = ['size', 'quality'] as const;
-/** A whole answer has a list of them, by their bytes or their URLs. */
+/** Where a whole answer lists its images: as bytes or as URLs. */
 const ofWhole = ['data.*.b64_json', 'data.*.url'];
-/** In a stream, the last event of each picture has its own type; earlier ones are intermediate. */
+/** Where a stream has the type of an event: that of an image's last event differs from those of intermediate ones. */
 const ofEvents = ['type'];
 const lastEvent = /\.completed$/;
 

@@ -18,34 +18,34 @@ import { forImages, forRecording, forSpeech } from './media.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
 import { termsIn } from './request-terms.ts';
 
-/** For text in most languages and vocabularies. */
+/** Bytes of a token in most languages and vocabularies. */
 const bytesPerToken = 4;
 const tokensPerImage = 1000;
-/** The default of OpenAI and similar services. */
+/** Assumed limit of the answer where the client sets none: the default of OpenAI and similar services. */
 const standardMaxTokens = 16;
-/** For values without a bound, such as llama.cpp's -1, vLLM's null, or 0, which some treat as absent. */
+/** Assumed limit for values that set none, such as llama.cpp's -1, vLLM's null, or 0, which some services treat as absent. */
 const boundlessMaxTokens = 131_072;
-/** Above any model, and small enough for exact products. */
+/** Limit of a count of tokens: more than any model takes, and small enough for exact products. */
 const mostTokens = 1_000_000_000;
 const mostChoices = 10_000;
-/** The number of answers, with llama.cpp's name for it. */
+/** Fields with the number of answers: the usual one, and llama.cpp's. */
 const choiceNames = ['n', 'n_cmpl'] as const;
 /** Alternative names of `max_tokens` that some services prefer: they may raise the worst case, but never lower it. */
 const otherLimitNames = ['max_completion_tokens', 'n_predict'] as const;
 
-/** Rerankers bill one search for so many documents; each part of a long document counts as one more. */
+/** Rerankers bill one search for up to this many documents; each part of a long document counts as one more. */
 const documentsPerSearchUnit = 100;
 const tokensPerPart = 500;
 const fewestTokensPerPart = 250;
 
-/** For a list; a single text counts as one. */
+/** Number of items in a list; a single text counts as one. */
 type ItemCount = Pick<JsonField, 'elements' | 'values'>;
 const one: ItemCount = Object.freeze({ elements: 1, values: 1 });
-/** Items between two points where it may pause. */
+/** Number of items between two points where counting may pause. */
 const looksPerPiece = 1_024;
 const imageKey = Buffer.from('"image_url"');
 
-/** For custom routes: what any bytes show, and the operator's settings. */
+/** Estimates a request on a custom route: by the length of the body, and by the operator's settings. */
 function forAnything(
   { body, form }: Question,
   { path }: Route,
@@ -74,7 +74,7 @@ type Asked = Pick<RoutePlan, 'tiers'> & {
   readonly model: Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxAudioMs' | 'maxToolCalls'>;
 };
 
-/** Returns no promise for a short body. `refersBy`: the field that adds content stored at the upstream. */
+/** Estimates a request. Returns no promise for a short body. `refersBy`: the field that adds content stored at the upstream. */
 export function estimateOf(
   question: Question,
   route: Route,
@@ -118,10 +118,10 @@ function estimateOfMessages(
     : timeSliced(looking).then(toRequestEstimate);
 }
 
-/** Where only requests are counted. */
+/** The estimate for operations that are counted by requests only. */
 const forOne: RequestEstimate = Object.freeze({ ...forNothing, items: 1 });
 
-/** Adds what the targets add to each item. */
+/** Adds the tokens that targets add to each item, such as a template. */
 function withAdded(estimate: RequestEstimate, tiers: Tiers): RequestEstimate {
   let input = 0;
   let output = 0;
@@ -160,7 +160,7 @@ function toRequestEstimate(
   }
 }
 
-/** The prompts, inputs or documents, or their stand-in. */
+/** The list of prompts, inputs or documents, or the field that stands in for it. */
 export function listIn({ scan: { fields } }: Question, { row: { items } }: Route): JsonField | undefined {
   let list: JsonField | undefined;
   for (const name of items) {
@@ -170,11 +170,11 @@ export function listIn({ scan: { fields } }: Question, { row: { items } }: Route
   return list;
 }
 
-/** A list of numbers is one text, as its tokens. */
+/** Number of items; a list of numbers is one text, given as its tokens. */
 const itemsIn = (list: JsonField | undefined, { elements }: ItemCount): number =>
   list?.firstElement === 'number' ? 1 : elements;
 
-/** The whole conversation is processed each time, up to the model's context. Images, and content outside the body, may fill it. */
+/** Estimates a chat: the whole conversation is processed each time. Images, and content outside the body, may fill the model's context. */
 function forMessages(
   question: Question,
   row: OperationRow,
@@ -230,7 +230,7 @@ function choicesIn(question: Question, names: readonly string[]): number {
   return Math.min(most, mostChoices);
 }
 
-/** The longest answer: by the client's limit, else by the upstreams' default. */
+/** Tokens of the longest answer: by the client's limit, else by the upstreams' default. */
 function mostTokensEach(question: Question, tiers: Tiers, standard: number, name = 'max_tokens'): number {
   const limit = numberIn(question, name);
   let most = limit === undefined ? mostTokensUnasked(question, tiers, standard, name) : toLimit(limit);
@@ -251,14 +251,14 @@ function toLimit(tokens: number): number {
   return tokens <= 0 ? boundlessMaxTokens : Math.min(Math.ceil(tokens), mostTokens);
 }
 
-/** A target whose only default limit is the operator's. */
+/** The answer's limit at a target whose service sets none by default: the operator's default for the target, else the assumed limit. */
 function unaskedLimitOf({ offer, target: { defaults } }: Candidate): number {
   if (offer.isUnlimited !== true) return 0;
   const set = numberOf(defaults.max_tokens) ?? numberOf(defaults.max_completion_tokens);
   return set === undefined ? boundlessMaxTokens : toLimit(set);
 }
 
-/** An edit is about as long as its input; a chat model may write more. */
+/** Estimates an edit, which is about as long as its input; a chat model may write more. */
 function forEdit(question: Question, tiers: Tiers): RequestEstimate {
   const { length } = question.body;
   const choices = Math.max(numberIn(question, 'n') ?? 1, 1);
@@ -274,7 +274,7 @@ function forEdit(question: Question, tiers: Tiers): RequestEstimate {
   };
 }
 
-/** A reranker processes the query with each document. */
+/** Estimates a rerank request: the reranker processes the query with each document. */
 function forDocuments({ body, scan }: Question, list: JsonField | undefined, { elements }: ItemCount): RequestEstimate {
   const queryBytes = sizeOf(scan.fields.get('query'));
   const documentBytes = sizeOf(list);
@@ -305,7 +305,7 @@ function forInputs(question: Question, list: JsonField | undefined, count: ItemC
   };
 }
 
-/** Lists of tokens have a known length. */
+/** Likely number of input tokens: exact for lists of tokens, estimated by length for texts. */
 function likelyTokens({ body }: Question, list: JsonField | undefined, { values }: ItemCount): number {
   if (list === undefined || list.kind === 'null') return Math.ceil(body.length / bytesPerToken);
   const isTokens = list.firstElement === 'number' || list.firstElement === 'array';
@@ -354,7 +354,7 @@ function withMore(question: Question, estimate: RequestEstimate, { context, maxO
   };
 }
 
-/** The field's length; some upstreams read other spellings of its name, too. */
+/** The field's length in bytes; the whole body's if another spelling of the name is there, which some upstreams read. */
 function lengthOf({ body, scan }: Question, name: string): number {
   const field = scan.fields.get(name);
   if (field === undefined) return scan.foldedOnly.includes(name) ? body.length : 0;

@@ -1,4 +1,4 @@
-/** Service tier, speed and region of a request and its response. */
+/** Reads the service tier, speed and region from a request and from its response. */
 
 import { Buffer } from 'node:buffer';
 import type { Terms } from '../../core/accounting/price.ts';
@@ -8,16 +8,16 @@ import { BACKSLASH, LINE_FEED } from '../../lib/json/json-tokens.ts';
 import type { Question } from '../question.ts';
 import type { Excerpt } from './excerpt.ts';
 
-/** The fields of requests; Google has two spellings. */
+/** The request fields with each term; Google has two spellings of one. */
 const asked: readonly (readonly [keyof Terms, readonly string[]])[] = [
   ['serviceTier', ['service_tier', 'serviceTier']],
   ['speed', ['speed']],
   ['inferenceGeo', ['inference_geo']],
 ];
-/** A value that upstreams may interpret in any way. */
+/** Stands for a value that upstreams may interpret in any way. */
 const anything = '?';
 
-/** Undefined where the request has none of them. */
+/** The terms that the request asks for; undefined where it has none of them. */
 export function termsIn({ body, scan }: Question): Terms | undefined {
   let terms: Terms | undefined;
   for (const [name, fields] of asked) {
@@ -37,10 +37,10 @@ const key = Buffer.from('"service_tier"');
 const watched = compileWatchedKeys(['service_tier', 'response']);
 const openingBrace = Buffer.from('{');
 const openingResponse = Buffer.from('{"response":{');
-/** Limit from a key to the end of its value. */
+/** Limit of the bytes from a key to the end of its value. */
 const longestBytes = 128;
 
-/** With the tier that the answer reports beside its usage. `isInResponse`: in an object of each event. */
+/** Adds to the usage the service tier that the answer reports. `isInResponse`: the tier is inside an object of each event. */
 export function withTier(
   usage: Usage | null,
   excerpt: Excerpt,

@@ -14,9 +14,9 @@ const usage = 'include_usage';
 const watched = compileWatchedKeys([usage]);
 const watchedOptions = compileWatchedKeys([options]);
 
-/** After this time an upstream that refused the field is tried again. */
+/** An upstream that refused the field is tried with it again after this time. */
 const rememberedMs = 3_600_000;
-/** By the upstream's name for the model: a pattern's target has as many as are requested. */
+/** When each refusal expires, by target and by the upstream's name for the model: a target of a model pattern has many names. */
 const refusals = new WeakMap<Target, Map<string, number>>();
 const mostRemembered = 1_000;
 
@@ -36,17 +36,17 @@ export function withUsageAsked({ question, others }: Plan, call: Call): Call {
   return { ...call, headers: uncompressed(call.headers), body: askedIn(asked, call.body) ?? call.body };
 }
 
-/** Where more than the model's name was replaced, offsets are those of the sent body. */
+/** The question with the positions of the sent body, for calls in which more than the model's name was replaced. */
 function asSent(question: Question, sent: CallBody): Question {
   const body = inOnePiece(sent);
   const scan = scanJson(body, watchedOptions);
   return scan.ok ? { ...question, body, scan, modelField: undefined } : question;
 }
 
-/** Whether an answer may refuse the field: such a refusal did no work. */
+/** Whether a status may mean that the upstream refused the field; such a refusal costs nothing. */
 export const mayBeRefusal = (status: number): boolean => status === 400 || status === 422;
 
-/** The target succeeded without the field that it had refused. */
+/** Remembers a refusal once the target has succeeded without the field. */
 export function rememberRefusal({ resolved }: Plan, target: Target): void {
   const ofTarget = refusals.get(target) ?? new Map<string, number>();
   if (ofTarget.size >= mostRemembered) ofTarget.clear();
@@ -54,7 +54,7 @@ export function rememberRefusal({ resolved }: Plan, target: Target): void {
   refusals.set(target, ofTarget);
 }
 
-/** `sent`: the body for the upstream, perhaps with another model's name. */
+/** The body with usage requested. `sent`: the body for the upstream, perhaps with another model's name. */
 function askedIn({ body, scan, modelField }: Question, sent: CallBody): CallBody | undefined {
   // An upstream may read another spelling, which is not ours to change.
   if (scan.foldedOnly.includes(options)) return undefined;

@@ -5,12 +5,12 @@ import type { UnitName, Units } from '../../core/accounting/units.ts';
 type Counts = Partial<Record<UnitName, number>>;
 type Beside = Partial<Record<'serviceTier' | 'speed' | 'inferenceGeo', string>> & Pick<Units, 'toolCalls'>;
 
-/** OpenAI's names for parts of the input, and Anthropic's for a cache's lifetimes. */
+/** Names of the objects with parts of the input, in OpenAI's APIs. */
 const inputDetails = ['prompt_tokens_details', 'input_tokens_details', 'input_token_details'];
 const outputDetails = ['completion_tokens_details', 'output_tokens_details', 'output_token_details'];
 const googleInputs = ['promptTokensDetails', 'toolUsePromptTokensDetails'];
 
-/** From a `usage` object; undefined where it has no details. */
+/** Token counts by kind from a `usage` object; undefined where it has no details. */
 export function unitsIn(usage: unknown): Units | undefined {
   const input = firstAt(usage, inputDetails);
   const output = firstAt(usage, outputDetails);
@@ -30,7 +30,7 @@ export function unitsIn(usage: unknown): Units | undefined {
   return words === undefined ? counts : { ...counts, ...words };
 }
 
-/** From a `usageMetadata` object. */
+/** Token counts by kind from Google's `usageMetadata` object. */
 export function googleUnitsIn(usage: unknown): Units | undefined {
   const inputs = (kind: string): number =>
     googleInputs.reduce((sum, name) => sum + ofKind(fieldAt(usage, name), kind), 0) -
@@ -47,7 +47,7 @@ export function googleUnitsIn(usage: unknown): Units | undefined {
   return typeof tier === 'string' ? { ...counts, serviceTier: tier } : counts;
 }
 
-/** From Google's interactions, with the calls of its own tools. */
+/** Token counts by kind from Google's interactions, with the calls of Google's own tools. */
 export function interactionUnitsIn(usage: unknown): Units | undefined {
   const of = (list: string, kind: string): number =>
     ofKind(fieldAt(usage, `${list}_tokens_by_modality`), kind, 'tokens');
@@ -69,7 +69,7 @@ export function interactionUnitsIn(usage: unknown): Units | undefined {
   return { ...counts, toolCalls: Object.fromEntries(toolCalls) };
 }
 
-/** Anthropic reports it within the usage. */
+/** Tool calls, service tier and similar facts that Anthropic reports within the usage. */
 function beside(usage: unknown): Beside | undefined {
   const words: Mutable<Beside> = {};
   const calls = callsIn(fieldAt(usage, 'server_tool_use'));
@@ -85,7 +85,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const requests = '_requests';
 
-/** Such as `web_search_requests`. */
+/** Number of tool calls by kind, from members such as `web_search_requests`. */
 function callsIn(counts: unknown): Units['toolCalls'] {
   if (typeof counts !== 'object' || counts === null) return undefined;
   const calls = Object.keys(counts).flatMap((name): [string, number][] =>
@@ -120,11 +120,11 @@ function firstAt(value: unknown, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** Undefined where it is absent, or null. */
+/** The member's value; undefined where the object or the member is missing. */
 export const fieldAt = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (Reflect.get(value, name) ?? undefined) : undefined;
 
-/** Null where it is no count. */
+/** The member's value as a count; null where it is none. */
 export function countAt(value: unknown, name: string): number | null {
   const count = fieldAt(value, name);
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;

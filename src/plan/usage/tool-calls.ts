@@ -8,17 +8,17 @@ type ToolCalls = Readonly<Record<string, number>>;
 
 export interface CallReader {
   push(chunk: Buffer): void;
-  /** By their kind. */
+  /** Number of calls by kind of tool. */
   calls(): ToolCalls;
 }
 
-/** Undefined where the usage itself has them. */
+/** The reader for an operation; undefined where the usage itself has the calls. */
 export function createCallReader(callsIn: OperationRow['callsIn'], isStream: boolean): CallReader | undefined {
   if (callsIn === 'output') return new LineReader(isStream, isStream ? new AddedItems() : new WholeItems());
   return callsIn === 'grounding' ? new LineReader(isStream, new Grounding()) : undefined;
 }
 
-/** Receives the picked values of one document; in a stream, each line is one. */
+/** Counts the calls in the values picked from one JSON document; each line of a stream is a document. */
 interface Counter {
   readonly paths: readonly string[];
   take(picked: readonly Picked[]): void;
@@ -62,9 +62,9 @@ class LineReader implements CallReader {
 }
 
 const called = /^([a-z0-9_]{1,60})_call$/;
-/** Tools that the client runs. */
+/** Kinds of tools that the client runs, which are not counted. */
 const ofClient: ReadonlySet<string> = new Set(['function', 'custom_tool', 'local_shell', 'apply_patch', 'computer']);
-/** Reading a page is no search. */
+/** Actions of a search tool that are not billed as a search: they only read a page. */
 const noSearches: ReadonlySet<string> = new Set(['open_page', 'find_in_page']);
 
 const kindIn = (type: string): string | undefined => {
@@ -74,7 +74,7 @@ const kindIn = (type: string): string | undefined => {
 
 class Tally {
   readonly counts = new Map<string, number>();
-  /** A container runs code for many calls. */
+  /** The containers that were used: one container runs code for many calls, so it counts once. */
   readonly containers = new Set<string>();
 
   add(kind: string | undefined, count = 1): void {
@@ -106,7 +106,7 @@ class WholeItems implements Counter {
   }
 }
 
-/** A call counts once it has begun, so that clients cannot avoid it by leaving early. */
+/** Counts calls in a stream. A call counts once it has begun, so that clients cannot avoid it by leaving early. */
 class AddedItems implements Counter {
   readonly paths = ['type', 'item.type', 'item.action.type', 'item.container_id'];
   readonly #begun = new Tally();
@@ -139,7 +139,7 @@ class AddedItems implements Counter {
 const queries = 'candidates.*.groundingMetadata.webSearchQueries.*';
 const maps = 'candidates.*.groundingMetadata.groundingChunks.*.maps.uri';
 
-/** Some models are billed by the grounded answer, some by each query. */
+/** Counts Google's searches: some models are billed for each grounded answer, some for each query. */
 class Grounding implements Counter {
   readonly paths = [queries, maps];
   readonly #queries = new Set<string>();

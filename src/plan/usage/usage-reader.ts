@@ -9,7 +9,7 @@ import { recordOf } from '../../lib/record-of.ts';
 import { type Excerpt, headBytes, tailBytes } from './excerpt.ts';
 import { countAt, fieldAt, googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
-/** Where usage is: OpenAI and most others, then Cohere and SiliconFlow, then whole transcriptions; and Google. */
+/** Keys of usage: OpenAI's and most others', that of Cohere and SiliconFlow, that of whole transcriptions, and Google's. */
 const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
 type Key = (typeof keys)[number];
 
@@ -17,7 +17,7 @@ const watched = compileWatchedKeys(keys);
 const watchedMessage = compileWatchedKeys(['message']);
 const quotedKeys = recordOf(keys, (key) => Buffer.from(`"${key}"`));
 const openingBrace = Buffer.from('{');
-/** The text before usage in an object of its event. */
+/** For usage inside an object of an event: the text to put before the part that is kept, so that it is JSON again. */
 const inner = {
   response: { opening: Buffer.from('{"response":{'), watched: compileWatchedKeys(['response']) },
   delta: { opening: Buffer.from('{"delta":{'), watched: compileWatchedKeys(['delta']) },
@@ -25,10 +25,10 @@ const inner = {
 } as const;
 
 const eventField = 'data:';
-/** Limit of usage after its key in the head, and of `meta` before it: all are far shorter. */
+/** Limit of the length of a usage object, and of the `meta` object before it; real ones are far shorter. */
 const longestCountBytes = 1024;
 
-/** The usage in an answer that is one JSON object. The end of a truncated answer proves nothing, its head does. */
+/** The usage in an answer that is one JSON object. Of a truncated answer, only the beginning is trusted. */
 export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
   if (!cut) {
     const usage = anyInTail(excerpt.tail());
@@ -37,7 +37,7 @@ export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
   return anyInHead(excerpt.head());
 }
 
-/** The same for a complete answer. */
+/** The usage in a complete answer that is one JSON object. */
 export function readWholeUsage(body: Buffer): Usage | null {
   const tail = body.length <= tailBytes ? body : body.subarray(-tailBytes);
   const usage = anyInTail(tail);
@@ -53,7 +53,7 @@ export function readEventUsage(excerpt: Excerpt): Usage | null {
   return last === null ? null : toUsage('usage', last);
 }
 
-/** Counts of the last event override those in the first one's `message`, as they grow, except where they are absent or zero. */
+/** The usage of Anthropic's streams: counts of the last event replace those of the first one, except where they are absent or zero. */
 export function readMessageUsage(excerpt: Excerpt): Usage | null {
   const merged = inAnyLines(excerpt.head(), readFirstMessage) ?? {};
   const last = readLastEvent(excerpt) ?? {};
@@ -68,17 +68,17 @@ const hasContent = (value: unknown): boolean =>
 /** The usage in the `response` of the last event that has one. Earlier events may have null there. */
 export const readResponseUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'usage');
 
-/** In the `delta` of the last event that has one, as in Cohere's API. */
+/** The usage in the `delta` of the last event that has one, as in Cohere's API. */
 export const readDeltaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'delta', 'usage');
 
-/** In the `meta` of the last `response`, as in Cohere's first API: in events or in lines. */
+/** The usage in the `meta` of the last `response`, in events or in lines, as in Cohere's first API. */
 export const readMetaUsage = (excerpt: Excerpt): Usage | null => readInner(excerpt, 'response', 'meta');
 
-/** In the last `interaction`; where that is missing, in an earlier event. */
+/** The usage in the last `interaction`; where that has none, in an earlier event. */
 export const readInteractionUsage = (excerpt: Excerpt): Usage | null =>
   readInner(excerpt, 'interaction', 'usage') ?? readEventUsage(excerpt);
 
-/** The last usage in an object of its event or line, whose beginning may be lost. */
+/** The last usage inside an object of an event or line, whose beginning may not have been kept. */
 const readInner = (excerpt: Excerpt, outer: keyof typeof inner, key: 'usage' | 'meta'): Usage | null =>
   inAnyLines(excerpt.tail(), (tail) => readInnerFrom(tail, outer, key));
 
@@ -98,7 +98,7 @@ function readInnerFrom(tail: Buffer, outer: keyof typeof inner, key: 'usage' | '
   return null;
 }
 
-/** For streams whose events report what is known so far: the last value of each count. */
+/** The usage in streams whose events report what is known so far: the last value of each count. */
 export const readChunkUsage = (excerpt: Excerpt): Usage | null =>
   inAnyLines(excerpt.tail(), (tail) => readChunks(tail, excerpt.tailIsWhole));
 
@@ -131,7 +131,7 @@ function readFirstMessage(head: Buffer): Count | null {
   return field?.kind === 'object' ? countIn(event.subarray(field.start, field.end), 'usage') : null;
 }
 
-/** Where it reads nothing, once more with each event's data on one line, ended by a line feed: few servers write it otherwise. */
+/** Calls `read`; if it finds nothing, calls it again with each event's data on one line that ends in a line feed. Few servers need that. */
 function inAnyLines<T>(part: Buffer, read: (part: Buffer) => T | null): T | null {
   const found = read(part);
   if (found !== null) return found;
@@ -156,7 +156,7 @@ function readLastFrom(tail: Buffer, isWhole: boolean): Count | null {
   return null;
 }
 
-/** The data of a line; undefined where it has none. */
+/** The data of a line of an event stream; undefined where it has none. */
 function dataOf(line: Buffer): Buffer | undefined {
   return line.toString('latin1', 0, eventField.length) === eventField ? line.subarray(eventField.length) : undefined;
 }
@@ -185,14 +185,14 @@ function readFromTail(tail: Buffer, key: Key): Usage | null {
   return null;
 }
 
-/** Some rerankers, such as another Postern, report tokens as Jina does and search units as Cohere does. */
+/** Adds search units: some rerankers, such as another Postern, report tokens as Jina does and search units as Cohere does. */
 function withSearchUnits(usage: Usage, tail: Buffer, at: number): Usage {
   const mayHaveUnits = usage.completionTokens === null && usage.searchUnits === null;
   if (!mayHaveUnits || tail.indexOf(quotedKeys.meta, Math.max(at - longestCountBytes, 0)) === -1) return usage;
   return { ...usage, searchUnits: readFromTail(tail, 'meta')?.searchUnits ?? null };
 }
 
-/** Parsed ends of short answers: few differ, and the text from the key on determines the usage. */
+/** Cache of parsed ends of short answers: few ends differ, and the text from the key on determines the usage. */
 const knownEnds = new Map<string, Usage>();
 const mostKnownEnds = 1_000;
 const longestKnownEnd = 160;
@@ -247,7 +247,7 @@ const isEmpty = (usage: Usage): boolean =>
 const secondsIn = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
 
-/** The length of a recording in whole transcriptions; a text in some. */
+/** The length of a recording, from a whole transcription; some services write it as a text. */
 function fromDuration({ duration }: Count): Usage {
   const seconds = secondsIn(typeof duration === 'string' ? Number(duration) : duration);
   return { promptTokens: null, completionTokens: null, totalTokens: null, searchUnits: null, seconds };
@@ -260,7 +260,7 @@ const readings: Readonly<Record<Key, (count: Count) => Usage>> = {
   usageMetadata: fromGoogle,
 };
 
-/** OpenAI's older and newer shapes, Anthropic's, and Cohere's chat; Voyage and Jina report only the total. */
+/** Usage in OpenAI's older and newer shapes, Anthropic's, and Cohere's chat; Voyage and Jina report only the total. */
 function fromUsage(usage: unknown): Usage {
   if (countAt(usage, 'total_input_tokens') !== null) return fromInteraction(usage);
   if (isMapping(fieldAt(usage, 'billed_units')) || isMapping(fieldAt(usage, 'tokens'))) return fromMeta(usage);
@@ -291,7 +291,7 @@ function fromUsage(usage: unknown): Usage {
 
 const ownPasses: ReadonlySet<unknown> = new Set(['message', 'compaction']);
 
-/** Passes of one answer outside Anthropic's sums: compacting the conversation, or calling another model. */
+/** Usage that Anthropic's sums leave out: passes that compact the conversation or call another model. */
 function passesApart(usage: unknown) {
   const passes = fieldAt(usage, 'iterations');
   if (!Array.isArray(passes)) return undefined;
@@ -310,7 +310,7 @@ function passesApart(usage: unknown) {
 const plus = (count: number | null, more = 0): number | null =>
   count === null && more === 0 ? null : (count ?? 0) + more;
 
-/** Google counts thoughts beside the output, and tool results beside the prompt; cached tokens are part of the prompt. */
+/** Usage as Google reports it: thoughts are not part of the output, nor tool results of the prompt; cached tokens are part of the prompt. */
 function fromGoogle(usage: unknown): Usage {
   const prompt = countAt(usage, 'promptTokenCount');
   const tools = countAt(usage, 'toolUsePromptTokenCount') ?? 0;
@@ -331,7 +331,7 @@ function fromGoogle(usage: unknown): Usage {
   };
 }
 
-/** Google's newer names: tool results are beside the prompt, thoughts beside the output where the total shows it. */
+/** Usage in Google's interactions: tool results are not part of the prompt; thoughts are not part of the output where the total shows it. */
 function fromInteraction(usage: unknown): Usage {
   const of = (name: string): number => countAt(usage, `total_${name}tokens`) ?? 0;
   const promptTokens = of('input_') + of('tool_use_');
@@ -350,7 +350,7 @@ function fromInteraction(usage: unknown): Usage {
   };
 }
 
-/** Cohere reports billed units under `billed_units`, SiliconFlow counted tokens under `tokens`. */
+/** Usage from `meta`: Cohere reports billed units under `billed_units`, SiliconFlow counted tokens under `tokens`. */
 function fromMeta(meta: unknown): Usage {
   const billed = fieldAt(meta, 'billed_units');
   const counted = fieldAt(meta, 'tokens');

@@ -33,17 +33,17 @@ import {
 import { createTextReader, type TextReader } from './written-text.ts';
 
 export interface UsageObserver {
-  /** Takes a relayed chunk; it may be kept for a while. */
+  /** Takes a relayed chunk, of which the observer may keep a reference for a while. */
   push(chunk: Buffer): void;
-  /** After `push` it refers to no part of a chunk of `reusedBytes` or more. */
+  /** True: after `push`, the observer refers to no part of a chunk of `reusedBytes` or more. */
   readonly keepsNothing?: boolean;
-  /** To be called once, at the end. `cut`: the answer ended incomplete, which its bytes do not always show. Null: it reported no usage. */
+  /** To be called once, at the end. `cut`: the answer broke off, which its bytes do not always show. Returns null if it reported no usage. */
   finish(cut?: boolean): Usage | null | Promise<Usage | null>;
-  /** After `finish`: the decompressed length; undefined where it is not compressed, or in an unknown way. */
+  /** After `finish`: the answer's decompressed length; undefined where it is not compressed, or in an unknown way. */
   decodedLength(): number | undefined;
-  /** After `finish`: the facts of its text; undefined where there is none. */
+  /** After `finish`: length and choices of the answer's text; undefined where it has none. */
   written(): Written | undefined;
-  /** After `finish`: its pictures; undefined where none were looked for, or found. */
+  /** After `finish`: the answer's images; undefined where none were looked for, or found. */
   pictures(): Pictures | undefined;
 }
 
@@ -54,9 +54,9 @@ export type Texts =
 
 type Reader = (excerpt: Excerpt, cut: boolean) => Usage | null;
 
-/** More output is not worth the work, and may be a decompression bomb. */
+/** Limit of decompressed output: more is not worth the work, and may be a decompression bomb. */
 const mostDecodedBytes = 256 * 1024 * 1024;
-/** Compressed bytes waiting for the decoder: a faster client is not slowed down. */
+/** Limit of compressed bytes that wait for the decoder: beyond it, decoding is given up, so that a fast client is not slowed down. */
 const mostPendingBytes = 8 * 1024 * 1024;
 
 const blind: UsageObserver = {
@@ -91,7 +91,7 @@ function readerOf(texts: Texts, isStream: boolean): TextReader {
   return createTextReader(isStream, texts.areMany, isStream ? texts.names.events : texts.names.whole);
 }
 
-/** Whether only usage is of interest: no text, no pictures, and no service tier. */
+/** Whether an operation needs only the usage of an answer: not its text, images or service tier. */
 export const isCountAll = ({ written, yields, reportsTier, countsIn, counting }: OperationRow): boolean =>
   written === undefined &&
   yields !== 'images' &&
@@ -99,7 +99,7 @@ export const isCountAll = ({ written, yields, reportsTier, countsIn, counting }:
   countsIn !== 'last line' &&
   counting !== 'recording';
 
-/** The usage of such a complete answer; undefined where it must be observed, as when compressed. */
+/** The usage of a complete answer; undefined where the answer must be read by an observer, as when it is compressed. */
 export function countOfWhole(headers: readonly string[], body: Buffer): Usage | null | undefined {
   if (headerValue(headers, 'content-encoding') !== undefined) return undefined;
   const contentType = headerValue(headers, 'content-type');
@@ -110,10 +110,10 @@ const mediaTypeOf = (contentType: string | undefined): string =>
   contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 const subtitleTypes: ReadonlySet<string> = new Set(['text/plain', 'text/vtt', 'text/srt', 'application/x-subrip']);
-/** Go and Cloudflare's workers label JSON as plain text by default. */
+/** Media types that may contain JSON: some servers label JSON as plain text by default. */
 const jsonTypes: ReadonlySet<string> = new Set(['application/json', 'text/json', 'text/plain']);
 
-/** A line each, or an event each. */
+/** Media types of streams with one JSON object a line, or one event each. */
 const streamTypes: ReadonlySet<string> = new Set([
   'application/stream+json',
   'application/x-ndjson',
@@ -199,7 +199,7 @@ class PlainObserver implements UsageObserver {
   }
 }
 
-/** Decompresses an answer beside the relay, off the main thread. After any fault the usage is unknown. */
+/** Decompresses an answer while it is relayed, off the main thread. After any fault the usage is unknown. */
 class DecodingObserver implements UsageObserver {
   readonly #read: Reader;
   readonly #createDecoder: CreateDecoder;
@@ -233,7 +233,7 @@ class DecodingObserver implements UsageObserver {
     return this.#settled.promise;
   }
 
-  /** After an abort, the part that was read. */
+  /** The decompressed length; after an abort, that of the part which was read. */
   decodedLength(): number {
     return this.#decodedBytes;
   }
@@ -277,12 +277,12 @@ const decoders: ReadonlyMap<string, CreateDecoder> = new Map<string, CreateDecod
   ['zstd', () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
 ]);
 
-/** In order; the first is absent where the prompt was cached. */
+/** Ollama's counts in their order; the first is absent where the prompt was cached. */
 const lineKeys = ['prompt_eval_count', 'eval_count'] as const;
 const watched = compileWatchedKeys(lineKeys);
 const openingBrace = Buffer.from('{');
 
-/** Ollama's usage at the end. From a top-level key on, the text with a brace before it is an object again; from a nested one on it is not. */
+/** Ollama's usage at the end of an answer. As in `countFromTail`, only a top-level key counts: after a brace, the text from it on is an object. */
 function readLineUsage(excerpt: Excerpt): Usage | null {
   const tail = excerpt.tail();
   for (const key of lineKeys) {
@@ -309,7 +309,7 @@ function countIn(object: Buffer, { fields }: JsonObjectScan, key: string): numbe
   return count !== null && Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
 
-/** SubRip and WebVTT: `00:01:02,345 --> 00:01:04,000`, `01:02.345 --> 01:04.000`. */
+/** The end of a subtitle's times in SubRip and WebVTT: `00:01:02,345 --> 00:01:04,000`, `01:02.345 --> 01:04.000`. */
 const cue = /--> *(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{3})/g;
 
 /** A recording's length by its last subtitle; null where there are none. */

@@ -1,4 +1,4 @@
-/** Counts generated text in a passing response, plain or streamed, without parsing the rest. */
+/** Counts the generated text in a response while it is relayed, plain or streamed, without parsing the rest. */
 
 import { Buffer } from 'node:buffer';
 import type { Pictures, Written } from '../../core/accounting/usage.ts';
@@ -7,26 +7,26 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { endOfText } from '../../lib/json/json-elements.ts';
 import { COLON, QUOTE, SPACE } from '../../lib/json/json-tokens.ts';
 
-/** Kept text, to measure bytes per token. */
+/** Length of the text that is kept to measure bytes per token. */
 const sampleBytes = 4 * 1024;
 const mostKeptBytes = 64 * 1024;
 
-/** As the first event of a stream: OpenAI's and Anthropic's. */
+/** An error as the first event of a stream, as OpenAI and Anthropic write it. */
 const errorEvent = /^\s*(?:event:\s*error\s+)?data:\s*\{\s*"(?:error"\s*:\s*\{|type"\s*:\s*"error")/;
 
 export interface TextReader {
   push(chunk: Buffer): void;
   written(): Written;
-  /** For answers with pictures. */
+  /** Set for answers with images: what was found of them. */
   pictures?(): Pictures | undefined;
 }
 
-/** `names`: of the strings with text. In a stream, `isMany`: its events may belong to several choices. */
+/** Creates a reader. `names`: of the strings with text. `isMany`: the events of a stream may belong to several choices. */
 export function createTextReader(isStream: boolean, isMany: boolean, names: readonly string[]): TextReader {
   return isStream && isMany ? new EventChoices(names) : new PlainTexts(isStream, names);
 }
 
-/** For texts of one choice at a time. Upstreams count nearly every answer: the beginning is kept, by reference, and read on demand. */
+/** Reads texts of one choice at a time. It only keeps references to the beginning and reads it on demand, as upstreams count most answers. */
 class PlainTexts implements TextReader {
   readonly #isStream: boolean;
   readonly #names: readonly string[];
@@ -46,7 +46,7 @@ class PlainTexts implements TextReader {
     this.#keptBytes += chunk.length;
   }
 
-  /** The kept part is extrapolated. */
+  /** The facts of the kept part, extrapolated to the whole answer. */
   written(): Written {
     const seen: Texts = { texts: 0, bytes: 0, sample: '' };
     const kept = Buffer.concat(this.#kept);
@@ -83,7 +83,7 @@ function readTexts(json: Buffer, key: Buffer, found: Texts): void {
   }
 }
 
-/** Where several choices are interleaved, each event is read whole. */
+/** Reads each event whole, for streams in which the events of several choices alternate. */
 class EventChoices implements TextReader {
   readonly #names: readonly string[];
   readonly #events = new EventStream();
