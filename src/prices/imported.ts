@@ -1,4 +1,4 @@
-/** Imported price lists: their CSV format, and prices by service and model. */
+/** Reads and writes imported price lists as CSV, and keeps their prices by service and model. */
 
 import type { Price } from '../core/accounting/price.ts';
 import { nanosPerDollar, parseDollars, toDollars } from '../lib/money.ts';
@@ -24,25 +24,25 @@ export const priceColumns = {
 export type PriceColumn = keyof typeof priceColumns;
 const priceColumnNames = Object.keys(priceColumns).filter(isPriceColumn);
 
-/** In dollars; a higher price is a mistaken unit. */
+/** Highest plausible price in dollars; a higher one has a mistaken unit. */
 export const highestPrice = 100_000;
 
-/** Below the cheapest and above the dearest token prices of any service, per million. */
+/** A price per million tokens below this limit is below every service's cheapest, but plausible as the price of one token. */
 const suspectNanos = 1_000_000;
 const ofAMillion = ['input', 'cached_input', 'cache_write', 'output', 'character'] as const;
 
-/** The columns of a million that look like the price of one, as other gateways have them: nothing would ever be spent. */
+/** Columns with prices per million that look like prices of one token, as other gateways write them: costs would be counted as nearly 0. */
 export const pricedByOne = (amounts: Readonly<Partial<Record<PriceColumn, unknown>>>): PriceColumn[] =>
   ofAMillion.filter((column) => {
     const nanos = amounts[column];
     return typeof nanos === 'number' && nanos > 0 && nanos < suspectNanos;
   });
 
-/** Whole nano-dollars by column; absent prices are unknown. */
+/** Prices in whole nano-dollars by column; absent prices are unknown. */
 export type PriceAmounts = Partial<Record<PriceColumn, number>>;
 
 export interface PriceRow {
-  /** A family at its own address, or the host name of a service. */
+  /** The family, if it is called at its own address; else the host name of the service. */
   readonly service: string;
   /** The service's name for the model. */
   readonly model: string;
@@ -50,7 +50,7 @@ export interface PriceRow {
   readonly line: number;
 }
 
-/** A list that overrides the built-in one. */
+/** An imported price list, which overrides the built-in one. */
 export interface ImportedPrices {
   readonly asOf: string;
   readonly source: string;
@@ -63,7 +63,7 @@ function isPriceColumn(name: string): name is PriceColumn {
 
 type Report = (line: number, message: string) => void;
 
-/** It may pause at every `yield`. Faulty rows are reported and left out. */
+/** Reads a price list. It may pause at every `yield`. Faulty rows are reported and left out. */
 export function* readingPriceCsv(text: string, report: Report): Generator<undefined, PriceRow[], undefined> {
   const rows: PriceRow[] = [];
   const lines = new Map<string, number>();
@@ -136,7 +136,7 @@ function toRow(head: readonly string[], cells: readonly string[], line: number, 
   return isFit ? { service: names.service.toLowerCase(), model: names.model, amounts, line } : undefined;
 }
 
-/** Cells as in RFC 4180, with the first line of each record. */
+/** Reads the cells of each record as in RFC 4180, with the number of the record's first line. */
 function* csvRecords(text: string): Generator<{ readonly line: number; readonly cells: string[] }> {
   const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^,\r\n]*))(,|\r\n|\r|\n|$)/y;
   let line = 1;
@@ -156,7 +156,7 @@ function* csvRecords(text: string): Generator<{ readonly line: number; readonly 
   }
 }
 
-/** The list in canonical form: rows by name, and only the used columns. */
+/** Writes a price list in canonical form: rows by name, and only the used columns. */
 export function toPriceCsv(rows: readonly PriceRow[]): string {
   const columns = priceColumnNames.filter((name) => rows.some(({ amounts }) => amounts[name] !== undefined));
   const sorted = rows.toSorted((one, other) =>

@@ -28,7 +28,7 @@ for (const list of priceTable) {
   for (const [, price] of prices) origins.set(price, { from: 'table', source, asOf, verified });
 }
 
-/** Whether a family has its maker's address, and so prices of its own. */
+/** Whether a family has its maker's own address, and so the maker's prices. */
 export const hasMaker = ({ id, baseUrl = '' }: Pick<Family, 'id' | 'baseUrl'>): boolean =>
   compiled.has(id) || baseUrl.startsWith('https:');
 
@@ -37,7 +37,7 @@ function isMaker({ id, baseUrl = '' }: Pick<Family, 'id' | 'baseUrl'>, host: str
   return list === undefined ? host === URL.parse(baseUrl)?.hostname : list.hosts.test(host);
 }
 
-/** Undefined where no list has one, or the origin is another service than the maker's. */
+/** The price in the lists; undefined where no list has one, or the origin is another service than the maker's. */
 export function listedPrice(
   family: Pick<Family, 'id' | 'baseUrl'>,
   origin: string | undefined,
@@ -58,7 +58,7 @@ export function listedPrice(
   return ofMaker ? compiled.get(family.id)?.prices.get(model) : undefined;
 }
 
-/** The list of a price; undefined where an operator set it. */
+/** The list that a price comes from; undefined where an operator set the price. */
 export function listOf(price: Price): PriceOrigin | undefined {
   return origins.get(price);
 }
@@ -66,7 +66,7 @@ export function listOf(price: Price): PriceOrigin | undefined {
 export interface PriceDate {
   readonly source: (typeof priceSources)[number];
   readonly asOf: string;
-  /** How many models use them. */
+  /** Number of models that use the list. */
   readonly models: number;
 }
 
@@ -97,10 +97,10 @@ function toNanos(dollars: string | undefined): number | undefined {
 }
 
 const dayMs = 86_400_000;
-/** Older lists are shown with their age. */
+/** Lists that are older than this are shown with their age. */
 const oldAfterDays = 180;
 
-/** `", 386 days old"`, or empty while it is recent. */
+/** The text `", 386 days old"`, or an empty one for a recent list. */
 export function ageText(asOf: string, nowMs: number): string {
   const days = Math.floor((nowMs - Date.parse(`${asOf}T00:00:00Z`)) / dayMs);
   return days > oldAfterDays ? `, ${days} days old` : '';

@@ -1,6 +1,6 @@
 /** Built-in prices of well-known models at their vendors' own services, with the date of their public pages. Data only. */
 
-/** In US dollars, as text: for a million tokens, for a search unit. */
+/** Prices in US dollars, as text: for a million tokens, or for one search unit. */
 export interface WrittenPrice {
   readonly input?: string;
   readonly cachedInput?: string;
@@ -14,11 +14,11 @@ export interface PriceList {
   readonly hosts: RegExp;
   readonly source: string;
   readonly asOf: string;
-  /** Set where the page was compared on that day; the rows of others are written from memory. */
+  /** Set where the prices were compared with the vendor's page on the day `asOf`; the other rows are written from memory. */
   readonly verified?: true;
-  /** Remarks of the page beside the number. */
+  /** What the vendor's page says about the prices besides the numbers. */
   readonly note?: string;
-  /** By the upstream's name for the model. */
+  /** Prices by the upstream's name for the model. */
   readonly models: Readonly<Record<string, WrittenPrice>>;
 }
 

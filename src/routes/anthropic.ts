@@ -1,8 +1,8 @@
-/** Routes in Anthropic's format, a row each. */
+/** Defines the routes in Anthropic's format, one row each. */
 
 import { defineRoute, type Route } from '../core/route.ts';
 
-/** Its libraries send it for beta features. */
+/** The query parameter that Anthropic's client libraries send for beta features. */
 const query = { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } };
 
 export const anthropicRoutes: readonly Route[] = [

@@ -1,9 +1,9 @@
-/** Routes in Google's format, a row each: the methods of a model, and interactions. */
+/** Defines the routes in Google's format, one row each: the methods of a model, and interactions. */
 
 import { bothOf, contents, outsideGoogle } from '../core/operations/contents.ts';
 import { defineRoute, type Route } from '../core/route.ts';
 
-/** A method of the model in the path; `again`: where the body may name the model too. */
+/** The route of a method (such as `generateContent`) of the model in the path; `again`: where the body may name the model too. */
 function method(verb: string, ...again: readonly string[]) {
   return {
     path: `/v1beta/models/{model}:${verb}`,
@@ -25,12 +25,12 @@ const chat = {
   watched: ['cachedContent', 'cached_content', 'serviceTier', 'service_tier'],
 } as const;
 
-/** Names of objects in the operator's account: of these, only conversations have owners here. */
+/** Fields that name objects in the operator's account; of these objects, only conversations have owners in the gateway. */
 const stored = bothOf(
   ...['previousInteractionId', 'agent', 'cachedContent', 'continuationToken', 'environment', 'webhookConfig'],
 );
 
-/** Google's interactions API, plain or streamed. Google stores them by default. */
+/** Route of Google's interactions API, plain or streamed. Google stores interactions by default. */
 export const interactions = defineRoute({
   path: '/v1beta/interactions',
   aliases: ['/v1/interactions'],

@@ -1,4 +1,4 @@
-/** All client routes, including client APIs; only the app imports this. */
+/** Lists all client routes, including those of client APIs; only the app imports this file. */
 
 import { clientApis } from '../apis/index.ts';
 import { pathsUnder } from '../core/client-api.ts';
@@ -11,10 +11,10 @@ import { geminiRoutes, interactions } from './gemini.ts';
 import { batchRoutesOf, fileRoutesOf, interactionRoutesOf, objectRoutesOf } from './objects.ts';
 import { engineRoutes, openaiRoutes } from './openai.ts';
 
-/** The first route of an operation has its own format; the others are alternatives. */
+/** All routes, apart from client APIs. The first route of an operation has the operation's own format; the others are alternatives. */
 const own: readonly Route[] = [...openaiRoutes, ...anthropicRoutes, ...geminiRoutes, ...engineRoutes];
 
-/** With the paths of other client APIs that map to it. */
+/** The route with the paths of other client APIs that map to it. */
 function withClientApiPaths(route: Route): Route {
   const paths = clientApis.flatMap((clientApi) =>
     (clientApi.standsFor?.(route) ?? []).map((path) => [path, clientApi] as const),
@@ -36,7 +36,7 @@ function canonicalFor(operation: Operation): Route {
   return route;
 }
 
-/** One for every mapping of a client API; mappings that pass through a route share it. */
+/** A route for every mapping of a client API; mappings that pass through an existing route share that route. */
 const byMappings = clientApis.flatMap((clientApi) =>
   clientApi.mappings.map((mapping) => {
     const passing = canonical.find(({ path, label }) => path === mapping.paths[0] && clientApi.labels?.includes(label));
@@ -52,7 +52,7 @@ export const routes: readonly Route[] = [
 /** The route that creates stored and background responses. */
 export const responses = canonicalFor('responses');
 
-/** Operations that lines of a batch may use. */
+/** Routes that the lines of a batch may use. */
 const inBatches = [
   canonicalFor('chat'),
   responses,
@@ -61,7 +61,7 @@ const inBatches = [
 
 const version = '/v1';
 
-/** By each spelling of the path in lines. */
+/** Routes that the lines of a batch may use, by each spelling of the path. */
 export const lineRoutes: ReadonlyMap<string, Route> = new Map(
   inBatches.flatMap((route) => [
     [route.path, route],
@@ -78,7 +78,7 @@ export const objectRoutes: readonly ObjectRoute[] = [
   ...batchRoutesOf(inBatches, clientApiPathsOf),
 ];
 
-/** A batch route for each operation, by the path of its lines. */
+/** The routes of batches: one for each operation, by the path that lines of the batch use. */
 export const batchRoutes: ReadonlyMap<string, Route> = new Map(
   inBatches.map((route) => [
     route.path,
@@ -86,7 +86,7 @@ export const batchRoutes: ReadonlyMap<string, Route> = new Map(
   ]),
 );
 
-/** Paths that no custom route may take. */
+/** Paths of the gateway's own routes and endpoints, which no custom route may take. */
 const reservedPaths: readonly string[] = [
   ...[...routes.filter(({ entry }) => entry === undefined), ...objectRoutes.map(({ route }) => route)].flatMap(pathsOf),
   ...[...modelListPaths, ...clientApis.flatMap(({ modelLists }) => modelLists)].flatMap((path) => [
@@ -102,7 +102,7 @@ function pathsOf({ path, aliases, shapedPaths = {}, clientApiPaths = {} }: Route
   return [path, ...aliases, ...Object.keys(shapedPaths), ...Object.keys(clientApiPaths)];
 }
 
-/** All paths of mappings and fixed endpoints, with the prefix for those that have none. */
+/** All paths of the client APIs' mappings and fixed endpoints; where a path has no prefix, the client API's prefix is given too. */
 function pathsOfClientApis(): TakenPath[] {
   const all = clientApis.flatMap((clientApi) => [
     ...clientApi.mappings.map(({ paths }) => ({ clientApi, paths: pathsUnder(clientApi, paths) })),
@@ -114,8 +114,8 @@ function pathsOfClientApis(): TakenPath[] {
   });
 }
 
-/** `/classify`, but not `/v1/score` or `/api/embed`. */
+/** Whether a path has one segment only, such as `/classify`, but not `/v1/score` or `/api/embed`. */
 const isUnprefixed = (path: string): boolean => /^\/[^/{]+$/.test(path);
 
-/** Every path in use, as routes write them. */
+/** Every path in use, in the form that routes have. */
 export const takenPaths: readonly TakenPath[] = [...reservedPaths.map((path) => ({ path })), ...pathsOfClientApis()];

@@ -1,4 +1,4 @@
-/** Routes of stored responses, interactions, files and batches by ID. */
+/** Defines the routes that read, list, cancel and delete stored responses, interactions, files and batches. */
 
 import { defineObjectRoute, type ObjectRoute, recordsNothing, routeWithTail } from '../core/object-route.ts';
 import type { QueryGrammar } from '../core/query.ts';
@@ -16,7 +16,7 @@ const idOf = (what: string) => ({ pattern: /^[\x21-\x7e]{1,256}$/, form: `the ID
 type Said = Parameters<typeof defineObjectRoute>[0];
 type Shared = Pick<Said, 'kind' | 'of' | 'records'>;
 
-/** `shared`: facts of all rows, unless a row overrides them. */
+/** Object routes from rows. `shared`: facts of all rows, unless a row overrides them. */
 const objectRoutes = (shared: Shared, rows: readonly Omit<Said, 'kind' | 'of'>[]): ObjectRoute[] =>
   rows.map((row) => defineObjectRoute({ ...shared, ...row }));
 
@@ -57,7 +57,7 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
   ]);
 }
 
-/** The same for objects stored at Google. */
+/** The routes of conversations that Google stores. */
 export function interactionRoutesOf(interactions: Route): readonly ObjectRoute[] {
   const route = routeWithTail(interactions, '');
   return objectRoutes({ kind: 'interaction', of: interactions }, [
@@ -81,7 +81,7 @@ const pageAfter = (what: string) => ({ after: idOf(what), limit: { pattern: /^\d
 
 type ClientApiPathsOf = (route: Route) => Route['clientApiPaths'];
 
-/** Where such objects are created and listed, for keys with any of these operations; `of`: their shared route. */
+/** The route on which objects are created and listed, for keys with any of these operations; `of`: the shared route. */
 function collection(of: Route, path: string, isFor: readonly Route[], clientApiPathsOf: ClientApiPathsOf): Route {
   const route: Route = {
     ...of,
@@ -100,7 +100,7 @@ function collection(of: Route, path: string, isFor: readonly Route[], clientApiP
   };
 }
 
-/** Batches of requests, at the same upstream. `of`: permitted routes of lines. */
+/** The routes of batches of requests at the same upstream. `of`: the routes that their lines may use. */
 export function batchRoutesOf(
   of: readonly [Route, ...Route[]],
   clientApiPathsOf: ClientApiPathsOf,
@@ -121,7 +121,7 @@ export function batchRoutesOf(
   ]);
 }
 
-/** Files, at the project's configured upstream. They are mainly for responses and batches. */
+/** The routes of files at the project's configured upstream. Files are mainly for responses and batches. */
 export function fileRoutesOf(
   responses: Route,
   inBatches: readonly Route[],

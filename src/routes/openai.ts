@@ -1,4 +1,4 @@
-/** Routes in OpenAI's format and what goes with it (rerank, moderations), a row each; the legacy engines have the model in the path. */
+/** Defines the routes in OpenAI's format, with rerank and moderations, one row each; legacy engines have the model in the path. */
 
 import { defineRoute, type Route } from '../core/route.ts';
 
@@ -9,7 +9,7 @@ const completions = defineRoute({
   watched: ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'n_cmpl', 'best_of'],
 });
 
-/** Legacy edits of a text by an instruction. */
+/** Route of legacy edits of a text by an instruction. */
 const edits = defineRoute({
   operation: 'edits',
   label: 'openai',
@@ -106,7 +106,7 @@ const recording = {
   watched: ['stream', 'response_format'],
 } as const;
 
-/** The speech in a recording as text, and as English text. */
+/** Routes for the speech in a recording as text, and as English text. */
 const transcriptions = defineRoute({ ...recording, operation: 'transcriptions' });
 const translations = defineRoute({ ...recording, operation: 'translations' });
 
@@ -147,7 +147,7 @@ export const openaiRoutes: readonly Route[] = [
   ...[imageEdits, imageVariations, transcriptions, translations],
 ];
 
-/** The legacy path of an operation, with the model in it. */
+/** The legacy path of an operation, which has the model in it. */
 function ofEngines(operation: 'embeddings' | 'completions' | 'edits') {
   const path = `/v1/engines/{model}/${operation}`;
   return { path, operation, label: 'engines', fallbackLabel: 'openai', model: { from: 'path' } } as const;
